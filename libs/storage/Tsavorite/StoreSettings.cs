@@ -1,0 +1,26 @@
+namespace Tsavorite;
+
+/// <summary>What a store needs to know at birth. Everything not given is derived.</summary>
+public sealed record StoreSettings
+{
+    /// <summary>Limit in bytes of records, index and fixed parts together; may be changed later by <see cref="Store.SetMemoryLimit"/>.</summary>
+    public long MemoryLimitBytes { get; init; } = 256L << 20;
+    /// <summary>Address space reserved for the arena in bytes; 0 = derived. Reserved space costs no memory.</summary>
+    public long ReserveBytes { get; init; }
+    /// <summary>Number of partitions, a power of two from 1 to 1,024; 0 = 8 per core, at least 64.</summary>
+    public int Partitions { get; init; }
+    /// <summary>Bytes of a record segment, a power of two from 4 KiB to 1 MiB; 0 = derived from the limit.</summary>
+    public int SegmentBytes { get; init; }
+    /// <summary>Seed of the key hash; 0 = random. Fixed only in tests.</summary>
+    public ulong HashSeed { get; init; }
+    /// <summary>What to do when memory is full.</summary>
+    public EvictionPolicy Policy { get; init; }
+    /// <summary>Ask the system for 2 MiB pages.</summary>
+    public bool HugePages { get; init; } = true;
+    /// <summary>Run the movers (expiry, eviction, cleaning, reclaiming) on a thread of the store's own; off in stepped tests.</summary>
+    public bool BackgroundMovers { get; init; } = true;
+    /// <summary>The hook every logical change goes through; null = no log.</summary>
+    public IWriteLog? Log { get; init; }
+    /// <summary>Wall clock in Unix milliseconds for the movers; null = the system's.</summary>
+    public Func<long>? ClockMs { get; init; }
+}
