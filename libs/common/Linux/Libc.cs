@@ -1,0 +1,63 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+[assembly: DisableRuntimeMarshalling]
+[module: SkipLocalsInit]
+
+namespace Garnet.Common.Linux;
+
+/// <summary>
+/// Every call of the C library that the product makes, and nothing else. Signatures are blittable, so that the
+/// transition is compiled inline; errno is read only after a failure (<see cref="Errno"/>).
+/// </summary>
+public static unsafe partial class Libc
+{
+    private const string Name = "libc";
+
+    public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENFILE = 23, EMFILE = 24, ENOMEM = 12, ECONNABORTED = 103;
+    public const int EINPROGRESS = 115, EPERM = 1, ENOENT = 2, EEXIST = 17;
+
+    public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
+    public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5;
+    public const int TCP_KEEPCNT = 6, IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26, MSG_NOSIGNAL = 0x4000, MSG_DONTWAIT = 0x40;
+
+    public const int EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3, EPOLL_CLOEXEC = 0x80000;
+    public const uint EPOLLIN = 1, EPOLLOUT = 4, EPOLLERR = 8, EPOLLHUP = 16, EPOLLRDHUP = 0x2000;
+    public const int EFD_NONBLOCK = 0x800, EFD_CLOEXEC = 0x80000;
+
+    public const int PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000;
+    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, RLIMIT_NOFILE = 7;
+
+    /// <summary>The calling thread's errno; read it first thing after a failed call.</summary>
+    public static int Errno => *ErrnoLocation();
+
+    [LibraryImport(Name, EntryPoint = "__errno_location"), SuppressGCTransition]
+    private static partial int* ErrnoLocation();
+
+    [LibraryImport(Name)] public static partial int epoll_create1(int flags);
+    [LibraryImport(Name)] public static partial int epoll_ctl(int epoll, int operation, int descriptor, void* packedEvent);
+    [LibraryImport(Name)] public static partial int epoll_wait(int epoll, void* events, int eventsMax, int timeoutMs);
+    [LibraryImport(Name)] public static partial int eventfd(uint initial, int flags);
+    [LibraryImport(Name)] public static partial nint read(int descriptor, void* buffer, nint bytes);
+    [LibraryImport(Name)] public static partial nint write(int descriptor, void* buffer, nint bytes);
+    [LibraryImport(Name)] public static partial int close(int descriptor);
+
+    [LibraryImport(Name)] public static partial int socket(int family, int type, int protocol);
+    [LibraryImport(Name)] public static partial int bind(int descriptor, void* address, uint addressBytes);
+    [LibraryImport(Name)] public static partial int listen(int descriptor, int backlog);
+    [LibraryImport(Name)] public static partial int accept4(int descriptor, void* address, uint* addressBytes, int flags);
+    [LibraryImport(Name)] public static partial int getsockname(int descriptor, void* address, uint* addressBytes);
+    [LibraryImport(Name)] public static partial int getpeername(int descriptor, void* address, uint* addressBytes);
+    [LibraryImport(Name)] public static partial int setsockopt(int descriptor, int level, int option, void* value, uint valueBytes);
+    [LibraryImport(Name)] public static partial nint recv(int descriptor, void* buffer, nint bytes, int flags);
+    [LibraryImport(Name)] public static partial nint send(int descriptor, void* buffer, nint bytes, int flags);
+
+    [LibraryImport(Name)] public static partial void* mmap(void* address, nint bytes, int protection, int flags, int descriptor, nint offset);
+    [LibraryImport(Name)] public static partial int munmap(void* address, nint bytes);
+    [LibraryImport(Name)] public static partial int madvise(void* address, nint bytes, int advice);
+    [LibraryImport(Name)] public static partial int chmod(byte* path, uint mode);
+    [LibraryImport(Name)] public static partial uint umask(uint mask);
+    [LibraryImport(Name)] public static partial int unlink(byte* path);
+    [LibraryImport(Name)] public static partial int getrlimit(int resource, ulong* softAndHard);
+    [LibraryImport(Name)] public static partial int setrlimit(int resource, ulong* softAndHard);
+}
