@@ -46,6 +46,8 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int bind(int descriptor, void* address, uint addressBytes);
     [LibraryImport(Name)] public static partial int listen(int descriptor, int backlog);
     [LibraryImport(Name)] public static partial int accept4(int descriptor, void* address, uint* addressBytes, int flags);
+    [LibraryImport(Name)] public static partial int connect(int descriptor, void* address, uint addressBytes);
+    [LibraryImport(Name)] public static partial int getsockopt(int descriptor, int level, int option, void* value, uint* valueBytes);
     [LibraryImport(Name)] public static partial int getsockname(int descriptor, void* address, uint* addressBytes);
     [LibraryImport(Name)] public static partial int getpeername(int descriptor, void* address, uint* addressBytes);
     [LibraryImport(Name)] public static partial int setsockopt(int descriptor, int level, int option, void* value, uint valueBytes);
@@ -58,6 +60,7 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int chmod(byte* path, uint mode);
     [LibraryImport(Name)] public static partial uint umask(uint mask);
     [LibraryImport(Name)] public static partial int unlink(byte* path);
+    [LibraryImport(Name)] public static partial int sched_setaffinity(int thread, nint maskBytes, void* mask);
     [LibraryImport(Name)] public static partial int getrlimit(int resource, ulong* softAndHard);
     [LibraryImport(Name)] public static partial int setrlimit(int resource, ulong* softAndHard);
 }
