@@ -15,5 +15,4 @@ internal unsafe struct CommandEntry
     public int FirstKey;
     /// <summary>Own number.</summary>
     public int Id;
-    private readonly int _padding;
 }
