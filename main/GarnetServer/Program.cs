@@ -1,1 +1,3 @@
-return 0;
+using Garnet.Host;
+
+return ServerProcess.Run(args);

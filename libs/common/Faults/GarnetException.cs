@@ -1,0 +1,13 @@
+namespace Garnet.Common;
+
+/// <summary>
+/// The environment failed in a way that somebody has to fix: says what happened, why, and what to do next. Caught in
+/// three kinds of place only: the connection loop, a background role, the host.
+/// </summary>
+public sealed class GarnetException(ExitKind kind, string what, string why, string next) : Exception($"{what}: {why}. {next}")
+{
+    public ExitKind Kind { get; } = kind;
+    public string What { get; } = what;
+    public string Why { get; } = why;
+    public string Next { get; } = next;
+}

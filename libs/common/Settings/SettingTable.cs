@@ -1,0 +1,166 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Reflection;
+using System.Text;
+
+namespace Garnet.Common;
+
+/// <summary>
+/// Every setting of the process, by name. Owners declare settings as properties with <see cref="SettingAttribute"/>; the
+/// table reads the declarations once, sets the properties and tells owners about live changes.
+/// S1: a set of several settings is applied whole or not at all. S2: a value that was refused leaves no trace, its
+/// source included. S3: apply callbacks run under the table's lock, one set at a time, in the order given.
+/// </summary>
+public sealed class SettingTable
+{
+    private readonly Dictionary<string, Setting> _byName = new(256, StringComparer.OrdinalIgnoreCase);
+    private readonly List<Setting> _all = new(256);
+    private readonly Lock _gate = new();
+    private string[]? _names;
+
+    /// <summary>All settings in order of declaration, each once.</summary>
+    public IReadOnlyList<Setting> All => _all;
+
+    /// <summary>Collects the settings among the public properties of <paramref name="owner"/>.</summary>
+    public void Add<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] T>(T owner) where T : class
+    {
+        foreach (PropertyInfo property in typeof(T).GetProperties(BindingFlags.Public | BindingFlags.Instance | BindingFlags.DeclaredOnly))
+        {
+            var declared = property.GetCustomAttribute<SettingAttribute>(inherit: false);
+            if (declared is not null) Add(new Setting(declared, property, owner));
+        }
+    }
+
+    /// <summary>Adds a setting that no property holds: the table keeps its value.</summary>
+    public void AddKept(SettingAttribute declared, SettingKind kind, object value) => Add(new Setting(declared, kind, value));
+
+    public bool TryFind(string name, [NotNullWhen(true)] out Setting? setting) => _byName.TryGetValue(name, out setting);
+
+    /// <summary>
+    /// Has <paramref name="apply"/> run after each CONFIG SET of the setting, with the property already changed. It
+    /// returns null, or the reason why the value cannot be used; then the whole set is undone and it runs again.
+    /// </summary>
+    public void OnSet(string name, Func<string?> apply) => _byName[name].Apply = apply;
+
+    /// <summary>Names and values for CONFIG GET, in order of name, aliases included.</summary>
+    public List<KeyValuePair<string, string>> Get(string pattern)
+    {
+        var found = new List<KeyValuePair<string, string>>();
+        byte[] glob = Encoding.UTF8.GetBytes(pattern);
+        lock (_gate)
+        {
+            if (!Glob.IsPattern(glob))
+            {
+                if (_byName.TryGetValue(pattern, out Setting? one)) found.Add(new(pattern.ToLowerInvariant(), one.Text));
+                return found;
+            }
+            foreach (string name in Names())
+            {
+                Setting setting = _byName[name];
+                if (!setting.Declared.Hidden && Glob.Matches(glob, Encoding.UTF8.GetBytes(name), ignoreCase: true))
+                    found.Add(new(name, setting.Text));
+            }
+        }
+        return found;
+    }
+
+    /// <summary>Sets one value before the server runs. Null if it was taken, else the bare reason.</summary>
+    public string? SetAtStart(string name, string text, SettingSource source, string where)
+    {
+        if (!_byName.TryGetValue(name, out Setting? setting)) return "there is no such setting";
+        lock (_gate) return setting.Set(text, source, where);
+    }
+
+    /// <summary>CONFIG SET of one setting. <paramref name="error"/> is the reply's text, without a leading dash.</summary>
+    public bool TrySet(string name, string value, bool allowProtected, out string error)
+        => TrySet([new(name, value)], allowProtected, out error);
+
+    /// <summary>CONFIG SET: all of the values or none (S1).</summary>
+    public bool TrySet(IReadOnlyList<KeyValuePair<string, string>> values, bool allowProtected, out string error)
+    {
+        lock (_gate)
+        {
+            if (!TryResolve(values, allowProtected, out Setting[] settings, out error)) return false;
+            var saved = new (object?, SettingSource, string)[settings.Length];
+            for (int i = 0; i < settings.Length; i++) saved[i] = settings[i].Save();
+            int failed = SetAll(settings, values, out int applied, out error);
+            if (failed < 0) return true;
+            for (int i = 0; i < settings.Length; i++) settings[i].Restore(saved[i]);
+            for (int i = 0; i < applied; i++) settings[i].Apply?.Invoke();
+            error = Failed(values[failed].Key, error);
+            return false;
+        }
+    }
+
+    private static bool IsOpen(Setting setting, bool allowProtected, out string reason)
+    {
+        reason = setting.Declared.Live ? "can't set protected config" : "can't set immutable config";
+        return setting.Declared.Live && (allowProtected || !setting.Declared.Protected);
+    }
+
+    private bool TryResolve(
+        IReadOnlyList<KeyValuePair<string, string>> values, bool allowProtected, out Setting[] settings, out string error)
+    {
+        settings = new Setting[values.Count];
+        for (int i = 0; i < settings.Length; i++)
+        {
+            string name = values[i].Key;
+            if (!_byName.TryGetValue(name, out Setting? setting))
+            {
+                error = $"ERR Unknown option or number of arguments for CONFIG SET - '{name}'";
+                return false;
+            }
+            string reason = "duplicate parameter";
+            if (Array.IndexOf(settings, setting, 0, i) >= 0 || !IsOpen(setting, allowProtected, out reason))
+            {
+                error = Failed(name, reason);
+                return false;
+            }
+            settings[i] = setting;
+        }
+        error = "";
+        return true;
+    }
+
+    /// <summary>-1 if every value was set and applied, else the index of the one that failed.</summary>
+    private static int SetAll(
+        Setting[] settings, IReadOnlyList<KeyValuePair<string, string>> values, out int applied, out string error)
+    {
+        applied = 0;
+        error = "";
+        for (int i = 0; i < settings.Length; i++)
+        {
+            string? refusal = settings[i].Set(values[i].Value, SettingSource.ConfigSet, "CONFIG SET");
+            if (refusal is null) continue;
+            error = refusal;
+            return i;
+        }
+        for (; applied < settings.Length; applied++)
+        {
+            string? refusal = settings[applied].Apply?.Invoke();
+            if (refusal is null) continue;
+            error = refusal;
+            return applied++;
+        }
+        return -1;
+    }
+
+    private static string Failed(string name, string reason)
+        => $"ERR CONFIG SET failed (possibly related to argument '{name}') - {reason}";
+
+    private void Add(Setting setting)
+    {
+        _byName.Add(setting.Name, setting);
+        foreach (string alias in SettingText.Words(setting.Declared.Aliases)) _byName.Add(alias, setting);
+        _all.Add(setting);
+        _names = null;
+    }
+
+    private string[] Names()
+    {
+        if (_names is not null) return _names;
+        var names = new string[_byName.Count];
+        _byName.Keys.CopyTo(names, 0);
+        Array.Sort(names, StringComparer.Ordinal);
+        return _names = names;
+    }
+}

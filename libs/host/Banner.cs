@@ -1,0 +1,44 @@
+using System.Net;
+using System.Reflection;
+using Garnet.Common;
+using Garnet.Server;
+using Microsoft.Extensions.Logging;
+
+namespace Garnet.Host;
+
+/// <summary>What a server says when it is up: version, addresses, memory, persistence, security, and one fix per warning.</summary>
+internal static class Banner
+{
+    public static string Version { get; } = typeof(Banner).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
+
+    public static string Name => $"Garnet {Version}";
+
+    public static void Write(ILogger log, Server.Server server, ServerSettings settings, IEnumerable<string> notices)
+    {
+        Say(log, LogLevel.Information, $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
+        Say(log, LogLevel.Information, $"Listening on {string.Join(", ", server.Addresses)}");
+        string origin = settings.Memory.MaxMemoryBytes > 0 ? "as set by maxmemory" : "75 % of what there is; maxmemory changes it";
+        string pages = server.HugePages ? ", huge pages" : "";
+        string policy = settings.Memory.Policy == Tsavorite.EvictionPolicy.NoEviction ? "refuses writes when full" : "evicts when full";
+        Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");
+        Say(log, LogLevel.Information, "Persistence: none; data is in memory only and gone after a restart");
+        string password = settings.Security.Password.Length > 0 ? "password required" : "no password";
+        string mode = settings.Security.ProtectedMode ? "on" : "off";
+        Say(log, LogLevel.Information, $"Security: {password}, protected mode {mode}");
+        foreach (string notice in notices) Say(log, LogLevel.Warning, notice);
+        if (IsOpen(settings)) Say(log, LogLevel.Warning, "Anybody who reaches the port can read and delete everything: set requirepass, or bind 127.0.0.1");
+        Say(log, LogLevel.Information, "Ready to accept connections");
+    }
+
+    /// <summary>Reachable from other machines, without a password and with protected mode off.</summary>
+    private static bool IsOpen(ServerSettings settings)
+    {
+        if (settings.Security.ProtectedMode || settings.Security.Password.Length > 0) return false;
+        foreach (string address in settings.Network.Bind)
+            if (!IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed) || !IPAddress.IsLoopback(parsed)) return true;
+        return false;
+    }
+
+    private static void Say(ILogger log, LogLevel level, string text)
+        => log.Log(level, default, text, null, static (state, _) => state);
+}

@@ -1,0 +1,12 @@
+namespace Garnet.Host;
+
+/// <summary>What the process was started for.</summary>
+internal enum CommandVerb
+{
+    Serve,
+    Ping,
+    CheckConfig,
+    PrintReference,
+    /// <summary>Help or version was printed, or the options were wrong and that was printed.</summary>
+    Done,
+}

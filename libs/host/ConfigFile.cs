@@ -1,0 +1,71 @@
+using Garnet.Common;
+
+namespace Garnet.Host;
+
+/// <summary>
+/// Reads files in the syntax of redis.conf: one directive per line, <c>#</c> comments, quotes, <c>include</c>. A relative
+/// include is looked for beside the file that names it, then in the current directory.
+/// C1: files include each other at most 16 deep. C2: a file that cannot be read stops the start.
+/// </summary>
+internal static class ConfigFile
+{
+    private const int DepthMax = 16;
+
+    /// <summary>All directives in order, includes in place. Lines that cannot be split go to <paramref name="problems"/>.</summary>
+    public static List<ConfigLine> Read(string path, List<string> problems)
+    {
+        var lines = new List<ConfigLine>();
+        Read(path, 1, lines, problems);
+        return lines;
+    }
+
+    /// <summary>The directives of a text already at hand, such as standard input; includes are followed.</summary>
+    public static List<ConfigLine> Parse(string name, IEnumerable<string> text, List<string> problems)
+    {
+        var lines = new List<ConfigLine>();
+        Parse((name, 1), text, lines, problems);
+        return lines;
+    }
+
+    private static void Read(string path, int depth, List<ConfigLine> lines, List<string> problems)
+    {
+        try
+        {
+            Parse((path, depth), File.ReadLines(path), lines, problems);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            ExitKind kind = e is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Configuration;
+            throw new GarnetException(kind, $"cannot read the configuration file '{path}'", e.Message, "Check the path and who may read it");
+        }
+    }
+
+    private static void Parse((string Path, int Depth) file, IEnumerable<string> text, List<ConfigLine> lines, List<string> problems)
+    {
+        int number = 0;
+        foreach (string raw in text)
+        {
+            number++;
+            string line = raw.Trim();
+            if (line.Length == 0 || line[0] == '#') continue;
+            var words = new List<string>();
+            if (!ConfigWords.TrySplit(line, words)) problems.Add($"{file.Path}:{number}: Unbalanced quotes in configuration line");
+            else if (words[0].Equals("include", StringComparison.OrdinalIgnoreCase)) Include(file, number, words, lines, problems);
+            else lines.Add(new ConfigLine(file.Path, number, [.. words]));
+        }
+    }
+
+    private static void Include(
+        (string Path, int Depth) file, int number, List<string> words, List<ConfigLine> lines, List<string> problems)
+    {
+        if (words.Count != 2) problems.Add($"{file.Path}:{number}: include: {SettingText.WrongCount}");
+        else if (file.Depth >= DepthMax) problems.Add($"{file.Path}:{number}: include: files include each other more than {DepthMax} deep");
+        else Read(Resolve(file.Path, words[1]), file.Depth + 1, lines, problems);
+    }
+
+    private static string Resolve(string from, string path)
+    {
+        string beside = Path.Combine(Path.GetDirectoryName(Path.GetFullPath(from)) ?? "", path);
+        return File.Exists(beside) ? beside : path;
+    }
+}

@@ -1,0 +1,21 @@
+using Garnet.Host;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace Microsoft.Extensions.DependencyInjection;
+
+/// <summary>Puts a Garnet server into a generic host.</summary>
+public static class GarnetServiceCollectionExtensions
+{
+    /// <summary>Starts a server with the host and stops it with the host; it logs through the host's logging.</summary>
+    public static IServiceCollection AddGarnetServer(this IServiceCollection services, Action<GarnetServerOptions>? configure = null)
+    {
+        services.AddSingleton<IHostedService>(provider =>
+        {
+            var options = new GarnetServerOptions { LoggerFactory = provider.GetService<ILoggerFactory>() };
+            configure?.Invoke(options);
+            return new GarnetHostedService(options, provider.GetRequiredService<IHostApplicationLifetime>());
+        });
+        return services;
+    }
+}

@@ -1,0 +1,64 @@
+using System.Globalization;
+using System.Text;
+using Garnet.Common;
+using Garnet.Server;
+using Microsoft.Extensions.Logging;
+
+namespace Garnet.Host;
+
+/// <summary>
+/// The log of a server of its own: lines as redis-server writes them (process, role, time, mark, text), to standard output
+/// or to a file. Each line is one write, so that lines of several threads never mix.
+/// </summary>
+internal sealed class LineLog : ILogger, IDisposable
+{
+    private readonly InspectSettings _settings;
+    private readonly Stream _output;
+    private readonly Lock _gate = new();
+
+    public LineLog(InspectSettings settings)
+    {
+        _settings = settings;
+        _output = settings.LogFile.Length == 0 ? Console.OpenStandardOutput() : OpenFile(settings.LogFile);
+    }
+
+    public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
+
+    public bool IsEnabled(LogLevel logLevel) => logLevel != LogLevel.None && (int)logLevel >= (int)_settings.LogLevel;
+
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    {
+        if (!IsEnabled(logLevel)) return;
+        string time = DateTime.Now.ToString("dd MMM yyyy HH:mm:ss.fff", CultureInfo.InvariantCulture);
+        string text = exception is null ? formatter(state, exception) : $"{formatter(state, exception)}: {exception}";
+        byte[] line = Encoding.UTF8.GetBytes($"{Environment.ProcessId}:M {time} {Mark(logLevel)} {text}\n");
+        lock (_gate)
+        {
+            _output.Write(line);
+            _output.Flush();
+        }
+    }
+
+    public void Dispose() => _output.Dispose();
+
+    private static char Mark(LogLevel level) => level switch
+    {
+        LogLevel.Trace => '.',
+        LogLevel.Debug => '-',
+        LogLevel.Information => '*',
+        _ => '#',
+    };
+
+    private static FileStream OpenFile(string path)
+    {
+        try
+        {
+            return new FileStream(path, FileMode.Append, FileAccess.Write, FileShare.ReadWrite | FileShare.Delete, bufferSize: 0);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new GarnetException(ExitKind.Permission, $"cannot open the log file '{path}'", e.Message, "Set logfile to a file that can be written");
+        }
+    }
+}

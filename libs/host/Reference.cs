@@ -1,0 +1,83 @@
+using Garnet.Common;
+using Garnet.Server;
+
+namespace Garnet.Host;
+
+/// <summary>Prints the generated pages of website/docs/reference; a test holds the pages to what this prints.</summary>
+internal static class Reference
+{
+    public static int Print(string page, TextWriter output)
+    {
+        if (page != "settings")
+            throw new GarnetException(ExitKind.Configuration, "cannot print a reference page", $"there is no page '{page}'", "Pages: settings");
+        output.Write(Settings());
+        return 0;
+    }
+
+    /// <summary>The page of all settings, in three parts: in effect, kept, refused.</summary>
+    public static string Settings()
+    {
+        var table = new SettingTable();
+        new ServerSettings().Register(table);
+        var text = new StringWriter { NewLine = "\n" };
+        text.WriteLine("<!-- Generated: garnet-server --print-reference settings. Do not edit. -->");
+        text.WriteLine("# Settings");
+        text.WriteLine();
+        text.WriteLine("Each setting can be given in a configuration file (`maxmemory 1gb`), in the environment (`GARNET_MAXMEMORY=1gb`;");
+        text.WriteLine("dashes become underscores; `GARNET_REQUIREPASS_FILE` names a file that holds the value) and on the command line");
+        text.WriteLine("(`--maxmemory 1gb`). The command line wins over the environment, the environment over the file, the file over the");
+        text.WriteLine("default. *Live* settings can be changed by `CONFIG SET` while the server runs.");
+        text.WriteLine();
+        text.WriteLine("| Setting | Default | Allowed | Unit | Live | |");
+        text.WriteLine("|---|---|---|---|---|---|");
+        foreach (Setting setting in Sorted(table, static s => s.Declared is { Note: "", Only: null })) WriteInEffect(text, setting);
+        WritePart(text, table, "Kept without effect", "Accepted so that a redis.conf can be carried over; a changed value is noted at start.",
+            static s => s.Declared.Note.Length > 0, static s => s.Declared.Note);
+        WritePart(text, table, "Refused", "Accepted with the default only.",
+            static s => s.Declared.Only is not null, static s => s.Declared.Why);
+        return text.ToString();
+    }
+
+    private static void WriteInEffect(StringWriter text, Setting setting)
+    {
+        string unit = setting.Declared.Unit == SettingUnit.None ? "" : setting.Declared.Unit.ToString().ToLowerInvariant();
+        string live = setting.Declared.Live ? "yes" : "";
+        text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {setting.Range} | {unit} | {live} | {setting.Declared.Help} |");
+    }
+
+    private static void WritePart(
+        StringWriter text, SettingTable table, string title, string about, Predicate<Setting> belongs, Func<Setting, string> reason)
+    {
+        text.WriteLine();
+        text.WriteLine($"## {title}");
+        text.WriteLine();
+        text.WriteLine(about);
+        text.WriteLine();
+        text.WriteLine("| Setting | Default | Why |");
+        text.WriteLine("|---|---|---|");
+        foreach (Setting setting in Sorted(table, belongs)) text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {reason(setting)} |");
+    }
+
+    private static List<Setting> Sorted(SettingTable table, Predicate<Setting> belongs)
+    {
+        var settings = new List<Setting>();
+        foreach (Setting setting in table.All)
+            if (belongs(setting)) settings.Add(setting);
+        settings.Sort(static (a, b) => string.CompareOrdinal(a.Name, b.Name));
+        return settings;
+    }
+
+    private static string Names(Setting setting)
+    {
+        string names = $"`{setting.Name}`";
+        foreach (string alias in SettingText.Words(setting.Declared.Aliases)) names += $", `{alias}`";
+        return names;
+    }
+
+    /// <summary>The default in backquotes; the working directory is named, not printed.</summary>
+    private static string Quoted(Setting setting) => setting.Name switch
+    {
+        "dir" => "working directory",
+        _ => setting.Default.Length == 0 ? "" : $"`{setting.Default}`",
+    };
+}

@@ -1,0 +1,88 @@
+using System.Runtime.InteropServices;
+using Garnet.Common;
+using Garnet.Server;
+using Microsoft.Extensions.Logging;
+
+namespace Garnet.Host;
+
+/// <summary>
+/// The life of a process that is a server: settings, start, signals, exit code.
+/// X1: the exit code is 0 after an orderly stop, an <see cref="ExitKind"/> if the start was refused, 1 if the server broke.
+/// X2: the first SIGTERM or SIGINT stops in order, the second ends the process at once.
+/// </summary>
+public static class ServerProcess
+{
+    private const int Broken = 1;
+    private static readonly TimeSpan StopGrace = TimeSpan.FromSeconds(10);
+
+    /// <summary>Runs until the server has stopped; returns the exit code.</summary>
+    public static int Run(string[] args)
+    {
+        try
+        {
+            CommandLine line = CommandLine.Parse(args);
+            return line.Verb switch
+            {
+                CommandVerb.Done => line.ExitCode,
+                CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
+                _ => RunConfigured(line),
+            };
+        }
+        catch (GarnetException e)
+        {
+            Console.Error.WriteLine($"garnet-server: {e.Message}");
+            return (int)e.Kind;
+        }
+    }
+
+    private static int RunConfigured(CommandLine line)
+    {
+        var settings = new ServerSettings();
+        var table = new SettingTable();
+        settings.Register(table);
+        var sources = new SettingSources(table);
+        sources.AddFile(line.ConfigFile);
+        if (line.Verb != CommandVerb.CheckConfig) sources.AddEnvironment(Environment.GetEnvironmentVariables());
+        sources.AddCommandLine(line.Settings);
+        sources.Finish();
+        if (line.Verb == CommandVerb.Ping) return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
+        return line.Verb == CommandVerb.CheckConfig ? ReportFile(line.ConfigFile!, sources.Notices) : Serve(settings, table, sources.Notices);
+    }
+
+    private static int ReportFile(string path, List<string> notices)
+    {
+        foreach (string notice in notices) Console.Out.WriteLine(notice);
+        Console.Out.WriteLine($"{path} can be used.");
+        return 0;
+    }
+
+    private static int Serve(ServerSettings settings, SettingTable table, List<string> notices)
+    {
+        using var log = new LineLog(settings.Inspect);
+        using var server = new Server.Server(settings, table, log);
+        int signals = 0;
+        using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
+        using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
+        server.Start();
+        Banner.Write(log, server, settings, notices);
+        try
+        {
+            server.Completion.GetAwaiter().GetResult();
+        }
+        catch (GarnetException e)
+        {
+            log.LogCritical("{Failure}", e.Message);
+            return (int)e.Kind;
+        }
+        log.LogInformation("Stopped, bye");
+        return 0;
+
+        void OnSignal(PosixSignalContext context)
+        {
+            if (Interlocked.Increment(ref signals) > 1) Environment.Exit(Broken); // X2
+            context.Cancel = true;
+            log.LogInformation("{Signal}: stopping; once more ends at once", context.Signal);
+            ThreadPool.UnsafeQueueUserWorkItem(static server => server.Stop(StopGrace), server, preferLocal: false);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+using System.Collections;
+using Garnet.Common;
+using Garnet.Server;
+
+namespace Garnet.Host;
+
+/// <summary>
+/// Fills the settings of one server, in this order, later wins: defaults, configuration file, environment, command line.
+/// P1: every problem of every source is found before the start is refused, so that one run shows them all.
+/// P2: a secret's value appears in no message.
+/// </summary>
+internal sealed class SettingSources(SettingTable table)
+{
+    private const string Prefix = "GARNET_";
+
+    private readonly List<string> _problems = [];
+
+    /// <summary>What an operator should know although it does not stop the start.</summary>
+    public List<string> Notices { get; } = [];
+
+    public void AddFile(string? path)
+    {
+        if (path is null) return;
+        List<ConfigLine> lines = path == "-"
+            ? ConfigFile.Parse("standard input", StandardInput(), _problems)
+            : ConfigFile.Read(path, _problems);
+        foreach (ConfigLine line in lines) Set(line.Words[0], line.Words.AsSpan(1), SettingSource.File, line.Where);
+    }
+
+    /// <summary>
+    /// <c>GARNET_MAX_CLIENTS</c> style names; <c>GARNET_X_FILE</c> names a file that holds the value of X. Variables that
+    /// an orchestrator makes for a service called garnet (<c>GARNET_PORT=tcp://...</c>) are not ours and are passed over.
+    /// </summary>
+    public void AddEnvironment(IDictionary variables)
+    {
+        foreach (DictionaryEntry variable in variables)
+        {
+            string key = (string)variable.Key;
+            string value = (string?)variable.Value ?? "";
+            if (!key.StartsWith(Prefix, StringComparison.Ordinal) || IsServiceLink(key, value)) continue;
+            string name = NameOf(key[Prefix.Length..]);
+            if (table.TryFind(name, out _)) Set(name, [value], SettingSource.Environment, key);
+            else if (name.EndsWith("-file", StringComparison.Ordinal) && table.TryFind(name[..^5], out _)) SetFromFile(name[..^5], value, key);
+            else Notices.Add($"The environment variable {key} names no setting and is ignored.");
+        }
+    }
+
+    public void AddCommandLine(IEnumerable<KeyValuePair<string, string[]>> settings)
+    {
+        foreach ((string name, string[] words) in settings) Set(name, words, SettingSource.CommandLine, "command line");
+    }
+
+    /// <summary>Values given by the program that embeds the server; they count as its command line.</summary>
+    public void AddOptions(IEnumerable<KeyValuePair<string, string>> settings)
+    {
+        foreach ((string name, string value) in settings) Set(name, [value], SettingSource.CommandLine, "options");
+    }
+
+    /// <summary>Throws if anything was wrong (P1); else notes the settings that have no effect.</summary>
+    public void Finish()
+    {
+        if (_problems.Count > 0)
+        {
+            throw new GarnetException(ExitKind.Configuration, "the settings cannot be used", string.Join("\n  ", ["", .. _problems]),
+                "Correct them and start again; --check-config FILE checks a file alone");
+        }
+        foreach (Setting setting in table.All)
+        {
+            if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default) continue;
+            Notices.Add($"{setting.Name} ({setting.Where}) has no effect: {setting.Declared.Note}");
+        }
+    }
+
+    private static bool IsServiceLink(string key, string value)
+        => key.StartsWith("GARNET_SERVICE_", StringComparison.Ordinal) || key.StartsWith("GARNET_PORT_", StringComparison.Ordinal)
+            || (key == "GARNET_PORT" && value.Contains("://", StringComparison.Ordinal));
+
+    private static string NameOf(string variable) => variable.ToLowerInvariant().Replace('_', '-');
+
+    private static IEnumerable<string> StandardInput()
+    {
+        using var reader = new StreamReader(Console.OpenStandardInput());
+        while (reader.ReadLine() is { } line) yield return line;
+    }
+
+    private void SetFromFile(string name, string path, string key)
+    {
+        try
+        {
+            Set(name, [File.ReadAllText(path).TrimEnd('\r', '\n')], SettingSource.Environment, key);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            _problems.Add($"{key}: {e.Message}");
+        }
+    }
+
+    private void Set(string name, ReadOnlySpan<string> words, SettingSource source, string where)
+    {
+        if (!table.TryFind(name, out Setting? setting))
+        {
+            string why = ConfigCompatibility.WhyRejected(name) ?? $"there is no such setting{Suggestion(name)}";
+            _problems.Add($"{where}: {name}: {why}");
+            return;
+        }
+        bool countFits = words.Length == 1 || (words.Length > 1 && setting.TakesWords);
+        string text = string.Join(' ', words);
+        string? refusal = countFits ? table.SetAtStart(name, text, source, where) : SettingText.WrongCount;
+        if (refusal is null) return;
+        string shown = setting.Declared.Secret ? "" : $" '{text}'"; // P2
+        string range = setting.Range.Length > 0 && setting.Declared.Only is null ? $" (allowed: {setting.Range})" : "";
+        _problems.Add($"{where}: {name}{shown}: {refusal}{range}");
+    }
+
+    private string Suggestion(string name)
+    {
+        Setting? nearest = null;
+        int best = 3;
+        foreach (Setting setting in table.All)
+        {
+            int distance = Distance(name.ToLowerInvariant(), setting.Name, best);
+            if (distance < best) (nearest, best) = (setting, distance);
+        }
+        return nearest is null ? "" : $", did you mean '{nearest.Name}'?";
+    }
+
+    /// <summary>Edits between two names; <paramref name="limit"/> if the lengths alone differ by that much.</summary>
+    private static int Distance(string a, string b, int limit)
+    {
+        if (Math.Abs(a.Length - b.Length) >= limit) return limit;
+        int[] row = new int[b.Length + 1];
+        for (int j = 0; j <= b.Length; j++) row[j] = j;
+        for (int i = 1; i <= a.Length; i++)
+        {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= b.Length; j++)
+            {
+                int change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.Min(change, Math.Min(row[j], row[j - 1]) + 1);
+            }
+        }
+        return row[b.Length];
+    }
+}

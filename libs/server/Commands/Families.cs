@@ -1,0 +1,12 @@
+using Garnet.Server.Types.Strings;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>The families of commands: one line each, nothing else.</summary>
+internal static class Families
+{
+    internal static void Register(CommandTable table)
+    {
+        StringCommands.Register(table);
+    }
+}

@@ -1,0 +1,29 @@
+using Garnet.Common;
+
+namespace Garnet.Server;
+
+/// <summary>
+/// Every setting of a server, in rooms. A new setting is a property with <see cref="SettingAttribute"/> in the room that
+/// uses it; nothing else names it.
+/// </summary>
+public sealed class ServerSettings
+{
+    public NetworkSettings Network { get; } = new();
+    public SecuritySettings Security { get; } = new();
+    public MemorySettings Memory { get; } = new();
+    public InspectSettings Inspect { get; } = new();
+    public PersistenceSettings Persistence { get; } = new();
+    public EncodingSettings Encoding { get; } = new();
+
+    /// <summary>Puts every room and the parameters of redis that have no room here into <paramref name="table"/>.</summary>
+    public void Register(SettingTable table)
+    {
+        table.Add(Network);
+        table.Add(Security);
+        table.Add(Memory);
+        table.Add(Inspect);
+        table.Add(Persistence);
+        table.Add(Encoding);
+        ConfigCompatibility.Register(table);
+    }
+}

@@ -1,0 +1,200 @@
+using Garnet.Common;
+
+namespace Garnet.Server;
+
+/// <summary>
+/// The parameters of redis 7.0 to 8.0 that have no property in a room of <see cref="ServerSettings"/>, so that a
+/// redis.conf can be carried over and every line of it gets an answer. A <c>noted</c> one is read, checked, kept, shown by
+/// CONFIG GET and has no effect; a <c>refused</c> one is accepted with its default only, because ignoring it would lose
+/// data, open a door or promise what is not there. A <c>rejected</c> one is no value at all and is never accepted.
+/// </summary>
+public static class ConfigCompatibility
+{
+    // name and aliases | default | treatment | reason. Sorted by subject. A memory size has its default in bytes and "bytes" in the treatment.
+    private const string Table = """
+        hz|10|noted|Background work runs when there is some, not at a fixed rate.
+        dynamic-hz|yes|noted|Background work runs when there is some, not at a fixed rate.
+        active-expire-effort|1|noted|Expired keys are removed by a timer per key, not by sampling.
+        activerehashing|yes|noted|The index grows piece by piece on its own.
+        maxmemory-eviction-tenacity|10|noted|Eviction runs in the background and needs no time slice.
+        lazyfree-lazy-eviction|no|noted|Evicted memory is always freed in the background.
+        lazyfree-lazy-expire|no|noted|Expired memory is always freed in the background.
+        lazyfree-lazy-server-del|no|noted|Overwritten memory is always freed in the background.
+        lazyexpire-nested-arbitrary-keys|yes|noted|Expired keys are hidden from every access.
+        activedefrag|no|noted|Segments are cleaned as they age; there is no allocator to defragment.
+        active-defrag-ignore-bytes|104857600|noted bytes|Segments are cleaned as they age; there is no allocator to defragment.
+        active-defrag-threshold-lower|10|noted|Segments are cleaned as they age; there is no allocator to defragment.
+        active-defrag-threshold-upper|100|noted|Segments are cleaned as they age; there is no allocator to defragment.
+        active-defrag-cycle-min|1|noted|Segments are cleaned as they age; there is no allocator to defragment.
+        active-defrag-cycle-max|25|noted|Segments are cleaned as they age; there is no allocator to defragment.
+        active-defrag-max-scan-fields|1000|noted|Segments are cleaned as they age; there is no allocator to defragment.
+        jemalloc-bg-thread|yes|noted|Records live in memory of the store's own, not in jemalloc.
+        disable-thp|yes|noted|Huge pages help the store; they are asked for where they fit.
+        io-threads|1|noted|Set reactor-threads instead; by default every core serves connections.
+        io-threads-do-reads|no|noted|Every reactor thread reads and writes.
+        server_cpulist server-cpulist||noted|Pin the process with taskset or its service unit.
+        bio_cpulist bio-cpulist||noted|Pin the process with taskset or its service unit.
+        aof_rewrite_cpulist aof-rewrite-cpulist||noted|Pin the process with taskset or its service unit.
+        bgsave_cpulist bgsave-cpulist||noted|Pin the process with taskset or its service unit.
+        max-new-connections-per-cycle|10|noted|A round accepts as many connections as there are.
+        max-new-tls-connections-per-cycle|1|noted|There is no TLS yet.
+        socket-mark-id|0|noted|Outgoing connections are not marked.
+        bind-source-addr||noted|The server opens no connections of its own.
+        daemonize|no|refused|the server stays in the foreground; let systemd, a container or & keep it
+        supervised|no|noted text|The server needs no protocol with its supervisor.
+        pidfile|/var/run/redis.pid|noted|No file is written; the process id is in INFO and in the log.
+        always-show-logo|no|noted|There is no logo.
+        set-proc-title|yes|noted|The process title is left alone.
+        proc-title-template|{title} {listen-addr} {server-mode}|noted|The process title is left alone.
+        locale-collate||noted|Text is compared as bytes.
+        syslog-enabled|no|noted|Log lines go to standard output or logfile.
+        syslog-ident|redis|noted|Log lines go to standard output or logfile.
+        syslog-facility|local0|noted|Log lines go to standard output or logfile.
+        crash-log-enabled|yes|noted|A crash is reported by the runtime.
+        crash-memcheck-enabled|yes|noted|A crash is reported by the runtime.
+        oom-score-adj|no|noted text|Set OOMScoreAdjust in the service unit.
+        oom-score-adj-values|0 200 800|noted|Set OOMScoreAdjust in the service unit.
+        ignore-warnings||noted|Warnings do not stop the start.
+        shutdown-timeout|10|noted|There are no replicas to wait for.
+        shutdown-on-sigint|default|noted|A signal stops the server after the commands that run.
+        shutdown-on-sigterm|default|noted|A signal stops the server after the commands that run.
+        hide-user-data-from-log|yes|noted|Keys and values never enter the log.
+        busy-reply-threshold lua-time-limit|5000|noted|There are no scripts yet.
+        propagation-error-behavior|ignore|noted|There are no replicas yet.
+        extended-redis-compatibility|no|noted|Replies follow redis in any case.
+        stop-writes-on-bgsave-error|yes|noted|There is no persistence yet.
+        rdbcompression|yes|noted|There is no persistence yet.
+        rdbchecksum|yes|noted|There is no persistence yet.
+        rdb-del-sync-files|no|noted|There is no persistence yet.
+        rdb-save-incremental-fsync|yes|noted|There is no persistence yet.
+        sanitize-dump-payload|no|noted text|Payloads of RESTORE are always checked.
+        aof-load-truncated|yes|noted|There is no persistence yet.
+        aof-use-rdb-preamble|yes|noted|There is no persistence yet.
+        aof-timestamp-enabled|no|noted|There is no persistence yet.
+        aof-disable-auto-gc|no|noted|There is no persistence yet.
+        aof-rewrite-incremental-fsync|yes|noted|There is no persistence yet.
+        auto-aof-rewrite-percentage|100|noted|There is no persistence yet.
+        auto-aof-rewrite-min-size|67108864|noted bytes|There is no persistence yet.
+        no-appendfsync-on-rewrite|no|noted|There is no persistence yet.
+        replicaof slaveof||refused|there is no replication yet; start the server without it
+        masteruser||noted|There is no replication yet.
+        masterauth||noted secret|There is no replication yet.
+        replica-serve-stale-data slave-serve-stale-data|yes|noted|There is no replication yet.
+        replica-read-only slave-read-only|yes|noted|There is no replication yet.
+        replica-ignore-maxmemory slave-ignore-maxmemory|yes|noted|There is no replication yet.
+        replica-ignore-disk-write-errors|no|noted|There is no replication yet.
+        replica-priority slave-priority|100|noted|There is no replication yet.
+        replica-announced|yes|noted|There is no replication yet.
+        replica-announce-ip slave-announce-ip||noted|There is no replication yet.
+        replica-announce-port slave-announce-port|0|noted|There is no replication yet.
+        replica-lazy-flush slave-lazy-flush|no|noted|There is no replication yet.
+        replica-full-sync-buffer-limit|0|noted bytes|There is no replication yet.
+        repl-diskless-sync|yes|noted|There is no replication yet.
+        repl-diskless-sync-delay|5|noted|There is no replication yet.
+        repl-diskless-sync-max-replicas|0|noted|There is no replication yet.
+        repl-diskless-load|disabled|noted|There is no replication yet.
+        repl-rdb-channel|no|noted|There is no replication yet.
+        repl-ping-replica-period repl-ping-slave-period|10|noted|There is no replication yet.
+        repl-timeout|60|noted|There is no replication yet.
+        repl-disable-tcp-nodelay|no|noted|There is no replication yet.
+        repl-backlog-size|1048576|noted bytes|There is no replication yet.
+        repl-backlog-ttl|3600|noted|There is no replication yet.
+        min-replicas-to-write min-slaves-to-write|0|refused live|there is no replication yet, so no write could be acknowledged
+        min-replicas-max-lag min-slaves-max-lag|10|noted|There is no replication yet.
+        cluster-enabled|no|refused|there is no cluster mode yet; use one server, or several with client-side sharding
+        cluster-config-file|nodes.conf|noted|There is no cluster mode yet.
+        cluster-port|0|noted|There is no cluster mode yet.
+        cluster-node-timeout|15000|noted|There is no cluster mode yet.
+        cluster-migration-barrier|1|noted|There is no cluster mode yet.
+        cluster-allow-replica-migration|yes|noted|There is no cluster mode yet.
+        cluster-require-full-coverage|yes|noted|There is no cluster mode yet.
+        cluster-replica-validity-factor cluster-slave-validity-factor|10|noted|There is no cluster mode yet.
+        cluster-replica-no-failover cluster-slave-no-failover|no|noted|There is no cluster mode yet.
+        cluster-allow-reads-when-down|no|noted|There is no cluster mode yet.
+        cluster-allow-pubsubshard-when-down|yes|noted|There is no cluster mode yet.
+        cluster-link-sendbuf-limit|0|noted bytes|There is no cluster mode yet.
+        cluster-announce-ip||noted|There is no cluster mode yet.
+        cluster-announce-hostname||noted|There is no cluster mode yet.
+        cluster-announce-human-nodename||noted|There is no cluster mode yet.
+        cluster-announce-port|0|noted|There is no cluster mode yet.
+        cluster-announce-tls-port|0|noted|There is no cluster mode yet.
+        cluster-announce-bus-port|0|noted|There is no cluster mode yet.
+        cluster-preferred-endpoint-type|ip|noted|There is no cluster mode yet.
+        cluster-slot-stats-enabled|no|noted|There is no cluster mode yet.
+        cluster-compatibility-sample-ratio|0|noted|There is no cluster mode yet.
+        tls-port|0|refused|there is no TLS yet; put a TLS proxy in front and keep bind on loopback
+        tls-replication|no|refused|there is no TLS yet
+        tls-cluster|no|refused|there is no TLS yet
+        tls-cert-file||noted|There is no TLS yet.
+        tls-key-file||noted|There is no TLS yet.
+        tls-key-file-pass||noted secret|There is no TLS yet.
+        tls-client-cert-file||noted|There is no TLS yet.
+        tls-client-key-file||noted|There is no TLS yet.
+        tls-client-key-file-pass||noted secret|There is no TLS yet.
+        tls-dh-params-file||noted|There is no TLS yet.
+        tls-ca-cert-file||noted|There is no TLS yet.
+        tls-ca-cert-dir||noted|There is no TLS yet.
+        tls-auth-clients|yes|noted text|There is no TLS yet.
+        tls-protocols||noted|There is no TLS yet.
+        tls-ciphers||noted|There is no TLS yet.
+        tls-ciphersuites||noted|There is no TLS yet.
+        tls-prefer-server-ciphers|no|noted|There is no TLS yet.
+        tls-session-caching|yes|noted|There is no TLS yet.
+        tls-session-cache-size|20480|noted|There is no TLS yet.
+        tls-session-cache-timeout|300|noted|There is no TLS yet.
+        aclfile||refused|there are no ACL files yet; set requirepass and keep bind on loopback
+        acl-pubsub-default|resetchannels|noted|There are no ACL users but the default one.
+        user||rejected|there are no ACL users yet; set requirepass and keep bind on loopback
+        rename-command||rejected|commands cannot be renamed or switched off yet; keep clients that must not have them away with bind and requirepass
+        loadmodule||rejected|modules of redis cannot be loaded
+        loadmodule-ex||rejected|modules of redis cannot be loaded
+        sentinel||rejected|the server is no Sentinel; run redis-sentinel for that
+        """;
+
+    /// <summary>Puts the parameters that hold a value into <paramref name="table"/>.</summary>
+    internal static void Register(SettingTable table)
+    {
+        foreach (Range line in Table.AsSpan().Split('\n'))
+        {
+            string[] cells = Table[line].Split('|');
+            if (cells[2].StartsWith("rejected", StringComparison.Ordinal)) continue;
+            (string names, string value, string treatment, string reason) = (cells[0], cells[1], cells[2], cells[3]);
+            int end = names.IndexOf(' ', StringComparison.Ordinal);
+            bool refused = treatment.StartsWith("refused", StringComparison.Ordinal);
+            var declared = new SettingAttribute(end < 0 ? names : names[..end], refused ? "Not supported." : "Kept for compatibility.")
+            {
+                Aliases = end < 0 ? "" : names[(end + 1)..],
+                Unit = UnitOf(treatment),
+                Live = !refused || treatment.EndsWith("live", StringComparison.Ordinal),
+                Secret = treatment.EndsWith("secret", StringComparison.Ordinal),
+                Note = refused ? "" : reason,
+                Only = refused ? value : null,
+                Why = refused ? reason : "",
+            };
+            AddKept(table, declared, value, treatment);
+        }
+    }
+
+    /// <summary>Why a directive that is no setting is not accepted; null if the name is not known at all.</summary>
+    public static string? WhyRejected(string name)
+    {
+        foreach (Range line in Table.AsSpan().Split('\n'))
+        {
+            string[] cells = Table[line].Split('|');
+            if (cells[2] == "rejected" && cells[0].Equals(name, StringComparison.OrdinalIgnoreCase)) return cells[3];
+        }
+        return null;
+    }
+
+    private static SettingUnit UnitOf(string treatment)
+        => treatment.EndsWith("bytes", StringComparison.Ordinal) ? SettingUnit.Bytes : SettingUnit.Count;
+
+    /// <summary>The default tells the kind: yes or no, a number, or anything else; "text" in the treatment overrules it.</summary>
+    private static void AddKept(SettingTable table, SettingAttribute declared, string value, string treatment)
+    {
+        if (treatment.EndsWith("text", StringComparison.Ordinal)) table.AddKept(declared, SettingKind.Text, value);
+        else if (SettingText.TryYesNo(value, out bool yes)) table.AddKept(declared, SettingKind.YesNo, yes);
+        else if (SettingText.TryInteger(value, out long number)) table.AddKept(declared, SettingKind.Number, number);
+        else table.AddKept(declared, SettingKind.Words, SettingText.Words(value));
+    }
+}

@@ -1,0 +1,48 @@
+using System.Text;
+using Garnet.Common;
+
+namespace Garnet.Server;
+
+/// <summary>Which keyspace events are published. Bit positions follow <see cref="Letters"/>.</summary>
+public sealed record NotifyClasses(int Bits) : ISettingValue
+{
+    /// <summary>One letter per class; the ones before K are what A stands for.</summary>
+    private const string Letters = "g$lshzxetdKEmn";
+    private const int AllBits = (1 << 10) - 1;
+
+    public const int Generic = 1, String = 1 << 1, List = 1 << 2, Set = 1 << 3, Hash = 1 << 4, SortedSet = 1 << 5, Expired = 1 << 6;
+    public const int Evicted = 1 << 7, Stream = 1 << 8, Module = 1 << 9, Keyspace = 1 << 10, Keyevent = 1 << 11, Miss = 1 << 12, New = 1 << 13;
+
+    public static NotifyClasses None { get; } = new(0);
+
+    public string Text
+    {
+        get
+        {
+            var text = new StringBuilder();
+            bool all = (Bits & AllBits) == AllBits;
+            if (all) text.Append('A');
+            for (int bit = all ? 10 : 0; bit < Letters.Length; bit++)
+                if ((Bits & (1 << bit)) != 0) text.Append(Letters[bit]);
+            return text.ToString();
+        }
+    }
+
+    public bool LinesAdd => false;
+
+    /// <summary>True if events of this class go to at least one of the two channels.</summary>
+    public bool Publishes(int eventClass) => (Bits & eventClass) != 0 && (Bits & (Keyspace | Keyevent)) != 0;
+
+    public ISettingValue? Parse(string text, out string error)
+    {
+        error = "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+        int bits = 0;
+        foreach (char letter in text)
+        {
+            int bit = Letters.IndexOf(letter, StringComparison.Ordinal);
+            if (letter != 'A' && bit < 0) return null;
+            bits |= letter == 'A' ? AllBits : 1 << bit;
+        }
+        return new NotifyClasses(bits);
+    }
+}
