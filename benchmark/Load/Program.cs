@@ -1,6 +1,7 @@
 using CommandLine;
 using Garnet.Load;
+using Garnet.Load.Compare;
 
-using Parser parser = new(s => { s.CaseInsensitiveEnumValues = true; s.HelpWriter = Console.Error; });
-return parser.ParseArguments<RunOptions>(args)
-    .MapResult(RunVerb.Run, _ => 2);
+using Parser parser = new(s => s.HelpWriter = Console.Error);
+return parser.ParseArguments<RunOptions, CompareOptions>(args)
+    .MapResult((RunOptions o) => RunVerb.Run(o), (CompareOptions o) => CompareVerb.Run(o), _ => 2);

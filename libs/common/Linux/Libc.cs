@@ -60,6 +60,7 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int chmod(byte* path, uint mode);
     [LibraryImport(Name)] public static partial uint umask(uint mask);
     [LibraryImport(Name)] public static partial int unlink(byte* path);
+    [LibraryImport(Name)] public static partial int clock_gettime(int clock, long* secondsAndNanoseconds);
     [LibraryImport(Name)] public static partial int sched_setaffinity(int thread, nint maskBytes, void* mask);
     [LibraryImport(Name)] public static partial int getrlimit(int resource, ulong* softAndHard);
     [LibraryImport(Name)] public static partial int setrlimit(int resource, ulong* softAndHard);
