@@ -152,7 +152,7 @@ internal readonly unsafe struct IncrByFloat : ICommand
         return call.FailBytes("TRYAGAIN the key changes too fast; try again"u8);
     }
 
-    private static bool TryReplace(ref Call call, in KeyRef key, ReadOnlySpan<byte> before, bool existed, ReadOnlySpan<byte> after, out Outcome outcome)
+    private static bool TryReplace(ref Call call, in KeyRef key, scoped ReadOnlySpan<byte> before, bool existed, scoped ReadOnlySpan<byte> after, out Outcome outcome)
     {
         fixed (byte* value = after, operand = before)
         {

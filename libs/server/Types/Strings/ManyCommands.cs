@@ -5,7 +5,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.Strings;
 
 /// <summary>Several strings at once: MGET, MSET, MSETNX, MSETEX. The writes are one atomic step over all partitions they touch.</summary>
-internal static class ManyCommands
+internal static unsafe class ManyCommands
 {
     internal static void Register(CommandTable table)
     {
@@ -77,7 +77,7 @@ internal static class ManyCommands
         return true;
     }
 
-    private static unsafe Outcome SetLocked(ref Call call, int first, ReadOnlySpan<KeyRef> keys, SetValue template)
+    private static Outcome SetLocked(ref Call call, int first, ReadOnlySpan<KeyRef> keys, SetValue template)
     {
         Outcome worst = Outcome.Done;
         for (int i = 0; i < keys.Length; i++)

@@ -4,7 +4,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.Strings;
 
 /// <summary>Strings as whole values: GET, SET and their relatives.</summary>
-internal static class StringCommands
+internal static unsafe class StringCommands
 {
     internal const CommandFlags WriteFast = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;
     internal const CommandFlags ReadFast = CommandFlags.ReadOnly | CommandFlags.Fast;
@@ -49,11 +49,7 @@ internal static class StringCommands
                 return call.Fail(Fault.WrongType);
             if (!copy.TooSmall)
             {
-                unsafe
-                {
-                    call.Out.Position = copy.End;
-                }
-
+                call.Out.Position = copy.End;
                 return Reply.Sent;
             }
 
@@ -62,7 +58,7 @@ internal static class StringCommands
     }
 
     /// <summary>Runs GETDEL and GETEX and replies the value.</summary>
-    internal static unsafe Reply ReplyTaken(ref Call call, in KeyRef key, TakeOrTouch operation)
+    internal static Reply ReplyTaken(ref Call call, in KeyRef key, TakeOrTouch operation)
     {
         while (true)
         {
@@ -253,7 +249,7 @@ internal readonly unsafe struct SetRange : ICommand
     }
 }
 
-internal readonly struct GetRange : ICommand
+internal readonly unsafe struct GetRange : ICommand
 {
     public static CommandSpec Spec => StringCommands.Spec("GETRANGE", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value.") with { Since = "2.4.0" };
 
@@ -273,11 +269,7 @@ internal readonly struct GetRange : ICommand
                 return call.Fail(Fault.WrongType);
             if (copy.Needed == 0)
             {
-                unsafe
-                {
-                    call.Out.Position = copy.End;
-                }
-
+                call.Out.Position = copy.End;
                 return Reply.Sent;
             }
 
