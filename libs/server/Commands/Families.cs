@@ -25,6 +25,9 @@ internal static class Families
         PubSubCommands.Register(table);
         ServerCommands.Register(table);
         ConfigCommands.Register(table);
+        CommandCommands.Register(table);
+        InspectCommands.Register(table);
+        DebugCommands.Register(table);
         table.Add<Info>();
     }
 }
