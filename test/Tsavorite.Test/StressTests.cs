@@ -98,12 +98,12 @@ internal sealed unsafe class StressTests
         while (Environment.TickCount64 < end)
         {
             // Waves: many keys (splits), then few (merges, reclaimed segments).
-            bool filling = version / 4096 % 2 == 0;
+            bool filling = version / 20_000 % 2 == 0;
             ulong key = (ulong)random.Next(Keys);
             *(ulong*)bytes = key;
             KeyRef name = store.Key(bytes, 8, 0);
             version++;
-            if (!filling && random.Next(2) == 0)
+            if (!filling && random.Next(16) != 0)
             {
                 DeleteKey delete = default;
                 session.Modify(name, ref delete);
