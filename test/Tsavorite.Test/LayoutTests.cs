@@ -73,8 +73,8 @@ internal sealed unsafe class LayoutTests
         Random random = new(5);
         for (int i = 0; i < 50_000; i++)
         {
-            for (int w = 0; w < 8; w++) ((ulong*)bucket)[w] = (ulong)random.Next(4) << 42 | (ulong)random.Next(1000);
-            ulong tag = (ulong)random.Next(4) << 42 | 5;
+            for (int w = 0; w < 8; w++) ((ulong*)bucket)[w] = (ulong)(uint)random.Next(4) << 42 | (uint)random.Next(1000);
+            ulong tag = (ulong)(uint)random.Next(4) << 42 | 5;
             Assert.That(Bucket.Matches(bucket, tag), Is.EqualTo(Bucket.MatchesScalar(bucket, tag)));
         }
         NativeMemory.AlignedFree(bucket);

@@ -100,7 +100,10 @@ public sealed unsafe class Store : IDisposable
     /// <summary>Live keys with an expiry in the namespace, O(partitions).</summary>
     public long CountWithExpiry(uint ns) => Sum(ns, expiring: true);
 
-    /// <summary>Changes the memory limit; a lower one is reached by eviction in the background.</summary>
+    /// <summary>
+    /// Changes the memory limit; a lower one is reached by eviction in the background. 0 lifts the limit as far as the
+    /// reserved address space goes.
+    /// </summary>
     public void SetMemoryLimit(long bytes) => Arena.SetLimit(bytes);
 
     /// <summary>Changes the eviction policy.</summary>
