@@ -1,66 +1,274 @@
-using System.Net;
-using System.Net.Sockets;
 using Garnet.Common;
+using Garnet.Common.Linux;
+using Garnet.Common.Resp;
+using Garnet.Common.Time;
+using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
+using Garnet.Server.Net;
+using Garnet.Server.PubSub;
+using Garnet.Server.Sessions;
 using Microsoft.Extensions.Logging;
+using Tsavorite;
 
 namespace Garnet.Server;
 
-/// <summary>Stand-in with the surface the host needs until the real server lands: answers every read with +PONG.</summary>
-public sealed class Server(ServerSettings settings, SettingTable table, ILogger logger) : IDisposable
+/// <summary>
+/// One server: a store, its reactors, and what they share. Several may live in one process; nothing here is static.
+/// </summary>
+public sealed class Server : IDisposable
 {
-    private readonly TaskCompletionSource _completion = new();
-    private TcpListener? _listener;
+    /// <summary>Bytes of replies an unauthenticated client may leave unread before it is closed (CVE-2025-21605).</summary>
+    internal const int UnauthenticatedOutputBytesMax = 64 * 1024;
 
-    public int Port { get; private set; }
-    public IReadOnlyList<string> Addresses { get; private set; } = [];
-    public long MemoryLimitBytes { get; } = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-    public bool HugePages => false;
+    /// <summary>Unsent replies beyond which a client without a class limit is no longer served until it reads: 256 MiB.</summary>
+    private const int DefaultStallBytes = 256 << 20;
+
+    private const long UnauthenticatedIdleMs = 10_000;
+
+    private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly List<Thread> _threads = [];
+    private Reactor[] _reactors = [];
+    private Acceptor? _acceptor;
+    private long _lastClientId;
+    private int _clients;
+    private int _stopRequests;
+    private int _reactorsRunning;
+    private volatile bool _preciseTiming;
+
+    /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
+    public Server(ServerSettings settings, SettingTable table, ILogger logger)
+        : this(settings, table, logger, SystemClock.Instance)
+    {
+    }
+
+    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock)
+    {
+        Settings = settings;
+        Table = table;
+        Log = new ServerLog(logger);
+        Clock = clock;
+        MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
+        Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy });
+        Commands = new CommandTable();
+        Slowlog = new Slowlog(settings.Inspect);
+        StartedUnixMs = clock.UnixMs;
+        ApplySettings();
+        LiveSettings.Connect(this);
+    }
+
+    /// <summary>The settings in force.</summary>
+    public ServerSettings Settings { get; }
+
+    /// <summary>The table over <see cref="Settings"/>.</summary>
+    public SettingTable Table { get; }
+
+    /// <summary>The memory limit in force, bytes.</summary>
+    public long MemoryLimitBytes { get; internal set; }
+
+    /// <summary>True if the system granted 2 MiB pages.</summary>
+    public bool HugePages => Store.Figures().HugePages;
+
+    /// <summary>The TCP port in use; 0 if none.</summary>
+    public int Port => _acceptor?.Port ?? 0;
+
+    /// <summary>What is listened on, for people.</summary>
+    public IReadOnlyList<string> Addresses => _acceptor?.Addresses ?? [];
+
+    /// <summary>Ends when the server has stopped, by <see cref="Stop"/> or by a client's SHUTDOWN.</summary>
     public Task Completion => _completion.Task;
 
+    internal Store Store { get; }
+    internal CommandTable Commands { get; }
+    internal IClock Clock { get; }
+    internal ServerLog Log { get; }
+    internal PauseGate Pause { get; } = new();
+    internal Monitors Monitors { get; } = new();
+    internal Slowlog Slowlog { get; }
+    internal Channels Channels { get; } = new();
+    internal long StartedUnixMs { get; }
+    internal IReadOnlyList<Reactor> Reactors => _reactors;
+    internal RespLimits Limits { get; private set; }
+    internal long QueryBufferLimit { get; private set; }
+    internal int StallBytes { get; private set; }
+    internal bool PasswordRequired { get; private set; }
+    internal bool HasIdleLimit { get; private set; }
+    internal int ClientCount => Volatile.Read(ref _clients);
+    internal long ConnectionsReceived => _acceptor?.Accepted ?? 0;
+    internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
+
+    /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed.</summary>
+    internal bool Guarded => Monitors.Any | Pause.Active | _preciseTiming;
+
+    /// <summary>True while something must be looked at every tick although no command arrives.</summary>
+    internal bool NeedsTicks => Pause.Active;
+
+    /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
     public void Start()
     {
-        logger.LogDebug("{Count} settings", table.All.Count);
-        _listener = new TcpListener(IPAddress.Loopback, settings.Network.AnyPort ? 0 : settings.Network.Port) { ExclusiveAddressUse = false };
-        try
-        {
-            _listener.Start();
-        }
-        catch (SocketException e)
-        {
-            throw new GarnetException(ExitKind.PortInUse, $"cannot listen on port {settings.Network.Port}", e.Message, "Choose another port");
-        }
-        Port = ((IPEndPoint)_listener.LocalEndpoint).Port;
-        Addresses = [$"127.0.0.1:{Port}"];
-        _ = AcceptAsync(_listener);
+        int count = Settings.Network.ReactorThreads > 0 ? Settings.Network.ReactorThreads : Environment.ProcessorCount;
+        bool epoll = UsesEpoll();
+        var reactors = new Reactor[count];
+        for (int i = 0; i < count; i++)
+            reactors[i] = new Reactor(this, i, epoll ? new EpollTransport() : new SocketTransport());
+        _acceptor = epoll ? new EpollAcceptor(this) : new SocketAcceptor(this);
+        _acceptor.Open(Settings.Network);
+        _reactors = reactors;
+        _reactorsRunning = count;
+        foreach (Reactor reactor in reactors)
+            StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
+        StartThread("acceptor", _acceptor.Run);
+        foreach (string address in Addresses)
+            Log.Listening(address);
     }
 
+    /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
     public void Stop(TimeSpan grace)
     {
-        _listener?.Stop();
-        _completion.TrySetResult();
+        RequestStop();
+        Completion.Wait(grace);
     }
 
-    public void Dispose() => Stop(TimeSpan.Zero);
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Stop(TimeSpan.FromSeconds(10));
+        if (!Completion.IsCompleted)
+            return; // a reactor hangs: its memory must stay
+        foreach (Reactor reactor in _reactors)
+            reactor.Dispose();
+        _acceptor?.Dispose();
+        Store.Dispose();
+        Commands.Dispose();
+    }
 
-    private static async Task AcceptAsync(TcpListener listener)
+    /// <summary>Begins to stop; from any thread, also a reactor's.</summary>
+    internal void RequestStop()
+    {
+        if (Interlocked.Exchange(ref _stopRequests, 1) != 0)
+            return;
+        _acceptor?.Stop();
+        foreach (Reactor reactor in _reactors)
+            reactor.Stop();
+        if (_reactors.Length == 0)
+            _completion.TrySetResult();
+    }
+
+    /// <summary>A place for a new client, or false when <c>maxclients</c> is reached.</summary>
+    internal bool TryAdmit()
+    {
+        if (Interlocked.Increment(ref _clients) <= Settings.Network.ClientsMax)
+            return true;
+        Interlocked.Decrement(ref _clients);
+        return false;
+    }
+
+    /// <summary>The reactor with the fewest connections.</summary>
+    internal Reactor LeastLoaded()
+    {
+        Reactor best = _reactors[0];
+        foreach (Reactor reactor in _reactors)
+        {
+            if (reactor.ConnectionCount < best.ConnectionCount)
+                best = reactor;
+        }
+
+        return best;
+    }
+
+    /// <summary>The next client id.</summary>
+    internal long NextClientId() => Interlocked.Increment(ref _lastClientId);
+
+    /// <summary>A connection has gone.</summary>
+    internal void ConnectionClosed() => Interlocked.Decrement(ref _clients);
+
+    /// <summary>Takes a closing client out of everything shared; on its reactor's thread.</summary>
+    internal void Forget(Connection client)
+    {
+        Channels.Forget(client);
+        Monitors.Remove(client);
+    }
+
+    /// <summary>All clients of all reactors.</summary>
+    internal List<Connection> Clients()
+    {
+        var clients = new List<Connection>(ClientCount);
+        foreach (Reactor reactor in _reactors)
+            reactor.CopyConnections(clients);
+        return clients;
+    }
+
+    /// <summary>True if the client has been idle too long, or has not authenticated in time.</summary>
+    internal bool IsOverdue(Connection client, long nowMs)
+    {
+        if ((client.Gate & Gate.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
+            return true;
+        int timeout = Settings.Network.TimeoutSeconds;
+        bool exempt = client.Parked || (client.Gate & Gate.Monitor) != 0 || client.Subscriptions is { Count: > 0 };
+        return timeout > 0 && !exempt && nowMs - client.ActiveMs > timeout * 1000L;
+    }
+
+    /// <summary>Hard limit, soft limit (bytes) and time over the soft limit (ms) for the client's unsent replies; 0 = none.</summary>
+    internal (long Hard, long Soft, long SoftMs) OutputLimit(Connection client)
+    {
+        OutputBufferLimits limits = Settings.Network.OutputBufferLimits;
+        BufferLimit limit = client.Subscriptions is { Count: > 0 } ? limits.PubSub : limits.Normal;
+        return (limit.HardBytes, limit.SoftBytes, limit.SoftSeconds * 1000L);
+    }
+
+    /// <summary>True if the client may use a protected command; else the error to answer.</summary>
+    internal bool AllowsProtected(Connection client, CommandSpec spec, out string refusal)
+    {
+        bool module = spec.Name.StartsWith("MODULE", StringComparison.Ordinal);
+        AccessScope scope = module ? Settings.Security.ModuleCommand : Settings.Security.DebugCommand;
+        string option = module ? "enable-module-command" : "enable-debug-command";
+        string name = module ? "MODULE" : "DEBUG";
+        refusal = $"ERR {name} command not allowed. If the {option} option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.";
+        return scope == AccessScope.Yes || (scope == AccessScope.Local && client.Peer.IsLoopback);
+    }
+
+    /// <summary>Takes over settings that are read on hot paths; called at the start and after CONFIG SET.</summary>
+    internal void ApplySettings()
+    {
+        Limits = new RespLimits { ArgsMax = RespLimits.DefaultArgsMax, BulkBytesMax = Settings.Network.BulkBytesMax };
+        QueryBufferLimit = Settings.Network.QueryBufferBytesMax;
+        long soft = Settings.Network.OutputBufferLimits.Normal.SoftBytes;
+        StallBytes = (int)Math.Min(soft > 0 ? soft : DefaultStallBytes, int.MaxValue / 2);
+        PasswordRequired = Settings.Security.Password.Length > 0;
+        HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0;
+        _preciseTiming = Settings.Inspect.SlowerThanMicroseconds is >= 0 and < 1000;
+    }
+
+    private bool UsesEpoll()
+    {
+        bool possible = OperatingSystem.IsLinux();
+        if (Settings.Network.Transport == TransportKind.Epoll && !possible)
+            throw new GarnetException(ExitKind.Configuration, "transport epoll", "epoll exists on Linux only", "Use --transport auto");
+        return possible && Settings.Network.Transport != TransportKind.Sockets;
+    }
+
+    private void StartThread(string name, Action body)
+    {
+        var thread = new Thread(() => body()) { IsBackground = true, Name = name };
+        _threads.Add(thread);
+        thread.Start();
+    }
+
+    private void RunReactor(Reactor reactor)
     {
         try
         {
-            while (true) _ = AnswerAsync(await listener.AcceptTcpClientAsync().ConfigureAwait(false));
+            reactor.Run();
         }
-        catch (SocketException)
+        catch (Exception e) // the background role's home: a reactor that fails would leave its clients hanging
         {
-            return;
+            Log.ReactorFailed(e, reactor.Index);
+            Environment.FailFast($"reactor {reactor.Index} failed: {e}");
         }
-    }
 
-    private static async Task AnswerAsync(TcpClient client)
-    {
-        using (client)
+        if (Interlocked.Decrement(ref _reactorsRunning) == 0)
         {
-            byte[] buffer = new byte[4096];
-            while (await client.GetStream().ReadAsync(buffer).ConfigureAwait(false) > 0)
-                await client.GetStream().WriteAsync("+PONG\r\n"u8.ToArray()).ConfigureAwait(false);
+            Log.Stopped();
+            _completion.TrySetResult();
         }
     }
 }

@@ -26,7 +26,7 @@ public static unsafe partial class Libc
     public const int EFD_NONBLOCK = 0x800, EFD_CLOEXEC = 0x80000;
 
     public const int PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000;
-    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, RLIMIT_NOFILE = 7;
+    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15, RLIMIT_NOFILE = 7;
 
     /// <summary>The calling thread's errno; read it first thing after a failed call.</summary>
     public static int Errno => *ErrnoLocation();
@@ -46,6 +46,8 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int bind(int descriptor, void* address, uint addressBytes);
     [LibraryImport(Name)] public static partial int listen(int descriptor, int backlog);
     [LibraryImport(Name)] public static partial int accept4(int descriptor, void* address, uint* addressBytes, int flags);
+    [LibraryImport(Name)] public static partial int connect(int descriptor, void* address, uint addressBytes);
+    [LibraryImport(Name)] public static partial int getsockopt(int descriptor, int level, int option, void* value, uint* valueBytes);
     [LibraryImport(Name)] public static partial int getsockname(int descriptor, void* address, uint* addressBytes);
     [LibraryImport(Name)] public static partial int getpeername(int descriptor, void* address, uint* addressBytes);
     [LibraryImport(Name)] public static partial int setsockopt(int descriptor, int level, int option, void* value, uint valueBytes);
@@ -58,6 +60,8 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int chmod(byte* path, uint mode);
     [LibraryImport(Name)] public static partial uint umask(uint mask);
     [LibraryImport(Name)] public static partial int unlink(byte* path);
+    [LibraryImport(Name)] public static partial int clock_gettime(int clock, long* secondsAndNanoseconds);
+    [LibraryImport(Name)] public static partial int sched_setaffinity(int thread, nint maskBytes, void* mask);
     [LibraryImport(Name)] public static partial int getrlimit(int resource, ulong* softAndHard);
     [LibraryImport(Name)] public static partial int setrlimit(int resource, ulong* softAndHard);
 }

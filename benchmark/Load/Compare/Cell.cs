@@ -1,0 +1,27 @@
+namespace Garnet.Load.Compare;
+
+/// <summary>One load that every system is put under.</summary>
+internal sealed record Cell(string Operation, int Pipeline, int Connections, long Keys)
+{
+    public const int ValueBytes = 64;
+    private const long SmallKeys = 1000;
+
+    public string Name => $"{Operation.ToUpperInvariant()} p{Pipeline} c{Connections}";
+
+    /// <summary>Latency and fairness of this cell go into a table of their own.</summary>
+    public bool IsTail => Connections == 256;
+
+    public static Cell[] Smoke() =>
+    [
+        .. from op in (string[])["get", "set"] from c in (int[])[16, 64, 400] select new Cell(op, 1, c, SmallKeys),
+        .. from op in (string[])["get", "set"] from c in (int[])[16, 64] select new Cell(op, 16, c, SmallKeys),
+        new Cell("get", 100, 16, SmallKeys),
+        new Cell("set", 100, 16, SmallKeys),
+        new Cell("incr", 100, 16, SmallKeys),
+        new Cell("mget16", 100, 16, SmallKeys),
+        new Cell("get", 50, 256, SmallKeys),
+    ];
+
+    public static Cell[] Big(long keys) =>
+        [.. from p in (int[])[100, 16] from op in (string[])["get", "set"] select new Cell(op, p, 16, keys)];
+}

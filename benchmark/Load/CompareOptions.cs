@@ -1,0 +1,43 @@
+using CommandLine;
+
+namespace Garnet.Load;
+
+[Verb("compare", HelpText = "Starts several servers and runs the same cells against all of them, taking turns.")]
+internal sealed class CompareOptions
+{
+    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, redis, garnet-inline, garnet-default; ratios are first : each other.")]
+    public string Systems { get; set; } = "";
+
+    [Option("set", Default = "smoke", HelpText = "smoke, big, start or idle.")]
+    public string Set { get; set; } = "";
+
+    [Option("rounds", Default = 5)]
+    public int Rounds { get; set; }
+
+    [Option("cell-seconds", Default = 0.4, HelpText = "Measured time per cell, system and round.")]
+    public double CellSeconds { get; set; }
+
+    [Option("warmup", Default = 20.0, HelpText = "Seconds of mixed load after the start; servers that are not compiled at run time get a tenth.")]
+    public double Warmup { get; set; }
+
+    [Option("big-keys", Default = 5_000_000L, HelpText = "Keys of the set big.")]
+    public long BigKeys { get; set; }
+
+    [Option("only", Default = "", HelpText = "Run only cells whose name contains this text.")]
+    public string Only { get; set; } = "";
+
+    [Option("ours-flags", Default = "", HelpText = "Further flags for our server.")]
+    public string OursFlags { get; set; } = "";
+
+    [Option("server-core", Default = 0, HelpText = "Core of the servers; -1 leaves them unpinned.")]
+    public int ServerCore { get; set; }
+
+    [Option("generator-core", Default = 1, HelpText = "Core of the generator; -1 leaves it unpinned.")]
+    public int GeneratorCore { get; set; }
+
+    [Option("results", Default = "", HelpText = "File that the tables are appended to.")]
+    public string Results { get; set; } = "";
+
+    [Option("note", Default = "", HelpText = "A sentence printed above the table.")]
+    public string Note { get; set; } = "";
+}

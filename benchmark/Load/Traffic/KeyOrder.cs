@@ -1,0 +1,8 @@
+namespace Garnet.Load.Traffic;
+
+internal enum KeyOrder
+{
+    Uniform,
+    Zipf,
+    Sequence,
+}

@@ -1,0 +1,8 @@
+namespace Garnet.Common.Resp;
+
+/// <summary>Where a writer gets more room when its buffer is full.</summary>
+public interface IReplyRoom
+{
+    /// <summary>Gives the writer at least <paramref name="bytes"/> of room, keeping what has been written of the reply.</summary>
+    void MakeRoom(RespWriter writer, int bytes);
+}

@@ -1,0 +1,215 @@
+using System.Runtime.CompilerServices;
+using Garnet.Common.Bytes;
+
+namespace Garnet.Common.Resp;
+
+/// <summary>
+/// Frames one command at a time: finds the arguments of a RESP array or an inline command without copying them.
+/// Stateless between commands; an incomplete command consumes nothing.
+///
+/// P1  Nothing outside [position, end) is believed: bytes behind the end may be read (64 are readable) but not used.
+/// P2  A limit is checked on the number in the header, before any memory is taken for what it announces.
+/// P3  The trailing CR LF of an argument is checked: a client that lost count is told, not misread.
+/// </summary>
+public sealed unsafe class RespParser
+{
+    private const ulong TwoArgsThreeLetters = 0x0A0D33240A0D322A;   // "*2\r\n$3\r\n", little endian
+    private const ulong ThreeArgsThreeLetters = 0x0A0D33240A0D332A; // "*3\r\n$3\r\n"
+    private const ushort LineEnd = 0x0A0D;                          // "\r\n"
+
+    private readonly InlineParser _inline = new();
+
+    /// <summary>The byte behind the command (or behind what was skipped).</summary>
+    public byte* Position;
+
+    /// <summary>Index of the command's first argument in the list.</summary>
+    public int FirstArg;
+
+    /// <summary>Arguments of the command, its name included.</summary>
+    public int ArgCount;
+
+    /// <summary>After <see cref="ParseResult.ProtocolError"/>: what to say, without the "-ERR " in front.</summary>
+    public string Error = "";
+
+    /// <summary>After <see cref="ParseResult.Incomplete"/>: bytes from the command's start that are needed at least.</summary>
+    public long BytesNeeded;
+
+    /// <summary>Looks for a command at <paramref name="at"/> and adds its arguments to <paramref name="args"/>.</summary>
+    public ParseResult Parse(byte* at, byte* end, ArgList args, in RespLimits limits)
+    {
+        FirstArg = args.Count;
+        if (end - at >= 16)
+        {
+            ulong head = *(ulong*)at;
+            if (head == TwoArgsThreeLetters && ParseUsual(at, end, args, 2, in limits))
+                return ParseResult.Command;
+            if (head == ThreeArgsThreeLetters && ParseUsual(at, end, args, 3, in limits))
+                return ParseResult.Command;
+        }
+
+        args.Count = FirstArg;
+        return at < end && *at == '*' ? ParseArray(at, end, args, in limits) : ParseLine(at, end, args, in limits);
+    }
+
+    // ParserBenchmark: GET and SET with short arguments are most of what arrives. False means "let the general way decide".
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool ParseUsual(byte* at, byte* end, ArgList args, int count, in RespLimits limits)
+    {
+        if (*(ushort*)(at + 11) != LineEnd || limits.Unauthenticated)
+            return false;
+        args.Add(at + 8, 3);
+        byte* q = at + 13;
+        for (int i = 1; i < count; i++)
+        {
+            uint digit = (uint)q[1] - '0';
+            int length;
+            if (*q != '$' || digit > 9)
+                return false;
+            if (q[2] == '\r')
+            {
+                length = (int)digit;
+                q += 4;
+            }
+            else
+            {
+                uint second = (uint)q[2] - '0';
+                if (second > 9 || digit == 0 || q[3] != '\r')
+                    return false;
+                length = (int)((digit * 10) + second);
+                q += 5;
+            }
+
+            if (end - q < length + 2 || q[-1] != '\n' || *(ushort*)(q + length) != LineEnd)
+                return false;
+            args.Add(q, length);
+            q += length + 2;
+        }
+
+        ArgCount = count;
+        Position = q;
+        return true;
+    }
+
+    private ParseResult ParseArray(byte* at, byte* end, ArgList args, in RespLimits limits)
+    {
+        ParseResult header = ReadHeader(at + 1, end, "too big mbulk count string", out long count, out byte* q);
+        if (header != ParseResult.Command)
+            return header == ParseResult.ProtocolError && Error.Length == 0 ? Fail("invalid multibulk length") : Needed(header, end - at + 1);
+        if (count > limits.ArgsMax)
+            return Fail("invalid multibulk length");
+        if (limits.Unauthenticated && count > RespLimits.UnauthenticatedArgsMax)
+            return Fail("unauthenticated multibulk length");
+        if (count <= 0)
+        {
+            Position = q;
+            return ParseResult.Nothing;
+        }
+
+        for (long left = count; left > 0; left--)
+        {
+            ParseResult result = ParseArgument(ref q, end, in limits, out byte* bytes, out int length);
+            if (result == ParseResult.Incomplete)
+                return Needed(result, BytesNeeded + (q - at) + ((left - 1) * 5));
+            if (result != ParseResult.Command)
+                return result;
+            args.Add(bytes, length);
+        }
+
+        ArgCount = (int)count;
+        Position = q;
+        return ParseResult.Command;
+    }
+
+    /// <summary>
+    /// Reads one <c>$length CR LF bytes CR LF</c> at <paramref name="q"/> and steps behind it. When incomplete,
+    /// <see cref="BytesNeeded"/> counts from <paramref name="q"/>.
+    /// </summary>
+    public ParseResult ParseArgument(ref byte* q, byte* end, in RespLimits limits, out byte* bytes, out int length)
+    {
+        bytes = null;
+        length = 0;
+        if (q >= end)
+            return Needed(ParseResult.Incomplete, 5);
+        ParseResult header = ReadHeader(q + 1, end, "too big bulk count string", out long announced, out byte* body);
+        if (header == ParseResult.Incomplete)
+            return Needed(header, end - q + 1);
+        if (header == ParseResult.ProtocolError && Error.Length > 0)
+            return header;
+        if (*q != '$')
+            return Fail($"expected '$', got '{Printable(*q)}'");
+        if (header == ParseResult.ProtocolError || announced < 0 || announced > limits.BulkBytesMax)
+            return Fail("invalid bulk length");
+        if (limits.Unauthenticated && announced > RespLimits.UnauthenticatedBulkBytesMax)
+            return Fail("unauthenticated bulk length");
+        if (end - body < announced + 2)
+            return Needed(ParseResult.Incomplete, body - q + announced + 2);
+        if (*(ushort*)(body + announced) != LineEnd)
+            return Fail("invalid CRLF in request");
+        bytes = body;
+        length = (int)announced;
+        q = body + announced + 2;
+        return ParseResult.Command;
+    }
+
+    /// <summary>Reads the array header of a command too large for one look; the arguments follow at <see cref="Position"/>.</summary>
+    public ParseResult ParseArrayHeader(byte* at, byte* end, in RespLimits limits, out long count)
+    {
+        ParseResult header = ReadHeader(at + 1, end, "too big mbulk count string", out count, out Position);
+        if (header == ParseResult.Command && count > limits.ArgsMax)
+            return Fail("invalid multibulk length");
+        return header;
+    }
+
+    // A number up to CR LF. ProtocolError with an empty Error: the text is no number, the caller knows what to call it.
+    private ParseResult ReadHeader(byte* at, byte* end, string tooLong, out long number, out byte* after)
+    {
+        number = 0;
+        after = at;
+        Error = "";
+        long available = end - at;
+        int window = (int)Math.Min(Math.Max(available, 0), RespLimits.LineBytesMax);
+        int cr = new ReadOnlySpan<byte>(at, window).IndexOf((byte)'\r');
+        if (cr < 0)
+            return available > RespLimits.LineBytesMax ? Fail(tooLong) : ParseResult.Incomplete;
+        if (cr + 1 >= available)
+            return ParseResult.Incomplete;
+        after = at + cr + 2;
+        return NumberText.TryInt64(new ReadOnlySpan<byte>(at, cr), out number) ? ParseResult.Command : ParseResult.ProtocolError;
+    }
+
+    private ParseResult ParseLine(byte* at, byte* end, ArgList args, in RespLimits limits)
+    {
+        long available = end - at;
+        int window = (int)Math.Min(available, RespLimits.LineBytesMax + 1);
+        int newline = new ReadOnlySpan<byte>(at, window).IndexOf((byte)'\n');
+        if (newline < 0)
+            return available > RespLimits.LineBytesMax ? Fail("too big inline request") : Needed(ParseResult.Incomplete, available + 1);
+        int length = newline > 0 && at[newline - 1] == '\r' ? newline - 1 : newline;
+        Position = at + newline + 1;
+        if (!_inline.Split(at, length, args))
+            return Fail("unbalanced quotes in request");
+        ArgCount = args.Count - FirstArg;
+        if (ArgCount == 0)
+            return ParseResult.Nothing;
+        if (limits.Unauthenticated && ArgCount > RespLimits.UnauthenticatedArgsMax)
+            return Fail("unauthenticated multibulk length");
+        return IsForeign(args.Items[FirstArg].Span) ? ParseResult.Foreign : ParseResult.Command;
+    }
+
+    private static bool IsForeign(ReadOnlySpan<byte> name) =>
+        System.Text.Ascii.EqualsIgnoreCase(name, "POST"u8) || System.Text.Ascii.EqualsIgnoreCase(name, "HOST:"u8);
+
+    private static string Printable(byte b) => b is >= 32 and < 127 ? ((char)b).ToString() : "?";
+
+    private ParseResult Needed(ParseResult result, long bytes)
+    {
+        BytesNeeded = bytes;
+        return result;
+    }
+
+    private ParseResult Fail(string error)
+    {
+        Error = error;
+        return ParseResult.ProtocolError;
+    }
+}

@@ -1,0 +1,210 @@
+using System.Runtime.CompilerServices;
+using System.Text;
+using Garnet.Common.Bytes;
+
+namespace Garnet.Common.Resp;
+
+/// <summary>
+/// Writes replies straight into a reactor's reply memory, in RESP2 or RESP3 as the connection asked. 64 bytes behind
+/// <see cref="Limit"/> are writable, so that short replies and wide copies need one check.
+/// </summary>
+public sealed unsafe class RespWriter(IReplyRoom room)
+{
+    /// <summary>Writable bytes behind <see cref="Limit"/>.</summary>
+    public const int Slack = 64;
+
+    private const ulong OkReply = 0x0A0D4B4F2B; // "+OK\r\n"
+    private const int HeaderBytes = 32;
+
+    /// <summary>Next byte to write.</summary>
+    public byte* Position;
+
+    /// <summary>End of the room, slack not counted.</summary>
+    public byte* Limit;
+
+    /// <summary>True if the connection speaks RESP3.</summary>
+    public bool Resp3;
+
+    /// <summary>Makes sure of <paramref name="bytes"/> and returns the position; the caller moves <see cref="Position"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every reply
+    public byte* Room(int bytes)
+    {
+        if (Limit - Position < bytes)
+            room.MakeRoom(this, bytes);
+        return Position;
+    }
+
+    /// <summary><c>+OK</c>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // SetBenchmark: one eight-byte store
+    public void Ok()
+    {
+        *(ulong*)Room(8) = OkReply;
+        Position += 5;
+    }
+
+    /// <summary>A signed integer.</summary>
+    public void Int(long value)
+    {
+        byte* at = Room(HeaderBytes);
+        *at++ = (byte)':';
+        at = NumberText.Write(at, value);
+        Position = EndLine(at);
+    }
+
+    /// <summary>A bulk string.</summary>
+    public void Bulk(ReadOnlySpan<byte> bytes)
+    {
+        byte* at = Header('$', bytes.Length, bytes.Length + 2);
+        bytes.CopyTo(new Span<byte>(at, bytes.Length));
+        Position = EndLine(at + bytes.Length);
+    }
+
+    /// <summary>A bulk string of UTF-8 text.</summary>
+    public void Bulk(string text)
+    {
+        int length = Encoding.UTF8.GetByteCount(text);
+        byte* at = Header('$', length, length + 2);
+        Encoding.UTF8.GetBytes(text, new Span<byte>(at, length));
+        Position = EndLine(at + length);
+    }
+
+    /// <summary>A bulk string holding the number's decimal digits.</summary>
+    public void BulkInt(long value)
+    {
+        byte* digits = stackalloc byte[NumberText.Int64BytesMax];
+        Bulk(new ReadOnlySpan<byte>(digits, (int)(NumberText.Write(digits, value) - digits)));
+    }
+
+    /// <summary>A simple string; line breaks in it become blanks.</summary>
+    public void Simple(ReadOnlySpan<byte> text) => Line('+', text);
+
+    /// <summary>An error, its code in front; line breaks in it become blanks (CVE-2025-67733).</summary>
+    public void Error(ReadOnlySpan<byte> text) => Line('-', text);
+
+    /// <summary>An error from text.</summary>
+    public void Error(string text) => Error(Encoding.UTF8.GetBytes(text));
+
+    /// <summary>The nil of single values: <c>$-1</c>, or <c>_</c> in RESP3.</summary>
+    public void Null()
+    {
+        if (Resp3)
+            Raw("_\r\n"u8);
+        else
+            Raw("$-1\r\n"u8);
+    }
+
+    /// <summary>The nil of lists: <c>*-1</c>, or <c>_</c> in RESP3.</summary>
+    public void NullArray()
+    {
+        if (Resp3)
+            Raw("_\r\n"u8);
+        else
+            Raw("*-1\r\n"u8);
+    }
+
+    /// <summary>Begins an array of <paramref name="count"/> elements.</summary>
+    public void Array(int count) => Position = Header('*', count, 0);
+
+    /// <summary>Begins a map of <paramref name="pairs"/> pairs; in RESP2 an array of twice as many.</summary>
+    public void Map(int pairs) => Position = Resp3 ? Header('%', pairs, 0) : Header('*', pairs * 2, 0);
+
+    /// <summary>Begins a set; in RESP2 an array.</summary>
+    public void Set(int count) => Position = Header(Resp3 ? '~' : '*', count, 0);
+
+    /// <summary>Begins an out-of-band message; in RESP2 an array.</summary>
+    public void Push(int count) => Position = Header(Resp3 ? '>' : '*', count, 0);
+
+    /// <summary>A boolean; in RESP2 the integer 1 or 0.</summary>
+    public void Bool(bool value)
+    {
+        if (Resp3)
+            Raw(value ? "#t\r\n"u8 : "#f\r\n"u8);
+        else
+            Int(value ? 1 : 0);
+    }
+
+    /// <summary>A double; in RESP2 a bulk string of its digits.</summary>
+    public void Double(double value)
+    {
+        Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
+        int length = NumberText.WriteDouble(text, value);
+        if (!Resp3)
+        {
+            Bulk(text[..length]);
+            return;
+        }
+
+        byte* at = Room(HeaderBytes + length);
+        *at++ = (byte)',';
+        text[..length].CopyTo(new Span<byte>(at, length));
+        Position = EndLine(at + length);
+    }
+
+    /// <summary>Text meant for people (<c>txt</c>); in RESP2 a bulk string.</summary>
+    public void Verbatim(ReadOnlySpan<byte> text)
+    {
+        if (!Resp3)
+        {
+            Bulk(text);
+            return;
+        }
+
+        byte* at = Header('=', text.Length + 4, text.Length + 6);
+        "txt:"u8.CopyTo(new Span<byte>(at, 4));
+        text.CopyTo(new Span<byte>(at + 4, text.Length));
+        Position = EndLine(at + 4 + text.Length);
+    }
+
+    /// <summary>Bytes as they are.</summary>
+    public void Raw(ReadOnlySpan<byte> bytes)
+    {
+        byte* at = Room(bytes.Length);
+        bytes.CopyTo(new Span<byte>(at, bytes.Length));
+        Position = at + bytes.Length;
+    }
+
+    /// <summary>Writes <c>$length CR LF</c> at the place, without a check for room; returns the byte behind it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // GetBenchmark: on the path of every value
+    public static byte* BulkHeader(byte* at, int length)
+    {
+        if (length < 10)
+        {
+            *(uint*)at = 0x0A0D_0024u + ((uint)('0' + length) << 8);
+            return at + 4;
+        }
+
+        if (length < 100)
+        {
+            uint tens = (uint)length / 10;
+            *(ulong*)at = 0x0A0D_0000_24UL + ((ulong)('0' + tens) << 8) + ((ulong)('0' + ((uint)length - (tens * 10))) << 16);
+            return at + 5;
+        }
+
+        *at++ = (byte)'$';
+        return EndLine(NumberText.WriteUnsigned(at, (ulong)length));
+    }
+
+    /// <summary>Writes CR LF; returns the byte behind it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte* EndLine(byte* at)
+    {
+        *(ushort*)at = 0x0A0D;
+        return at + 2;
+    }
+
+    private byte* Header(char type, int count, int bodyBytes)
+    {
+        byte* at = Room(HeaderBytes + bodyBytes);
+        *at++ = (byte)type;
+        return EndLine(NumberText.Write(at, count));
+    }
+
+    private void Line(char type, ReadOnlySpan<byte> text)
+    {
+        byte* at = Room(HeaderBytes + text.Length);
+        *at++ = (byte)type;
+        foreach (byte b in text)
+            *at++ = b is (byte)'\r' or (byte)'\n' ? (byte)' ' : b;
+        Position = EndLine(at);
+    }
+}

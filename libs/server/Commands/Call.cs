@@ -1,0 +1,128 @@
+using System.Runtime.CompilerServices;
+using System.Text;
+using Garnet.Common.Bytes;
+using Garnet.Common.Resp;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>
+/// One command while it runs: its arguments (bytes in the receive arena, valid until it returns), who sent it, and where the
+/// reply goes. Handlers read arguments, ask the store, write to <see cref="Out"/> and return.
+/// </summary>
+internal unsafe ref struct Call
+{
+    internal readonly Reactor Reactor;
+    internal readonly Connection Client;
+    internal readonly Arg* Args;
+    internal readonly int Count;
+    private readonly ulong _keyHash;
+
+    internal Call(Reactor reactor, Connection client, Arg* args, int count, ulong keyHash)
+    {
+        Reactor = reactor;
+        Client = client;
+        Args = args;
+        Count = count;
+        _keyHash = keyHash;
+    }
+
+    /// <summary>The reply.</summary>
+    internal readonly RespWriter Out => Reactor.Out;
+
+    /// <summary>The reactor's session on the store.</summary>
+    internal readonly StoreSession Store => Reactor.Session;
+
+    /// <summary>The server.</summary>
+    internal readonly Server Server => Reactor.Server;
+
+    /// <summary>Wall clock of this round, Unix milliseconds.</summary>
+    internal readonly long NowMs => Reactor.Session.NowMs;
+
+    /// <summary>Namespace of the client's database.</summary>
+    internal readonly uint Namespace => Reactor.Store.Namespaces.Id(Client.Database);
+
+    /// <summary>The key at the command's first key position, hashed when it was framed.</summary>
+    internal readonly KeyRef Key
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)] // GetBenchmark
+        get => Reactor.Store.KeyFromHash(Args[1].Bytes, Args[1].Length, Namespace, _keyHash);
+    }
+
+    /// <summary>The bytes of an argument.</summary>
+    internal readonly ReadOnlySpan<byte> this[int index] => new(Args[index].Bytes, Args[index].Length);
+
+    /// <summary>Any argument as a key of the client's database, hashed now.</summary>
+    internal readonly KeyRef KeyAt(int index) => Reactor.Store.Key(Args[index].Bytes, Args[index].Length, Namespace);
+
+    /// <summary>Any argument as a key of the given namespace, hashed now.</summary>
+    internal readonly KeyRef KeyAt(int index, uint ns) => Reactor.Store.Key(Args[index].Bytes, Args[index].Length, ns);
+
+    /// <summary>True if the argument is the word, in any case.</summary>
+    internal readonly bool Is(int index, ReadOnlySpan<byte> upperWord)
+    {
+        ReadOnlySpan<byte> text = this[index];
+        return text.Length == upperWord.Length && Ascii.EqualsIgnoreCase(text, upperWord);
+    }
+
+    /// <summary>The argument as a strict signed integer.</summary>
+    internal readonly bool TryInt64(int index, out long value) => NumberText.TryInt64(this[index], out value);
+
+    /// <summary>The argument as text.</summary>
+    internal readonly string Text(int index) => Encoding.UTF8.GetString(this[index]);
+
+    /// <summary>Replies <c>+OK</c>.</summary>
+    internal readonly Reply Ok()
+    {
+        Out.Ok();
+        return Reply.Sent;
+    }
+
+    /// <summary>Replies an integer.</summary>
+    internal readonly Reply Int(long value)
+    {
+        Out.Int(value);
+        return Reply.Sent;
+    }
+
+    /// <summary>Replies nil.</summary>
+    internal readonly Reply Null()
+    {
+        Out.Null();
+        return Reply.Sent;
+    }
+
+    /// <summary>Replies a bulk string.</summary>
+    internal readonly Reply Bulk(ReadOnlySpan<byte> bytes)
+    {
+        Out.Bulk(bytes);
+        return Reply.Sent;
+    }
+
+    /// <summary>Replies a shared error.</summary>
+    internal readonly Reply Fail(Fault fault) => FailBytes(FaultText.Of(fault));
+
+    /// <summary>Replies an error of the command's own, its code in front.</summary>
+    internal readonly Reply FailText(string text) => FailBytes(Encoding.Latin1.GetBytes(text));
+
+    /// <summary>Replies an error of the command's own, its code in front.</summary>
+    internal readonly Reply FailBytes(ReadOnlySpan<byte> text)
+    {
+        Out.Error(text);
+        Reactor.Figures.CountError(text);
+        return Reply.Failed;
+    }
+
+    /// <summary>Replies what a store outcome that is no success means.</summary>
+    internal readonly Reply From(Outcome outcome) => outcome switch
+    {
+        Outcome.NotFound => Null(),
+        Outcome.OutOfMemory => Fail(Fault.OutOfMemory),
+        Outcome.TooLarge => Fail(Args[1].Length > Tsavorite.Store.KeyBytesMax ? Fault.KeyTooLong : Fault.StringTooLong),
+        _ => Fail(Fault.Internal),
+    };
+
+    /// <summary>Replies Redis's sentence for a wrong number of arguments.</summary>
+    internal readonly Reply WrongArity() => FailText($"ERR wrong number of arguments for '{Reactor.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command");
+}

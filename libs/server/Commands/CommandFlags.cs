@@ -1,0 +1,35 @@
+namespace Garnet.Server.Commands;
+
+/// <summary>What a command is and may do; names as COMMAND INFO prints them.</summary>
+[Flags]
+internal enum CommandFlags
+{
+    None = 0,
+    Write = 1 << 0,
+    ReadOnly = 1 << 1,
+    DenyOom = 1 << 2,
+    Admin = 1 << 3,
+    PubSub = 1 << 4,
+    NoScript = 1 << 5,
+    Blocking = 1 << 6,
+    Loading = 1 << 7,
+    Stale = 1 << 8,
+    SkipMonitor = 1 << 9,
+    SkipSlowlog = 1 << 10,
+    Asking = 1 << 11,
+    Fast = 1 << 12,
+    NoAuth = 1 << 13,
+    MayReplicate = 1 << 14,
+    Protected = 1 << 15,
+    NoMulti = 1 << 16,
+    MovableKeys = 1 << 17,
+    AllowBusy = 1 << 18,
+    /// <summary>Allowed to a RESP2 client that is subscribed.</summary>
+    WhileSubscribed = 1 << 20,
+    /// <summary>Has subcommands; runs only to refuse an unknown one.</summary>
+    Container = 1 << 21,
+    /// <summary>Short though not marked Fast in Redis: run without being timed by itself.</summary>
+    Quick = 1 << 22,
+    /// <summary>Timed by itself; set by the table for what is neither Fast nor Quick.</summary>
+    Timed = 1 << 23,
+}

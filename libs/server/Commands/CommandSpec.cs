@@ -1,0 +1,35 @@
+namespace Garnet.Server.Commands;
+
+/// <summary>
+/// A command's data: feeds arity check, COMMAND INFO and DOCS, key extraction and the reference page. Arity counts the name;
+/// negative means "at least". A subcommand is named <c>PARENT|CHILD</c>.
+/// </summary>
+internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, KeySpec Keys = default)
+{
+    /// <summary>Group as in the Redis documentation (<c>string</c>, <c>generic</c>, …).</summary>
+    public string Group { get; init; } = "";
+
+    /// <summary>What it does, one line.</summary>
+    public string Summary { get; init; } = "";
+
+    /// <summary>Arguments in the notation of the reference: <c>key value [NX | XX] [EX seconds]</c>.</summary>
+    public string Syntax { get; init; } = "";
+
+    /// <summary>First version of Redis (or Valkey, or this server) that knew it.</summary>
+    public string Since { get; init; } = "1.0.0";
+
+    /// <summary>Cost in the usual notation.</summary>
+    public string Complexity { get; init; } = "O(1)";
+
+    /// <summary>ACL categories beyond those that follow from flags and group, without the @.</summary>
+    public string Categories { get; init; } = "";
+
+    /// <summary>Command tips for clients.</summary>
+    public string Tips { get; init; } = "";
+
+    /// <summary>The name without its parent.</summary>
+    public string ShortName => Name[(Name.IndexOf('|') + 1)..];
+
+    /// <summary>True for the children of a container.</summary>
+    public bool IsSubcommand => Name.Contains('|');
+}

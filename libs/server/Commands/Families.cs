@@ -1,0 +1,20 @@
+using Garnet.Server.Keys;
+using Garnet.Server.Types.Counters;
+using Garnet.Server.Types.Strings;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>The families of commands: one line each, nothing else.</summary>
+internal static class Families
+{
+    internal static void Register(CommandTable table)
+    {
+        StringCommands.Register(table);
+        ManyCommands.Register(table);
+        CounterCommands.Register(table);
+        KeyCommands.Register(table);
+        ExpiryCommands.Register(table);
+        ScanCommands.Register(table);
+        DatabaseCommands.Register(table);
+    }
+}

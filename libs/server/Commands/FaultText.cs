@@ -1,0 +1,36 @@
+namespace Garnet.Server.Commands;
+
+/// <summary>What the shared errors say; sentences that client libraries match on are kept word for word.</summary>
+internal static class FaultText
+{
+    /// <summary>The error line of the fault, its code in front.</summary>
+    internal static ReadOnlySpan<byte> Of(Fault fault) => fault switch
+    {
+        Fault.Syntax => "ERR syntax error"u8,
+        Fault.WrongType => "WRONGTYPE Operation against a key holding the wrong kind of value"u8,
+        Fault.NotAnInteger => "ERR value is not an integer or out of range"u8,
+        Fault.NotAFloat => "ERR value is not a valid float"u8,
+        Fault.IncrementOverflow => "ERR increment or decrement would overflow"u8,
+        Fault.IncrementNotFinite => "ERR increment would produce NaN or Infinity"u8,
+        Fault.IndexOutOfRange => "ERR index out of range"u8,
+        Fault.OffsetOutOfRange => "ERR offset is out of range"u8,
+        Fault.ValueOutOfRange => "ERR value is out of range"u8,
+        Fault.StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)"u8,
+        Fault.KeyTooLong => "ERR key is longer than 65535 bytes"u8,
+        Fault.NoSuchKey => "ERR no such key"u8,
+        Fault.SameObject => "ERR source and destination objects are the same"u8,
+        Fault.DatabaseOutOfRange => "ERR DB index is out of range"u8,
+        Fault.InvalidDatabase => "ERR invalid DB index"u8,
+        Fault.OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'."u8,
+        Fault.NoAuth => "NOAUTH Authentication required."u8,
+        Fault.WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8,
+        Fault.NotPositive => "ERR value is out of range, must be positive"u8,
+        Fault.InvalidCursor => "ERR invalid cursor"u8,
+        Fault.ResourceLimit => "ERR a per-client limit was reached"u8,
+        Fault.TimeoutNotAnInteger => "ERR timeout is not an integer or out of range"u8,
+        Fault.TimeoutNegative => "ERR timeout is negative"u8,
+        Fault.NotAnUnsignedInteger => "ERR value is out of range, must be positive"u8,
+        Fault.Internal => "ERR internal error"u8,
+        _ => throw new ArgumentOutOfRangeException(nameof(fault)),
+    };
+}

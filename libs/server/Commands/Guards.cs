@@ -1,0 +1,64 @@
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>
+/// Everything that can stand between a command and its run, in the order Redis looks: arity, protected commands,
+/// authentication, memory, subscribed state, pause. Not on the path of a plain command of a plain client.
+/// </summary>
+internal static unsafe class Guards
+{
+    /// <summary><see cref="Reply.Sent"/> if the command may run, else what was answered.</summary>
+    internal static Reply Check(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        Server server = call.Server;
+        if ((uint)(call.Count - entry->ArgsMin) > entry->ArgsSpan)
+            return Refuse(ref call, entry, call.WrongArity());
+        if ((entry->Flags & CommandFlags.Protected) != 0 && !server.AllowsProtected(client, call.Server.Commands.Specs[entry->Id], out string refusal))
+            return Refuse(ref call, entry, call.FailText(refusal));
+        if ((client.Gate & Gate.Unauthenticated) != 0 && (entry->Flags & CommandFlags.NoAuth) == 0)
+            return Refuse(ref call, entry, call.Fail(Fault.NoAuth));
+        if ((entry->Flags & CommandFlags.DenyOom) != 0 && server.Store.Tight && !call.Store.EnsureRoom(0))
+            return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
+        if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
+            return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
+        if (server.Pause.Holds(client, entry->Flags, call.NowMs))
+        {
+            call.Reactor.Park(client, new PausedCommand(server.Pause));
+            return Reply.Postponed;
+        }
+
+        return Reply.Sent;
+    }
+
+    /// <summary>Runs the command, timed, and shows it to MONITOR and the slow log.</summary>
+    internal static Reply RunTimed(ref Call call, CommandEntry* entry)
+    {
+        Server server = call.Server;
+        if (server.Monitors.Any && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
+            server.Monitors.Feed(ref call);
+        long began = server.Clock.MonotonicUs;
+        Reply reply = entry->Run(ref call);
+        long took = server.Clock.MonotonicUs - began;
+        Inspect.ReactorFigures figures = call.Reactor.Figures;
+        figures.Calls[entry->Id]++;
+        figures.TimedCalls[entry->Id]++;
+        figures.TimedUs[entry->Id] += took;
+        if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
+            server.Slowlog.Consider(ref call, took);
+        return reply;
+    }
+
+    private static Reply Refuse(ref Call call, CommandEntry* entry, Reply reply)
+    {
+        call.Reactor.Figures.Rejected[entry->Id]++;
+        return reply;
+    }
+
+    private static string SubscribedText(ref Call call)
+    {
+        string name = call.Server.Commands.Specs[call.Client.LastCommand].Name.ToLowerInvariant();
+        return $"ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context";
+    }
+}

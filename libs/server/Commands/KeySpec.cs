@@ -1,0 +1,22 @@
+namespace Garnet.Server.Commands;
+
+/// <summary>Where a command's keys stand among its arguments (0 = the name), in Redis's terms.</summary>
+internal readonly record struct KeySpec(int First, int Last, int Step)
+{
+    /// <summary>No keys.</summary>
+    public static readonly KeySpec None = default;
+    /// <summary>One key, right behind the name.</summary>
+    public static readonly KeySpec One = new(1, 1, 1);
+    /// <summary>Two keys.</summary>
+    public static readonly KeySpec Two = new(1, 2, 1);
+    /// <summary>All arguments are keys.</summary>
+    public static readonly KeySpec All = new(1, -1, 1);
+    /// <summary>Key, value, key, value …</summary>
+    public static readonly KeySpec Pairs = new(1, -1, 2);
+
+    /// <summary>How the key's value is used, for COMMAND INFO: flags as Redis spells them, e.g. <c>RW ACCESS UPDATE</c>.</summary>
+    public string Usage { get; init; } = "";
+
+    /// <summary>For keys counted by an argument: its index; 0 = keys stand at fixed places.</summary>
+    public int CountArg { get; init; }
+}

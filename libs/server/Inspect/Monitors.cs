@@ -1,0 +1,88 @@
+using System.Globalization;
+using System.Text;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Inspect;
+
+/// <summary>The clients that watch every command (MONITOR).</summary>
+internal sealed class Monitors
+{
+    private readonly Lock _gate = new();
+    private Connection[] _clients = [];
+
+    /// <summary>True if anybody watches.</summary>
+    internal bool Any => Volatile.Read(ref _clients).Length > 0;
+
+    internal void Add(Connection client)
+    {
+        lock (_gate)
+        {
+            if (!_clients.Contains(client))
+                _clients = [.. _clients, client];
+        }
+    }
+
+    internal void Remove(Connection client)
+    {
+        lock (_gate)
+        {
+            if (_clients.Contains(client))
+                _clients = [.. _clients.Where(other => other != client)];
+        }
+    }
+
+    /// <summary>Shows the command to all who watch; arguments that may hold secrets are hidden.</summary>
+    internal void Feed(ref Call call)
+    {
+        byte[] line = Line(ref call);
+        foreach (Connection client in Volatile.Read(ref _clients))
+        {
+            if (client.Reactor == call.Reactor)
+                call.Reactor.Push(client, line);
+            else
+                client.Reactor.Post(static (owner, receiver, content) => owner.Push(receiver!, (byte[])content!), client, line);
+        }
+    }
+
+    private static byte[] Line(ref Call call)
+    {
+        long us = call.Server.Clock.UnixUs;
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"+{us / 1_000_000}.{us % 1_000_000:000000} [{call.Client.Database} {(call.Client.Peer.IsUnix ? "unix:" : "")}{call.Client.Peer.Remote}]");
+        for (int i = 0; i < call.Count; i++)
+        {
+            text.Append(" \"");
+            if (Secrets.Hides(ref call, i))
+                text.Append("(redacted)");
+            else
+                Escape(call[i], text);
+            text.Append('"');
+        }
+
+        return Encoding.Latin1.GetBytes(text.Append("\r\n").ToString());
+    }
+
+    private static void Escape(ReadOnlySpan<byte> bytes, StringBuilder text)
+    {
+        foreach (byte b in bytes)
+        {
+            string? escape = b switch
+            {
+                (byte)'\\' => "\\\\",
+                (byte)'"' => "\\\"",
+                (byte)'\n' => "\\n",
+                (byte)'\r' => "\\r",
+                (byte)'\t' => "\\t",
+                (byte)'\a' => "\\a",
+                (byte)'\b' => "\\b",
+                < 32 or > 126 => $"\\x{b:x2}",
+                _ => null,
+            };
+            if (escape is null)
+                text.Append((char)b);
+            else
+                text.Append(escape);
+        }
+    }
+}

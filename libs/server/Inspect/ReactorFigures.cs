@@ -1,0 +1,49 @@
+using System.Text;
+
+namespace Garnet.Server.Inspect;
+
+/// <summary>What one reactor has counted; written by its thread only, summed up by whoever asks.</summary>
+internal sealed class ReactorFigures(int commands)
+{
+    private const int ErrorCodesMax = 128;
+
+    /// <summary>Runs per command.</summary>
+    internal readonly long[] Calls = new long[commands];
+    /// <summary>Runs per command that answered an error.</summary>
+    internal readonly long[] Failed = new long[commands];
+    /// <summary>Runs per command that were refused before they ran.</summary>
+    internal readonly long[] Rejected = new long[commands];
+    /// <summary>Microseconds per command, as far as it was timed by itself.</summary>
+    internal readonly long[] TimedUs = new long[commands];
+    /// <summary>Runs per command that were timed by themselves.</summary>
+    internal readonly long[] TimedCalls = new long[commands];
+    /// <summary>Microseconds spent running commands.</summary>
+    internal long BusyUs;
+    /// <summary>Bytes received.</summary>
+    internal long BytesIn;
+    /// <summary>Bytes given to sockets.</summary>
+    internal long BytesOut;
+    /// <summary>Connections refused for not speaking the protocol.</summary>
+    internal long ProtocolErrors;
+    /// <summary>Connections closed for not reading.</summary>
+    internal long OutputLimitCloses;
+    /// <summary>Error replies.</summary>
+    internal long Errors;
+    /// <summary>Error replies by code; guarded by itself.</summary>
+    internal readonly Dictionary<string, long> ErrorsByCode = [];
+
+    /// <summary>Counts an error reply by its first word.</summary>
+    internal void CountError(ReadOnlySpan<byte> text)
+    {
+        Errors++;
+        int blank = text.IndexOf((byte)' ');
+        string code = Encoding.Latin1.GetString(blank > 0 ? text[..blank] : text);
+        lock (ErrorsByCode)
+        {
+            if (ErrorsByCode.TryGetValue(code, out long count))
+                ErrorsByCode[code] = count + 1;
+            else if (ErrorsByCode.Count < ErrorCodesMax)
+                ErrorsByCode[code] = 1;
+        }
+    }
+}

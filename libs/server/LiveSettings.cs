@@ -1,0 +1,46 @@
+using Garnet.Common;
+
+namespace Garnet.Server;
+
+/// <summary>What CONFIG SET changes beyond the property: one line per setting whose owner keeps something derived from it.</summary>
+internal static class LiveSettings
+{
+    internal static void Connect(Server server)
+    {
+        SettingTable table = server.Table;
+        string? Refresh()
+        {
+            server.ApplySettings();
+            return null;
+        }
+
+        foreach (string name in (ReadOnlySpan<string>)["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit", "requirepass", "timeout", "slowlog-log-slower-than"])
+        {
+            if (table.TryFind(name, out _))
+                table.OnSet(name, Refresh);
+        }
+
+        Connect(table, "maxmemory", () =>
+        {
+            server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);
+            server.Store.SetMemoryLimit(server.MemoryLimitBytes);
+            return null;
+        });
+        Connect(table, "maxmemory-policy", () =>
+        {
+            server.Store.SetPolicy(server.Settings.Memory.Policy);
+            return null;
+        });
+        Connect(table, "slowlog-max-len", () =>
+        {
+            server.Slowlog.Trim();
+            return null;
+        });
+    }
+
+    private static void Connect(SettingTable table, string name, Func<string?> apply)
+    {
+        if (table.TryFind(name, out _))
+            table.OnSet(name, apply);
+    }
+}

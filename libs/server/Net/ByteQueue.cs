@@ -1,0 +1,71 @@
+using System.Runtime.InteropServices;
+
+namespace Garnet.Server.Net;
+
+/// <summary>Bytes waiting in native memory: taken from the front, added at the back, freed when empty.</summary>
+internal unsafe struct ByteQueue
+{
+    private byte* _memory;
+    private int _capacity;
+    private int _head;
+    private int _tail;
+
+    /// <summary>Bytes waiting.</summary>
+    public readonly int Count => _tail - _head;
+
+    /// <summary>First waiting byte.</summary>
+    public readonly byte* Head => _memory + _head;
+
+    /// <summary>Memory taken, in bytes.</summary>
+    public readonly int Capacity => _capacity;
+
+    /// <summary>Adds bytes at the back.</summary>
+    public void Append(byte* bytes, int count)
+    {
+        if (count <= 0)
+            return;
+        Buffer.MemoryCopy(bytes, Reserve(count), count, count);
+        _tail += count;
+    }
+
+    /// <summary>Adds bytes at the back.</summary>
+    public void Append(ReadOnlySpan<byte> bytes)
+    {
+        fixed (byte* start = bytes)
+            Append(start, bytes.Length);
+    }
+
+    /// <summary>Drops bytes at the front; gives the memory back when none are left.</summary>
+    public void Drop(int count)
+    {
+        _head += count;
+        if (_head >= _tail)
+            Free();
+    }
+
+    /// <summary>Gives everything back.</summary>
+    public void Free()
+    {
+        NativeMemory.Free(_memory);
+        _memory = null;
+        _capacity = _head = _tail = 0;
+    }
+
+    private byte* Reserve(int count)
+    {
+        if (_capacity - _tail >= count)
+            return _memory + _tail;
+        int waiting = Count;
+        long wanted = Math.Min(Math.Max((long)(waiting + count) * (waiting == 0 ? 1 : 2), 64), int.MaxValue);
+        if (wanted < (long)waiting + count)
+            throw new InsufficientMemoryException();
+        byte* memory = (byte*)NativeMemory.Alloc((nuint)wanted);
+        Buffer.MemoryCopy(_memory + _head, memory, wanted, waiting);
+        NativeMemory.Free(_memory);
+        _memory = memory;
+        _capacity = (int)wanted;
+        _head = 0;
+        _tail = waiting;
+        return _memory + _tail;
+    }
+}

@@ -1,0 +1,97 @@
+using System.Net.Sockets;
+using Garnet.Server.PubSub;
+
+namespace Garnet.Server.Net;
+
+/// <summary>Why a connection is not a plain one; any bit set takes the guarded way through <see cref="Reactor"/>.</summary>
+[Flags]
+internal enum Gate : byte
+{
+    /// <summary>Nothing special: commands run at once.</summary>
+    None = 0,
+    /// <summary>A password is set and has not been given.</summary>
+    Unauthenticated = 1,
+    /// <summary>RESP2 and subscribed: only a few commands are allowed.</summary>
+    Subscribed = 2,
+    /// <summary>CLIENT REPLY OFF.</summary>
+    ReplyOff = 4,
+    /// <summary>CLIENT REPLY SKIP: the next reply is dropped.</summary>
+    ReplySkip = 8,
+    /// <summary>Receives MONITOR lines.</summary>
+    Monitor = 16,
+}
+
+/// <summary>
+/// One client, owned by one reactor and touched only by its thread; other threads read the plain fields for listings and
+/// post to the reactor's mailbox for everything else. An idle one holds this object and no buffers.
+/// </summary>
+internal sealed unsafe class Connection
+{
+    // Network: used by Reactor only.
+    internal readonly Reactor Reactor;
+    internal readonly long Id;
+    internal int Slot = -1;
+    internal int Descriptor = -1;
+    internal Socket? Socket;
+    internal readonly PeerAddress Peer;
+    internal ByteQueue Pending;      // received, not yet framed
+    internal ByteQueue Out;          // replies the socket did not take
+    internal ByteQueue Pushes;       // out-of-band messages for after the replies of the round
+    internal BigRequest? Big;
+    internal byte* SegmentStart;     // this round's replies in the reply arena
+    internal byte* SegmentEnd;
+    internal byte* RoundEnd;         // end of what this round received
+    internal long Round;
+    internal int Quota;
+    internal bool Carried;           // has framed-but-unread commands waiting for the next round
+    internal bool Parked;            // a command waits for something; what follows it waits too
+    internal bool WriteBlocked;
+    internal bool Stalled;           // too many replies unsent: nothing runs until the client reads
+    internal bool ReadPaused;
+    internal bool CloseAfterReply;
+    internal bool Closed;
+    internal long OverSoftLimitSinceMs;
+
+    // Session: what commands see.
+    internal Gate Gate;
+    internal bool Resp3;
+    internal bool NoEvict;
+    internal bool NoTouch;
+    internal int Database;
+    internal string Name = "";
+    internal string LibraryName = "";
+    internal string LibraryVersion = "";
+    internal Subscriptions? Subscriptions;
+    internal Parking? Waiting;
+    internal readonly long CreatedMs;
+    internal long ActiveMs;
+    internal int LastCommand;
+    internal long Commands;
+    internal long BytesIn;
+    internal long BytesOut;
+
+    internal Connection(Reactor reactor, long id, PeerAddress peer, long nowMs)
+    {
+        Reactor = reactor;
+        Id = id;
+        Peer = peer;
+        CreatedMs = nowMs;
+        ActiveMs = nowMs;
+    }
+
+    /// <summary>True while commands must not run: something has to happen first.</summary>
+    internal bool Stopped => Parked | Stalled | CloseAfterReply | Closed;
+
+    /// <summary>Bytes of memory held for this client, buffers included.</summary>
+    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
+
+    /// <summary>Gives all buffers back.</summary>
+    internal void FreeBuffers()
+    {
+        Pending.Free();
+        Out.Free();
+        Pushes.Free();
+        Big?.Dispose();
+        Big = null;
+    }
+}

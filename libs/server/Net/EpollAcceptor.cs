@@ -1,0 +1,213 @@
+using System.Buffers.Binary;
+using System.Net;
+using System.Text;
+using Garnet.Common;
+using Garnet.Common.Linux;
+
+namespace Garnet.Server.Net;
+
+/// <summary>Accepting through libc: a small epoll set of listeners, woken by an event for the stop.</summary>
+internal sealed unsafe class EpollAcceptor : Acceptor
+{
+    private const int RetryMs = 100;
+    private const int AddressBytes = 128;
+
+    private readonly List<int> _listeners = [];
+    private readonly EpollListeners _set = new();
+    private string _unixPath = "";
+    private volatile bool _stopping;
+
+    internal EpollAcceptor(Server server) : base(server)
+    {
+    }
+
+    internal override void Run()
+    {
+        while (!_stopping)
+        {
+            foreach (int listener in _set.Wait())
+                AcceptAll(listener);
+        }
+    }
+
+    internal override void Stop()
+    {
+        _stopping = true;
+        _set.Wake();
+    }
+
+    public override void Dispose()
+    {
+        foreach (int listener in _listeners)
+            _ = Libc.close(listener);
+        _listeners.Clear();
+        _set.Dispose();
+        if (_unixPath.Length > 0)
+            Unlink(_unixPath);
+    }
+
+    private protected override bool Listen(NetworkSettings settings, IPAddress address)
+    {
+        bool v6 = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6;
+        int listener = Libc.socket(v6 ? Libc.AF_INET6 : Libc.AF_INET, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
+        if (listener < 0)
+            return false;
+        SetOption(listener, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
+        if (v6)
+            SetOption(listener, Libc.IPPROTO_IPV6, Libc.IPV6_V6ONLY, 1);
+        byte* name = stackalloc byte[AddressBytes];
+        uint length = WriteAddress(name, address, Port);
+        if (Libc.bind(listener, name, length) != 0 || Libc.listen(listener, settings.TcpBacklog) != 0)
+            return Failed(listener, $"{address} port {Port}");
+        length = AddressBytes;
+        if (Port == 0 && Libc.getsockname(listener, name, &length) == 0)
+            Port = ReadAddress(name)!.Port;
+        Watch(listener);
+        return true;
+    }
+
+    private protected override void ListenUnix(NetworkSettings settings)
+    {
+        byte[] path = Encoding.UTF8.GetBytes(settings.UnixSocket);
+        if (path.Length > 107)
+            throw new GarnetException(ExitKind.Configuration, $"unixsocket {settings.UnixSocket}", "the path is longer than 107 bytes", "Choose a shorter path");
+        byte* name = stackalloc byte[AddressBytes];
+        new Span<byte>(name, AddressBytes).Clear();
+        *(ushort*)name = Libc.AF_UNIX;
+        path.CopyTo(new Span<byte>(name + 2, path.Length));
+        Unlink(settings.UnixSocket);
+        int listener = Libc.socket(Libc.AF_UNIX, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
+        uint mask = Libc.umask(0x7F); // nobody else may connect in the instant before the permissions are set
+        int bound = Libc.bind(listener, name, (uint)(3 + path.Length));
+        int errno = Libc.Errno;
+        _ = Libc.umask(mask);
+        if (bound != 0)
+            throw BindFailure(settings.UnixSocket, errno);
+        _unixPath = settings.UnixSocket;
+        if (settings.UnixSocketPermissions != 0)
+            _ = Libc.chmod(name + 2, (uint)settings.UnixSocketPermissions);
+        else
+            _ = Libc.chmod(name + 2, 0x1FF & ~mask);
+        if (Libc.listen(listener, settings.TcpBacklog) != 0)
+            throw BindFailure(settings.UnixSocket, Libc.Errno);
+        Watch(listener);
+    }
+
+    private void Watch(int listener)
+    {
+        _listeners.Add(listener);
+        _set.Add(listener);
+    }
+
+    private void AcceptAll(int listener)
+    {
+        byte* name = stackalloc byte[AddressBytes];
+        while (!_stopping)
+        {
+            uint length = AddressBytes;
+            int descriptor = Libc.accept4(listener, name, &length, Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC);
+            if (descriptor < 0)
+            {
+                AcceptFailed(Libc.Errno);
+                return;
+            }
+
+            Admit(descriptor, ReadAddress(name));
+        }
+    }
+
+    private void AcceptFailed(int errno)
+    {
+        if (errno is Libc.EAGAIN or Libc.EINTR or Libc.ECONNABORTED)
+            return;
+        string reason = errno is Libc.EMFILE or Libc.ENFILE
+            ? "no file descriptors are left; raise the limit of open files (ulimit -n) or lower maxclients"
+            : "the system refused";
+        Server.Log.AcceptFailed(errno, reason);
+        _set.Pause(RetryMs);
+    }
+
+    private void Admit(int descriptor, IPEndPoint? remote)
+    {
+        PeerAddress peer = Describe(descriptor, remote);
+        if (Refusal(peer) is { } refusal)
+        {
+            fixed (byte* text = refusal)
+                _ = Libc.send(descriptor, text, refusal.Length, Libc.MSG_NOSIGNAL);
+            _ = Libc.close(descriptor);
+            return;
+        }
+
+        if (!peer.IsUnix)
+            Tune(descriptor);
+        HandOver(peer, client => client.Descriptor = descriptor);
+    }
+
+    private PeerAddress Describe(int descriptor, IPEndPoint? remote)
+    {
+        if (remote is null)
+            return new PeerAddress(null, null, _unixPath);
+        byte* name = stackalloc byte[AddressBytes];
+        uint length = AddressBytes;
+        IPEndPoint? local = Libc.getsockname(descriptor, name, &length) == 0 ? ReadAddress(name) : null;
+        return new PeerAddress(remote, local, "");
+    }
+
+    private void Tune(int descriptor)
+    {
+        SetOption(descriptor, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+        int seconds = Server.Settings.Network.TcpKeepAliveSeconds;
+        if (seconds <= 0)
+            return;
+        SetOption(descriptor, Libc.SOL_SOCKET, Libc.SO_KEEPALIVE, 1);
+        SetOption(descriptor, Libc.IPPROTO_TCP, Libc.TCP_KEEPIDLE, seconds);
+        SetOption(descriptor, Libc.IPPROTO_TCP, Libc.TCP_KEEPINTVL, Math.Max(seconds / 3, 1));
+        SetOption(descriptor, Libc.IPPROTO_TCP, Libc.TCP_KEEPCNT, 3);
+    }
+
+    private static bool Failed(int listener, string what)
+    {
+        int errno = Libc.Errno;
+        _ = Libc.close(listener);
+        return errno == Libc.EADDRNOTAVAIL ? false : throw BindFailure(what, errno);
+    }
+
+    private static GarnetException BindFailure(string what, int errno) => errno switch
+    {
+        Libc.EADDRINUSE => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", "the address is in use", "Stop the other server or choose another port with --port"),
+        Libc.EACCES or Libc.EPERM => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it", "Choose a port above 1023 or a folder this user may write to"),
+        _ => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", $"the system refuses it (errno {errno})", "Check the bind, port and unixsocket settings"),
+    };
+
+    private static void SetOption(int descriptor, int level, int option, int value) => _ = Libc.setsockopt(descriptor, level, option, &value, sizeof(int));
+
+    private static void Unlink(string path)
+    {
+        byte[] bytes = Encoding.UTF8.GetBytes(path + "\0");
+        fixed (byte* name = bytes)
+            _ = Libc.unlink(name);
+    }
+
+    private static uint WriteAddress(byte* name, IPAddress address, int port)
+    {
+        var span = new Span<byte>(name, AddressBytes);
+        span.Clear();
+        bool v6 = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6;
+        *(ushort*)name = (ushort)(v6 ? Libc.AF_INET6 : Libc.AF_INET);
+        BinaryPrimitives.WriteUInt16BigEndian(span[2..], (ushort)port);
+        address.TryWriteBytes(span[(v6 ? 8 : 4)..], out _);
+        return v6 ? 28u : 16u;
+    }
+
+    private static IPEndPoint? ReadAddress(byte* name)
+    {
+        var span = new ReadOnlySpan<byte>(name, AddressBytes);
+        int port = BinaryPrimitives.ReadUInt16BigEndian(span[2..]);
+        return *(ushort*)name switch
+        {
+            Libc.AF_INET => new IPEndPoint(new IPAddress(span.Slice(4, 4)), port),
+            Libc.AF_INET6 => new IPEndPoint(new IPAddress(span.Slice(8, 16)), port),
+            _ => null,
+        };
+    }
+}

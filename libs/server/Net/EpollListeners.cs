@@ -1,0 +1,68 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Linux;
+
+namespace Garnet.Server.Net;
+
+/// <summary>The few descriptors the acceptor waits for, and a way to wake it.</summary>
+internal sealed unsafe class EpollListeners : IDisposable
+{
+    private const int EventsMax = 16;
+    private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
+
+    private readonly int _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
+    private readonly int _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
+    private readonly List<int> _ready = [];
+
+    internal EpollListeners() => Add(_wakeup);
+
+    /// <summary>Adds a descriptor, watched for reading.</summary>
+    internal void Add(int descriptor)
+    {
+        byte* request = stackalloc byte[16];
+        *(uint*)request = Libc.EPOLLIN;
+        *(long*)(request + DataOffset) = descriptor;
+        _ = Libc.epoll_ctl(_epoll, Libc.EPOLL_CTL_ADD, descriptor, request);
+    }
+
+    /// <summary>Waits; the listeners with somebody to accept.</summary>
+    internal List<int> Wait()
+    {
+        byte* events = stackalloc byte[EventsMax * 16];
+        int count = Libc.epoll_wait(_epoll, events, EventsMax, -1);
+        _ready.Clear();
+        for (int i = 0; i < count; i++)
+        {
+            int descriptor = *(int*)(events + (i * (DataOffset + 8)) + DataOffset);
+            if (descriptor != _wakeup)
+                _ready.Add(descriptor);
+        }
+
+        return _ready;
+    }
+
+    /// <summary>Waits for the time, or until woken for the stop.</summary>
+    internal void Pause(int milliseconds)
+    {
+        byte* nothing = stackalloc byte[16];
+        int once = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
+        *(uint*)nothing = Libc.EPOLLIN;
+        *(long*)(nothing + DataOffset) = _wakeup;
+        _ = Libc.epoll_ctl(once, Libc.EPOLL_CTL_ADD, _wakeup, nothing);
+        _ = Libc.epoll_wait(once, nothing, 1, milliseconds);
+        _ = Libc.close(once);
+    }
+
+    /// <summary>Ends the current or next wait, for good: the wakeup is never drained, it means the stop.</summary>
+    internal void Wake()
+    {
+        ulong one = 1;
+        _ = Libc.write(_wakeup, &one, sizeof(ulong));
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _ = Libc.close(_epoll);
+        _ = Libc.close(_wakeup);
+    }
+}

@@ -1,0 +1,103 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Linux;
+using Garnet.Common;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// Level-triggered epoll through libc (experiment E1 of the design notes: at the cost of the same loop in C).
+/// One receive and at most one send per connection and round; no copies, no locks, no allocation.
+/// </summary>
+internal sealed unsafe class EpollTransport : ITransport
+{
+    private const int EventsMax = 256;
+    private const int WakeSlot = -1;
+
+    // epoll_event is packed on x64 only: 4 bytes of events, then the 8 bytes of data at once or on the next 8-byte boundary.
+    private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
+    private static readonly int EventBytes = DataOffset + 8;
+
+    private readonly int _epoll;
+    private readonly int _wakeup;
+    private readonly byte* _events;
+
+    public EpollTransport()
+    {
+        _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
+        _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
+        if (_epoll < 0 || _wakeup < 0)
+            throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}", "raise the limit of open files (ulimit -n)");
+        _events = (byte*)NativeMemory.AllocZeroed((nuint)(EventsMax * EventBytes));
+        Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, WakeSlot);
+    }
+
+    public int Wait(int timeoutMs)
+    {
+        int count = Libc.epoll_wait(_epoll, _events, EventsMax, timeoutMs);
+        return Math.Max(count, 0); // interrupted by a signal: nothing to do, the loop comes back
+    }
+
+    public ReadyEvent this[int index]
+    {
+        get
+        {
+            byte* at = _events + (index * EventBytes);
+            uint mask = *(uint*)at;
+            int slot = *(int*)(at + DataOffset);
+            if (slot == WakeSlot)
+                DrainWakeup();
+            return new ReadyEvent(slot, (mask & Libc.EPOLLIN) != 0, (mask & Libc.EPOLLOUT) != 0, (mask & (Libc.EPOLLERR | Libc.EPOLLHUP)) != 0);
+        }
+    }
+
+    public void Add(Connection connection) => Control(Libc.EPOLL_CTL_ADD, connection.Descriptor, Libc.EPOLLIN, connection.Slot);
+
+    public void Watch(Connection connection, bool read, bool write)
+    {
+        uint mask = (read ? Libc.EPOLLIN : 0) | (write ? Libc.EPOLLOUT : 0);
+        Control(Libc.EPOLL_CTL_MOD, connection.Descriptor, mask, connection.Slot);
+    }
+
+    public int Receive(Connection connection, byte* to, int bytes)
+    {
+        nint got = Libc.recv(connection.Descriptor, to, bytes, 0);
+        return got >= 0 ? (int)got : Failed();
+    }
+
+    public int Send(Connection connection, byte* from, int bytes)
+    {
+        nint sent = Libc.send(connection.Descriptor, from, bytes, Libc.MSG_NOSIGNAL);
+        return sent >= 0 ? (int)sent : Failed();
+    }
+
+    public void Close(Connection connection) => _ = Libc.close(connection.Descriptor); // leaves the epoll set by itself
+
+    public void Wake()
+    {
+        ulong one = 1;
+        _ = Libc.write(_wakeup, &one, sizeof(ulong));
+    }
+
+    public void Dispose()
+    {
+        _ = Libc.close(_epoll);
+        _ = Libc.close(_wakeup);
+        NativeMemory.Free(_events);
+    }
+
+    private static int Failed() => Libc.Errno is Libc.EAGAIN or Libc.EINTR ? ITransport.Again : ITransport.Broken;
+
+    private void DrainWakeup()
+    {
+        ulong count;
+        _ = Libc.read(_wakeup, &count, sizeof(ulong));
+    }
+
+    private void Control(int operation, int descriptor, uint mask, int slot)
+    {
+        byte* request = stackalloc byte[16];
+        *(uint*)request = mask;
+        *(long*)(request + DataOffset) = (uint)slot;
+        _ = Libc.epoll_ctl(_epoll, operation, descriptor, request);
+    }
+}

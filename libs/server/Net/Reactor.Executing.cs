@@ -1,0 +1,123 @@
+using System.Runtime.CompilerServices;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Net;
+
+/// <summary>Running a batch of frames in order.</summary>
+internal sealed unsafe partial class Reactor
+{
+    private Connection? _current;
+    private bool _pushed; // the running command sent a message to its own client
+
+    private void ExecuteBatch()
+    {
+        int count = _frameCount;
+        if (count == 0)
+            return;
+        if (count > 1)
+            PrefetchRecords(count);
+        bool guarded = Server.Guarded | Store.Tight;
+        long began = Server.Clock.MonotonicUs;
+        for (int i = 0; i < count; i++)
+        {
+            Connection client = _frameClients[i];
+            if (client.Stopped)
+                continue;
+            if (client != _current)
+                SwitchTo(client);
+            Execute(client, _frames + i, guarded);
+        }
+
+        Figures.BusyUs += Server.Clock.MonotonicUs - began;
+        _frameCount = 0;
+        _args.Clear();
+    }
+
+    private void PrefetchRecords(int count)
+    {
+        for (int i = 0; i < count; i++)
+        {
+            Frame* frame = _frames + i;
+            if (frame->KeyHash == 0)
+                continue;
+            ref Garnet.Common.Resp.Arg key = ref _args.Items[frame->FirstArg + _entries[frame->Command].FirstKey];
+            Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, Store.Namespaces.Id(_frameClients[i].Database), frame->KeyHash));
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: one call site, on the path of every command
+    private void Execute(Connection client, Frame* frame, bool guarded)
+    {
+        CommandEntry* entry = _entries + frame->Command;
+        client.LastCommand = frame->Command;
+        client.Commands++;
+        var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        Reply reply;
+        if (client.Gate == Gate.None && !guarded && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        {
+            reply = entry->Run(ref call);
+            Figures.Calls[frame->Command]++;
+        }
+        else
+        {
+            reply = RunGuarded(ref call, entry);
+        }
+
+        if (reply != Reply.Sent)
+            AfterReply(client, frame, reply);
+        if (_pushed)
+        {
+            _pushed = false;
+            TakePushes(client);
+        }
+
+        if (Out.Position - client.SegmentStart > SendEarlyBytes)
+            SendEarly(client, frame);
+    }
+
+    // Anything out of the ordinary: wrong arity, not authenticated, subscribed, replies off, MONITOR, pause, memory, timing.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Reply RunGuarded(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        nint before = (nint)(Out.Position - client.SegmentStart);
+        bool off = (client.Gate & Gate.ReplyOff) != 0;
+        bool skip = (client.Gate & Gate.ReplySkip) != 0;
+        client.Gate &= ~Gate.ReplySkip;
+        Reply reply = Guards.Check(ref call, entry);
+        if (reply == Reply.Sent)
+            reply = Guards.RunTimed(ref call, entry);
+        if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
+            Out.Position = client.SegmentStart + before;
+        return reply;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void AfterReply(Connection client, Frame* frame, Reply reply)
+    {
+        if (reply == Reply.Failed)
+        {
+            Figures.Failed[frame->Command]++;
+            return;
+        }
+
+        if (reply == Reply.Close)
+        {
+            client.CloseAfterReply = true;
+            return;
+        }
+
+        KeepRest(client, reply == Reply.Postponed ? frame->Start : frame->End);
+        WatchReading(client);
+    }
+
+    // R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.
+    private static void KeepRest(Connection client, byte* from)
+    {
+        client.Pending.Free();
+        client.Big?.Dispose();
+        client.Big = null;
+        if (client.RoundEnd > from)
+            Keep(client, from, client.RoundEnd);
+    }
+}

@@ -1,0 +1,235 @@
+using Garnet.Common.Resp;
+
+namespace Garnet.Server.Net;
+
+/// <summary>Collecting and framing: from readable sockets to a batch of frames.</summary>
+internal sealed unsafe partial class Reactor
+{
+    private void Receive(Connection client)
+    {
+        if (client.Big is { } big)
+        {
+            ReceiveBig(client, big);
+            return;
+        }
+
+        int kept = client.Pending.Count;
+        byte* start = ReceiveRoom(kept + ReceiveBytesMax);
+        int got = _transport.Receive(client, start + kept, ReceiveBytesMax);
+        if (got <= 0)
+        {
+            if (got != ITransport.Again)
+                Close(client);
+            return;
+        }
+
+        if (kept > 0)
+        {
+            Buffer.MemoryCopy(client.Pending.Head, start, kept, kept);
+            client.Pending.Free();
+        }
+
+        CountReceived(client, got);
+        byte* end = start + kept + got;
+        _receive.Advance(end);
+        FrameAll(client, start, end);
+    }
+
+    // What was kept because of the quota or a park, without receiving more.
+    private void ServeKept(Connection client)
+    {
+        if (client.Big is { } big)
+        {
+            FrameBig(client, big);
+            return;
+        }
+
+        int kept = client.Pending.Count;
+        if (kept == 0)
+            return;
+        byte* start = ReceiveRoom(kept);
+        Buffer.MemoryCopy(client.Pending.Head, start, kept, kept);
+        client.Pending.Free();
+        _receive.Advance(start + kept);
+        FrameAll(client, start, start + kept);
+    }
+
+    private byte* ReceiveRoom(int bytes)
+    {
+        if (_receive.Left < bytes + Arena.Slack)
+        {
+            ExecuteBatch(); // R5: nothing framed points into the arena any more
+            _receive.Reset();
+        }
+
+        return _receive.Position;
+    }
+
+    private void CountReceived(Connection client, int bytes)
+    {
+        client.ActiveMs = Session.NowMs;
+        client.BytesIn += bytes;
+        Figures.BytesIn += bytes;
+    }
+
+    private void FrameAll(Connection client, byte* at, byte* end)
+    {
+        client.RoundEnd = end;
+        client.Quota = QuotaCommands;
+        RespLimits limits = Server.Limits;
+        while (at < end)
+        {
+            if (client.Quota == 0)
+            {
+                Keep(client, at, end);
+                Carry(client);
+                return;
+            }
+
+            limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+            ParseResult result = _parser.Parse(at, end, _args, in limits);
+            if (result == ParseResult.Incomplete)
+            {
+                KeepPartial(client, at, end);
+                return;
+            }
+
+            byte* start = at;
+            at = _parser.Position;
+            if (result == ParseResult.Command)
+                AddFrame(client, start, at);
+            else if (result != ParseResult.Nothing)
+            {
+                Refuse(client, result);
+                return;
+            }
+
+            // While not authenticated the limits of the next command depend on the outcome of this one.
+            if (_frameCount == FramesMax || limits.Unauthenticated)
+                ExecuteBatch();
+            if (client.Stopped)
+                return; // R4: the batch kept what follows
+        }
+    }
+
+    private void AddFrame(Connection client, byte* start, byte* end)
+    {
+        client.Quota--;
+        int index = _frameCount++;
+        Frame* frame = _frames + index;
+        Arg* args = _args.Items + _parser.FirstArg;
+        int command = Server.Commands.Find(args, _parser.ArgCount);
+        frame->Start = start;
+        frame->End = end;
+        frame->FirstArg = _parser.FirstArg;
+        frame->ArgCount = _parser.ArgCount;
+        frame->Command = command;
+        _frameClients[index] = client;
+        int key = _entries[command].FirstKey;
+        if (key == 0 || key >= _parser.ArgCount)
+        {
+            frame->KeyHash = 0;
+            return;
+        }
+
+        frame->KeyHash = Store.HashBytes(args[key].Bytes, args[key].Length);
+        Store.PrefetchBucket(Store.KeyFromHash(args[key].Bytes, args[key].Length, Store.Namespaces.Id(client.Database), frame->KeyHash));
+    }
+
+    private static void Keep(Connection client, byte* at, byte* end) => client.Pending.Append(at, (int)(end - at));
+
+    private void KeepPartial(Connection client, byte* at, byte* end)
+    {
+        long have = end - at;
+        if (have <= BigRequest.Threshold && _parser.BytesNeeded <= BigRequest.Threshold)
+        {
+            Keep(client, at, end);
+            return;
+        }
+
+        client.Big = new BigRequest { BytesNeeded = _parser.BytesNeeded };
+        client.Big.Append(at, (int)have);
+    }
+
+    private void ReceiveBig(Connection client, BigRequest big)
+    {
+        byte* to = big.Room(ReceiveBytesMax, out int room);
+        int got = _transport.Receive(client, to, room);
+        if (got <= 0)
+        {
+            if (got != ITransport.Again)
+                Close(client);
+            return;
+        }
+
+        big.Arrived(got);
+        CountReceived(client, got);
+        if (big.Count > Server.QueryBufferLimit)
+        {
+            Server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
+            Close(client);
+            return;
+        }
+
+        FrameBig(client, big);
+    }
+
+    private void FrameBig(Connection client, BigRequest big)
+    {
+        ExecuteBatch();
+        RespLimits limits = Server.Limits;
+        limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+        ParseResult result = big.Parse(_parser, _args, in limits);
+        if (result == ParseResult.Incomplete)
+            return;
+        if (result is ParseResult.ProtocolError or ParseResult.Foreign)
+        {
+            Refuse(client, result);
+            return;
+        }
+
+        client.Big = null;
+        client.Quota = QuotaCommands;
+        client.RoundEnd = big.CommandEnd; // what follows is kept below, whatever the command does
+        if (result == ParseResult.Command)
+        {
+            AddFrame(client, big.Start, big.CommandEnd);
+            ExecuteBatch();
+        }
+
+        if (!client.Closed && big.End > big.CommandEnd)
+        {
+            if (big.End - big.CommandEnd > ReceiveBytesMax)
+            {
+                client.Big = new BigRequest();
+                client.Big.Append(big.CommandEnd, (int)(big.End - big.CommandEnd));
+            }
+            else
+            {
+                Keep(client, big.CommandEnd, big.End);
+            }
+
+            Carry(client);
+        }
+
+        big.Dispose();
+    }
+
+    private void Refuse(Connection client, ParseResult result)
+    {
+        ExecuteBatch();
+        if (client.Closed)
+            return;
+        if (result == ParseResult.Foreign)
+        {
+            Server.Log.ForeignProtocol(client.Peer.Remote);
+            Close(client);
+            return;
+        }
+
+        SwitchTo(client);
+        Out.Error("ERR Protocol error: " + _parser.Error);
+        Figures.ProtocolErrors++;
+        client.CloseAfterReply = true;
+    }
+}

@@ -1,0 +1,283 @@
+using System.Runtime.InteropServices;
+using Garnet.Common;
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
+using Tsavorite;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// One thread, its connections, and the loop that serves them: collect what arrived, frame up to 64 commands across the
+/// connections, prefetch what they will touch, run them in order, send each connection's replies at once. Nothing here
+/// waits but the transport.
+///
+/// R1  A connection belongs to one reactor for life; its fields change on that thread only.
+/// R2  Commands of a connection run in the order they arrived, replies leave in that order; out-of-band messages come after
+///     the replies written before them and before the replies written after them.
+/// R3  A connection gets at most <see cref="QuotaCommands"/> commands and one receive per round, then the others have their turn.
+/// R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
+/// R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory with the round.
+/// </summary>
+internal sealed unsafe partial class Reactor : IDisposable
+{
+    internal const int QuotaCommands = 128;
+    private const int FramesMax = 64;
+    private const int ReceiveBytesMax = 64 * 1024;
+    private const int ReceiveArenaBytes = 1024 * 1024;
+    private const int TickMs = 100;
+
+    private readonly ITransport _transport;
+    private readonly Mailbox _mailbox;
+    private readonly Arena _receive = new(ReceiveArenaBytes);
+    private readonly RespParser _parser = new();
+    private readonly ArgList _args = new();
+    private readonly Frame* _frames = (Frame*)NativeMemory.AllocZeroed(FramesMax, (nuint)sizeof(Frame));
+    private readonly Connection[] _frameClients = new Connection[FramesMax];
+    private readonly List<Connection> _carried = [];
+    private readonly List<Connection> _carriedNow = [];
+    private readonly List<Connection> _waiting = [];
+    private readonly Lock _slotsGate = new();
+    private readonly Stack<int> _freeSlots = new();
+    private readonly CommandEntry* _entries;
+    private Connection?[] _slots = new Connection?[16];
+    private int _frameCount;
+    private int _slotCount;
+    private long _nextTickMs;
+    private volatile bool _stopping;
+
+    internal Reactor(Server server, int index, ITransport transport)
+    {
+        Server = server;
+        Index = index;
+        Store = server.Store;
+        Session = server.Store.OpenSession();
+        Out = new RespWriter(this);
+        Figures = new ReactorFigures(server.Commands.Specs.Count);
+        _entries = server.Commands.Entries;
+        _transport = transport;
+        _mailbox = new Mailbox(transport);
+        ResetReplies();
+    }
+
+    internal Server Server { get; }
+    internal int Index { get; }
+    internal Store Store { get; }
+    internal StoreSession Session { get; }
+    internal RespWriter Out { get; }
+    internal ReactorFigures Figures { get; }
+
+    /// <summary>Connections held now; read by the acceptor to balance.</summary>
+    internal int ConnectionCount;
+
+    /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
+    internal void Run()
+    {
+        while (!_stopping)
+            Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not (E6)
+        Finish();
+    }
+
+    /// <summary>Makes the loop end after the current round. From any thread.</summary>
+    internal void Stop()
+    {
+        _stopping = true;
+        _transport.Wake();
+    }
+
+    /// <summary>Posts a message that runs on the reactor's thread. From any thread.</summary>
+    internal void Post(Action<Reactor, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
+
+    /// <summary>Takes a new connection in; on the reactor's thread.</summary>
+    internal void Adopt(Connection client)
+    {
+        lock (_slotsGate)
+        {
+            if (!_freeSlots.TryPop(out int slot))
+            {
+                slot = _slotCount++;
+                if (slot == _slots.Length)
+                    Array.Resize(ref _slots, slot * 2);
+            }
+
+            client.Slot = slot;
+            _slots[slot] = client;
+        }
+
+        if (Server.PasswordRequired)
+            client.Gate |= Gate.Unauthenticated;
+        _transport.Add(client);
+    }
+
+    /// <summary>The connections held now; from any thread.</summary>
+    internal void CopyConnections(List<Connection> to)
+    {
+        lock (_slotsGate)
+        {
+            for (int i = 0; i < _slotCount; i++)
+            {
+                if (_slots[i] is { } client)
+                    to.Add(client);
+            }
+        }
+    }
+
+    /// <summary>Closes a connection now, dropping what it has not been sent.</summary>
+    internal void Close(Connection client)
+    {
+        if (client.Closed)
+            return;
+        client.Closed = true;
+        if (client.Waiting is { } waiting)
+        {
+            client.Waiting = null;
+            _waiting.Remove(client);
+            waiting.Abandon(client);
+        }
+
+        Server.Forget(client);
+        _transport.Close(client);
+        lock (_slotsGate)
+        {
+            _slots[client.Slot] = null;
+            _freeSlots.Push(client.Slot);
+        }
+
+        client.FreeBuffers();
+        Interlocked.Decrement(ref ConnectionCount);
+        Server.ConnectionClosed();
+    }
+
+    /// <summary>Makes a parked connection go on at the end of its wait (see <see cref="Parking"/>).</summary>
+    internal void TryResume(Connection client)
+    {
+        if (client.Closed || client.Waiting is not { } waiting)
+            return;
+        SwitchTo(client);
+        client.Parked = false;
+        if (!waiting.Resume(this, client))
+        {
+            client.Parked = true;
+            return;
+        }
+
+        client.Waiting = null;
+        _waiting.Remove(client);
+        Carry(client);
+        WatchReading(client);
+    }
+
+    /// <summary>Puts a connection among those that wait; its deadline is looked at every tick.</summary>
+    internal void Park(Connection client, Parking waiting)
+    {
+        client.Waiting = waiting;
+        client.Parked = true;
+        if (!_waiting.Contains(client))
+            _waiting.Add(client);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _transport.Dispose();
+        _receive.Dispose();
+        _args.Dispose();
+        DisposeReplies();
+        Session.Dispose();
+        NativeMemory.Free(_frames);
+    }
+
+    private void Round()
+    {
+        int ready = _transport.Wait(WaitMs());
+        Session.NowMs = Server.Clock.UnixMs;
+        _mailbox.Drain(this);
+        for (int i = 0; i < ready; i++)
+            Serve(_transport[i]);
+        ServeCarried();
+        ExecuteBatch();
+        EndRound();
+        _receive.Reset();
+        if (Session.NowMs >= _nextTickMs)
+            Tick();
+    }
+
+    private int WaitMs()
+    {
+        if (_carried.Count > 0)
+            return 0;
+        return _waiting.Count > 0 || Server.NeedsTicks ? TickMs : ConnectionCount > 0 && Server.HasIdleLimit ? 1000 : -1;
+    }
+
+    private void Serve(ReadyEvent ready)
+    {
+        Connection? client = (uint)ready.Slot < (uint)_slots.Length ? _slots[ready.Slot] : null;
+        if (client is null)
+            return;
+        if (ready.Writable)
+            SendPending(client);
+        if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && !client.ReadPaused)
+            Receive(client);
+        else if (ready.Broken)
+            Close(client);
+    }
+
+    private void Carry(Connection client)
+    {
+        if (client.Carried || client.Closed)
+            return;
+        client.Carried = true;
+        _carried.Add(client);
+    }
+
+    private void ServeCarried()
+    {
+        if (_carried.Count == 0)
+            return;
+        _carriedNow.AddRange(_carried);
+        _carried.Clear();
+        foreach (Connection client in _carriedNow)
+        {
+            client.Carried = false;
+            if (!client.Closed && !client.Stopped)
+                ServeKept(client);
+        }
+
+        _carriedNow.Clear();
+    }
+
+    private void Tick()
+    {
+        long now = Session.NowMs;
+        _nextTickMs = now + TickMs;
+        for (int i = _waiting.Count - 1; i >= 0; i--)
+        {
+            if (i < _waiting.Count && _waiting[i].Waiting is { } waiting && waiting.DeadlineMs <= now)
+                TryResume(_waiting[i]);
+        }
+
+        if (Server.HasIdleLimit)
+            CloseIdle(now);
+        EndRound();
+    }
+
+    private void CloseIdle(long now)
+    {
+        for (int i = 0; i < _slotCount; i++)
+        {
+            if (_slots[i] is { } client && Server.IsOverdue(client, now))
+                Close(client);
+        }
+    }
+
+    private void Finish()
+    {
+        for (int i = 0; i < _slotCount; i++)
+        {
+            if (_slots[i] is not { } client)
+                continue;
+            SendPending(client);
+            Close(client);
+        }
+    }
+}

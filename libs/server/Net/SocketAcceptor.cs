@@ -1,0 +1,122 @@
+using System.Net;
+using System.Net.Sockets;
+using Garnet.Common;
+
+namespace Garnet.Server.Net;
+
+/// <summary>Accepting through <see cref="System.Net.Sockets.Socket"/>, where there is no epoll.</summary>
+internal sealed class SocketAcceptor(Server server) : Acceptor(server)
+{
+    private readonly List<Socket> _listeners = [];
+    private readonly ManualResetEventSlim _stop = new();
+    private string _unixPath = "";
+
+    internal override void Run()
+    {
+        foreach (Socket listener in _listeners)
+            AcceptNext(listener, new SocketAsyncEventArgs());
+        _stop.Wait();
+        foreach (Socket listener in _listeners)
+            listener.Dispose();
+    }
+
+    internal override void Stop() => _stop.Set();
+
+    public override void Dispose()
+    {
+        _stop.Set();
+        foreach (Socket listener in _listeners)
+            listener.Dispose();
+        if (_unixPath.Length > 0)
+            File.Delete(_unixPath);
+    }
+
+    private protected override bool Listen(NetworkSettings settings, IPAddress address)
+    {
+        var listener = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        if (address.AddressFamily == AddressFamily.InterNetworkV6)
+            listener.DualMode = false;
+        if (!TryBind(listener, new IPEndPoint(address, Port), $"{address} port {Port}"))
+            return false;
+        listener.Listen(settings.TcpBacklog);
+        Port = ((IPEndPoint)listener.LocalEndPoint!).Port;
+        _listeners.Add(listener);
+        return true;
+    }
+
+    private protected override void ListenUnix(NetworkSettings settings)
+    {
+        var listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+        File.Delete(settings.UnixSocket);
+        TryBind(listener, new UnixDomainSocketEndPoint(settings.UnixSocket), settings.UnixSocket);
+        _unixPath = settings.UnixSocket;
+        if (!OperatingSystem.IsWindows() && settings.UnixSocketPermissions != 0)
+            File.SetUnixFileMode(_unixPath, (UnixFileMode)settings.UnixSocketPermissions);
+        listener.Listen(settings.TcpBacklog);
+        _listeners.Add(listener);
+    }
+
+    private void AcceptNext(Socket listener, SocketAsyncEventArgs accept)
+    {
+        accept.Completed += (_, done) => AcceptDone(listener, done);
+        if (!listener.AcceptAsync(accept))
+            AcceptDone(listener, accept);
+    }
+
+    private void AcceptDone(Socket listener, SocketAsyncEventArgs accept)
+    {
+        do
+        {
+            if (accept.SocketError == SocketError.OperationAborted || _stop.IsSet)
+                return;
+            if (accept.AcceptSocket is { } socket && accept.SocketError == SocketError.Success)
+                Admit(socket);
+            accept.AcceptSocket = null;
+        }
+        while (!listener.SafeHandle.IsClosed && !listener.AcceptAsync(accept));
+    }
+
+    private void Admit(Socket socket)
+    {
+        PeerAddress peer = socket.AddressFamily == AddressFamily.Unix
+            ? new PeerAddress(null, null, _unixPath)
+            : new PeerAddress(socket.RemoteEndPoint as IPEndPoint, socket.LocalEndPoint as IPEndPoint, "");
+        byte[]? refusal;
+        lock (_listeners)
+            refusal = Refusal(peer);
+        if (refusal is not null)
+        {
+            socket.Send(refusal, SocketFlags.None, out _);
+            socket.Dispose();
+            return;
+        }
+
+        if (!peer.IsUnix)
+        {
+            socket.NoDelay = true;
+            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, Server.Settings.Network.TcpKeepAliveSeconds > 0);
+        }
+
+        lock (_listeners)
+            HandOver(peer, client => client.Socket = socket);
+    }
+
+    private static bool TryBind(Socket listener, EndPoint address, string what)
+    {
+        try
+        {
+            listener.Bind(address);
+            return true;
+        }
+        catch (SocketException e)
+        {
+            listener.Dispose();
+            throw e.SocketErrorCode switch
+            {
+                SocketError.AddressNotAvailable => new GarnetException(ExitKind.Configuration, $"cannot listen on {what}", "this machine has no such address", "Check the bind setting"),
+                SocketError.AccessDenied => new GarnetException(ExitKind.Permission, $"cannot listen on {what}", "the system refuses it", "Choose a port above 1023"),
+                _ => new GarnetException(ExitKind.PortInUse, $"cannot listen on {what}", e.SocketErrorCode.ToString(), "Choose another port with --port"),
+            };
+        }
+    }
+}

@@ -1,0 +1,196 @@
+using System.Text;
+using Garnet.Common;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.PubSub;
+
+/// <summary>
+/// Who is subscribed to what, for the whole server, and the delivery of messages.
+///
+/// S1  Messages of one channel reach every subscriber in the same order: they are handed out under the lock.
+/// S2  A message that was under way while its receiver unsubscribed is dropped on arrival.
+/// </summary>
+internal sealed class Channels
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<byte[], List<Connection>>[] _subscribers = [new(ByteString.Comparer), new(ByteString.Comparer), new(ByteString.Comparer)];
+    private volatile bool _any;
+
+    /// <summary>Subscribes; false if the client was subscribed already.</summary>
+    internal bool Subscribe(Connection client, ChannelKind kind, byte[] name)
+    {
+        client.Subscriptions ??= new Subscriptions();
+        if (!client.Subscriptions.Add(kind, name))
+            return false;
+        lock (_gate)
+        {
+            if (!_subscribers[(int)kind].TryGetValue(name, out List<Connection>? clients))
+                _subscribers[(int)kind][name] = clients = [];
+            clients.Add(client);
+            _any = true;
+        }
+
+        return true;
+    }
+
+    /// <summary>Unsubscribes; false if the client was not subscribed.</summary>
+    internal bool Unsubscribe(Connection client, ChannelKind kind, byte[] name)
+    {
+        if (client.Subscriptions?.Remove(kind, name) != true)
+            return false;
+        lock (_gate)
+            Remove(client, kind, name);
+        return true;
+    }
+
+    /// <summary>Drops everything of a client that goes.</summary>
+    internal void Forget(Connection client)
+    {
+        if (client.Subscriptions is not { Count: > 0 } subscriptions)
+            return;
+        lock (_gate)
+        {
+            for (ChannelKind kind = ChannelKind.Channel; kind <= ChannelKind.Shard; kind++)
+            {
+                foreach (byte[] name in subscriptions.Names(kind))
+                    Remove(client, kind, name);
+            }
+        }
+
+        client.Subscriptions = null;
+    }
+
+    /// <summary>Sends the message to all it concerns; returns the number of receivers (one per subscription).</summary>
+    internal int Publish(Reactor from, ChannelKind kind, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    {
+        if (!_any)
+            return 0;
+        int receivers = 0;
+        lock (_gate)
+        {
+            if (_subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out byte[]? name, out List<Connection>? clients))
+                receivers += Deliver(from, clients, new Delivery(kind, name, kind == ChannelKind.Shard ? "smessage" : "message", channel, message));
+            if (kind == ChannelKind.Channel)
+                receivers += PublishToPatterns(from, channel, message);
+        }
+
+        return receivers;
+    }
+
+    /// <summary>Channels with subscribers whose names match; null = all.</summary>
+    internal List<byte[]> Active(ChannelKind kind, byte[]? pattern)
+    {
+        var names = new List<byte[]>();
+        lock (_gate)
+        {
+            foreach (byte[] name in _subscribers[(int)kind].Keys)
+            {
+                if (pattern is null || Glob.Matches(pattern, name))
+                    names.Add(name);
+            }
+        }
+
+        return names;
+    }
+
+    /// <summary>Subscribers of a channel.</summary>
+    internal int CountSubscribers(ChannelKind kind, ReadOnlySpan<byte> name)
+    {
+        lock (_gate)
+            return _subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(name, out List<Connection>? clients) ? clients.Count : 0;
+    }
+
+    /// <summary>Names with subscribers in a space.</summary>
+    internal int CountNames(ChannelKind kind)
+    {
+        lock (_gate)
+            return _subscribers[(int)kind].Count;
+    }
+
+    private int PublishToPatterns(Reactor from, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    {
+        int receivers = 0;
+        foreach ((byte[] pattern, List<Connection> clients) in _subscribers[(int)ChannelKind.Pattern])
+        {
+            if (Glob.Matches(pattern, channel))
+                receivers += Deliver(from, clients, new Delivery(ChannelKind.Pattern, pattern, "pmessage", channel, message));
+        }
+
+        return receivers;
+    }
+
+    private static int Deliver(Reactor from, List<Connection> clients, Delivery delivery)
+    {
+        foreach (Connection client in clients)
+        {
+            if (client.Reactor == from)
+                from.Push(client, delivery.For(client));
+            else
+                client.Reactor.Post(static (owner, receiver, content) => Arrive(owner, receiver!, (Delivery)content!), client, delivery);
+        }
+
+        return clients.Count;
+    }
+
+    private static void Arrive(Reactor owner, Connection receiver, Delivery delivery)
+    {
+        if (!receiver.Closed && receiver.Subscriptions?.Contains(delivery.Kind, delivery.Name) == true)
+            owner.Push(receiver, delivery.For(receiver));
+    }
+
+    private void Remove(Connection client, ChannelKind kind, byte[] name)
+    {
+        if (!_subscribers[(int)kind].TryGetValue(name, out List<Connection>? clients))
+            return;
+        clients.Remove(client);
+        if (clients.Count > 0)
+            return;
+        _subscribers[(int)kind].Remove(name);
+        _any = _subscribers[0].Count + _subscribers[1].Count + _subscribers[2].Count > 0;
+    }
+
+    /// <summary>One message on its way: encoded once, for both protocol versions (they differ in the first byte).</summary>
+    private sealed class Delivery
+    {
+        private readonly byte[] _resp2;
+        private byte[]? _resp3;
+
+        internal Delivery(ChannelKind kind, byte[] name, string type, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+        {
+            Kind = kind;
+            Name = name;
+            var bytes = new MemoryStream(name.Length + channel.Length + message.Length + 64);
+            bytes.Write(Encoding.ASCII.GetBytes(kind == ChannelKind.Pattern ? "*4\r\n" : "*3\r\n"));
+            AddBulk(bytes, Encoding.ASCII.GetBytes(type));
+            if (kind == ChannelKind.Pattern)
+                AddBulk(bytes, name);
+            AddBulk(bytes, channel);
+            AddBulk(bytes, message);
+            _resp2 = bytes.ToArray();
+        }
+
+        internal ChannelKind Kind { get; }
+        internal byte[] Name { get; }
+
+        internal byte[] For(Connection client)
+        {
+            if (!client.Resp3)
+                return _resp2;
+            if (_resp3 is null)
+            {
+                byte[] copy = (byte[])_resp2.Clone();
+                copy[0] = (byte)'>';
+                _resp3 = copy;
+            }
+
+            return _resp3;
+        }
+
+        private static void AddBulk(MemoryStream to, ReadOnlySpan<byte> bytes)
+        {
+            to.Write(Encoding.ASCII.GetBytes($"${bytes.Length}\r\n"));
+            to.Write(bytes);
+            to.Write("\r\n"u8);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Types.Strings;
+
+/// <summary>Options of the SET family; which of them a command knows is its own choice.</summary>
+[Flags]
+internal enum StringOption
+{
+    None = 0,
+    Exists = 1,
+    Compare = 2,
+    Get = 4,
+    Expire = 8,
+    KeepTtl = 16,
+    Persist = 32,
+    AnySet = Exists | Compare | Get | Expire | KeepTtl,
+}
+
+/// <summary>Reads NX, XX, GET, EX and the rest in any order, refusing what does not go together, as Redis does.</summary>
+internal unsafe ref struct StringOptions(StringOption allowed)
+{
+    private int _expireArg;
+    private bool _expireInSeconds;
+    private bool _expireAbsolute;
+
+    internal SetCondition Condition;
+    internal byte* Operand;
+    internal int OperandLength;
+    internal bool ReturnsOld;
+    internal bool KeepExpiry;
+    internal bool Persist;
+    internal long ExpireAtMs;
+
+    /// <summary>True if one of EX, PX, EXAT, PXAT was given.</summary>
+    internal readonly bool HasExpiry => _expireArg != 0;
+
+    /// <summary>Reads the arguments from <paramref name="first"/> to the end; on false the error has been written.</summary>
+    internal bool TryParse(ref Call call, int first, out Reply failed)
+    {
+        failed = Reply.Sent;
+        for (int i = first; i < call.Count; i++)
+        {
+            if (TryFlag(ref call, i))
+                continue;
+            if (i + 1 < call.Count && (TryExpire(ref call, i) || TryCompare(ref call, i)))
+            {
+                i++;
+                continue;
+            }
+
+            failed = call.Fail(Fault.Syntax);
+            return false;
+        }
+
+        return _expireArg == 0 || TryExpiry(ref call, out failed);
+    }
+
+    private bool TryFlag(ref Call call, int i)
+    {
+        if ((allowed & StringOption.Exists) != 0 && call.Is(i, "NX"u8))
+            return TryCondition(SetCondition.IfAbsent);
+        if ((allowed & StringOption.Exists) != 0 && call.Is(i, "XX"u8))
+            return TryCondition(SetCondition.IfPresent);
+        if ((allowed & StringOption.Get) != 0 && call.Is(i, "GET"u8))
+            return ReturnsOld = true;
+        if ((allowed & StringOption.KeepTtl) != 0 && call.Is(i, "KEEPTTL"u8) && _expireArg == 0)
+            return KeepExpiry = true;
+        if ((allowed & StringOption.Persist) != 0 && call.Is(i, "PERSIST"u8) && _expireArg == 0)
+            return Persist = true;
+        return false;
+    }
+
+    private bool TryCondition(SetCondition condition)
+    {
+        if (Condition != SetCondition.Always && Condition != condition)
+            return false;
+        Condition = condition;
+        return true;
+    }
+
+    private bool TryCompare(ref Call call, int i)
+    {
+        if ((allowed & StringOption.Compare) == 0 || Condition != SetCondition.Always)
+            return false;
+        SetCondition condition = call.Is(i, "IFEQ"u8) ? SetCondition.IfEqual
+            : call.Is(i, "IFNE"u8) ? SetCondition.IfNotEqual
+            : call.Is(i, "IFDEQ"u8) ? SetCondition.IfDigestEqual
+            : call.Is(i, "IFDNE"u8) ? SetCondition.IfDigestNotEqual
+            : SetCondition.Always;
+        if (condition == SetCondition.Always)
+            return false;
+        Condition = condition;
+        Operand = call.Args[i + 1].Bytes;
+        OperandLength = call.Args[i + 1].Length;
+        return true;
+    }
+
+    private bool TryExpire(ref Call call, int i)
+    {
+        if ((allowed & StringOption.Expire) == 0 || _expireArg != 0 || KeepExpiry || Persist)
+            return false;
+        bool ex = call.Is(i, "EX"u8), exat = call.Is(i, "EXAT"u8), px = call.Is(i, "PX"u8), pxat = call.Is(i, "PXAT"u8);
+        if (!(ex | exat | px | pxat))
+            return false;
+        _expireArg = i + 1;
+        _expireInSeconds = ex | exat;
+        _expireAbsolute = exat | pxat;
+        return true;
+    }
+
+    private bool TryExpiry(ref Call call, out Reply failed)
+    {
+        failed = Reply.Sent;
+        if (!call.TryInt64(_expireArg, out long time))
+        {
+            failed = call.Fail(Fault.NotAnInteger);
+            return false;
+        }
+
+        if (ExpiryTime.TryAbsolute(time, _expireInSeconds, _expireAbsolute, call.NowMs, out ExpireAtMs))
+            return true;
+        failed = ExpiryTime.Refuse(ref call);
+        return false;
+    }
+}

@@ -1,0 +1,27 @@
+namespace Garnet.Server.Types.Strings;
+
+/// <summary>The digest of DIGEST and IFDEQ: XXH3, 64 bits, as 16 lower-case hexadecimal digits (Redis 8.4).</summary>
+internal static class ValueDigest
+{
+    /// <summary>Digits of a digest.</summary>
+    internal const int Digits = 16;
+
+    /// <summary>Writes the digest of the value.</summary>
+    internal static void Write(ReadOnlySpan<byte> value, Span<byte> digits)
+    {
+        ulong hash = XxHash3.Hash(value);
+        for (int i = Digits - 1; i >= 0; i--)
+        {
+            digits[i] = "0123456789abcdef"u8[(int)(hash & 15)];
+            hash >>= 4;
+        }
+    }
+
+    /// <summary>True if the digits, in any case, are the digest of the value.</summary>
+    internal static bool Equals(ReadOnlySpan<byte> value, ReadOnlySpan<byte> digits)
+    {
+        Span<byte> own = stackalloc byte[Digits];
+        Write(value, own);
+        return System.Text.Ascii.EqualsIgnoreCase(own, digits);
+    }
+}
