@@ -11,7 +11,7 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   missing=()
   command -v redis-server >/dev/null || missing+=(redis-server)
   command -v redis-cli >/dev/null || missing+=(redis-tools)
-  python3 -c 'import redis' 2>/dev/null || missing+=(python3-redis)
+  python3 -c 'import redis' 2>/dev/null || /usr/bin/python3 -c 'import redis' 2>/dev/null || missing+=(python3-redis)
   if [ ${#missing[@]} -gt 0 ]; then
     echo "Installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
