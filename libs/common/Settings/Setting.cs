@@ -44,6 +44,8 @@ public sealed class Setting
     {
         SettingKind.YesNo => "yes, no",
         SettingKind.Choice => string.Join(", ", _values),
+        SettingKind.Number when Declared.Min != long.MinValue && Declared.Max == long.MaxValue
+            => $"{SettingText.PrintNumber(Declared.Min, Declared.Unit)} or more",
         SettingKind.Number when Declared.Min != long.MinValue || Declared.Max != long.MaxValue
             => $"{SettingText.PrintNumber(Declared.Min, Declared.Unit)} to {SettingText.PrintNumber(Declared.Max, Declared.Unit)}",
         _ => "",

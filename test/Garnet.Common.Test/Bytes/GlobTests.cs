@@ -1,0 +1,70 @@
+using System.Text;
+
+namespace Garnet.Common.Test.Bytes;
+
+/// <summary>Cases as redis-server 7.0.15 answers them; GlobDifferentialTests asks one where it is installed.</summary>
+public sealed class GlobTests
+{
+    [TestCase("*", "", true)]
+    [TestCase("*", "anything", true)]
+    [TestCase("", "", true)]
+    [TestCase("", "a", false)]
+    [TestCase("?", "", false)]
+    [TestCase("h?llo", "hello", true)]
+    [TestCase("h?llo", "hllo", false)]
+    [TestCase("h*llo", "hllo", true)]
+    [TestCase("h*llo", "heeeello", true)]
+    [TestCase("*a*b*c*", "xxaxxbxxcxx", true)]
+    [TestCase("*a*b*c*", "xxaxxcxxbxx", false)]
+    [TestCase("a*b?c*d", "aXbYbZcWd", true)]
+    [TestCase("h[ae]llo", "hello", true)]
+    [TestCase("h[ae]llo", "hillo", false)]
+    [TestCase("h[^e]llo", "hallo", true)]
+    [TestCase("h[^e]llo", "hello", false)]
+    [TestCase("h[a-c]llo", "hbllo", true)]
+    [TestCase("h[c-a]llo", "hbllo", true)]
+    [TestCase("h[a-c]llo", "hdllo", false)]
+    [TestCase("[]a", "a", false)]
+    [TestCase("[^]a", "xa", true)]
+    [TestCase("[abc", "b", true)]
+    [TestCase("[^abc", "b", false)]
+    [TestCase("[a-]x", "a", true)]
+    [TestCase("[\\]]", "]", true)]
+    [TestCase("[\\-a]", "-", true)]
+    [TestCase("\\*", "*", true)]
+    [TestCase("\\*", "x", false)]
+    [TestCase("\\a", "a", true)]
+    [TestCase("a\\", "a\\", true)]
+    [TestCase("abc", "abcd", false)]
+    [TestCase("abc*", "abc", true)]
+    public void A_pattern_matches_as_in_redis(string pattern, string text, bool expected)
+        => Assert.That(Glob.Matches(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text)), Is.EqualTo(expected));
+
+    [TestCase("HELLO", "hello")]
+    [TestCase("h[A-C]LLO", "HbLLo")]
+    [TestCase("[\\X]", "x")]
+    public void Case_is_ignored_when_asked(string pattern, string text)
+    {
+        Assert.That(Glob.Matches(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text), ignoreCase: true), Is.True);
+        Assert.That(Glob.Matches(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text)), Is.False);
+    }
+
+    [Test]
+    [CancelAfter(10_000)]
+    public void A_million_stars_end_soon()
+    {
+        byte[] pattern = new byte[2_000_001];
+        for (int i = 0; i < pattern.Length; i++) pattern[i] = i % 2 == 0 ? (byte)'a' : (byte)'*';
+        pattern[^1] = (byte)'b';
+        byte[] text = new byte[1 << 20];
+        Array.Fill(text, (byte)'a');
+        Assert.That(Glob.Matches(pattern, text), Is.False);
+        Assert.That(Glob.Matches("*a*a*a*a*a*a*a*a*a*a*b"u8, text), Is.False);
+    }
+
+    [TestCase("key", false)]
+    [TestCase("k*", true)]
+    [TestCase("k\\*", true)]
+    public void A_plain_name_is_no_pattern(string text, bool expected)
+        => Assert.That(Glob.IsPattern(Encoding.UTF8.GetBytes(text)), Is.EqualTo(expected));
+}

@@ -1,0 +1,7 @@
+namespace Garnet.Common.Test.Settings;
+
+public enum SampleDay
+{
+    WorkDay,
+    RestDay,
+}

@@ -1,0 +1,36 @@
+namespace Garnet.Host.Test;
+
+public sealed class CommandLineTests
+{
+    [Test]
+    public void A_bare_first_argument_is_a_file_and_the_rest_are_settings()
+    {
+        CommandLine line = CommandLine.Parse(["x.conf", "--port", "1", "--save", "900", "1", "--maxmemory=1gb", "--save", ""]);
+        Assert.That(line.ConfigFile, Is.EqualTo("x.conf"));
+        Assert.That(line.Settings.Select(static s => $"{s.Key}:{string.Join('+', s.Value)}"),
+            Is.EqualTo(new[] { "port:1", "save:900+1", "maxmemory:1gb", "save:" }));
+    }
+
+    [Test]
+    public void A_negative_number_is_a_value()
+        => Assert.That(CommandLine.Parse(["--slowlog-log-slower-than", "-1"]).Settings.Single().Value, Is.EqualTo(new[] { "-1" }));
+
+    [TestCase("ping")]
+    [TestCase("health")]
+    public void A_verb_takes_the_same_settings(string verb)
+    {
+        CommandLine line = CommandLine.Parse([verb, "--config", "f", "--port", "2"]);
+        Assert.That((line.Verb, line.ConfigFile, line.Settings.Count), Is.EqualTo((CommandVerb.Ping, "f", 1)));
+    }
+
+    [Test]
+    public void An_option_without_its_value_is_refused()
+        => Assert.That(static () => CommandLine.Parse(["--config"]), Throws.TypeOf<Garnet.Common.GarnetException>());
+
+    [Test]
+    public void A_check_names_its_file()
+    {
+        CommandLine line = CommandLine.Parse(["--check-config", "f"]);
+        Assert.That((line.Verb, line.ConfigFile), Is.EqualTo((CommandVerb.CheckConfig, "f")));
+    }
+}

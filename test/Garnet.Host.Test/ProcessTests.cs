@@ -1,0 +1,76 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+
+namespace Garnet.Host.Test;
+
+/// <summary>The executable from outside: exit codes, signals, health check.</summary>
+public sealed class ProcessTests
+{
+    [TestCase("--port abc", 64, "port 'abc'")]
+    [TestCase("--appendonly yes", 64, "there is no persistence yet")]
+    [TestCase("--daemonize yes", 64, "stays in the foreground")]
+    [TestCase("/nonexistent.conf", 64, "cannot read the configuration file")]
+    [TestCase("--logfile /nonexistent/log", 77, "cannot open the log file")]
+    public void A_refused_start_has_a_code_and_says_why(string arguments, int code, string reason)
+    {
+        using Process process = Start(arguments);
+        string said = process.StandardError.ReadToEnd();
+        process.WaitForExit();
+        Assert.That((process.ExitCode, said), Is.EqualTo((code, said)));
+        Assert.That(said, Does.Contain(reason));
+    }
+
+    [Test]
+    public void A_taken_port_ends_with_69()
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        using Process process = Start($"--bind 127.0.0.1 --port {((IPEndPoint)taken.LocalEndpoint).Port}");
+        process.StandardError.ReadToEnd();
+        process.WaitForExit();
+        Assert.That(process.ExitCode, Is.EqualTo(69));
+    }
+
+    [Test]
+    public void A_server_answers_its_health_check_and_a_signal_stops_it_with_0()
+    {
+        int port = FreePort();
+        using Process server = Start($"--port {port}");
+        WaitFor(server, "Ready to accept connections");
+        Assert.That(Exit($"ping --port {port}"), Is.Zero);
+        Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
+        server.WaitForExit();
+        Assert.That(server.ExitCode, Is.Zero);
+        Assert.That(Exit($"ping --port {port}"), Is.EqualTo(1));
+    }
+
+    private static int Exit(string arguments)
+    {
+        using Process process = Start(arguments);
+        process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        return process.ExitCode;
+    }
+
+    private static Process Start(string arguments)
+    {
+        string bin = Path.GetFullPath(Path.Combine(TestContext.CurrentContext.TestDirectory, "..", "..", "GarnetServer"));
+        string server = Path.Combine(bin, Path.GetFileName(TestContext.CurrentContext.TestDirectory), "garnet-server");
+        return Process.Start(new ProcessStartInfo(server, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })!;
+    }
+
+    private static void WaitFor(Process process, string text)
+    {
+        while (process.StandardOutput.ReadLine() is { } line)
+            if (line.Contains(text, StringComparison.Ordinal)) return;
+        Assert.Fail($"the server ended without saying '{text}'");
+    }
+
+    private static int FreePort()
+    {
+        using var probe = new TcpListener(IPAddress.Loopback, 0);
+        probe.Start();
+        return ((IPEndPoint)probe.LocalEndpoint).Port;
+    }
+}

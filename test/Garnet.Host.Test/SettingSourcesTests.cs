@@ -1,0 +1,110 @@
+using System.Collections;
+using Garnet.Common;
+using Garnet.Server;
+
+namespace Garnet.Host.Test;
+
+public sealed class SettingSourcesTests
+{
+    private ServerSettings _settings = null!;
+    private SettingSources _sources = null!;
+    private SettingTable _table = null!;
+
+    [SetUp]
+    public void SetUp()
+    {
+        _settings = new ServerSettings();
+        _table = new SettingTable();
+        _settings.Register(_table);
+        _sources = new SettingSources(_table);
+    }
+
+    [Test]
+    public void The_command_line_wins_over_the_environment_and_that_over_the_file()
+    {
+        using var folder = new TestFolder();
+        _sources.AddFile(folder.Write("c", "port 1\nmaxmemory 1mb\ntimeout 5\n"));
+        _sources.AddEnvironment(new Hashtable { ["GARNET_PORT"] = "2", ["GARNET_MAXMEMORY"] = "2mb" });
+        _sources.AddCommandLine([new("port", ["3"])]);
+        _sources.Finish();
+        Assert.That((_settings.Network.Port, _settings.Memory.MaxMemoryBytes, _settings.Network.TimeoutSeconds), Is.EqualTo((3, 2L << 20, 5)));
+    }
+
+    [Test]
+    public void All_problems_are_named_at_once_with_place_value_and_range()
+    {
+        using var folder = new TestFolder();
+        string file = folder.Write("c", "\nport 70000\nmaxmemroy 1gb\nrename-command A B\nrequirepass a b\n");
+        _sources.AddFile(file);
+        _sources.AddCommandLine([new("appendonly", ["yes"])]);
+        GarnetException refused = Assert.Throws<GarnetException>(_sources.Finish)!;
+        Assert.That(refused.Kind, Is.EqualTo(ExitKind.Configuration));
+        Assert.That(refused.Why, Does.Contain($"{file}:2: port '70000': argument must be between 0 and 65535 inclusive (allowed: 0 to 65535)"));
+        Assert.That(refused.Why, Does.Contain($"{file}:3: maxmemroy: there is no such setting, did you mean 'maxmemory'?"));
+        Assert.That(refused.Why, Does.Contain($"{file}:4: rename-command: commands cannot be renamed"));
+        Assert.That(refused.Why, Does.Contain($"{file}:5: requirepass: wrong number of arguments"));
+        Assert.That(refused.Why, Does.Contain("command line: appendonly 'yes': argument must be 'no': there is no persistence yet"));
+    }
+
+    [Test]
+    public void Save_lines_of_one_file_add_up_and_the_command_line_replaces_them()
+    {
+        using var folder = new TestFolder();
+        _sources.AddFile(folder.Write("c", "save 900 1\nsave 300 10\n"));
+        Assert.That(_settings.Persistence.Save.Text, Is.EqualTo("900 1 300 10"));
+        _sources.AddCommandLine([new("save", [""])]);
+        Assert.That(_settings.Persistence.Save.Text, Is.Empty);
+    }
+
+    [Test]
+    public void Variables_of_an_orchestrator_are_not_settings()
+    {
+        _sources.AddEnvironment(new Hashtable { ["GARNET_PORT"] = "tcp://10.0.0.1:6379", ["GARNET_SERVICE_HOST"] = "x", ["GARNET_NONE"] = "1" });
+        _sources.Finish();
+        Assert.That(_settings.Network.Port, Is.EqualTo(6379));
+        Assert.That(_sources.Notices.Single(), Does.Contain("GARNET_NONE"));
+    }
+
+    [Test]
+    public void A_secret_may_come_from_a_file_and_is_in_no_message()
+    {
+        using var folder = new TestFolder();
+        _sources.AddEnvironment(new Hashtable { ["GARNET_REQUIREPASS_FILE"] = folder.Write("p", "hunter2\n") });
+        Assert.That(_settings.Security.Password, Is.EqualTo("hunter2"));
+        _sources.AddCommandLine([new("requirepass", ["hunter2\n"])]);
+        Assert.That(Assert.Throws<GarnetException>(_sources.Finish)!.Message, Does.Not.Contain("hunter2"));
+    }
+
+    [Test]
+    public void A_setting_without_effect_is_noted()
+    {
+        _sources.AddCommandLine([new("activedefrag", ["yes"]), new("io-threads", ["1"])]);
+        _sources.Finish();
+        Assert.That(_sources.Notices.Single(), Does.StartWith("activedefrag (command line) has no effect:"));
+    }
+
+    [TestCase("client-output-buffer-limit", "normal 1mb 2 3", "normal 1048576 2 3 slave 268435456 67108864 60 pubsub 33554432 8388608 60")]
+    [TestCase("notify-keyspace-events", "KEA", "AKE")]
+    [TestCase("notify-keyspace-events", "Kx", "xK")]
+    [TestCase("maxmemory-clients", "50%", "50%")]
+    [TestCase("latency-tracking-info-percentiles", "50 60.123", "50 60.123")]
+    [TestCase("maxmemory-policy", "ALLKEYS-LRU", "allkeys-lru")]
+    [TestCase("bind", "* -::*", "* -::*")]
+    [TestCase("unixsocketperm", "0770", "770")]
+    public void A_value_prints_as_in_redis(string name, string value, string expected)
+    {
+        Assert.That(_table.SetAtStart(name, value, SettingSource.CommandLine, ""), Is.Null);
+        Assert.That(_table.Get(name).Single().Value, Is.EqualTo(expected));
+    }
+
+    [TestCase("save", "1 2 3", "Invalid save parameters")]
+    [TestCase("client-output-buffer-limit", "normal 1 2", "Wrong number of arguments in buffer limit configuration.")]
+    [TestCase("client-output-buffer-limit", "foo 1 2 3", "Invalid client class specified in buffer limit configuration.")]
+    [TestCase("client-output-buffer-limit", "slave 1 2 -3", "Error in hard, soft or soft_seconds setting in buffer limit configuration.")]
+    [TestCase("notify-keyspace-events", "KEAq", "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")]
+    [TestCase("maxmemory-clients", "150%", "percentage argument must be less or equal to 100")]
+    [TestCase("latency-tracking-info-percentiles", "50 200", "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")]
+    [TestCase("latency-tracking-info-percentiles", "a", "Invalid latency-tracking-info-percentiles parameters")]
+    public void A_refusal_has_the_words_of_redis(string name, string value, string expected)
+        => Assert.That(_table.SetAtStart(name, value, SettingSource.CommandLine, ""), Is.EqualTo(expected));
+}

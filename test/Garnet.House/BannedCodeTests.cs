@@ -1,0 +1,84 @@
+using System.Text.RegularExpressions;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
+
+namespace Garnet.House;
+
+/// <summary>What is not written here at all, or in a few homes only.</summary>
+public sealed partial class BannedCodeTests
+{
+    private static readonly string[] ConsoleHomes = ["libs/host", "main", "benchmark", "playground", "test"];
+    private static readonly string[] ClockHomes = ["libs/host", "libs/common/Time", "benchmark", "playground", "test"];
+
+    [Test]
+    public void Product_and_tests_do_not_sleep() => AllowList.Judge("sleep", Calls("Thread.Sleep", "Task.Delay").Where(f => !IsIn(f, ["benchmark", "playground"])).Distinct());
+
+    [Test]
+    public void Product_code_asks_a_clock_for_the_time() => AllowList.Judge("clock",
+        Calls("DateTime.UtcNow", "DateTime.Now", "DateTimeOffset.UtcNow", "DateTimeOffset.Now").Where(f => !IsIn(f, ClockHomes)).Distinct());
+
+    [Test]
+    public void Libraries_do_not_print() => AllowList.Judge("console", House.Sources
+        .Where(static file => !ConsoleHomes.Any(file.IsIn))
+        .Where(static file => file.All<MemberAccessExpressionSyntax>().Any(static m => m.Expression.ToString() == "Console"))
+        .Select(static file => new Finding(file.Path, "uses Console")));
+
+    [Test]
+    public void Randomness_has_a_seed() => AllowList.Judge("random", House.Sources.SelectMany(static file => file
+        .All<ObjectCreationExpressionSyntax>()
+        .Where(static made => made.Type.ToString() == "Random" && made.ArgumentList is { Arguments.Count: 0 })
+        .Select(made => new Finding(file.Path, $"line {file.LineOf(made)}: new Random() cannot be repeated"))).Distinct());
+
+    [Test]
+    public void Exceptions_are_caught_by_kind() => AllowList.Judge("catch-all", House.Product
+        .Where(static file => !file.IsIn("libs/host"))
+        .SelectMany(static file => file.All<CatchClauseSyntax>().Where(CatchesAll)
+            .Select(clause => new Finding(file.Path, $"line {file.LineOf(clause)} catches everything")))
+        .DistinctBy(static finding => finding.Subject));
+
+    [Test]
+    public void Nobody_throws_a_plain_exception() => AllowList.Judge("throw", House.Sources
+        .Where(static file => file.All<ObjectCreationExpressionSyntax>().Any(static made => made.Type.ToString() is "Exception" or "ApplicationException"))
+        .Select(static file => new Finding(file.Path, "creates a plain Exception")));
+
+    [Test]
+    public void A_todo_names_its_issue() => AllowList.Judge("todo", House.Sources
+        .Where(static file => Comments(file).Any(static text => TodoWithoutNumber().IsMatch(text)))
+        .Select(static file => new Finding(file.Path, "has a TODO, FIXME or HACK without (#number)")));
+
+    [Test]
+    public void Documentation_tags_are_not_empty() => AllowList.Judge("empty-tags", House.Sources
+        .Where(static file => Comments(file).Any(static text => EmptyTag().IsMatch(text)))
+        .Select(static file => new Finding(file.Path, "has an empty documentation tag")));
+
+    [Test]
+    public void There_are_no_regions() => AllowList.Judge("regions", House.Sources
+        .Where(static file => file.Unit.DescendantTrivia().Any(static trivia => trivia.IsKind(SyntaxKind.RegionDirectiveTrivia)))
+        .Select(static file => new Finding(file.Path, "has a #region: make it a type")));
+
+    private static IEnumerable<Finding> Calls(params string[] names) => House.Sources.SelectMany(file => file
+        .All<MemberAccessExpressionSyntax>().Where(access => names.Contains(access.ToString()))
+        .Select(access => new Finding(file.Path, $"uses {access}")));
+
+    private static bool IsIn(Finding finding, string[] rooms)
+        => rooms.Any(room => finding.Subject.StartsWith(room + "/", StringComparison.Ordinal));
+
+    /// <summary>A bare catch, or Exception without a filter, that does not simply pass the exception on.</summary>
+    private static bool CatchesAll(CatchClauseSyntax clause)
+    {
+        bool everything = clause.Declaration is null || clause.Declaration.Type.ToString() is "Exception" or "System.Exception";
+        return everything && clause.Filter is null && clause.Block.Statements.LastOrDefault() is not ThrowStatementSyntax { Expression: null };
+    }
+
+    private static IEnumerable<string> Comments(SourceFile file) => file.Unit.DescendantTrivia()
+        .Where(static trivia => trivia.Kind() is SyntaxKind.SingleLineCommentTrivia or SyntaxKind.MultiLineCommentTrivia
+            or SyntaxKind.SingleLineDocumentationCommentTrivia or SyntaxKind.MultiLineDocumentationCommentTrivia)
+        .Select(static trivia => trivia.ToFullString());
+
+    [GeneratedRegex(@"\b(TODO|FIXME|HACK)\b(?!\(#\d+\))")]
+    private static partial Regex TodoWithoutNumber();
+
+    [GeneratedRegex(@"<(summary|param|returns|remarks|typeparam)[^>]*>[\s/]*</\1>")]
+    private static partial Regex EmptyTag();
+}

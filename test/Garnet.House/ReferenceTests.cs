@@ -1,0 +1,56 @@
+using System.Xml.Linq;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
+
+namespace Garnet.House;
+
+/// <summary>Who may reference whom, and which packages.</summary>
+public sealed class ReferenceTests
+{
+    /// <summary>Libraries from the bottom up: a project may reference only what stands above its own line here.</summary>
+    private static readonly string[] Order =
+    [
+        "Garnet.Common", "Garnet.Client", "Garnet.Bulk", "Garnet.Native", "Tsavorite", "Garnet.Aof", "Garnet.Server", "Garnet.Cluster",
+        "Garnet.Host", "GarnetServer",
+    ];
+
+    private static readonly Dictionary<string, string[]> Packages = new()
+    {
+        ["Garnet.Aof"] = ["Microsoft.Extensions.Logging.Abstractions"],
+        ["Garnet.Bulk"] = ["Microsoft.Extensions.Logging.Abstractions"],
+        ["Garnet.Server"] = ["Microsoft.Extensions.Logging.Abstractions", "KeraLua"],
+        ["Garnet.Cluster"] = ["Microsoft.Extensions.Logging.Abstractions"],
+        ["Garnet.Host"] = ["Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Hosting.Abstractions", "CommandLineParser"],
+        ["GarnetServer"] = [],
+    };
+
+    private static IEnumerable<string> Projects => House.Files("libs", ".csproj").Concat(House.Files("main", ".csproj"));
+
+    [Test]
+    public void References_point_down() => AllowList.Judge("references", Projects.SelectMany(static project =>
+        Includes(project, "ProjectReference").Select(target => (From: NameOf(project), To: NameOf(target.Replace('\\', '/')))))
+        .Where(static pair => Array.IndexOf(Order, pair.To) < 0 || Array.IndexOf(Order, pair.To) >= Array.IndexOf(Order, pair.From))
+        .Select(static pair => new Finding($"{pair.From} to {pair.To}", "points up or to a project the order does not know")));
+
+    [Test]
+    public void Packages_stand_only_where_they_are_allowed() => AllowList.Judge("packages", Projects.SelectMany(static project =>
+        Includes(project, "PackageReference").Select(package => (Name: NameOf(project), package)))
+        .Where(static found => !Packages.GetValueOrDefault(found.Name, []).Contains(found.package))
+        .Select(static found => new Finding($"{found.Name} to {found.package}", "is not on the list of this project")));
+
+    [Test]
+    public void A_library_shows_its_inside_to_one_test_only() => AllowList.Judge("internals", House.Files("libs", ".csproj")
+        .Select(static project => (Name: NameOf(project), Friends: Includes(project, "InternalsVisibleTo").ToArray()))
+        .Where(static found => found.Friends.Any(friend => friend != found.Name + ".Test"))
+        .Select(static found => new Finding(found.Name, $"shows its inside to {string.Join(", ", found.Friends)}")));
+
+    [Test]
+    public void Only_two_rooms_call_native_code() => AllowList.Judge("native-calls", House.Sources
+        .Where(static file => !file.IsIn("libs/common/Linux") && !file.IsIn("libs/native/Interop"))
+        .Where(static file => file.All<AttributeSyntax>().Any(static a => a.Name.ToString() is "DllImport" or "LibraryImport"))
+        .Select(static file => new Finding(file.Path, "declares a native function; libs/common/Linux is the place")));
+
+    private static string NameOf(string project) => Path.GetFileNameWithoutExtension(project);
+
+    private static IEnumerable<string> Includes(string project, string item)
+        => XDocument.Parse(House.Text(project)).Descendants(item).Select(static element => (string)element.Attribute("Include")!);
+}

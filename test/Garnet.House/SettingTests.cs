@@ -1,0 +1,37 @@
+using Garnet.Common;
+using Garnet.Server;
+
+namespace Garnet.House;
+
+/// <summary>Every setting tells an operator what it is.</summary>
+public sealed class SettingTests
+{
+    [Test]
+    public void Every_setting_has_help_unit_and_bounds() => AllowList.Judge("settings", Table().All.Select(static setting =>
+    {
+        SettingAttribute declared = setting.Declared;
+        bool number = setting.Kind == SettingKind.Number && declared.Note.Length == 0 && declared.Only is null;
+        string text = "";
+        if (!declared.Help.EndsWith('.')) text += "help is not a sentence; ";
+        if (declared.Help.Contains('|') || declared.Help.Contains('\n')) text += "help does not fit into a table; ";
+        if (number && declared.Unit == SettingUnit.None) text += "a number needs a unit; ";
+        if (number && declared.Min == long.MinValue) text += "a number needs bounds; ";
+        if (declared.Only is not null && declared.Why.Length == 0) text += "a refusal needs a reason; ";
+        if (setting.Name.Any(char.IsUpper)) text += "names are lower case; ";
+        return new Finding(setting.Name, text);
+    }).Where(static finding => finding.Text.Length > 0));
+
+    [Test]
+    public void Every_default_is_a_value_the_setting_accepts() => AllowList.Judge("defaults", Table().All.Select(static setting =>
+    {
+        string? refusal = Table().SetAtStart(setting.Name, setting.Default, SettingSource.CommandLine, "test");
+        return new Finding(setting.Name, refusal is null ? "" : $"refuses its default '{setting.Default}': {refusal}");
+    }).Where(static finding => finding.Text.Length > 0));
+
+    private static SettingTable Table()
+    {
+        var table = new SettingTable();
+        new ServerSettings().Register(table);
+        return table;
+    }
+}
