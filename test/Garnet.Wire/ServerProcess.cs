@@ -25,6 +25,9 @@ internal sealed class ServerProcess : IDisposable
 
     public IPEndPoint Address { get; }
 
+    /// <summary>Zero for a server that this run did not start.</summary>
+    public int Pid => _process?.Id ?? 0;
+
     public bool IsAlive => _process is null or { HasExited: false };
 
     /// <summary>Our server, or null when it is not built.</summary>
@@ -42,6 +45,12 @@ internal sealed class ServerProcess : IDisposable
         string[] folders = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator);
         string? program = folders.Select(f => Path.Combine(f, "redis-server")).FirstOrDefault(File.Exists);
         return program is null ? null : Start(program, moreFlags);
+    }
+
+    public long ResidentBytes()
+    {
+        _process!.Refresh();
+        return _process.WorkingSet64;
     }
 
     public void Dispose()
