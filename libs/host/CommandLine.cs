@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common;
 
 namespace Garnet.Host;
 
@@ -6,7 +7,8 @@ namespace Garnet.Host;
 /// The command line in two parts. The shell (help, version, files, verbs) is read by CommandLineParser and declared in
 /// <see cref="ShellOptions"/>; every other <c>--name value [value...]</c> is a setting, as with redis-server. A bare
 /// first argument is a configuration file.
-/// L1: the parser's assembly is loaded only if a shell option is present: it costs more than the rest of the start.
+/// L1: the parser's assembly is loaded only to print help, a version, a page or an error, and to check a file: it costs as
+/// much as the whole start of a server. <c>--config</c> and <c>ping</c> are therefore read here as well.
 /// </summary>
 internal sealed class CommandLine
 {
@@ -22,9 +24,13 @@ internal sealed class CommandLine
         var line = new CommandLine();
         var shell = new List<string>();
         int at = 0;
-        if (args.Length > 0 && args[0] is "ping" or "health") shell.Add(args[at++]);
+        if (args is ["ping" or "health", ..]) (line.Verb, at) = (CommandVerb.Ping, 1);
         else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..]) line.ConfigFile = args[at++];
-        while (at < args.Length) at = IsShell(args[at]) ? TakeShell(args, at, shell) : line.TakeSetting(args, at);
+        while (at < args.Length)
+        {
+            if (args[at] == "--config" && at + 1 < args.Length) (line.ConfigFile, at) = (args[at + 1], at + 2);
+            else at = IsShell(args[at]) ? TakeShell(args, at, shell) : line.TakeSetting(args, at);
+        }
         if (shell.Count > 0) line.ReadShell([.. shell]); // L1
         return line;
     }
@@ -37,9 +43,10 @@ internal sealed class CommandLine
     private static int TakeShell(string[] args, int at, List<string> shell)
     {
         shell.Add(args[at] switch { "-h" => "--help", "-v" => "--version", _ => args[at] });
-        bool takesValue = args[at] is "--config" or "--check-config" or "--print-reference";
-        if (takesValue && at + 1 < args.Length) shell.Add(args[++at]);
-        return at + 1;
+        if (args[at] is not ("--config" or "--check-config" or "--print-reference")) return at + 1;
+        if (at + 1 == args.Length) throw Missing(args[at]);
+        shell.Add(args[at + 1]);
+        return at + 2;
     }
 
     private int TakeSetting(string[] args, int at)
@@ -53,6 +60,9 @@ internal sealed class CommandLine
         Settings.Add(new(name, words));
         return end;
     }
+
+    private static GarnetException Missing(string option)
+        => new(ExitKind.Configuration, $"{option} cannot be used", "it needs a value", "--help lists the options");
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void ReadShell(string[] shell)
@@ -68,6 +78,5 @@ internal sealed class CommandLine
         Reference = options.Reference ?? "";
         if (options.CheckConfig is not null) Verb = CommandVerb.CheckConfig;
         else if (options.Reference is not null) Verb = CommandVerb.PrintReference;
-        else if (options.Verb is not null) Verb = CommandVerb.Ping;
     }
 }

@@ -30,7 +30,7 @@ public static class ServerProcess
         }
         catch (GarnetException e)
         {
-            Console.Error.WriteLine($"garnet-server: {e.Message}");
+            Console.Error.WriteLine($"garnet-server: {e.What}: {e.Why}\n{e.Next}.");
             return (int)e.Kind;
         }
     }

@@ -10,14 +10,11 @@ internal sealed class ShellOptions
     private const string Usage = """
 
         Usage: garnet-server [FILE] [options] [--SETTING VALUE ...]
-               garnet-server ping [--SETTING VALUE ...]     exits 0 if the server so configured answers
+               garnet-server ping [--SETTING VALUE ...]     exits 0 if the server answers
 
         Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
         They are named as in redis.conf; website/docs/reference/settings.md lists them. FILE may be - for standard input.
         """;
-
-    [Value(0, MetaName = "verb", Hidden = true)]
-    public string? Verb { get; set; }
 
     [Option("config", MetaValue = "FILE", HelpText = "Reads settings from FILE, in the syntax of redis.conf.")]
     public string? Config { get; set; }

@@ -26,7 +26,7 @@ public static unsafe partial class Libc
     public const int EFD_NONBLOCK = 0x800, EFD_CLOEXEC = 0x80000;
 
     public const int PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000;
-    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, RLIMIT_NOFILE = 7;
+    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15, RLIMIT_NOFILE = 7;
 
     /// <summary>The calling thread's errno; read it first thing after a failed call.</summary>
     public static int Errno => *ErrnoLocation();

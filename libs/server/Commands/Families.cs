@@ -1,3 +1,5 @@
+using Garnet.Server.Keys;
+using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Strings;
 
 namespace Garnet.Server.Commands;
@@ -8,5 +10,11 @@ internal static class Families
     internal static void Register(CommandTable table)
     {
         StringCommands.Register(table);
+        ManyCommands.Register(table);
+        CounterCommands.Register(table);
+        KeyCommands.Register(table);
+        ExpiryCommands.Register(table);
+        ScanCommands.Register(table);
+        DatabaseCommands.Register(table);
     }
 }

@@ -1,16 +1,41 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.X86;
+
 namespace Tsavorite;
 
 /// <summary>
 /// A partitioned, hash-indexed, log-structured store of byte strings that lives outside the managed heap.
 /// Thread-safe; every thread works through a <see cref="StoreSession"/> of its own.
+/// A key's hash names its partition; the partition's directory names an index segment; a bucket there names the record.
+/// Rules, referred to by number throughout: U1 state changes only under the partition lock and, in a bucket, between
+/// odd and even sequence (frequency bits excepted); U2 readers act on nothing before the re-check; U3 memory is never
+/// unmapped and every address range-checked; U4 the index word is the commit point and an address is not reissued
+/// while named; U5 nothing waits under a lock; U6 locks in ascending order; U7 the log is written under the lock;
+/// U12 readers re-check the structure sequence too; U13 nothing changes in place in a draining segment; U14 lock
+/// holders run at normal priority; U15 index memory stays index memory; U18 ids and stamps never wrap unseen.
+/// (U8 to U11, U16 and U17 concern media and snapshots, which this store does not have yet.)
 /// </summary>
 public sealed unsafe class Store : IDisposable
 {
     /// <summary>Longest key in bytes.</summary>
     public const int KeyBytesMax = ushort.MaxValue;
+    /// <summary>Longest value in bytes.</summary>
+    public const int ValueBytesMax = Record.ValueBytesMax;
+
+    private readonly AutoResetEvent _wake = new(false);
+    private readonly Shape* _shape;
 
     /// <summary>Opens an empty store.</summary>
-    public Store(StoreSettings settings) => Settings = settings;
+    public Store(StoreSettings settings)
+    {
+        Settings = settings;
+        Arena = new Arena(settings, _wake);
+        Core = new StoreCore(settings, Arena);
+        _shape = Core.Shape;
+        Movers = new MoverScheduler(Core, settings, Namespaces, _wake);
+        Namespaces.Open(Core, Movers);
+        if (settings.BackgroundMovers) Movers.Start();
+    }
 
     /// <summary>The settings the store was opened with.</summary>
     public StoreSettings Settings { get; }
@@ -18,45 +43,131 @@ public sealed unsafe class Store : IDisposable
     /// <summary>Namespace ids: database number to id, flush by fresh id, reclaim in the background.</summary>
     public NamespaceTable Namespaces { get; } = new();
 
+    internal Arena Arena { get; }
+    internal StoreCore Core { get; }
+    internal MoverScheduler Movers { get; }
+
+    /// <summary>Number of partitions.</summary>
+    public int Partitions => _shape->PartitionCount;
+
+    /// <summary>Number of the partition the key lives in.</summary>
+    public int PartitionOf(in KeyRef key) => Shape.PartitionOf(_shape, key.Hash)->Number;
+
     /// <summary>Seeded hash of the key bytes alone. Reads up to 16 bytes behind the last one.</summary>
-    public ulong HashBytes(byte* key, int length) => throw new NotSupportedException();
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong HashBytes(byte* key, int length) => Core.HashOf(key, length);
 
     /// <summary>A key reference from a hash taken earlier by <see cref="HashBytes"/>.</summary>
-    public KeyRef KeyFromHash(byte* key, int length, uint ns, ulong bytesHash) => throw new NotSupportedException();
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public KeyRef KeyFromHash(byte* key, int length, uint ns, ulong bytesHash) => new(key, length, ns, bytesHash ^ ns * KeyHash.NamespaceFactor);
 
     /// <summary>A key reference, hashing the bytes now.</summary>
     public KeyRef Key(byte* key, int length, uint ns) => KeyFromHash(key, length, ns, HashBytes(key, length));
 
     /// <summary>Brings the key's index bucket towards the cache (a hint, never wrong).</summary>
-    public void PrefetchBucket(in KeyRef key) => throw new NotSupportedException();
+    public void PrefetchBucket(in KeyRef key)
+    {
+        if (Sse.IsSupported) Sse.Prefetch0(Shape.BucketOf(_shape, Shape.PartitionOf(_shape, key.Hash), key.Hash));
+    }
 
     /// <summary>Second pass: brings the records whose tags match towards the cache.</summary>
-    public void PrefetchRecord(in KeyRef key) => throw new NotSupportedException();
+    public void PrefetchRecord(in KeyRef key)
+    {
+        if (!Sse.IsSupported) return;
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        for (uint matches = Bucket.Matches(bucket, Shape.TagOf(_shape, key.Hash)); matches != 0; matches &= matches - 1)
+        {
+            byte* record = _shape->Base + IndexWord.Offset(((ulong*)bucket)[System.Numerics.BitOperations.TrailingZeroCount(matches)]);
+            Sse.Prefetch0(record);
+            Sse.Prefetch0(record + 64);
+        }
+        uint node = Bucket.Overflow(bucket);
+        if (node != 0) Sse.Prefetch0(Bucket.Node(partition, node));
+    }
 
     /// <summary>A new session; one per thread that uses the store.</summary>
-    public StoreSession OpenSession() => throw new NotSupportedException();
+    public StoreSession OpenSession() => new(this);
 
     /// <summary>Live keys in the namespace, O(partitions); may include expired ones not yet removed.</summary>
-    public long Count(uint ns) => throw new NotSupportedException();
+    public long Count(uint ns) => Sum(ns, expiring: false);
 
     /// <summary>Live keys with an expiry in the namespace, O(partitions).</summary>
-    public long CountWithExpiry(uint ns) => throw new NotSupportedException();
+    public long CountWithExpiry(uint ns) => Sum(ns, expiring: true);
 
     /// <summary>Changes the memory limit; a lower one is reached by eviction in the background.</summary>
-    public void SetMemoryLimit(long bytes) => throw new NotSupportedException();
+    public void SetMemoryLimit(long bytes) => Arena.SetLimit(bytes);
 
     /// <summary>Changes the eviction policy.</summary>
-    public void SetPolicy(EvictionPolicy policy) => throw new NotSupportedException();
+    public void SetPolicy(EvictionPolicy policy)
+    {
+        Movers.Policy = policy;
+        Movers.Wake();
+    }
 
     /// <summary>Sets the observer, null for none; writers see the change with their next lock.</summary>
-    public void Observe(IKeyObserver? observer) => throw new NotSupportedException();
+    public void Observe(IKeyObserver? observer)
+    {
+        Core.Observer = observer;
+        Volatile.Write(ref Core.Hooked, observer != null || Core.Log != null);
+    }
 
     /// <summary>True when memory is close to the limit; read by every write command before it starts (one plain read).</summary>
-    public bool Tight => throw new NotSupportedException();
+    public bool Tight
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Arena.Tight;
+    }
+
+    /// <summary>
+    /// Runs one round of the movers (expiry, cleaning, merging, reclaiming, eviction) at the given time; true if more
+    /// is to be done at once. For owners that switched <see cref="StoreSettings.BackgroundMovers"/> off.
+    /// </summary>
+    public bool StepMovers(long nowMs) => Movers.Step(nowMs);
 
     /// <summary>Exact figures of the moment.</summary>
-    public StoreFigures Figures() => throw new NotSupportedException();
+    public StoreFigures Figures()
+    {
+        long live = 0, expired = 0, evicted = 0, splits = 0, merges = 0, cleaned = 0, index = 0;
+        for (int i = 0; i < _shape->PartitionCount; i++)
+        {
+            Partition* partition = _shape->Partitions + i;
+            Partition.Enter(partition);
+            live += partition->LiveBytes;
+            expired += partition->ExpiredKeys;
+            evicted += partition->EvictedKeys;
+            splits += partition->Splits;
+            merges += partition->Merges;
+            cleaned += partition->CleanedBytes;
+            index += (long)partition->IndexSegments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(partition) + Core.Index.DirectoryBytes(partition);
+            Partition.Exit(partition);
+        }
+        return new StoreFigures
+        {
+            LimitBytes = Arena.Limit, UsedBytes = Arena.Used, PeakBytes = Arena.Peak, FixedBytes = Arena.Fixed, HugePages = Arena.HugePages,
+            LiveBytes = live, IndexBytes = index, ExpiredKeys = expired, EvictedKeys = evicted, Splits = splits, Merges = merges, CleanedBytes = cleaned,
+        };
+    }
 
     /// <inheritdoc/>
-    public void Dispose() { }
+    public void Dispose()
+    {
+        Movers.Stop();
+        Core.Dispose();
+        Arena.Dispose();
+        _wake.Dispose();
+    }
+
+    private long Sum(uint ns, bool expiring)
+    {
+        long sum = 0;
+        for (int i = 0; i < _shape->PartitionCount; i++)
+        {
+            Partition* partition = _shape->Partitions + i;
+            if (ns >= Volatile.Read(ref partition->CountsMax)) continue;
+            NamespaceCount count = partition->Counts[ns];
+            sum += expiring ? count.Expiring : count.Keys;
+        }
+        return sum;
+    }
 }

@@ -1,11 +1,17 @@
+using System.Runtime.CompilerServices;
+
 namespace Tsavorite;
 
 /// <summary>
 /// One thread's way into the store. Not thread-safe. The owner sets <see cref="NowMs"/> once per round of work; all
 /// expiry decisions of the session are taken by it.
+/// Reads take no lock: U2 what is read counts only if the bucket's sequence, and U12 the partition's structure
+/// sequence, are even and unmoved. Changes take one lock (U1) and pass the log under it (U7).
 /// </summary>
 public sealed unsafe class StoreSession : IDisposable
 {
+    private const int OptimisticTriesMax = 4, FrequencySample = 8;
+
     /// <summary>The session's clock, Unix milliseconds.</summary>
     public long NowMs;
     /// <summary>Reads that found a live record.</summary>
@@ -13,39 +19,175 @@ public sealed unsafe class StoreSession : IDisposable
     /// <summary>Reads that did not.</summary>
     public long Misses;
 
+    private readonly Store _store;
+    private readonly StoreCore _core;
+    private readonly Shape* _shape;
+    private readonly Writer _writer;
+    private readonly HeldPartitions _held;
+    private uint _reads;
+    private ulong _random;
+
+    internal StoreSession(Store store)
+    {
+        _store = store;
+        _core = store.Core;
+        _shape = _core.Shape;
+        _writer = new Writer(_core);
+        _held = new HeldPartitions(_shape);
+        _random = (ulong)Random.Shared.NextInt64() | 1;
+    }
+
     /// <summary>
     /// Shows the live record to <paramref name="read"/>: <see cref="Outcome.Done"/> or <see cref="Outcome.NotFound"/>.
     /// Counts a hit or miss and raises the record's access frequency unless <paramref name="quiet"/>.
     /// </summary>
-    public Outcome Read<T>(in KeyRef key, ref T read, bool quiet = false) where T : struct, IRead => throw new NotSupportedException();
+    public Outcome Read<T>(in KeyRef key, ref T read, bool quiet = false) where T : struct, IRead
+    {
+        if (_held.Count == 0)
+        {
+            Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+            Outcome outcome = TryRead(partition, key, ref read, quiet);
+            if (outcome <= Outcome.NotFound) return outcome;
+        }
+        return ReadSlow(key, ref read, quiet);
+    }
 
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
-    public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify => throw new NotSupportedException();
+    public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        if (_held.Count != 0 && _held.Contains(partition->Number)) return _writer.Change(partition, key, ref operation, NowMs);
+        Partition.Enter(partition);
+        Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
+        Partition.Exit(partition);
+        return outcome;
+    }
 
     /// <summary>
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
     /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between.
     /// </summary>
-    public void Lock(ReadOnlySpan<KeyRef> keys) => throw new NotSupportedException();
+    public void Lock(ReadOnlySpan<KeyRef> keys) => _held.Enter(keys);
 
     /// <summary>Releases what <see cref="Lock"/> took.</summary>
-    public void Unlock() => throw new NotSupportedException();
+    public void Unlock() => _held.Exit();
 
     /// <summary>
     /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be (without locks held).
     /// False if the limit leaves no room: the caller refuses its write before it changes anything.
     /// </summary>
-    public bool EnsureRoom(long bytes) => throw new NotSupportedException();
+    public bool EnsureRoom(long bytes) => _store.Movers.EnsureRoom(bytes, NowMs);
 
     /// <summary>
     /// Shows about <paramref name="count"/> records of the namespace from <paramref name="cursor"/> on and returns
-    /// the next cursor, 0 at the end. Every key present during the whole iteration is shown at least once.
+    /// the next cursor, 0 at the end. Every key present during the whole iteration is shown at least once. The
+    /// visitor runs under a partition lock, and every look is true.
     /// </summary>
-    public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead => throw new NotSupportedException();
+    public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
+        Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held), cursor, count, ref visitor);
 
     /// <summary>Shows a random live record of the namespace; false if there is none.</summary>
-    public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead => throw new NotSupportedException();
+    public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead =>
+        Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
 
     /// <inheritdoc/>
-    public void Dispose() { }
+    public void Dispose() => _held.Exit();
+
+    // Measured (StoreBenchmark): inlined into Read, so that a hit makes no call but the caller's own.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private Outcome TryRead<T>(Partition* partition, in KeyRef key, ref T read, bool quiet) where T : struct, IRead
+    {
+        uint structure = Volatile.Read(ref partition->Structure);
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        uint sequence = Volatile.Read(ref *(uint*)bucket);
+        if (((structure | sequence) & 1) != 0) return Outcome.Unchanged;
+        ulong* slot = Bucket.Find(_shape, partition, bucket, key);
+        ulong word = 0;
+        bool live = false;
+        if (slot != null)
+        {
+            word = Volatile.Read(ref *slot);
+            byte* record = Shape.RecordOf(_shape, word);
+            if (record == null || !Look(record, word, ref read, out live)) return Outcome.Unchanged;
+        }
+        Volatile.ReadBarrier();
+        if (!Unmoved(partition, bucket, structure, sequence)) return Outcome.Unchanged;
+        if (!live)
+        {
+            if (!quiet) Misses++;
+            return Outcome.NotFound;
+        }
+        if (!quiet)
+        {
+            Hits++;
+            if ((++_reads & (FrequencySample - 1)) == 0) RaiseFrequency(slot, word);
+        }
+        return Outcome.Done;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool Unmoved(Partition* partition, byte* bucket, uint structure, uint sequence) =>
+        (Volatile.Read(ref *(uint*)bucket) == sequence && Volatile.Read(ref partition->Structure) == structure) || StoreTestHooks.SkipRecheck;
+
+    // U2: every shared word is read once into a local; lengths are bounded before anything is shown.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Look<T>(byte* record, ulong word, ref T read, out bool live) where T : struct, IRead
+    {
+        ulong head = *(ulong*)record;
+        int valueBytes = Volatile.Read(ref *(int*)(record + 8));
+        byte flags = (byte)(head >> 40);
+        int keyBytes = (int)(head >> 48);
+        byte* key = record + Record.KeyOffset(flags);
+        live = false;
+        if ((ulong)(key - _shape->Base) + (uint)keyBytes + (uint)valueBytes > _shape->RecordsStart + _shape->RecordsBytes + Arena.PageBytes) return false;
+        if (valueBytes < 0) return false;
+        long expireAtMs = 0;
+        ulong etag = 0;
+        if ((flags & (Record.TtlFlag | Record.ETagFlag)) != 0)
+        {
+            byte* field = record + Record.HeaderBytes;
+            if ((flags & Record.TtlFlag) != 0)
+            {
+                expireAtMs = *(long*)field;
+                field += Record.FieldBytes;
+            }
+            if ((flags & Record.ETagFlag) != 0) etag = *(ulong*)field;
+        }
+        live = expireAtMs == 0 || expireAtMs > NowMs;
+        if (live)
+            read.Look(new RecordView((RecordKind)(byte)(head >> 32), key + keyBytes, valueBytes, key, keyBytes, expireAtMs, etag, IndexWord.Frequency(word)));
+        return true;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Outcome ReadSlow<T>(in KeyRef key, ref T read, bool quiet) where T : struct, IRead
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        bool held = _held.Contains(partition->Number);
+        for (int tries = 1; tries < OptimisticTriesMax && !held; tries++)
+        {
+            Outcome outcome = TryRead(partition, key, ref read, quiet);
+            if (outcome <= Outcome.NotFound) return outcome;
+        }
+        if (!held) Partition.Enter(partition);
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        ulong* slot = Bucket.Find(_shape, partition, bucket, key);
+        bool live = false;
+        if (slot != null)
+        {
+            Look(_shape->Base + IndexWord.Offset(*slot), *slot, ref read, out live);
+            if (live && !quiet && (++_reads & (FrequencySample - 1)) == 0) RaiseFrequency(slot, *slot);
+        }
+        if (!held) Partition.Exit(partition);
+        if (!quiet && live) Hits++;
+        else if (!quiet) Misses++;
+        return live ? Outcome.Done : Outcome.NotFound;
+    }
+
+    // U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void RaiseFrequency(ulong* slot, ulong word)
+    {
+        if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
+    }
 }

@@ -23,4 +23,11 @@ public sealed record StoreSettings
     public IWriteLog? Log { get; init; }
     /// <summary>Wall clock in Unix milliseconds for the movers; null = the system's.</summary>
     public Func<long>? ClockMs { get; init; }
+
+    /// <summary>Test hook: buckets of an index segment, a power of two from 2; 0 = derived.</summary>
+    internal int IndexBuckets { get; init; }
+    /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>
+    internal ulong HashMask { get; init; } = ulong.MaxValue;
+    /// <summary>Test hook: expiry classes; 0 = derived.</summary>
+    internal int TtlClasses { get; init; }
 }

@@ -24,6 +24,9 @@ internal unsafe struct ValueCopy : IRead
     /// <summary>True if the record is no string.</summary>
     internal bool WrongKind;
 
+    /// <summary>True if there is nowhere to copy to: the value is not wanted.</summary>
+    internal readonly bool IsNone => _to == null;
+
     internal ValueCopy(RespWriter writer)
     {
         _to = writer.Room(HeaderBytes);

@@ -1,0 +1,96 @@
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Keys;
+
+/// <summary>Whole databases: SELECT, SWAPDB, FLUSHDB, FLUSHALL.</summary>
+internal static class DatabaseCommands
+{
+    internal static void Register(CommandTable table)
+    {
+        table.Add<Select>();
+        table.Add<SwapDb>();
+        table.Add<FlushDb>();
+        table.Add<FlushAll>();
+    }
+
+    /// <summary>Reads ASYNC or SYNC; on false the error has been written.</summary>
+    internal static bool TryMode(ref Call call, out bool wait, out Reply failed)
+    {
+        failed = Reply.Sent;
+        wait = !call.Server.Settings.Memory.LazyUserFlush;
+        if (call.Count == 1)
+            return true;
+        bool async = call.Is(1, "ASYNC"u8);
+        wait = !async;
+        if (call.Count == 2 && (async || call.Is(1, "SYNC"u8)))
+            return true;
+        failed = call.Fail(Fault.Syntax);
+        return false;
+    }
+}
+
+internal readonly struct Select : ICommand
+{
+    public static CommandSpec Spec => new("SELECT", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast) { Group = "connection", Syntax = "index", Summary = "Changes the database of the connection." };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!KeyCommands.TryDatabase(ref call, 1, out int database, out Reply failed))
+            return failed;
+        call.Client.Database = database;
+        return call.Ok();
+    }
+}
+
+internal readonly struct SwapDb : ICommand
+{
+    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Since = "4.0.0", Categories = "keyspace dangerous" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!TryIndex(ref call, 1, out long first))
+            return call.FailBytes("ERR invalid first DB index"u8);
+        if (!TryIndex(ref call, 2, out long second))
+            return call.FailBytes("ERR invalid second DB index"u8);
+        long count = call.Server.Settings.Memory.Databases;
+        if (first < 0 || first >= count || second < 0 || second >= count)
+            return call.Fail(Fault.DatabaseOutOfRange);
+        if (first != second)
+            call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
+        return call.Ok();
+    }
+
+    private static bool TryIndex(ref Call call, int index, out long number) => call.TryInt64(index, out number) && number is >= int.MinValue and <= int.MaxValue;
+}
+
+internal readonly struct FlushDb : ICommand
+{
+    public static CommandSpec Spec => new("FLUSHDB", -1, CommandFlags.Write) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of the database.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
+            return failed;
+        call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait);
+        return call.Ok();
+    }
+}
+
+internal readonly struct FlushAll : ICommand
+{
+    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
+            return failed;
+        int last = call.Server.Settings.Memory.Databases - 1;
+        for (int i = 0; i <= last; i++)
+        {
+            if (i == 0 || call.Reactor.Store.Count(call.Reactor.Store.Namespaces.Id(i)) > 0)
+                call.Reactor.Store.Namespaces.Flush(i, wait && i == last);
+        }
+
+        return call.Ok();
+    }
+}

@@ -1,0 +1,128 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
+
+namespace Tsavorite;
+
+/// <summary>
+/// A bucket: 8 bytes of header (32-bit sequence, 8-bit snapshot stamp, 24-bit number of the first overflow node) and
+/// 7 index words. Overflow nodes are 32 bytes from the partition's slab: the next node's number and 3 words; half the
+/// size of a bucket, because an overfull bucket is rarely overfull by more than three. The bucket's sequence covers
+/// its chain (U1).
+/// </summary>
+internal static unsafe class Bucket
+{
+    public const int Bytes = 64, Words = 7, NodeBytes = 32, NodeWords = 3;
+    /// <summary>Readers without the lock may see a chain being rebuilt: they stop after this many nodes.</summary>
+    private const int ChainMax = 1 << 20;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint Overflow(byte* bucket) => *(uint*)(bucket + 4) >> 8;
+
+    public static void SetOverflow(byte* bucket, uint node) => *(uint*)(bucket + 4) = (*(uint*)(bucket + 4) & 0xFF) | node << 8;
+
+    /// <summary>U1: makes the sequence odd before anything in the bucket or its records changes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void BeginWrite(byte* bucket)
+    {
+        *(uint*)bucket += 1;
+        Volatile.WriteBarrier();
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void EndWrite(byte* bucket) => Volatile.Write(ref *(uint*)bucket, *(uint*)bucket + 1);
+
+    /// <summary>Empties buckets of a reused segment; their sequences go on rising (U3).</summary>
+    public static void ClearAll(byte* bucket, int count)
+    {
+        for (int i = 0; i < count; i++, bucket += Bytes)
+        {
+            BeginWrite(bucket);
+            *(uint*)(bucket + 4) = 0;
+            new Span<ulong>(bucket + 8, Words).Clear();
+            EndWrite(bucket);
+        }
+    }
+
+    /// <summary>
+    /// The slot of the word that names the key's record, or null. Safe without the lock: whatever it returns then
+    /// counts only if the sequences have not moved (U2, U12). Tags are compared eight words at a time; StoreBenchmark.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong* Find(Shape* shape, Partition* partition, byte* bucket, in KeyRef key)
+    {
+        ulong tag = Shape.TagOf(shape, key.Hash);
+        for (uint matches = Matches(bucket, tag); matches != 0; matches &= matches - 1)
+        {
+            ulong* slot = (ulong*)bucket + System.Numerics.BitOperations.TrailingZeroCount(matches);
+            if (Names(shape, slot, key)) return slot;
+        }
+        return Overflow(bucket) == 0 ? null : FindOverflow(shape, partition, bucket, key);
+    }
+
+    /// <summary>A bit for each of the 7 words whose tag matches (bits 1 to 7; an empty word may match).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint Matches(byte* bucket, ulong tag)
+    {
+        if (!Vector256.IsHardwareAccelerated) return MatchesScalar(bucket, tag);
+        Vector256<ulong> wanted = Vector256.Create(tag);
+        Vector256<ulong> low = Vector256.ShiftRightLogical(Vector256.Load((ulong*)bucket) ^ wanted, IndexWord.TagShift);
+        Vector256<ulong> high = Vector256.ShiftRightLogical(Vector256.Load((ulong*)(bucket + 32)) ^ wanted, IndexWord.TagShift);
+        uint matches = Vector256.Equals(low, Vector256<ulong>.Zero).ExtractMostSignificantBits()
+            | Vector256.Equals(high, Vector256<ulong>.Zero).ExtractMostSignificantBits() << 4;
+        return matches & 0xFE;
+    }
+
+    internal static uint MatchesScalar(byte* bucket, ulong tag)
+    {
+        uint matches = 0;
+        for (int i = 1; i <= Words; i++)
+            if ((((ulong*)bucket)[i] ^ tag) >> IndexWord.TagShift == 0) matches |= 1u << i;
+        return matches;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static ulong* FindOverflow(Shape* shape, Partition* partition, byte* bucket, in KeyRef key)
+    {
+        ulong tag = Shape.TagOf(shape, key.Hash);
+        uint node = Overflow(bucket);
+        for (int steps = 0; node != 0 && node < partition->SlabNodesMax && steps < ChainMax; steps++)
+        {
+            ulong* words = Node(partition, node);
+            for (int i = 1; i <= NodeWords; i++)
+                if ((words[i] ^ tag) >> IndexWord.TagShift == 0 && Names(shape, words + i, key)) return words + i;
+            node = (uint)Volatile.Read(ref *words);
+        }
+        return null;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool Names(Shape* shape, ulong* slot, in KeyRef key)
+    {
+        ulong word = Volatile.Read(ref *slot);
+        byte* record = Shape.RecordOf(shape, word);
+        if (word == 0 || record == null) return false;
+        ulong head = *(ulong*)record;
+        return head >> 48 == (uint)key.Length && Record.Namespace(record) == key.Namespace
+            && Record.SameKey(record + Record.KeyOffset((byte)(head >> 40)), key.Bytes, key.Length);
+    }
+
+    /// <summary>The slot that holds an address, or null; under the lock.</summary>
+    public static ulong* FindAddress(Partition* partition, byte* bucket, ulong offset)
+    {
+        ulong address = offset >> 3;
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+            if ((*walk.Slot & IndexWord.AddressMask) == address && *walk.Slot != 0) return walk.Slot;
+        return null;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong* Node(Partition* partition, uint number) => (ulong*)(partition->Slab + (ulong)number * NodeBytes);
+
+    /// <summary>An empty slot of the bucket or its chain, or null.</summary>
+    public static ulong* FindEmpty(Partition* partition, byte* bucket)
+    {
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+            if (*walk.Slot == 0) return walk.Slot;
+        return null;
+    }
+}

@@ -1,0 +1,186 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Garnet.Common.Linux;
+
+namespace Tsavorite;
+
+/// <summary>
+/// One reservation of address space for all records and all index memory, cut into four regions: index segments,
+/// overflow nodes, record segments, extents. Reserved space costs nothing until it is touched. It is given back to
+/// the system page by page, but never unmapped before the store is closed: a reader that comes late may read
+/// garbage, yet never faults (U3), and index memory never becomes record memory (U15).
+/// Keeps the exact account of memory taken; <see cref="Take"/> and <see cref="Give"/> are the only ways to change it.
+/// </summary>
+internal sealed unsafe class Arena : IDisposable
+{
+    public const int PageBytes = 4096;
+    private const long HugePageBytes = 2 << 20, GuardBytes = 4 << 20;
+    /// <summary>36 address bits in 8-byte units.</summary>
+    private const long ReserveMax = 512L << 30;
+
+    private readonly void* _mapping;
+    private readonly long _mappingBytes;
+    private readonly List<(nint Address, long Bytes)> _tables = [];
+    private readonly AutoResetEvent _wake;
+    private int _gate;
+    private long _used, _peak, _limit, _fixed, _tightMark;
+    private bool _tight;
+
+    public readonly byte* Base;
+    public readonly long IndexStart, SlabStart, SegmentsStart, ExtentsStart, End;
+    public readonly bool HugePages;
+
+    public Arena(StoreSettings settings, AutoResetEvent wake)
+    {
+        _wake = wake;
+        long limit = Math.Max(settings.MemoryLimitBytes, 1 << 20);
+        long wanted = settings.ReserveBytes != 0 ? settings.ReserveBytes : Math.Max(4 * limit, limit + (8L << 30));
+        long bytes = Math.Clamp(wanted / HugePageBytes * HugePageBytes, 64 << 20, ReserveMax);
+        _mapping = Reserve(ref bytes, limit);
+        _mappingBytes = bytes;
+        Base = (byte*)((nuint)_mapping + (nuint)HugePageBytes - 1 & ~((nuint)HugePageBytes - 1));
+        long usable = bytes - HugePageBytes - GuardBytes;
+        IndexStart = HugePageBytes;
+        SlabStart = Align(IndexStart + usable / 8);
+        SegmentsStart = Align(SlabStart + usable / 32);
+        ExtentsStart = Align(SegmentsStart + (usable - SegmentsStart) / 2);
+        End = usable / HugePageBytes * HugePageBytes;
+        HugePages = settings.HugePages && Advise(IndexStart, SlabStart - IndexStart, Libc.MADV_HUGEPAGE)
+            && Advise(SegmentsStart, ExtentsStart - SegmentsStart, Libc.MADV_HUGEPAGE) && SystemGrantsHugePages();
+        Advise(SlabStart, SegmentsStart - SlabStart, Libc.MADV_NOHUGEPAGE);
+        Advise(ExtentsStart, End - ExtentsStart, Libc.MADV_NOHUGEPAGE);
+        SetLimit(settings.MemoryLimitBytes);
+    }
+
+    public long Used => Volatile.Read(ref _used);
+    public long Peak => Volatile.Read(ref _peak);
+    public long Limit => Volatile.Read(ref _limit);
+    public long Fixed => _fixed;
+
+    /// <summary>True when less than a sixteenth of the limit is left.</summary>
+    public bool Tight
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _tight;
+    }
+
+    /// <summary>
+    /// Bytes that may be taken in all. The part of the fixed memory that exceeds a sixteenth of the limit is not
+    /// charged: a limit below that irreducible base would otherwise leave no room for any record.
+    /// </summary>
+    public long Ceiling => Limit + Math.Max(0, _fixed - Limit / 16);
+
+    /// <summary>What is taken when the store is empty.</summary>
+    public void FixBase()
+    {
+        _fixed = _used;
+        SetLimit(_limit);
+    }
+
+    public void SetLimit(long bytes)
+    {
+        SpinGate.Enter(ref _gate);
+        _limit = bytes;
+        long ceiling = Ceiling;
+        _tightMark = ceiling - Math.Max(ceiling / 16, 0);
+        _tight = _used >= _tightMark;
+        SpinGate.Exit(ref _gate);
+        _wake.Set();
+    }
+
+    /// <summary>
+    /// Notes memory taken; false if that would pass the ceiling by more than the reserve that movers and writers
+    /// already past their check may use (a 64th).
+    /// </summary>
+    public bool Take(long bytes, bool force)
+    {
+        bool wake = false;
+        SpinGate.Enter(ref _gate);
+        long ceiling = Ceiling;
+        bool taken = force || _used + bytes <= ceiling + ceiling / 64;
+        if (taken)
+        {
+            _used += bytes;
+            if (_used > _peak) _peak = _used;
+            wake = !_tight && _used >= _tightMark;
+            _tight = _used >= _tightMark;
+        }
+        SpinGate.Exit(ref _gate);
+        if (wake) _wake.Set();
+        return taken;
+    }
+
+    public void Give(long bytes)
+    {
+        SpinGate.Enter(ref _gate);
+        _used -= bytes;
+        _tight = _used >= _tightMark;
+        SpinGate.Exit(ref _gate);
+    }
+
+    /// <summary>A zeroed table of the store's own, touched page by page, unmapped with the arena.</summary>
+    public byte* Table(long bytes)
+    {
+        bytes = (bytes + PageBytes - 1) / PageBytes * PageBytes;
+        byte* table = (byte*)Map(bytes);
+        if (table == null) throw new InvalidOperationException($"No address space for a table of {bytes} bytes.");
+        _tables.Add(((nint)table, bytes));
+        return table;
+    }
+
+    /// <summary>Gives the pages' memory back; they read as zero afterwards.</summary>
+    public void Release(long offset, long bytes)
+    {
+        if (!Advise(offset, bytes, Libc.MADV_DONTNEED)) NativeMemory.Clear(Base + offset, (nuint)bytes);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach ((nint address, long bytes) in _tables) Unmap((void*)address, bytes);
+        _tables.Clear();
+        Unmap(_mapping, _mappingBytes);
+    }
+
+    private bool Advise(long offset, long bytes, int advice) =>
+        OperatingSystem.IsLinux() && Libc.madvise(Base + offset, (nint)bytes, advice) == 0;
+
+    private static long Align(long bytes) => (bytes + HugePageBytes - 1) / HugePageBytes * HugePageBytes;
+
+    // A process may be held to little address space: ask for less rather than fail.
+    private static void* Reserve(ref long bytes, long limit)
+    {
+        while (true)
+        {
+            void* mapping = Map(bytes);
+            if (mapping != null) return mapping;
+            if (bytes / 2 < Math.Max(limit, 64 << 20)) throw new InvalidOperationException($"Cannot reserve {bytes} bytes of address space.");
+            bytes = bytes / 2 / HugePageBytes * HugePageBytes;
+        }
+    }
+
+    private static void* Map(long bytes)
+    {
+        if (!OperatingSystem.IsLinux())
+        {
+            void* memory = NativeMemory.AlignedAlloc((nuint)bytes, PageBytes);
+            NativeMemory.Clear(memory, (nuint)bytes);
+            return memory;
+        }
+        void* mapping = Libc.mmap(null, (nint)bytes, Libc.PROT_READ | Libc.PROT_WRITE,
+            Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS | Libc.MAP_NORESERVE, -1, 0);
+        return (nint)mapping == -1 ? null : mapping;
+    }
+
+    private static void Unmap(void* mapping, long bytes)
+    {
+        if (OperatingSystem.IsLinux()) _ = Libc.munmap(mapping, (nint)bytes);
+        else NativeMemory.AlignedFree(mapping);
+    }
+
+    private static bool SystemGrantsHugePages()
+    {
+        const string Setting = "/sys/kernel/mm/transparent_hugepage/enabled";
+        return File.Exists(Setting) && !File.ReadAllText(Setting).Contains("[never]", StringComparison.Ordinal);
+    }
+}

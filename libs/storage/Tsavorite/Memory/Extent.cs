@@ -1,0 +1,15 @@
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>Descriptor of a run of pages, off heap, one slot per page; only the first page's slot of a run counts.</summary>
+[StructLayout(LayoutKind.Sequential, Size = 32)]
+internal struct Extent
+{
+    public int Pages;
+    /// <summary>1 taken, 0 free.</summary>
+    public int Taken;
+    /// <summary>Neighbours in the partition's list, or in the list of free runs.</summary>
+    public uint Previous, Next;
+    public long ExpireAtMs;
+}

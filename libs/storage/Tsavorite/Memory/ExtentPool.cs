@@ -1,0 +1,134 @@
+using System.Numerics;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Runs of 4 KiB pages for records too large for a segment. A freed run goes back to the system at once and its
+/// addresses to a list by size; neighbours are joined only when no list has a run left (rare: address space is
+/// several times the limit).
+/// </summary>
+internal sealed unsafe class ExtentPool
+{
+    private const int Classes = 96, LookMax = 16;
+    private readonly Arena _arena;
+    private readonly Extent* _extents;
+    private readonly long _start;
+    private readonly uint _pagesMax;
+    private readonly uint[] _free = new uint[Classes];
+    private int _gate;
+    private uint _fresh = 1;
+
+    public ExtentPool(Arena arena)
+    {
+        _arena = arena;
+        _start = arena.ExtentsStart;
+        _pagesMax = (uint)Math.Min((arena.End - _start) / Arena.PageBytes, int.MaxValue);
+        _extents = (Extent*)arena.Table((long)_pagesMax * sizeof(Extent));
+    }
+
+    public byte* Address(uint page) => _arena.Base + _start + (long)page * Arena.PageBytes;
+
+    public uint PageOf(ulong offset) => (uint)(((long)offset - _start) / Arena.PageBytes);
+
+    public ulong Offset(uint page) => (ulong)(_start + (long)page * Arena.PageBytes);
+
+    public Extent* Descriptor(uint page) => _extents + page;
+
+    public static int PagesFor(long bytes) => (int)((bytes + Arena.PageBytes - 1) / Arena.PageBytes);
+
+    /// <summary>First page of a run of that many, or 0.</summary>
+    public uint Take(int pages, bool force)
+    {
+        if (!_arena.Take((long)pages * Arena.PageBytes, force)) return 0;
+        SpinGate.Enter(ref _gate);
+        uint page = Find(pages);
+        if (page == 0)
+        {
+            Join();
+            page = Find(pages);
+        }
+        if (page != 0) _extents[page] = new Extent { Pages = pages, Taken = 1 };
+        SpinGate.Exit(ref _gate);
+        if (page == 0) _arena.Give((long)pages * Arena.PageBytes);
+        return page;
+    }
+
+    public void Give(uint page)
+    {
+        int pages = _extents[page].Pages;
+        _arena.Release((long)Offset(page), (long)pages * Arena.PageBytes);
+        SpinGate.Enter(ref _gate);
+        _extents[page].Taken = 0;
+        Push(page);
+        SpinGate.Exit(ref _gate);
+        _arena.Give((long)pages * Arena.PageBytes);
+    }
+
+    // Four classes per doubling; a run is listed under the largest class it fills.
+    private static int ClassOf(int pages)
+    {
+        if (pages < 8) return pages;
+        int log = BitOperations.Log2((uint)pages);
+        return 8 + (log - 3) * 4 + (pages >> (log - 2) & 3);
+    }
+
+    private uint Find(int pages)
+    {
+        for (int c = ClassOf(pages); c < Classes; c++)
+        {
+            uint previous = 0, page = _free[c];
+            for (int looked = 0; page != 0 && looked < LookMax; looked++)
+            {
+                if (_extents[page].Pages >= pages) return Cut(c, previous, page, pages);
+                previous = page;
+                page = _extents[page].Next;
+            }
+        }
+        if (_fresh + (uint)pages > _pagesMax) return 0;
+        uint fresh = _fresh;
+        _fresh += (uint)pages;
+        return fresh;
+    }
+
+    private uint Cut(int listed, uint previous, uint page, int pages)
+    {
+        if (previous == 0) _free[listed] = _extents[page].Next;
+        else _extents[previous].Next = _extents[page].Next;
+        int rest = _extents[page].Pages - pages;
+        if (rest > 0)
+        {
+            _extents[page + (uint)pages] = new Extent { Pages = rest };
+            Push(page + (uint)pages);
+        }
+        return page;
+    }
+
+    private void Push(uint page)
+    {
+        int c = ClassOf(_extents[page].Pages);
+        _extents[page].Next = _free[c];
+        _free[c] = page;
+    }
+
+    // Walks all runs in address order and joins free neighbours.
+    private void Join()
+    {
+        Array.Clear(_free);
+        uint page = 1, open = 0;
+        while (page < _fresh)
+        {
+            uint next = page + (uint)_extents[page].Pages;
+            if (_extents[page].Taken != 0)
+            {
+                if (open != 0) Push(open);
+                open = 0;
+            }
+            else if (open == 0) open = page;
+            else _extents[open].Pages += _extents[page].Pages;
+            page = next;
+        }
+        if (open == 0) return;
+        if (open + (uint)_extents[open].Pages == _fresh) _fresh = open;
+        else Push(open);
+    }
+}

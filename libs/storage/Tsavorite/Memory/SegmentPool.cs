@@ -1,0 +1,107 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Record segments for all partitions. Free ones are handed out again before fresh ones, those still backed by
+/// memory first; <see cref="Trim"/> gives memory back when much of it is free.
+/// </summary>
+internal sealed unsafe class SegmentPool
+{
+    private readonly Arena _arena;
+    private readonly Segment* _segments;
+    private readonly long _start;
+    private readonly uint _segmentsMax;
+    private int _gate;
+    private uint _fresh = 1, _backedHead, _bareHead;
+    private int _backed;
+
+    public SegmentPool(Arena arena, int segmentBytes)
+    {
+        _arena = arena;
+        SegmentBytes = segmentBytes;
+        _start = arena.SegmentsStart;
+        _segmentsMax = (uint)Math.Min((arena.ExtentsStart - _start) / segmentBytes, int.MaxValue);
+        _segments = (Segment*)arena.Table((long)_segmentsMax * sizeof(Segment));
+    }
+
+    public int SegmentBytes { get; }
+    public Segment* Segments => _segments;
+    public int BackedFree => _backed;
+
+    public byte* Address(uint number) => _arena.Base + _start + (long)number * SegmentBytes;
+
+    public ulong Offset(uint number) => (ulong)(_start + (long)number * SegmentBytes);
+
+    /// <summary>A segment with its header written, or 0. Number 0 is never handed out.</summary>
+    public uint Take(int partition, int ttlClass, bool force)
+    {
+        if (!_arena.Take(SegmentBytes, force)) return 0;
+        SpinGate.Enter(ref _gate);
+        uint number = TakeNumber();
+        SpinGate.Exit(ref _gate);
+        if (number == 0)
+        {
+            _arena.Give(SegmentBytes);
+            return 0;
+        }
+        Segment* segment = _segments + number;
+        *segment = new Segment { State = SegmentState.Active, Partition = partition, Class = ttlClass, Used = Segment.HeaderBytes, MinExpiryMs = long.MaxValue };
+        byte* header = Address(number);
+        *(uint*)header = Segment.Magic;
+        *(uint*)(header + 4) = Record.FormatVersion;
+        *(int*)(header + 8) = partition;
+        *(int*)(header + 12) = ttlClass;
+        return number;
+    }
+
+    public void Give(uint number)
+    {
+        SpinGate.Enter(ref _gate);
+        _segments[number].State = SegmentState.Free;
+        _segments[number].Next = _backedHead;
+        _backedHead = number;
+        _backed++;
+        SpinGate.Exit(ref _gate);
+        _arena.Give(SegmentBytes);
+    }
+
+    /// <summary>Gives memory of free segments back until at most <paramref name="keep"/> are backed; at most 64 per call.</summary>
+    public bool Trim(int keep)
+    {
+        for (int i = 0; i < 64 && _backed > keep; i++)
+        {
+            SpinGate.Enter(ref _gate);
+            uint number = _backedHead;
+            if (number != 0)
+            {
+                _backedHead = _segments[number].Next;
+                _backed--;
+            }
+            SpinGate.Exit(ref _gate);
+            if (number == 0) return false;
+            _arena.Release((long)Offset(number), SegmentBytes);
+            SpinGate.Enter(ref _gate);
+            _segments[number].Next = _bareHead;
+            _bareHead = number;
+            SpinGate.Exit(ref _gate);
+        }
+        return _backed > keep;
+    }
+
+    private uint TakeNumber()
+    {
+        uint number = _backedHead;
+        if (number != 0)
+        {
+            _backedHead = _segments[number].Next;
+            _backed--;
+            return number;
+        }
+        number = _bareHead;
+        if (number != 0)
+        {
+            _bareHead = _segments[number].Next;
+            return number;
+        }
+        return _fresh < _segmentsMax ? _fresh++ : 0;
+    }
+}

@@ -1,0 +1,88 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Keeps dead space bounded: empties the segment with the least live bytes and frees it. Draining is a state of the
+/// partition, so that the background thread and a writer in need may both push the same segment along.
+/// U13: the segment is marked before the first record is copied.
+/// </summary>
+internal sealed unsafe class Cleaner
+{
+    private const int RecordsPerHold = 10, SkipsPerHold = 256;
+    private readonly StoreCore _core;
+
+    public Cleaner(StoreCore core) => _core = core;
+
+    /// <summary>Cleans one segment if a quarter of the partition's record bytes is dead; true if it did.</summary>
+    public bool Step(Partition* partition, long nowMs) => Clean(partition, nowMs, DeadShare(partition) > 0.25 ? 8 : 0);
+
+    /// <summary>
+    /// Cleans the partition's emptiest segment if at least one part in <paramref name="parts"/> of it is dead (0:
+    /// only goes on with a drain already begun); true if it did.
+    /// </summary>
+    public bool Clean(Partition* partition, long nowMs, int parts)
+    {
+        if (partition->Draining == 0)
+        {
+            if (parts == 0 || partition->Segments < 2) return false;
+            Partition.Enter(partition);
+            uint number = partition->Draining != 0 ? 0 : _core.Records.Emptiest(partition);
+            if (number != 0 && IsWorthIt(number, parts)) _core.Records.BeginDrain(partition, number);
+            bool drains = partition->Draining != 0;
+            Partition.Exit(partition);
+            if (!drains) return false;
+        }
+        while (Drain(partition, nowMs, out bool stuck))
+            if (stuck) return false;
+        return true;
+    }
+
+    /// <summary>Dead bytes in all record segments of the partition (a peek, not exact while others write).</summary>
+    public long DeadBytes(Partition* partition)
+    {
+        long bytes = (long)partition->Segments * (_core.Shape->SegmentBytes - Segment.HeaderBytes) - (partition->LiveBytes - partition->ExtentBytes);
+        for (int c = 0; c < _core.Shape->Classes; c++)
+        {
+            uint number = partition->Active[c];
+            if (number != 0) bytes -= _core.Shape->SegmentBytes - _core.Shape->Segments[number].Used;
+        }
+        return Math.Max(bytes, 0);
+    }
+
+    private double DeadShare(Partition* partition) =>
+        partition->Segments < 2 ? 0 : (double)DeadBytes(partition) / ((double)partition->Segments * _core.Shape->SegmentBytes);
+
+    private bool IsWorthIt(uint number, int parts) =>
+        _core.Shape->SegmentBytes - _core.Shape->Segments[number].LiveBytes >= _core.Shape->SegmentBytes / parts;
+
+    // One short lock hold; false when nothing is being drained any more.
+    private bool Drain(Partition* partition, long nowMs, out bool stuck)
+    {
+        stuck = false;
+        Partition.Enter(partition);
+        uint number = partition->Draining;
+        if (number == 0)
+        {
+            Partition.Exit(partition);
+            return false;
+        }
+        Segment* segment = _core.Shape->Segments + number;
+        byte* start = _core.Records.Address(number);
+        int moves = RecordsPerHold, skips = SkipsPerHold;
+        while (partition->DrainOffset < segment->Used && segment->LiveBytes != 0 && moves > 0 && skips-- > 0)
+        {
+            byte* record = start + partition->DrainOffset;
+            int bytes = Record.Capacity(record);
+            if (Record.Kind(record) != RecordKind.Padding)
+            {
+                stuck = !_core.Relocate(partition, record, nowMs);
+                if (stuck) break;
+                moves--;
+            }
+            partition->DrainOffset += bytes;
+        }
+        bool done = segment->LiveBytes == 0;
+        if (done) _core.Records.EndDrain(partition);
+        Partition.Exit(partition);
+        return !done;
+    }
+}

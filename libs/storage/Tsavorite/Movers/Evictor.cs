@@ -1,0 +1,125 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Gives up records by policy. Candidates come from a few random buckets; the two frequency bits in the index word
+/// act as a second chance, so neither a list nor a record is touched to choose (but for the nearest expiry).
+/// Chunks are never candidates.
+/// </summary>
+internal sealed unsafe class Evictor
+{
+    private const int BucketsPerSample = 3, SamplesMax = 8, SweepBucketsMax = 4096;
+    private readonly StoreCore _core;
+    private long _draws = Random.Shared.NextInt64();
+
+    public Evictor(StoreCore core) => _core = core;
+
+    /// <summary>Evicts one record; false if none was found that the policy allows.</summary>
+    public bool EvictOne(EvictionPolicy policy)
+    {
+        if (policy == EvictionPolicy.NoEviction) return false;
+        ulong random = (ulong)Interlocked.Add(ref _draws, 0x632BE59BD9B4E019);
+        random = random * KeyHash.NamespaceFactor | 1;
+        int partitions = _core.Shape->PartitionCount;
+        for (int sample = 0; sample < SamplesMax; sample++)
+        {
+            Partition* partition = _core.Shape->Partitions + Scanner.Draw(ref random, (ulong)partitions);
+            if (partition->Words != 0 && EvictIn(partition, policy, ref random)) return true;
+        }
+        uint first = (uint)Scanner.Draw(ref random, (ulong)partitions);
+        for (uint i = 0; i < partitions; i++)
+        {
+            Partition* partition = _core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
+            if (partition->Words != 0 && HasCandidates(partition, policy) && SweepIn(partition, policy)) return true;
+        }
+        return false;
+    }
+
+    private static bool IsVolatile(EvictionPolicy policy) => policy >= EvictionPolicy.VolatileLru;
+
+    private static bool IsRecency(EvictionPolicy policy) => policy is EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru;
+
+    private static bool HasCandidates(Partition* partition, EvictionPolicy policy)
+    {
+        for (uint ns = 0; ns < partition->CountsMax; ns++)
+            if ((IsVolatile(policy) ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0) return true;
+        return false;
+    }
+
+    private bool EvictIn(Partition* partition, EvictionPolicy policy, ref ulong random)
+    {
+        Partition.Enter(partition);
+        ulong* best = null;
+        byte* bestBucket = null;
+        long bestScore = long.MaxValue;
+        for (int i = 0; i < BucketsPerSample; i++)
+        {
+            byte* bucket = RandomBucket(partition, ref random);
+            for (SlotWalk walk = new(partition, bucket); walk.Next();)
+            {
+                if (!IsCandidate(*walk.Slot, policy)) continue;
+                long score = Score(*walk.Slot, policy, ref random);
+                if (i == 0 && IsRecency(policy)) Age(walk.Slot);
+                if (score >= bestScore) continue;
+                best = walk.Slot;
+                bestBucket = bucket;
+                bestScore = score;
+            }
+            if (bestScore == 0) break;
+        }
+        if (best != null) Evict(partition, bestBucket, best);
+        Partition.Exit(partition);
+        return best != null;
+    }
+
+    // Candidates may be rare (few keys with an expiry): walk on from where the last walk ended.
+    private bool SweepIn(Partition* partition, EvictionPolicy policy)
+    {
+        Partition.Enter(partition);
+        bool found = false;
+        int perSegment = _core.Shape->BucketsPerSegment;
+        for (int i = 0; i < SweepBucketsMax && !found; i++)
+        {
+            ulong position = partition->SweepCursor++;
+            ulong entry = position / (ulong)perSegment & ((1UL << IndexSpace.DepthOf(partition)) - 1);
+            byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % (ulong)perSegment));
+            for (SlotWalk walk = new(partition, bucket); walk.Next() && !found;)
+            {
+                if (!IsCandidate(*walk.Slot, policy)) continue;
+                Evict(partition, bucket, walk.Slot);
+                found = true;
+            }
+        }
+        Partition.Exit(partition);
+        return found;
+    }
+
+    private byte* RandomBucket(Partition* partition, ref ulong random)
+    {
+        ulong entry = Scanner.Draw(ref random, 1UL << IndexSpace.DepthOf(partition));
+        int bucket = (int)Scanner.Draw(ref random, (ulong)_core.Shape->BucketsPerSegment);
+        return _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], bucket);
+    }
+
+    private static bool IsCandidate(ulong word, EvictionPolicy policy) =>
+        word != 0 && (word & IndexWord.InternalBit) == 0 && (!IsVolatile(policy) || (word & IndexWord.TtlBit) != 0);
+
+    private long Score(ulong word, EvictionPolicy policy, ref ulong random) => policy switch
+    {
+        EvictionPolicy.VolatileTtl => Record.ExpireAtMs(_core.Shape->Base + IndexWord.Offset(word)),
+        EvictionPolicy.AllKeysRandom or EvictionPolicy.VolatileRandom => (long)Scanner.Draw(ref random, 1 << 30),
+        _ => IndexWord.Frequency(word),
+    };
+
+    // U1: the frequency is raised by readers meanwhile, so it is lowered by a compare-exchange too.
+    private static void Age(ulong* slot)
+    {
+        ulong word = Volatile.Read(ref *slot);
+        if (IndexWord.Frequency(word) != 0) Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word);
+    }
+
+    private void Evict(Partition* partition, byte* bucket, ulong* slot)
+    {
+        KeyRef key = _core.KeyOf(_core.Shape->Base + IndexWord.Offset(*slot));
+        _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Evicted);
+    }
+}

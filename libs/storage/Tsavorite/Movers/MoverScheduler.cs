@@ -1,0 +1,143 @@
+namespace Tsavorite;
+
+/// <summary>
+/// All work that no command asks for: expiry, eviction, cleaning, merging, reclaiming, giving memory back. Every piece
+/// is a step that a test can call; one background thread calls them, at once when memory is tight, else with a
+/// growing pause, so that an idle store costs next to nothing.
+/// U5: no step holds a lock for more than a few records. U14: the thread runs at normal priority.
+/// </summary>
+internal sealed unsafe class MoverScheduler
+{
+    private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000;
+    private const int CleanPartsPressed = 6, CleanPartsLast = 16;
+    private readonly StoreCore _core;
+    private readonly AutoResetEvent _wake;
+    private readonly Func<long> _clockMs;
+    private readonly Expirer _expirer;
+    private readonly Cleaner _cleaner;
+    private readonly Evictor _evictor;
+    private readonly Reclaimer _reclaimer;
+    private readonly Lock _reclaiming = new();
+    private Thread? _thread;
+    private volatile bool _stopping;
+    private int _turn;
+
+    /// <summary>The policy in force.</summary>
+    public volatile EvictionPolicy Policy;
+
+    public MoverScheduler(StoreCore core, StoreSettings settings, NamespaceTable namespaces, AutoResetEvent wake)
+    {
+        _core = core;
+        _wake = wake;
+        Policy = settings.Policy;
+        _clockMs = settings.ClockMs ?? MoverClock.NowMs;
+        _expirer = new Expirer(core);
+        _cleaner = new Cleaner(core);
+        _evictor = new Evictor(core);
+        _reclaimer = new Reclaimer(core, namespaces);
+    }
+
+    public long NowMs => _clockMs();
+
+    public void Start()
+    {
+        _thread = new Thread(Run) { IsBackground = true, Name = "store movers" };
+        _thread.Start();
+    }
+
+    public void Stop()
+    {
+        _stopping = true;
+        _wake.Set();
+        _thread?.Join();
+    }
+
+    public void Wake() => _wake.Set();
+
+    /// <summary>One round over all partitions; true if there is more to do at once.</summary>
+    public bool Step(long nowMs)
+    {
+        bool more = Reclaim();
+        bool worked = false;
+        for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
+        {
+            Partition* partition = _core.Shape->Partitions + i;
+            for (int step = 0; step < 64 && _expirer.Step(partition, nowMs); step++) worked = true;
+            for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
+            worked |= Tidy(partition);
+        }
+        Arena arena = _core.Arena;
+        if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction) worked |= Relieve(arena.Ceiling / 64, nowMs, 64);
+        int keep = (int)Math.Max(arena.Used / 8, 4 << 20) / _core.Shape->SegmentBytes;
+        return _core.Segments.Trim(keep) | worked | more;
+    }
+
+    /// <summary>Empties retired namespaces; true if there were any.</summary>
+    public bool Reclaim()
+    {
+        lock (_reclaiming) return _reclaimer.Step(NowMs);
+    }
+
+    /// <summary>Room for that many bytes more under the ceiling, by cleaning and evicting; false if there is none to be had.</summary>
+    public bool EnsureRoom(long bytes, long nowMs)
+    {
+        long need = bytes + _core.Shape->SegmentBytes;
+        if (bytes > _core.Shape->RecordBytesMax) need += Arena.PageBytes;
+        return _core.Arena.Used + need <= _core.Arena.Ceiling || Relieve(need, nowMs, RoundsMax);
+    }
+
+    // Dead space first; where there is little, records by policy until there is some.
+    private bool Relieve(long need, long nowMs, int rounds)
+    {
+        Arena arena = _core.Arena;
+        EvictionPolicy policy = Policy;
+        while (arena.Used + need > arena.Ceiling)
+        {
+            if (rounds-- == 0) return false;
+            if (CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            int evicted = 0;
+            while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
+            if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return false;
+        }
+        return true;
+    }
+
+    // Cleans in the first of the next few partitions that has a segment worth it.
+    private bool CleanSome(long nowMs, int parts, int partitions)
+    {
+        for (int i = 0; i < partitions; i++)
+        {
+            int turn = Interlocked.Increment(ref _turn) & (_core.Shape->PartitionCount - 1);
+            if (_cleaner.Clean(_core.Shape->Partitions + turn, nowMs, parts)) return true;
+        }
+        return false;
+    }
+
+    // Merges index segments, closes empty active segments, frees unused overflow memory: at most one merge per hold.
+    private bool Tidy(Partition* partition)
+    {
+        bool merges = partition->IndexSegments > 1 && partition->Words <= partition->IndexSegments * (_core.Shape->BucketsPerSegment * 3 / 2);
+        bool empty = partition->Words == 0 && (partition->Segments != 0 || partition->SlabTaken > 1);
+        if (!merges && !empty) return false;
+        Partition.Enter(partition);
+        bool merged = false;
+        for (uint i = 0; i < 16 && merges && !merged; i++)
+            merged = _core.Index.TryMerge(partition, partition->MergeCursor++ & ((1u << IndexSpace.DepthOf(partition)) - 1));
+        if (empty) _core.Records.RetireEmptyActives(partition);
+        _core.Index.TrimSlab(partition);
+        Partition.Exit(partition);
+        return merged;
+    }
+
+    private void Run()
+    {
+        int pauseMs = PauseMinMs;
+        while (!_stopping)
+        {
+            bool worked = Step(NowMs);
+            pauseMs = worked ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
+            // U14: throttled between lock holds, never by priority.
+            _wake.WaitOne(worked ? 1 : pauseMs);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+namespace Tsavorite;
+
+/// <summary>Removes the records of namespaces that were given up, and gives their ids back when none is left.</summary>
+internal sealed unsafe class Reclaimer
+{
+    private const int BucketsPerHold = 16;
+    private readonly StoreCore _core;
+    private readonly NamespaceTable _table;
+
+    public Reclaimer(StoreCore core, NamespaceTable table)
+    {
+        _core = core;
+        _table = table;
+    }
+
+    /// <summary>Empties all namespaces retired by now; true if there were any.</summary>
+    public bool Step(long nowMs)
+    {
+        uint[] retired = _table.Retired();
+        if (retired.Length == 0) return false;
+        for (int i = 0; i < _core.Shape->PartitionCount; i++) Empty(_core.Shape->Partitions + i, retired);
+        foreach (uint ns in retired) _table.Rest(ns, nowMs);
+        return true;
+    }
+
+    private void Empty(Partition* partition, uint[] retired)
+    {
+        ulong position = 0;
+        while (Walk(partition, retired, ref position)) { }
+    }
+
+    // One lock hold. The directory may change between holds; the walk starts again until the counts are zero.
+    private bool Walk(Partition* partition, uint[] retired, ref ulong position)
+    {
+        Partition.Enter(partition);
+        bool more = HoldsAny(partition, retired);
+        ulong perSegment = (ulong)_core.Shape->BucketsPerSegment;
+        for (int i = 0; i < BucketsPerHold && more; i++)
+        {
+            ulong entry = position / perSegment;
+            if (entry >> IndexSpace.DepthOf(partition) != 0) position = entry = 0;
+            byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % perSegment));
+            EmptyBucket(partition, bucket, retired);
+            position++;
+        }
+        Partition.Exit(partition);
+        return more;
+    }
+
+    private bool HoldsAny(Partition* partition, uint[] retired)
+    {
+        foreach (uint ns in retired)
+            if ((partition->Counts[ns].Keys | partition->Counts[ns].Chunks) != 0) return true;
+        return false;
+    }
+
+    // Removing a word may pull another into its slot: look at the bucket anew after each removal.
+    private void EmptyBucket(Partition* partition, byte* bucket, uint[] retired)
+    {
+        bool removed = true;
+        while (removed)
+        {
+            removed = false;
+            for (SlotWalk walk = new(partition, bucket); walk.Next() && !removed;)
+            {
+                if (*walk.Slot == 0) continue;
+                byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
+                if (Array.IndexOf(retired, Record.Namespace(record)) < 0) continue;
+                _core.RemoveFlushed(partition, bucket, walk.Slot, _core.KeyOf(record));
+                removed = true;
+            }
+        }
+    }
+}

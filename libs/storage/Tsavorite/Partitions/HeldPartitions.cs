@@ -1,0 +1,45 @@
+namespace Tsavorite;
+
+/// <summary>The partition locks a session holds across several calls, taken in ascending order (U6).</summary>
+internal sealed unsafe class HeldPartitions
+{
+    private readonly Shape* _shape;
+    private readonly ulong[] _bits = new ulong[1024 / 64];
+
+    public HeldPartitions(Shape* shape) => _shape = shape;
+
+    /// <summary>Partitions held.</summary>
+    public int Count;
+
+    public bool Contains(int partition) => (_bits[partition >> 6] >> partition & 1) != 0;
+
+    public void Enter(ReadOnlySpan<KeyRef> keys)
+    {
+        Garnet.Common.Faults.Check.That(Count == 0, "U6 locks are taken all at once");
+        foreach (ref readonly KeyRef key in keys)
+        {
+            int number = Shape.PartitionOf(_shape, key.Hash)->Number;
+            _bits[number >> 6] |= 1UL << number;
+        }
+        for (int word = 0; word < _bits.Length; word++)
+        {
+            for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
+            {
+                Partition.Enter(_shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)));
+                Count++;
+            }
+        }
+    }
+
+    public void Exit()
+    {
+        if (Count == 0) return;
+        for (int word = 0; word < _bits.Length; word++)
+        {
+            for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
+                Partition.Exit(_shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)));
+            _bits[word] = 0;
+        }
+        Count = 0;
+    }
+}

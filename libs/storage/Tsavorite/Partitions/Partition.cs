@@ -1,0 +1,72 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// One partition's state, off the managed heap. The first line is only read on the hot path; the second holds the
+/// lock and what changes under it; the rest is for growth and the movers. 256 bytes, so that neighbours share no
+/// line and the address is a shift.
+/// U1: everything below the first line is read and changed under the lock (counters may be peeked at).
+/// U6: several locks are taken in ascending order of number.
+/// U12: <see cref="Structure"/> is odd while the directory or its segments change.
+/// U13: records of the <see cref="Draining"/> segment are never changed in place.
+/// </summary>
+[StructLayout(LayoutKind.Explicit, Size = 256)]
+internal unsafe struct Partition
+{
+    public const int ClassesMax = 8;
+
+    /// <summary>Pointer to the directory's segment numbers (64-byte aligned) with its depth in the low 6 bits.</summary>
+    [FieldOffset(0)] public ulong Directory;
+    [FieldOffset(8)] public uint Structure;
+    [FieldOffset(12)] public int Number;
+    /// <summary>The overflow nodes, addressed by number; number 0 is none.</summary>
+    [FieldOffset(16)] public byte* Slab;
+    [FieldOffset(24)] public uint SlabNodesMax;
+
+    [FieldOffset(64)] public int Lock;
+    [FieldOffset(68)] public uint Draining;
+    [FieldOffset(72)] public int DrainOffset;
+    /// <summary>Index words in use.</summary>
+    [FieldOffset(76)] public int Words;
+    [FieldOffset(80)] public long LiveBytes;
+    [FieldOffset(88)] public NamespaceCount* Counts;
+    [FieldOffset(96)] public uint CountsMax;
+    [FieldOffset(100)] public uint SlabTaken;
+    [FieldOffset(104)] public uint SlabFreeHead;
+    [FieldOffset(108)] public uint SlabFreeNodes;
+    [FieldOffset(112)] public int Segments;
+    [FieldOffset(116)] public uint SegmentsHead;
+    [FieldOffset(120)] public uint ExtentsHead;
+    [FieldOffset(124)] public int IndexSegments;
+
+    /// <summary>Active segment per class, 0 = none open.</summary>
+    [FieldOffset(128)] public fixed uint Active[ClassesMax];
+    [FieldOffset(160)] public long ExpiredKeys;
+    [FieldOffset(168)] public long EvictedKeys;
+    /// <summary>No record in a segment expires earlier (may be too early, never too late).</summary>
+    [FieldOffset(176)] public long MinExpiryMs;
+    /// <summary>The same for extents.</summary>
+    [FieldOffset(184)] public long ExtentMinExpiryMs;
+    [FieldOffset(192)] public ulong SweepCursor;
+    [FieldOffset(200)] public long ExtentBytes;
+    [FieldOffset(208)] public uint MergeCursor;
+    [FieldOffset(216)] public long CleanedBytes;
+    [FieldOffset(224)] public long Splits;
+    [FieldOffset(232)] public long Merges;
+
+    /// <summary>Takes the lock: one compare-exchange when it is free.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Enter(Partition* partition)
+    {
+        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0) SpinGate.EnterSlow(ref partition->Lock);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Exit(Partition* partition) => Volatile.Write(ref partition->Lock, 0);
+
+    /// <summary>The counts of a namespace; the caller has made room by <see cref="CountsRoom"/> for new ids.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static NamespaceCount* CountOf(Partition* partition, uint ns) => partition->Counts + ns;
+}

@@ -1,0 +1,216 @@
+using System.Runtime.CompilerServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Where a partition's records lie: an active segment per expiry class that new records are appended to, full
+/// segments, and extents for large records. Everything here runs under the partition's lock.
+/// U4: an address is not handed out again before its segment has no live record and was freed.
+/// A segment whose last record dies is freed at once, unless it is active or being drained.
+/// </summary>
+internal sealed unsafe class RecordSpace
+{
+    private static readonly long[] ClassWidthsMs = [10_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000];
+    private readonly Shape* _shape;
+    private readonly SegmentPool _segments;
+    private readonly ExtentPool _extents;
+
+    public RecordSpace(Shape* shape, SegmentPool segments, ExtentPool extents)
+    {
+        _shape = shape;
+        _segments = segments;
+        _extents = extents;
+    }
+
+    public static void Open(Partition* partition)
+    {
+        partition->MinExpiryMs = long.MaxValue;
+        partition->ExtentMinExpiryMs = long.MaxValue;
+    }
+
+    /// <summary>
+    /// Uninitialised room for a record of that many bytes, or null. The word that names it is returned with tag,
+    /// tier and flags set; it counts as live from now on.
+    /// </summary>
+    public byte* Append(Partition* partition, int bytes, in NewRecord next, long nowMs, bool force)
+    {
+        if (bytes > _shape->RecordBytesMax) return AppendExtent(partition, bytes, next.ExpireAtMs, force);
+        int ttlClass = _shape->Classes == 1 ? 0 : ClassOf(next.ExpireAtMs, nowMs);
+        uint number = partition->Active[ttlClass];
+        Segment* segment = _shape->Segments + number;
+        if (number == 0 || segment->Used + bytes > _shape->SegmentBytes)
+        {
+            number = NextActive(partition, ttlClass, force);
+            if (number == 0) return null;
+            segment = _shape->Segments + number;
+        }
+        byte* record = _segments.Address(number) + segment->Used;
+        segment->Used += bytes;
+        segment->LiveBytes += bytes;
+        partition->LiveBytes += bytes;
+        if (next.ExpireAtMs != 0) NoteExpiry(partition, segment, next.ExpireAtMs);
+        return record;
+    }
+
+    /// <summary>The record is dead: its word names something else or nothing; the bucket's sequence may be odd.</summary>
+    public void Bury(Partition* partition, byte* record)
+    {
+        ulong offset = (ulong)(record - _shape->Base);
+        if ((Record.Flags(record) & Record.ExtentFlag) != 0)
+        {
+            BuryExtent(partition, offset);
+            return;
+        }
+        int bytes = Record.Capacity(record);
+        record[4] = (byte)RecordKind.Padding;
+        uint number = Shape.SegmentOf(_shape, offset);
+        Segment* segment = _shape->Segments + number;
+        segment->LiveBytes -= bytes;
+        partition->LiveBytes -= bytes;
+        if (segment->LiveBytes == 0 && segment->State == SegmentState.Full) Free(partition, number);
+    }
+
+    /// <summary>Bytes the record has for itself, slack included.</summary>
+    public long Capacity(byte* record) => (Record.Flags(record) & Record.ExtentFlag) == 0
+        ? Record.Capacity(record)
+        : (long)_extents.Descriptor(_extents.PageOf((ulong)(record - _shape->Base)))->Pages * Arena.PageBytes;
+
+    /// <summary>U13: the record lies in the segment being drained.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool IsDraining(Shape* shape, Partition* partition, byte* record)
+    {
+        uint draining = partition->Draining;
+        return draining != 0 && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
+    }
+
+    /// <summary>The record's expiry changed in place.</summary>
+    public void NoteExpiry(Partition* partition, byte* record, long expireAtMs)
+    {
+        ulong offset = (ulong)(record - _shape->Base);
+        if ((Record.Flags(record) & Record.ExtentFlag) == 0)
+        {
+            if (expireAtMs != 0) NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
+            return;
+        }
+        _extents.Descriptor(_extents.PageOf(offset))->ExpireAtMs = expireAtMs;
+        if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs) partition->ExtentMinExpiryMs = expireAtMs;
+    }
+
+    /// <summary>Closes active segments without live records, so that an empty partition owns no segment.</summary>
+    public void RetireEmptyActives(Partition* partition)
+    {
+        for (int c = 0; c < _shape->Classes; c++)
+        {
+            uint number = partition->Active[c];
+            if (number == 0 || _shape->Segments[number].LiveBytes != 0) continue;
+            partition->Active[c] = 0;
+            Free(partition, number);
+        }
+    }
+
+    /// <summary>The full segment with the least live bytes, or 0.</summary>
+    public uint Emptiest(Partition* partition)
+    {
+        uint best = 0;
+        for (uint number = partition->SegmentsHead; number != 0; number = _shape->Segments[number].Next)
+        {
+            Segment* segment = _shape->Segments + number;
+            if (segment->State == SegmentState.Full && (best == 0 || segment->LiveBytes < _shape->Segments[best].LiveBytes)) best = number;
+        }
+        return best;
+    }
+
+    public void BeginDrain(Partition* partition, uint number)
+    {
+        _shape->Segments[number].State = SegmentState.Draining;
+        partition->Draining = number;
+        partition->DrainOffset = Segment.HeaderBytes;
+    }
+
+    public void EndDrain(Partition* partition)
+    {
+        uint number = partition->Draining;
+        partition->Draining = 0;
+        Garnet.Common.Faults.Check.That(_shape->Segments[number].LiveBytes == 0, "U4 a drained segment holds no live record");
+        Free(partition, number);
+    }
+
+    public byte* Address(uint number) => _segments.Address(number);
+
+    public byte* ExtentAddress(uint page) => _extents.Address(page);
+
+    public Extent* ExtentDescriptor(uint page) => _extents.Descriptor(page);
+
+    private int ClassOf(long expireAtMs, long nowMs)
+    {
+        if (expireAtMs == 0) return 0;
+        int raw = 1;
+        foreach (long width in ClassWidthsMs)
+            if (expireAtMs - nowMs >= width) raw++;
+        return 1 + (raw - 1) * (_shape->Classes - 1) / (Partition.ClassesMax - 1);
+    }
+
+    private uint NextActive(Partition* partition, int ttlClass, bool force)
+    {
+        uint number = _segments.Take(partition->Number, ttlClass, force);
+        if (number == 0) return 0;
+        uint old = partition->Active[ttlClass];
+        partition->Active[ttlClass] = number;
+        Segment* segment = _shape->Segments + number;
+        segment->Next = partition->SegmentsHead;
+        if (segment->Next != 0) _shape->Segments[segment->Next].Previous = number;
+        partition->SegmentsHead = number;
+        partition->Segments++;
+        if (old == 0) return number;
+        _shape->Segments[old].State = SegmentState.Full;
+        if (_shape->Segments[old].LiveBytes == 0) Free(partition, old);
+        return number;
+    }
+
+    private void Free(Partition* partition, uint number)
+    {
+        Segment* segment = _shape->Segments + number;
+        if (segment->Previous != 0) _shape->Segments[segment->Previous].Next = segment->Next;
+        else partition->SegmentsHead = segment->Next;
+        if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
+        partition->Segments--;
+        _segments.Give(number);
+    }
+
+    private static void NoteExpiry(Partition* partition, Segment* segment, long expireAtMs)
+    {
+        if (expireAtMs < segment->MinExpiryMs) segment->MinExpiryMs = expireAtMs;
+        if (expireAtMs < partition->MinExpiryMs) partition->MinExpiryMs = expireAtMs;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private byte* AppendExtent(Partition* partition, int bytes, long expireAtMs, bool force)
+    {
+        int pages = ExtentPool.PagesFor(bytes);
+        uint page = _extents.Take(pages, force);
+        if (page == 0) return null;
+        Extent* extent = _extents.Descriptor(page);
+        extent->ExpireAtMs = expireAtMs;
+        extent->Next = partition->ExtentsHead;
+        if (extent->Next != 0) _extents.Descriptor(extent->Next)->Previous = page;
+        partition->ExtentsHead = page;
+        long taken = (long)pages * Arena.PageBytes;
+        partition->ExtentBytes += taken;
+        partition->LiveBytes += taken;
+        if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs) partition->ExtentMinExpiryMs = expireAtMs;
+        return _extents.Address(page);
+    }
+
+    private void BuryExtent(Partition* partition, ulong offset)
+    {
+        uint page = _extents.PageOf(offset);
+        Extent* extent = _extents.Descriptor(page);
+        if (extent->Previous != 0) _extents.Descriptor(extent->Previous)->Next = extent->Next;
+        else partition->ExtentsHead = extent->Next;
+        if (extent->Next != 0) _extents.Descriptor(extent->Next)->Previous = extent->Previous;
+        long taken = (long)extent->Pages * Arena.PageBytes;
+        partition->ExtentBytes -= taken;
+        partition->LiveBytes -= taken;
+        _extents.Give(page);
+    }
+}

@@ -1,0 +1,244 @@
+using System.Runtime.CompilerServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Runs one operation on one key under the partition's lock: look, plan, then change in place, append, touch fields
+/// or remove. The path seen most (a value overwritten where it lies) stands first; all else is out of line.
+/// U1: a bucket's words and records change only while its sequence is odd. U4: the index word commits.
+/// U13: nothing changes in place in a draining segment.
+/// </summary>
+internal sealed unsafe class Writer
+{
+    private readonly StoreCore _core;
+    private readonly Shape* _shape;
+
+    public Writer(StoreCore core)
+    {
+        _core = core;
+        _shape = core.Shape;
+    }
+
+    public Outcome Change<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
+    {
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        ulong* slot = Bucket.Find(_shape, partition, bucket, key);
+        if (slot == null) return Create(partition, key, ref operation, nowMs);
+        ulong word = *slot;
+        byte* record = _shape->Base + IndexWord.Offset(word);
+        RecordView existing = Record.View(record, word);
+        if (existing.ExpireAtMs != 0 && existing.ExpireAtMs <= nowMs)
+        {
+            _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
+            return Create(partition, key, ref operation, nowMs);
+        }
+        NewRecord next = new() { Kind = existing.Kind, ValueBytes = existing.ValueBytes, ExpireAtMs = existing.ExpireAtMs, ETag = existing.ETag };
+        Verdict verdict = operation.Plan(existing, ref next);
+        if (verdict == Verdict.Put && FitsInPlace(partition, record, word, existing, next, out int slackUnits))
+        {
+            Bucket.BeginWrite(bucket);
+            operation.Write(existing, new Span<byte>(existing.Value, next.ValueBytes), true);
+            *(ulong*)(record + 8) = (uint)next.ValueBytes | (ulong)key.Namespace << 32 | (ulong)slackUnits << 56;
+            record[4] = (byte)next.Kind;
+            Record.WriteFields(record, Record.Flags(record), next);
+            Bucket.EndWrite(bucket);
+            if (_core.Hooked) Announce(partition, key, ref operation);
+            return Outcome.Done;
+        }
+        Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = record, NowMs = nowMs };
+        return ChangeSlow(target, key, ref operation, existing, verdict, ref next);
+    }
+
+    // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool FitsInPlace(Partition* partition, byte* record, ulong word, in RecordView existing, in NewRecord next, out int slackUnits)
+    {
+        byte flags = Record.Flags(record);
+        int fixedBytes = Record.KeyOffset(flags) + existing.KeyBytes;
+        int capacity = Record.Round((long)fixedBytes + existing.ValueBytes) + record[15] * 8;
+        long slackBytes = capacity - (((long)fixedBytes + next.ValueBytes + 7) & ~7L);
+        slackUnits = (int)(slackBytes >> 3);
+        return (ulong)slackBytes <= Record.SlackUnitsMax * 8
+            && next.ExpireAtMs == existing.ExpireAtMs
+            && (next.ETag == 0 || (flags & Record.ETagFlag) != 0)
+            && next.ValueBytes >= 0
+            && ((flags & Record.ExtentFlag) | ((word & IndexWord.InternalBit) != 0 ? 1 : 0)) == 0
+            && next.Kind != RecordKind.Chunk
+            && (partition->Draining == 0 || !RecordSpace.IsDraining(_shape, partition, record));
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Outcome Create<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
+    {
+        RecordView none = default;
+        NewRecord next = new() { Kind = RecordKind.String };
+        switch (operation.Plan(none, ref next))
+        {
+            case Verdict.Keep: return Outcome.Unchanged;
+            case Verdict.Put: break;
+            default: return Outcome.NotFound;
+        }
+        long bytes = (long)Record.KeyOffset(Record.FlagsFor(next)) + key.Length + next.ValueBytes;
+        if (IsTooLarge(key, next)) return Outcome.TooLarge;
+        // The namespace was given up while the caller was on its way: as if written just before that.
+        if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.Done;
+        if (!_core.Index.MakeRoom(partition, key.Hash)) return Outcome.OutOfMemory;
+        byte* record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
+        if (record == null) return Outcome.OutOfMemory;
+        ulong word = Fill(record, Record.FlagsFor(next), key, next, 0);
+        operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        Bucket.BeginWrite(bucket);
+        _core.Index.Insert(partition, bucket, word);
+        Bucket.EndWrite(bucket);
+        _core.Count(partition, key.Namespace, word, 1);
+        if (_core.Hooked) Announce(partition, key, ref operation);
+        return Outcome.Done;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Outcome ChangeSlow<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, Verdict verdict, ref NewRecord next) where T : struct, IModify
+    {
+        Outcome outcome = Outcome.Done;
+        switch (verdict)
+        {
+            case Verdict.Keep:
+                return Outcome.Unchanged;
+            case Verdict.Remove:
+                // The key may be a view of the record itself: the hooks go first.
+                if (_core.Hooked) Announce(target.Partition, key, ref operation);
+                _core.Remove(target.Partition, target.Bucket, target.Slot);
+                return Outcome.Done;
+            case Verdict.PutFields:
+                next.ValueBytes = existing.ValueBytes;
+                outcome = PutFields(target, key, existing, next);
+                break;
+            default:
+                if (IsTooLarge(key, next)) return Outcome.TooLarge;
+                if (FitsSlowly(target, existing, next)) Overwrite(target, key, ref operation, existing, next);
+                else outcome = Replace(target, key, ref operation, existing, next);
+                break;
+        }
+        if (outcome == Outcome.Done && _core.Hooked) Announce(target.Partition, key, ref operation);
+        return outcome;
+    }
+
+    private static bool IsTooLarge(in KeyRef key, in NewRecord next) =>
+        (uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax;
+
+    private bool FitsSlowly(in Target target, in RecordView existing, in NewRecord next)
+    {
+        byte flags = Record.Flags(target.Record);
+        if (!Record.HasFields(flags, next) || RecordSpace.IsDraining(_shape, target.Partition, target.Record)) return false;
+        long capacity = _core.Records.Capacity(target.Record);
+        long bytes = (long)Record.KeyOffset(flags) + existing.KeyBytes + next.ValueBytes;
+        if (bytes > capacity) return false;
+        return (flags & Record.ExtentFlag) != 0
+            ? capacity - bytes <= Math.Max(2 * Arena.PageBytes, capacity / 4)
+            : capacity - Record.Round(bytes) <= Record.SlackUnitsMax * 8;
+    }
+
+    private void Overwrite<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next) where T : struct, IModify
+    {
+        byte* record = target.Record;
+        byte flags = Record.Flags(record);
+        long bytes = Record.KeyOffset(flags) + existing.KeyBytes + (long)next.ValueBytes;
+        long slackUnits = (flags & Record.ExtentFlag) != 0 ? 0 : (_core.Records.Capacity(record) - Record.Round(bytes)) >> 3;
+        Bucket.BeginWrite(target.Bucket);
+        operation.Write(existing, new Span<byte>(existing.Value, next.ValueBytes), true);
+        *(ulong*)(record + 8) = (uint)next.ValueBytes | (ulong)key.Namespace << 32 | (ulong)slackUnits << 56;
+        StoreFields(target, key, next);
+        Bucket.EndWrite(target.Bucket);
+    }
+
+    // Kind, expiry and ETag of a record that has the fields; the bucket's sequence is odd.
+    private void StoreFields(in Target target, in KeyRef key, in NewRecord next)
+    {
+        target.Record[4] = (byte)next.Kind;
+        Record.WriteFields(target.Record, Record.Flags(target.Record), next);
+        _core.Records.NoteExpiry(target.Partition, target.Record, next.ExpireAtMs);
+        ulong old = *target.Slot;
+        ulong word = (old & (IndexWord.AddressMask | IndexWord.FrequencyMask)) | (IndexWord.Make(old, 0, old & IndexWord.TierMask, next));
+        if (word == old) return;
+        Volatile.Write(ref *target.Slot, word);
+        _core.Count(target.Partition, key.Namespace, old, -1);
+        _core.Count(target.Partition, key.Namespace, word, 1);
+    }
+
+    private Outcome PutFields(in Target target, in KeyRef key, in RecordView existing, in NewRecord next)
+    {
+        if (Record.HasFields(Record.Flags(target.Record), next) && !RecordSpace.IsDraining(_shape, target.Partition, target.Record))
+        {
+            Bucket.BeginWrite(target.Bucket);
+            StoreFields(target, key, next);
+            Bucket.EndWrite(target.Bucket);
+            return Outcome.Done;
+        }
+        byte flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag));
+        byte* record = AppendFor(target, key, next, flags, 0, out ulong word);
+        if (record == null) return Outcome.OutOfMemory;
+        Buffer.MemoryCopy(existing.Value, Record.Value(record), existing.ValueBytes, existing.ValueBytes);
+        Switch(target, key, word);
+        return Outcome.Done;
+    }
+
+    // A value that grows a second time gets an eighth more room than it asked for: it will probably grow again.
+    private Outcome Replace<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next) where T : struct, IModify
+    {
+        byte oldFlags = Record.Flags(target.Record);
+        bool grows = next.ValueBytes > existing.ValueBytes, grewBefore = (oldFlags & Record.GrownFlag) != 0;
+        byte flags = (byte)(Record.FlagsFor(next) | (grows || grewBefore ? Record.GrownFlag : 0));
+        long slackBytes = grows && grewBefore ? Math.Max(8, ((long)next.ValueBytes + key.Length) / 8) : 0;
+        byte* record = AppendFor(target, key, next, flags, slackBytes, out ulong word);
+        if (record == null) return Outcome.OutOfMemory;
+        operation.Write(existing, new Span<byte>(Record.Value(record), next.ValueBytes), false);
+        Switch(target, key, word);
+        return Outcome.Done;
+    }
+
+    private byte* AppendFor(in Target target, in KeyRef key, in NewRecord next, byte flags, long slackBytes, out ulong word)
+    {
+        int exact = Record.Round((long)Record.KeyOffset(flags) + key.Length + next.ValueBytes);
+        long slackUnits = Math.Min(slackBytes >> 3, Record.SlackUnitsMax);
+        bool isExtent = exact + slackUnits * 8 > _shape->RecordBytesMax;
+        if (!isExtent) slackBytes = slackUnits * 8;
+        byte* record = _core.Records.Append(target.Partition, (int)(exact + slackBytes), next, target.NowMs, force: false);
+        word = record == null ? 0 : Fill(record, flags, key, next, isExtent ? 0 : (int)slackUnits);
+        return record;
+    }
+
+    // Header, fields and key of a fresh record; returns the word that will name it.
+    private ulong Fill(byte* record, byte flags, in KeyRef key, in NewRecord next, int slackUnits)
+    {
+        ulong offset = (ulong)(record - _shape->Base);
+        bool isExtent = offset >= (ulong)_core.Arena.ExtentsStart;
+        if (isExtent) flags |= Record.ExtentFlag;
+        Record.WriteHeader(record, flags, key, next, slackUnits);
+        new ReadOnlySpan<byte>(key.Bytes, key.Length).CopyTo(new Span<byte>(Record.Key(record), key.Length));
+        return IndexWord.Make(Shape.TagOf(_shape, key.Hash), offset, isExtent ? IndexWord.Extent : IndexWord.Dram, next);
+    }
+
+    // The word names the new record from here on; the old one dies. The frequency stays.
+    private void Switch(in Target target, in KeyRef key, ulong word)
+    {
+        ulong old = *target.Slot;
+        Bucket.BeginWrite(target.Bucket);
+        Volatile.Write(ref *target.Slot, word | (old & IndexWord.FrequencyMask));
+        _core.Records.Bury(target.Partition, target.Record);
+        Bucket.EndWrite(target.Bucket);
+        _core.Count(target.Partition, key.Namespace, old, -1);
+        _core.Count(target.Partition, key.Namespace, word, 1);
+    }
+
+    // U7: the log first, then whoever watches keys.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Announce<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
+    {
+        if (_core.Log != null)
+        {
+            int used = operation.Encode(_core.Log.Reserve(partition->Number, operation.EncodedBytesMax));
+            _core.Log.Append(partition->Number, T.OpId, key, used);
+        }
+        _core.Observer?.OnChange(key, KeyChange.Written);
+    }
+}

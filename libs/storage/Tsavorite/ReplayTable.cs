@@ -1,0 +1,36 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Operations by their persisted number, for whoever reads a log: decodes the arguments and runs the same code that
+/// ran on the primary. <see cref="DeleteKey"/> is always in it.
+/// </summary>
+public sealed unsafe class ReplayTable
+{
+    private readonly delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[] _steps = new delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[256];
+
+    /// <summary>A table that knows the store's own operations.</summary>
+    public ReplayTable() => Add<DeleteKey>();
+
+    /// <summary>Adds an operation under its number; a number can be given once.</summary>
+    public void Add<T>() where T : struct, IModify
+    {
+        if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
+        _steps[T.OpId] = &Run<T>;
+    }
+
+    /// <summary>True if the number is known.</summary>
+    public bool Knows(byte opId) => _steps[opId] != null;
+
+    /// <summary>
+    /// Decodes and runs one entry. The session's clock decides expiry: a replayer that must not expire on its own
+    /// sets it to 0. False if the number is unknown, the arguments are not valid, or memory is out.
+    /// </summary>
+    public bool Apply(StoreSession session, byte opId, in KeyRef key, ReadOnlySpan<byte> arguments) =>
+        _steps[opId] != null && _steps[opId](session, key, arguments);
+
+    private static bool Run<T>(StoreSession session, in KeyRef key, ReadOnlySpan<byte> arguments) where T : struct, IModify
+    {
+        T operation = default;
+        return operation.TryDecode(arguments) && session.Modify(key, ref operation) is not (Outcome.OutOfMemory or Outcome.TooLarge);
+    }
+}

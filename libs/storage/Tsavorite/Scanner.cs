@@ -1,0 +1,128 @@
+namespace Tsavorite;
+
+/// <summary>Who looks, when, and at which namespace.</summary>
+internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartitions Held);
+
+/// <summary>
+/// Walks all records of a namespace by a cursor that survives splits and merges: partition, directory prefix with the
+/// first tag bit on top, the depth of the segment it was in, bucket. A split only refines the order of prefixes; if
+/// the segment was merged meanwhile, its walk starts again. So a key that is there throughout is shown at least once.
+/// </summary>
+internal static unsafe class Scanner
+{
+    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64;
+
+    public static ulong Scan<T>(StoreCore core, in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
+    {
+        int shown = 0;
+        long buckets = 10L * Math.Max(count, 1);
+        int partitions = core.Shape->PartitionCount;
+        if ((long)(cursor >> 40) >= partitions) return 0;
+        while (shown < count && buckets-- > 0)
+        {
+            Partition* partition = core.Shape->Partitions + (cursor >> 40);
+            bool held = terms.Held.Contains(partition->Number);
+            if (!held) Partition.Enter(partition);
+            cursor = Step(core, partition, terms, cursor, ref visitor, ref shown);
+            if (!held) Partition.Exit(partition);
+            if ((int)(cursor >> 40) == partitions) return 0;
+        }
+        return cursor;
+    }
+
+    public static bool Random<T>(StoreCore core, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
+    {
+        int partitions = core.Shape->PartitionCount;
+        uint first = (uint)Draw(ref random, (ulong)partitions);
+        for (uint i = 0; i < partitions; i++)
+        {
+            Partition* partition = core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
+            if (terms.Namespace >= partition->CountsMax || partition->Counts[terms.Namespace].Keys == 0) continue;
+            bool held = terms.Held.Contains(partition->Number);
+            if (!held) Partition.Enter(partition);
+            bool found = RandomIn(core, partition, terms, ref random, ref read);
+            if (!held) Partition.Exit(partition);
+            if (found) return true;
+        }
+        return false;
+    }
+
+    /// <summary>A number below <paramref name="below"/>.</summary>
+    public static ulong Draw(ref ulong random, ulong below)
+    {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        return Math.BigMul(random * KeyHash.NamespaceFactor, below, out _);
+    }
+
+    // Cursor: 40.. partition, 18-39 prefix, 13-17 depth, 0-12 bucket.
+    private static ulong Step<T>(StoreCore core, Partition* partition, in ScanTerms terms, ulong cursor, ref T visitor, ref int shown) where T : struct, IRead
+    {
+        uint prefix = (uint)(cursor >> 18) & ((1u << PrefixBits) - 1);
+        int depthThen = (int)(cursor >> 13) & 31, bucket = (int)cursor & 0x1FFF;
+        uint number = IndexSpace.Entries(partition)[(ulong)prefix >> (PrefixBits - IndexSpace.DepthOf(partition))];
+        int depth = core.Index.Descriptor(number)->Depth;
+        uint span = 1u << (PrefixBits - depth);
+        prefix &= ~(span - 1);
+        if (depth < depthThen || bucket >= core.Shape->BucketsPerSegment) bucket = 0;
+        byte* address = core.Index.BucketAt(number, bucket);
+        for (SlotWalk walk = new(partition, address); walk.Next();)
+            if (Show(core, walk.Slot, terms, ref visitor)) shown++;
+        if (++bucket < core.Shape->BucketsPerSegment)
+            return (ulong)partition->Number << 40 | (ulong)prefix << 18 | (ulong)depth << 13 | (uint)bucket;
+        ulong next = (ulong)prefix + span;
+        return next >> PrefixBits != 0 ? (ulong)(partition->Number + 1) << 40 : (ulong)partition->Number << 40 | next << 18;
+    }
+
+    private static bool Show<T>(StoreCore core, ulong* slot, in ScanTerms terms, ref T visitor) where T : struct, IRead
+    {
+        ulong word = *slot;
+        if (word == 0 || (word & IndexWord.InternalBit) != 0) return false;
+        byte* record = core.Shape->Base + IndexWord.Offset(word);
+        if (Record.Namespace(record) != terms.Namespace) return false;
+        RecordView view = Record.View(record, word);
+        if (view.ExpireAtMs != 0 && view.ExpireAtMs <= terms.NowMs) return false;
+        visitor.Look(view);
+        return true;
+    }
+
+    private static bool RandomIn<T>(StoreCore core, Partition* partition, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
+    {
+        ulong* chosen = null;
+        ulong tag = Draw(ref random, 1UL << PrefixBits);
+        int start = (int)Draw(ref random, (ulong)core.Shape->BucketsPerSegment);
+        for (int i = 0; i < RandomTries && chosen == null; i++)
+        {
+            uint number = IndexSpace.Entries(partition)[tag >> (PrefixBits - IndexSpace.DepthOf(partition))];
+            chosen = RandomOf(core, partition, core.Index.BucketAt(number, start), terms, ref random);
+            tag = Draw(ref random, 1UL << PrefixBits);
+            start = (int)Draw(ref random, (ulong)core.Shape->BucketsPerSegment);
+        }
+        uint span;
+        for (ulong prefix = 0, walked = 0; chosen == null && walked < 1UL << PrefixBits; walked += span, prefix = walked)
+        {
+            uint number = IndexSpace.Entries(partition)[prefix >> (PrefixBits - IndexSpace.DepthOf(partition))];
+            span = 1u << (PrefixBits - core.Index.Descriptor(number)->Depth);
+            for (int i = 0; i < core.Shape->BucketsPerSegment && chosen == null; i++)
+                chosen = RandomOf(core, partition, core.Index.BucketAt(number, i), terms, ref random);
+        }
+        return chosen != null && Show(core, chosen, terms, ref read);
+    }
+
+    // One of the bucket's records that may be shown, each as likely.
+    private static ulong* RandomOf(StoreCore core, Partition* partition, byte* bucket, in ScanTerms terms, ref ulong random)
+    {
+        Nothing nothing = default;
+        ulong* chosen = null;
+        ulong seen = 0;
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+            if (Show(core, walk.Slot, terms, ref nothing) && Draw(ref random, ++seen) == 0) chosen = walk.Slot;
+        return chosen;
+    }
+
+    private struct Nothing : IRead
+    {
+        public readonly void Look(in RecordView record) { }
+    }
+}

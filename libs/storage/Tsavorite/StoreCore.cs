@@ -1,0 +1,191 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// What sessions and movers share: the shape, the spaces, the hooks, and the changes that are not an operation's own
+/// business (removal, relocation, counting). All under the partition's lock.
+/// U7: every logical change passes the log before the lock is released.
+/// </summary>
+internal sealed unsafe class StoreCore : IDisposable
+{
+    private const uint CountsAtFirst = 16;
+    private readonly Arena _arena;
+    private readonly List<nint> _oldCounts = [];
+
+    public readonly Shape* Shape;
+    public readonly IndexSpace Index;
+    public readonly RecordSpace Records;
+    public readonly SegmentPool Segments;
+    public readonly ulong HashSeed, HashMask;
+    public readonly IWriteLog? Log;
+    public volatile IKeyObserver? Observer;
+    /// <summary>True when a log or an observer is set: the one branch of a change without either.</summary>
+    public bool Hooked;
+
+    public StoreCore(StoreSettings settings, Arena arena)
+    {
+        _arena = arena;
+        Log = settings.Log;
+        Hooked = Log != null;
+        HashSeed = settings.HashSeed != 0 ? settings.HashSeed : (ulong)Random.Shared.NextInt64() | 1;
+        HashMask = settings.HashMask;
+        Shape = (Shape*)NativeMemory.AlignedAlloc((nuint)sizeof(Shape), 64);
+        *Shape = StoreShape.Derive(settings, arena);
+        Segments = new SegmentPool(arena, Shape->SegmentBytes);
+        Shape->Segments = Segments.Segments;
+        IndexPool pool = new(arena, Shape->BucketsPerSegment * Bucket.Bytes);
+        Index = new IndexSpace(Shape, pool);
+        Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
+        OpenPartitions(arena);
+    }
+
+    public Arena Arena => _arena;
+
+    /// <summary>Bytes of outgrown count arrays, kept for readers without a lock.</summary>
+    public long OldCountBytes { get; private set; }
+
+    public KeyRef KeyOf(byte* record)
+    {
+        byte* key = Record.Key(record);
+        int length = Record.KeyBytes(record);
+        uint ns = Record.Namespace(record);
+        return new KeyRef(key, length, ns, HashOf(key, length) ^ ns * KeyHash.NamespaceFactor);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong HashOf(byte* key, int length) => KeyHash.Of(key, length, HashSeed) & HashMask;
+
+    /// <summary>The namespace's counts in the partition; makes room for a new id.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public NamespaceCount* CountOf(Partition* partition, uint ns) =>
+        ns < partition->CountsMax ? partition->Counts + ns : GrowCounts(partition, ns);
+
+    /// <summary>A word came or went: the key counts.</summary>
+    public void Count(Partition* partition, uint ns, ulong word, int by)
+    {
+        NamespaceCount* count = CountOf(partition, ns);
+        if ((word & IndexWord.InternalBit) != 0)
+        {
+            count->Chunks += by;
+            return;
+        }
+        count->Keys += by;
+        if ((word & IndexWord.TtlBit) != 0) count->Expiring += by;
+    }
+
+    /// <summary>Removes the record a slot names. Key bytes may lie in the record itself: hooks have run before it dies.</summary>
+    public void Remove(Partition* partition, byte* bucket, ulong* slot)
+    {
+        ulong word = *slot;
+        byte* record = Shape->Base + IndexWord.Offset(word);
+        Count(partition, Record.Namespace(record), word, -1);
+        Bucket.BeginWrite(bucket);
+        Index.Remove(partition, bucket, slot);
+        Records.Bury(partition, record);
+        Bucket.EndWrite(bucket);
+    }
+
+    /// <summary>Removes a record that no command asked to remove: logged as the built-in deletion.</summary>
+    public void RemoveUnasked(Partition* partition, byte* bucket, ulong* slot, in KeyRef key, KeyChange change)
+    {
+        if (Hooked)
+        {
+            LogDeletion(partition, key);
+            Observer?.OnChange(key, change);
+        }
+        if (change == KeyChange.Expired) partition->ExpiredKeys++;
+        else if (change == KeyChange.Evicted) partition->EvictedKeys++;
+        Remove(partition, bucket, slot);
+    }
+
+    /// <summary>Removes a record of a namespace that was given up: logged, but no news to observers.</summary>
+    public void RemoveFlushed(Partition* partition, byte* bucket, ulong* slot, in KeyRef key)
+    {
+        LogDeletion(partition, key);
+        Remove(partition, bucket, slot);
+    }
+
+    /// <summary>
+    /// Copies a live record of the draining segment elsewhere and lets its word name the copy. The logical content
+    /// does not change. False if there is no room.
+    /// </summary>
+    public bool Relocate(Partition* partition, byte* record, long nowMs)
+    {
+        KeyRef key = KeyOf(record);
+        byte* bucket = Tsavorite.Shape.BucketOf(Shape, partition, key.Hash);
+        ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - Shape->Base));
+        Garnet.Common.Faults.Check.That(slot != null, "U4 a record not buried is named by its word");
+        int bytes = Record.Capacity(record);
+        NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(record) };
+        byte* copy = Records.Append(partition, bytes, next, nowMs, force: true);
+        if (copy == null) return false;
+        Buffer.MemoryCopy(record, copy, bytes, bytes);
+        Bucket.BeginWrite(bucket);
+        Volatile.Write(ref *slot, (*slot & ~IndexWord.AddressMask) | (ulong)(copy - Shape->Base) >> 3);
+        Records.Bury(partition, record);
+        Bucket.EndWrite(bucket);
+        partition->CleanedBytes += bytes;
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        for (int i = 0; i < Shape->PartitionCount; i++) NativeMemory.Free(Shape->Partitions[i].Counts);
+        foreach (nint counts in _oldCounts) NativeMemory.Free((void*)counts);
+        Index.Dispose();
+        NativeMemory.AlignedFree(Shape->Partitions);
+        NativeMemory.AlignedFree(Shape);
+    }
+
+    private void LogDeletion(Partition* partition, in KeyRef key)
+    {
+        if (Log == null) return;
+        Log.Reserve(partition->Number, 0);
+        Log.Append(partition->Number, DeleteKey.OpId, key, 0);
+    }
+
+    private void OpenPartitions(Arena arena)
+    {
+        int count = Shape->PartitionCount;
+        Shape->Partitions = (Partition*)NativeMemory.AlignedAlloc((nuint)(count * sizeof(Partition)), 256);
+        NativeMemory.Clear(Shape->Partitions, (nuint)(count * sizeof(Partition)));
+        arena.Take(count * sizeof(Partition), force: true);
+        long slabBytes = (arena.SegmentsStart - arena.SlabStart) / count / Arena.PageBytes * Arena.PageBytes;
+        for (int i = 0; i < count; i++)
+        {
+            Partition* partition = Shape->Partitions + i;
+            partition->Number = i;
+            partition->Slab = arena.Base + arena.SlabStart + i * slabBytes;
+            partition->SlabNodesMax = (uint)Math.Min(slabBytes / Bucket.NodeBytes, 1 << 24);
+            RecordSpace.Open(partition);
+            Index.Open(partition);
+            GrowCounts(partition, 0);
+        }
+        arena.FixBase();
+    }
+
+    // The old array is kept: Count peeks without the lock.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private NamespaceCount* GrowCounts(Partition* partition, uint ns)
+    {
+        uint room = Math.Max(CountsAtFirst, partition->CountsMax);
+        while (room <= ns) room *= 2;
+        NamespaceCount* counts = (NamespaceCount*)NativeMemory.AllocZeroed(room, (nuint)sizeof(NamespaceCount));
+        _arena.Take(room * sizeof(NamespaceCount), force: true);
+        if (partition->Counts != null)
+        {
+            Buffer.MemoryCopy(partition->Counts, counts, room * sizeof(NamespaceCount), partition->CountsMax * sizeof(NamespaceCount));
+            lock (_oldCounts)
+            {
+                _oldCounts.Add((nint)partition->Counts);
+                OldCountBytes += partition->CountsMax * sizeof(NamespaceCount);
+            }
+        }
+        partition->Counts = counts;
+        Volatile.Write(ref partition->CountsMax, room);
+        return counts + ns;
+    }
+}
