@@ -8,7 +8,7 @@ namespace Garnet.Wire;
 /// <summary>A raw client: sends bytes as given and reads exactly one reply at a time, as a tree and as its bytes.</summary>
 internal sealed class RespConnection : IDisposable
 {
-    private const int TimeoutMs = 10_000;
+    private const int TimeoutMs = 5_000;
 
     private readonly Socket _socket;
     private byte[] _buffer = new byte[16 * 1024];

@@ -51,6 +51,12 @@ internal sealed class Twins : IDisposable
     private string? Compare(string[] words)
     {
         RespNode wanted = _reference.Read(), got = _ours.Read();
+        if (IsPage(wanted) && IsPage(got) && words[0].Equals("SCAN", StringComparison.OrdinalIgnoreCase))
+        {
+            // COUNT is a hint and cursors are the server's own: whole scans are compared.
+            wanted = WholeScan(_reference, words, wanted);
+            got = WholeScan(_ours, words, got);
+        }
         if (wanted.Raw.AsSpan().SequenceEqual(got.Raw) || Equivalent(words[0].ToUpperInvariant(), wanted, got)) return null;
         string command = string.Join(' ', words.Select(Quoted.Quote)), reference = wanted.ToString(), ours = got.ToString();
         return _known.Covers(command, reference, ours) ? null : $"{command}\n    reference {reference}\n    ours      {ours}";
@@ -62,9 +68,22 @@ internal sealed class Twins : IDisposable
         "PTTL" or "PEXPIRETIME" => Near(wanted, got, 1000 * SecondsApart),
         "HELLO" => wanted.Items?.Count == got.Items?.Count && wanted.Kind == got.Kind && wanted.Items is not null,   // names, versions and ids
         "KEYS" or "PUBSUB" => SameSet(wanted, got),
-        "SCAN" => wanted.Items?.Count == 2 && got.Items?.Count == 2 && wanted.Items[0].Text == got.Items[0].Text && SameSet(wanted.Items[1], got.Items[1]),
+        "SCAN" => SameSet(wanted, got),
         _ => false,
     };
+
+    private static bool IsPage(RespNode reply) => reply.Kind == '*' && reply.Items is { Count: 2 } && reply.Items[1].Items is not null;
+
+    private static RespNode WholeScan(RespConnection side, string[] words, RespNode page)
+    {
+        List<RespNode> keys = [.. page.Items![1].Items!];
+        while (page.Items![0].Text != "0")
+        {
+            page = side.Call([words[0], page.Items[0].Text, .. words[2..]]);
+            keys.AddRange(page.Items![1].Items!);
+        }
+        return new RespNode('*', "") { Items = [.. keys.DistinctBy(k => k.Text)] };
+    }
 
     private static bool Near(RespNode wanted, RespNode got, long distance) =>
         wanted.Kind == ':' && got.Kind == ':' && long.TryParse(wanted.Text, out long a) && long.TryParse(got.Text, out long b) && a >= 0 == b >= 0 && Math.Abs(a - b) <= distance;
