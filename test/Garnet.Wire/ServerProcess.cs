@@ -56,7 +56,7 @@ internal sealed class ServerProcess : IDisposable
     public void Dispose()
     {
         if (_process is null) return;
-        _process.Kill(entireProcessTree: true);
+        if (!_process.HasExited) _process.Kill(entireProcessTree: true);
         _process.WaitForExit();
         _process.Dispose();
         _folder?.Delete(recursive: true);
@@ -78,7 +78,16 @@ internal sealed class ServerProcess : IDisposable
         process.BeginOutputReadLine();
         process.BeginErrorReadLine();
         ServerProcess server = new(new IPEndPoint(IPAddress.Loopback, port), process, folder);
-        server.AwaitPong(program);
+        bool isReady = false;
+        try
+        {
+            server.AwaitPong(program);
+            isReady = true;
+        }
+        finally
+        {
+            if (!isReady) server.Dispose();
+        }
         return server;
     }
 
