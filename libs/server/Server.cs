@@ -51,6 +51,7 @@ public sealed class Server : IDisposable
         Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy });
         Commands = new CommandTable();
         Slowlog = new Slowlog(settings.Inspect);
+        Statistics = new Statistics(this);
         StartedUnixMs = clock.UnixMs;
         ApplySettings();
         LiveSettings.Connect(this);
@@ -64,6 +65,9 @@ public sealed class Server : IDisposable
 
     /// <summary>The memory limit in force, bytes.</summary>
     public long MemoryLimitBytes { get; internal set; }
+
+    /// <summary>Writes the settings in force to the configuration file the server was started with, for CONFIG REWRITE; returns the reason if it cannot. Null without a file.</summary>
+    public Func<string?>? RewriteConfiguration { get; set; }
 
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Store.Figures().HugePages;
@@ -84,6 +88,7 @@ public sealed class Server : IDisposable
     internal PauseGate Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
     internal Slowlog Slowlog { get; }
+    internal Statistics Statistics { get; }
     internal Channels Channels { get; } = new();
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;

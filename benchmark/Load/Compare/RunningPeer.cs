@@ -44,16 +44,25 @@ internal sealed class RunningPeer : IDisposable
         process.BeginOutputReadLine();
         process.BeginErrorReadLine();
         RunningPeer running = new(peer, process, port) { StartedAt = from };
-        running.AwaitPong();
-        running.StartMs = Stopwatch.GetElapsedTime(from).TotalMilliseconds;
-        running.StartRss = ServerClock.ReadRss(process.Id);
-        if (!running.OwnsPort()) throw new InvalidOperationException($"port {port} belongs to another process than {peer.Name}");
+        bool isReady = false;
+        try
+        {
+            running.AwaitPong();
+            running.StartMs = Stopwatch.GetElapsedTime(from).TotalMilliseconds;
+            running.StartRss = ServerClock.ReadRss(process.Id);
+            isReady = running.OwnsPort();
+        }
+        finally
+        {
+            if (!isReady) running.Dispose();
+        }
+        if (!isReady) throw new InvalidOperationException($"port {port} belongs to another process than {peer.Name}");
         return running;
     }
 
     public void Dispose()
     {
-        _process.Kill(entireProcessTree: true);
+        if (!_process.HasExited) _process.Kill(entireProcessTree: true);
         _process.WaitForExit();
         _process.Dispose();
     }

@@ -41,14 +41,24 @@ internal sealed unsafe class CommandTable : IDisposable
     internal CommandEntry* Entries => _entries;
 
     /// <summary>Registers a command.</summary>
-    internal void Add<T>() where T : struct, ICommand
+    internal void Add<T>() where T : struct, ICommand => Add(T.Spec, &Invoke<T>);
+
+    /// <summary>Registers a command that only groups subcommands, and its HELP. Its subcommands follow.</summary>
+    internal void AddContainer(CommandSpec spec)
     {
-        CommandSpec spec = T.Spec;
+        Add(spec with { Arity = -2, Flags = spec.Flags | CommandFlags.Container | CommandFlags.Fast }, &Containers.RefuseUnknown);
+        Add(
+            new CommandSpec(spec.Name + "|HELP", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast) { Group = spec.Group, Summary = "Lists the subcommands.", Since = "5.0.0" },
+            &Containers.Help);
+    }
+
+    private void Add(CommandSpec spec, delegate*<ref Call, Reply> run)
+    {
         int id = _specs.Count;
         _specs.Add(spec);
         _entries[id] = new CommandEntry
         {
-            Run = &Invoke<T>,
+            Run = run,
             ArgsMin = Math.Abs(spec.Arity),
             ArgsSpan = spec.Arity > 0 ? 0 : uint.MaxValue >> 1,
             Flags = spec.Flags | ((spec.Flags & (CommandFlags.Fast | CommandFlags.Quick)) == 0 ? CommandFlags.Timed : 0),

@@ -1,4 +1,8 @@
+using Garnet.Server.Admin;
+using Garnet.Server.Inspect;
 using Garnet.Server.Keys;
+using Garnet.Server.PubSub;
+using Garnet.Server.Sessions;
 using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Strings;
 
@@ -16,5 +20,14 @@ internal static class Families
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
         DatabaseCommands.Register(table);
+        ConnectionCommands.Register(table);
+        ClientCommands.Register(table);
+        PubSubCommands.Register(table);
+        ServerCommands.Register(table);
+        ConfigCommands.Register(table);
+        CommandCommands.Register(table);
+        InspectCommands.Register(table);
+        DebugCommands.Register(table);
+        table.Add<Info>();
     }
 }

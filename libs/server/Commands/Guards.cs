@@ -23,7 +23,7 @@ internal static unsafe class Guards
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
         if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
             return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
-        if (server.Pause.Holds(client, entry->Flags, call.NowMs))
+        if (server.Pause.Holds(entry->Flags, call.NowMs))
         {
             call.Reactor.Park(client, new PausedCommand(server.Pause));
             return Reply.Postponed;

@@ -1,5 +1,4 @@
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Sessions;
 
@@ -36,7 +35,7 @@ internal sealed class PauseGate
     }
 
     /// <summary>True if a command with these flags must wait now.</summary>
-    internal bool Holds(Connection client, CommandFlags flags, long nowMs)
+    internal bool Holds(CommandFlags flags, long nowMs)
     {
         if (!Active)
             return false;
@@ -47,7 +46,7 @@ internal sealed class PauseGate
         }
 
         if (Volatile.Read(ref _allUntilMs) > nowMs)
-            return client.LastCommand != 0 && (flags & CommandFlags.Admin) == 0 || (flags & (CommandFlags.Write | CommandFlags.MayReplicate)) != 0;
+            return true;
         return Volatile.Read(ref _writesUntilMs) > nowMs && (flags & (CommandFlags.Write | CommandFlags.MayReplicate)) != 0;
     }
 }

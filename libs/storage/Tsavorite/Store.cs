@@ -24,6 +24,8 @@ public sealed unsafe class Store : IDisposable
 
     private readonly AutoResetEvent _wake = new(false);
     private readonly Shape* _shape;
+    // Copies of the core's: a hash is taken for every command (StoreBenchmark).
+    private readonly ulong _hashSeed, _hashMask;
 
     /// <summary>Opens an empty store.</summary>
     public Store(StoreSettings settings)
@@ -32,6 +34,8 @@ public sealed unsafe class Store : IDisposable
         Arena = new Arena(settings, _wake);
         Core = new StoreCore(settings, Arena);
         _shape = Core.Shape;
+        _hashSeed = Core.HashSeed;
+        _hashMask = Core.HashMask;
         Movers = new MoverScheduler(Core, settings, Namespaces, _wake);
         Namespaces.Open(Core, Movers);
         if (settings.BackgroundMovers) Movers.Start();
@@ -55,13 +59,14 @@ public sealed unsafe class Store : IDisposable
 
     /// <summary>Seeded hash of the key bytes alone. Reads up to 16 bytes behind the last one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public ulong HashBytes(byte* key, int length) => Core.HashOf(key, length);
+    public ulong HashBytes(byte* key, int length) => KeyHash.Of(key, length, _hashSeed) & _hashMask;
 
     /// <summary>A key reference from a hash taken earlier by <see cref="HashBytes"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyRef KeyFromHash(byte* key, int length, uint ns, ulong bytesHash) => new(key, length, ns, bytesHash ^ ns * KeyHash.NamespaceFactor);
 
     /// <summary>A key reference, hashing the bytes now.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyRef Key(byte* key, int length, uint ns) => KeyFromHash(key, length, ns, HashBytes(key, length));
 
     /// <summary>Brings the key's index bucket towards the cache (a hint, never wrong).</summary>
@@ -95,7 +100,10 @@ public sealed unsafe class Store : IDisposable
     /// <summary>Live keys with an expiry in the namespace, O(partitions).</summary>
     public long CountWithExpiry(uint ns) => Sum(ns, expiring: true);
 
-    /// <summary>Changes the memory limit; a lower one is reached by eviction in the background.</summary>
+    /// <summary>
+    /// Changes the memory limit; a lower one is reached by eviction in the background. 0 lifts the limit as far as the
+    /// reserved address space goes.
+    /// </summary>
     public void SetMemoryLimit(long bytes) => Arena.SetLimit(bytes);
 
     /// <summary>Changes the eviction policy.</summary>

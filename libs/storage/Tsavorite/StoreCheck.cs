@@ -1,8 +1,8 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Walks a whole store, one partition at a time under its lock, and names every rule that does not hold. For tests and
-/// for doubt in the field; slow.
+/// Walks a whole store under all of its locks, taken in ascending order (U6), and names every rule that does not hold.
+/// For tests and for doubt in the field; slow.
 /// </summary>
 public static unsafe class StoreCheck
 {
@@ -13,17 +13,16 @@ public static unsafe class StoreCheck
         List<string> broken = [];
         StoreCore core = store.Core;
         long used = (long)core.Shape->PartitionCount * sizeof(Partition);
+        for (int i = 0; i < core.Shape->PartitionCount; i++) Partition.Enter(core.Shape->Partitions + i);
         for (int i = 0; i < core.Shape->PartitionCount; i++)
         {
-            Partition* partition = core.Shape->Partitions + i;
-            Partition.Enter(partition);
-            PartitionCheck check = new(core, partition, broken);
+            PartitionCheck check = new(core, core.Shape->Partitions + i, broken);
             check.Run();
             used += check.UsedBytes;
-            Partition.Exit(partition);
         }
         long oldCounts = core.OldCountBytes;
         if (used + oldCounts != core.Arena.Used) broken.Add($"accounting: parts sum to {used + oldCounts}, used is {core.Arena.Used}");
+        for (int i = 0; i < core.Shape->PartitionCount; i++) Partition.Exit(core.Shape->Partitions + i);
         return broken;
     }
 }

@@ -10,7 +10,8 @@ namespace Tsavorite;
 /// </summary>
 public sealed unsafe class StoreSession : IDisposable
 {
-    private const int OptimisticTriesMax = 4, FrequencySample = 8;
+    private const int OptimisticTriesMax = 4;
+    private const uint FrequencySample = 8, GoldenStep = 0x9E3779B9;
 
     /// <summary>The session's clock, Unix milliseconds.</summary>
     public long NowMs;
@@ -24,6 +25,7 @@ public sealed unsafe class StoreSession : IDisposable
     private readonly Shape* _shape;
     private readonly Writer _writer;
     private readonly HeldPartitions _held;
+    private int _heldCount;
     private uint _reads;
     private ulong _random;
 
@@ -43,7 +45,7 @@ public sealed unsafe class StoreSession : IDisposable
     /// </summary>
     public Outcome Read<T>(in KeyRef key, ref T read, bool quiet = false) where T : struct, IRead
     {
-        if (_held.Count == 0)
+        if (_heldCount == 0)
         {
             Partition* partition = Shape.PartitionOf(_shape, key.Hash);
             Outcome outcome = TryRead(partition, key, ref read, quiet);
@@ -56,7 +58,7 @@ public sealed unsafe class StoreSession : IDisposable
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        if (_held.Count != 0 && _held.Contains(partition->Number)) return _writer.Change(partition, key, ref operation, NowMs);
+        if (_heldCount != 0 && _held.Contains(partition->Number)) return _writer.Change(partition, key, ref operation, NowMs);
         Partition.Enter(partition);
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
         Partition.Exit(partition);
@@ -67,10 +69,18 @@ public sealed unsafe class StoreSession : IDisposable
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
     /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between.
     /// </summary>
-    public void Lock(ReadOnlySpan<KeyRef> keys) => _held.Enter(keys);
+    public void Lock(ReadOnlySpan<KeyRef> keys)
+    {
+        _held.Enter(keys);
+        _heldCount = _held.Count;
+    }
 
     /// <summary>Releases what <see cref="Lock"/> took.</summary>
-    public void Unlock() => _held.Exit();
+    public void Unlock()
+    {
+        _held.Exit();
+        _heldCount = 0;
+    }
 
     /// <summary>
     /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be (without locks held).
@@ -91,7 +101,7 @@ public sealed unsafe class StoreSession : IDisposable
         Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
 
     /// <inheritdoc/>
-    public void Dispose() => _held.Exit();
+    public void Dispose() => Unlock();
 
     // Measured (StoreBenchmark): inlined into Read, so that a hit makes no call but the caller's own.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -120,7 +130,7 @@ public sealed unsafe class StoreSession : IDisposable
         if (!quiet)
         {
             Hits++;
-            if ((++_reads & (FrequencySample - 1)) == 0) RaiseFrequency(slot, word);
+            if (IsSampled()) RaiseFrequency(slot, word);
         }
         return Outcome.Done;
     }
@@ -176,13 +186,17 @@ public sealed unsafe class StoreSession : IDisposable
         if (slot != null)
         {
             Look(_shape->Base + IndexWord.Offset(*slot), *slot, ref read, out live);
-            if (live && !quiet && (++_reads & (FrequencySample - 1)) == 0) RaiseFrequency(slot, *slot);
+            if (live && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
         }
         if (!held) Partition.Exit(partition);
         if (!quiet && live) Hits++;
         else if (!quiet) Misses++;
         return live ? Outcome.Done : Outcome.NotFound;
     }
+
+    // One read in eight, by golden-ratio steps: a plain counter would miss the same keys of a cyclic pattern each time.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsSampled() => (_reads += GoldenStep) < uint.MaxValue / FrequencySample;
 
     // U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -80,7 +80,7 @@ internal sealed unsafe class Arena : IDisposable
     public void SetLimit(long bytes)
     {
         SpinGate.Enter(ref _gate);
-        _limit = bytes;
+        _limit = bytes > 0 ? bytes : End;
         long ceiling = Ceiling;
         _tightMark = ceiling - Math.Max(ceiling / 16, 0);
         _tight = _used >= _tightMark;

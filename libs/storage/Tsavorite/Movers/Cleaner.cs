@@ -23,7 +23,7 @@ internal sealed unsafe class Cleaner
     {
         if (partition->Draining == 0)
         {
-            if (parts == 0 || partition->Segments < 2) return false;
+            if (parts == 0 || partition->Segments < 2 || DeadBytes(partition) < _core.Shape->SegmentBytes / parts) return false;
             Partition.Enter(partition);
             uint number = partition->Draining != 0 ? 0 : _core.Records.Emptiest(partition);
             if (number != 0 && IsWorthIt(number, parts)) _core.Records.BeginDrain(partition, number);
@@ -81,6 +81,7 @@ internal sealed unsafe class Cleaner
             partition->DrainOffset += bytes;
         }
         bool done = segment->LiveBytes == 0;
+        Garnet.Common.Faults.Check.That(done || partition->DrainOffset < segment->Used, "U13 a draining segment keeps no record behind its walk");
         if (done) _core.Records.EndDrain(partition);
         Partition.Exit(partition);
         return !done;

@@ -62,8 +62,8 @@ internal sealed unsafe class Writer
             && next.ExpireAtMs == existing.ExpireAtMs
             && (next.ETag == 0 || (flags & Record.ETagFlag) != 0)
             && next.ValueBytes >= 0
-            && ((flags & Record.ExtentFlag) | ((word & IndexWord.InternalBit) != 0 ? 1 : 0)) == 0
-            && next.Kind != RecordKind.Chunk
+            && (flags & Record.ExtentFlag) == 0
+            && (next.Kind == existing.Kind || ((word & IndexWord.InternalBit) == 0 && next.Kind != RecordKind.Chunk))
             && (partition->Draining == 0 || !RecordSpace.IsDraining(_shape, partition, record));
     }
 

@@ -1,0 +1,201 @@
+using Garnet.Common;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Admin;
+
+/// <summary>COMMAND: what commands there are, all from their specs.</summary>
+internal static class CommandCommands
+{
+    internal static void Register(CommandTable table)
+    {
+        table.AddContainer(Spec("COMMAND", -1, "", "Tells about the commands.", "2.8.13"));
+        table.Add<CommandCount>();
+        table.Add<CommandDetails>();
+        table.Add<CommandDocs>();
+        table.Add<CommandList>();
+        table.Add<CommandGetKeys>();
+        table.Add<CommandGetKeysAndFlags>();
+    }
+
+    internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since) =>
+        new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since, Complexity = "O(N)", Categories = "connection" };
+
+    /// <summary>Numbers of all top-level commands.</summary>
+    internal static IEnumerable<int> TopLevel(CommandTable table)
+    {
+        for (int i = 1; i < table.Specs.Count; i++)
+        {
+            if (!table.Specs[i].IsSubcommand)
+                yield return i;
+        }
+    }
+
+    /// <summary>Finds the command that the arguments from <paramref name="first"/> on would run; on false the error has been written.</summary>
+    internal static unsafe bool TryKeys(ref Call call, int first, out KeySpec keys, out List<int> positions, out Reply failed)
+    {
+        keys = default;
+        positions = [];
+        failed = Reply.Sent;
+        int id = call.Server.Commands.Find(call.Args + first, call.Count - first);
+        if (id == 0)
+        {
+            failed = call.FailBytes("ERR Invalid command specified"u8);
+            return false;
+        }
+
+        CommandSpec spec = call.Server.Commands.Specs[id];
+        keys = spec.Keys;
+        int count = call.Count - first;
+        if (keys.First == 0)
+            failed = call.FailBytes("ERR The command has no key arguments"u8);
+        else if (spec.Arity > 0 ? count != spec.Arity : count < -spec.Arity)
+            failed = call.FailBytes("ERR Invalid number of arguments specified for command"u8);
+        else if (!TryPositions(ref call, first, count, keys, positions))
+            failed = call.FailBytes("ERR Invalid arguments specified for command"u8);
+        return failed == Reply.Sent;
+    }
+
+    private static bool TryPositions(ref Call call, int first, int count, KeySpec keys, List<int> positions)
+    {
+        int last = keys.Last < 0 ? count + keys.Last : keys.Last;
+        if (keys.CountArg > 0)
+        {
+            if (!call.TryInt64(first + keys.CountArg, out long number) || number < 1 || number > (count - keys.First) / keys.Step)
+                return false;
+            last = keys.First + ((int)(number - 1) * keys.Step);
+        }
+
+        for (int i = keys.First; i <= last; i += keys.Step)
+            positions.Add(first + i);
+        return positions.Count > 0 && positions[^1] < call.Count;
+    }
+}
+
+internal readonly struct CommandCount : ICommand
+{
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|COUNT", 2, "", "Counts the commands.", "2.8.13");
+
+    public static Reply Run(ref Call call) => call.Int(CommandCommands.TopLevel(call.Server.Commands).Count());
+}
+
+internal readonly struct CommandDetails : ICommand
+{
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|INFO", -2, "[command-name [command-name ...]]", "Returns arity, flags and keys of commands.", "2.8.13");
+
+    public static Reply Run(ref Call call)
+    {
+        if (call.Count == 2)
+            return All(ref call);
+        call.Out.Array(call.Count - 2);
+        for (int i = 2; i < call.Count; i++)
+        {
+            int id = call.Server.Commands.FindByFullName(call[i]);
+            if (id == 0)
+                call.Out.NullArray();
+            else
+                CommandReply.WriteInfo(call.Out, call.Server.Commands, id);
+        }
+
+        return Reply.Sent;
+    }
+
+    internal static Reply All(ref Call call)
+    {
+        int[] ids = [.. CommandCommands.TopLevel(call.Server.Commands)];
+        call.Out.Array(ids.Length);
+        foreach (int id in ids)
+            CommandReply.WriteInfo(call.Out, call.Server.Commands, id);
+        return Reply.Sent;
+    }
+}
+
+internal readonly struct CommandDocs : ICommand
+{
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|DOCS", -2, "[command-name [command-name ...]]", "Returns the documentation of commands.", "7.0.0");
+
+    public static Reply Run(ref Call call)
+    {
+        CommandTable table = call.Server.Commands;
+        var ids = new List<int>();
+        if (call.Count == 2)
+            ids.AddRange(CommandCommands.TopLevel(table));
+        for (int i = 2; i < call.Count; i++)
+        {
+            int id = table.FindByFullName(call[i]);
+            if (id != 0)
+                ids.Add(id);
+        }
+
+        call.Out.Map(ids.Count);
+        foreach (int id in ids)
+            CommandReply.WriteDocs(call.Out, table, id);
+        return Reply.Sent;
+    }
+}
+
+internal readonly struct CommandList : ICommand
+{
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|LIST", -2, "[FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]", "Lists the names of the commands.", "7.0.0");
+
+    public static Reply Run(ref Call call)
+    {
+        if (call.Count is not (2 or 5) || (call.Count == 5 && !call.Is(2, "FILTERBY"u8)))
+            return call.Fail(Fault.Syntax);
+        var names = new List<string>();
+        foreach (int id in CommandCommands.TopLevel(call.Server.Commands))
+        {
+            CommandSpec spec = call.Server.Commands.Specs[id];
+            if (call.Count == 2 || Passes(ref call, spec))
+                names.Add(spec.Name.ToLowerInvariant());
+        }
+
+        if (call.Count == 5 && !call.Is(3, "MODULE"u8) && !call.Is(3, "ACLCAT"u8) && !call.Is(3, "PATTERN"u8))
+            return call.Fail(Fault.Syntax);
+        call.Out.Array(names.Count);
+        foreach (string name in names)
+            call.Out.Bulk(name);
+        return Reply.Sent;
+    }
+
+    private static bool Passes(ref Call call, CommandSpec spec)
+    {
+        if (call.Is(3, "ACLCAT"u8))
+            return CommandReply.Categories(spec).Contains("@" + call.Text(4).ToLowerInvariant());
+        return call.Is(3, "PATTERN"u8) && Glob.Matches(call[4], System.Text.Encoding.ASCII.GetBytes(spec.Name), ignoreCase: true);
+    }
+}
+
+internal readonly struct CommandGetKeys : ICommand
+{
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|GETKEYS", -3, "command [arg [arg ...]]", "Returns the keys among the arguments of a command.", "2.8.13");
+
+    public static Reply Run(ref Call call)
+    {
+        if (!CommandCommands.TryKeys(ref call, 2, out _, out List<int> positions, out Reply failed))
+            return failed;
+        call.Out.Array(positions.Count);
+        foreach (int position in positions)
+            call.Out.Bulk(call[position]);
+        return Reply.Sent;
+    }
+}
+
+internal readonly struct CommandGetKeysAndFlags : ICommand
+{
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|GETKEYSANDFLAGS", -3, "command [arg [arg ...]]", "Returns the keys among the arguments of a command and how they are used.", "7.0.0");
+
+    public static Reply Run(ref Call call)
+    {
+        if (!CommandCommands.TryKeys(ref call, 2, out KeySpec keys, out List<int> positions, out Reply failed))
+            return failed;
+        call.Out.Array(positions.Count);
+        foreach (int position in positions)
+        {
+            call.Out.Array(2);
+            call.Out.Bulk(call[position]);
+            CommandReply.WriteUsage(call.Out, keys.Usage);
+        }
+
+        return Reply.Sent;
+    }
+}

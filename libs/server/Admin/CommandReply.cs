@@ -1,0 +1,147 @@
+using System.Text;
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Admin;
+
+/// <summary>A command's spec as COMMAND INFO and COMMAND DOCS spell it.</summary>
+internal static class CommandReply
+{
+    private static readonly (CommandFlags Flag, string Name)[] FlagNames =
+    [
+        (CommandFlags.Write, "write"), (CommandFlags.ReadOnly, "readonly"), (CommandFlags.DenyOom, "denyoom"), (CommandFlags.Admin, "admin"),
+        (CommandFlags.PubSub, "pubsub"), (CommandFlags.NoScript, "noscript"), (CommandFlags.Blocking, "blocking"), (CommandFlags.Loading, "loading"),
+        (CommandFlags.Stale, "stale"), (CommandFlags.SkipMonitor, "skip_monitor"), (CommandFlags.SkipSlowlog, "skip_slowlog"), (CommandFlags.Asking, "asking"),
+        (CommandFlags.Fast, "fast"), (CommandFlags.NoAuth, "no_auth"), (CommandFlags.MayReplicate, "may_replicate"), (CommandFlags.NoMulti, "no_multi"),
+        (CommandFlags.MovableKeys, "movablekeys"), (CommandFlags.AllowBusy, "allow_busy"),
+    ];
+
+    /// <summary>Writes one element of COMMAND INFO.</summary>
+    internal static void WriteInfo(RespWriter to, CommandTable table, int id)
+    {
+        CommandSpec spec = table.Specs[id];
+        bool fixedKeys = spec.Keys.CountArg == 0;
+        to.Array(10);
+        to.Bulk(spec.Name.ToLowerInvariant());
+        to.Int(spec.Arity);
+        WriteNames(to, [.. FlagNames.Where(pair => (spec.Flags & pair.Flag) != 0).Select(pair => pair.Name)]);
+        to.Int(fixedKeys ? spec.Keys.First : 0);
+        to.Int(fixedKeys ? spec.Keys.Last : 0);
+        to.Int(fixedKeys ? spec.Keys.Step : 0);
+        WriteNames(to, Categories(spec));
+        string[] tips = spec.Tips.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        to.Array(tips.Length);
+        foreach (string tip in tips)
+            to.Bulk(tip);
+        WriteKeySpecs(to, spec.Keys);
+        int[] children = [.. table.Children(id)];
+        to.Array(children.Length);
+        foreach (int child in children)
+            WriteInfo(to, table, child);
+    }
+
+    /// <summary>Writes one pair of COMMAND DOCS: the name and the map about it.</summary>
+    internal static void WriteDocs(RespWriter to, CommandTable table, int id)
+    {
+        CommandSpec spec = table.Specs[id];
+        int[] children = [.. table.Children(id)];
+        List<SyntaxArgument> arguments = SyntaxArgument.Parse(spec.Syntax);
+        to.Bulk(spec.Name.ToLowerInvariant());
+        to.Map(4 + (arguments.Count > 0 ? 1 : 0) + (children.Length > 0 ? 1 : 0));
+        WritePair(to, "summary", spec.Summary);
+        WritePair(to, "since", spec.Since);
+        WritePair(to, "group", spec.Group);
+        WritePair(to, "complexity", spec.Complexity);
+        if (arguments.Count > 0)
+        {
+            to.Bulk("arguments"u8);
+            SyntaxArgument.Write(to, arguments);
+        }
+
+        if (children.Length == 0)
+            return;
+        to.Bulk("subcommands"u8);
+        to.Map(children.Length);
+        foreach (int child in children)
+            WriteDocs(to, table, child);
+    }
+
+    /// <summary>Writes the usage flags of a key.</summary>
+    internal static void WriteUsage(RespWriter to, string usage)
+    {
+        string[] words = usage.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        WriteNames(to, words);
+    }
+
+    /// <summary>ACL categories, with the @: what follows from flags and group, and what the spec adds.</summary>
+    internal static string[] Categories(CommandSpec spec)
+    {
+        var names = new List<string>();
+        void Add(bool holds, string name)
+        {
+            if (holds && !names.Contains(name))
+                names.Add(name);
+        }
+
+        Add(spec.Group == "generic" || spec.Categories.Contains("keyspace", StringComparison.Ordinal), "@keyspace");
+        Add((spec.Flags & CommandFlags.ReadOnly) != 0, "@read");
+        Add((spec.Flags & CommandFlags.Write) != 0, "@write");
+        Add(spec.Group == "string", "@string");
+        Add((spec.Flags & CommandFlags.PubSub) != 0, "@pubsub");
+        Add((spec.Flags & CommandFlags.Admin) != 0, "@admin");
+        Add((spec.Flags & CommandFlags.Fast) != 0, "@fast");
+        Add((spec.Flags & CommandFlags.Fast) == 0, "@slow");
+        Add((spec.Flags & CommandFlags.Blocking) != 0, "@blocking");
+        Add((spec.Flags & CommandFlags.Admin) != 0 || spec.Categories.Contains("dangerous", StringComparison.Ordinal), "@dangerous");
+        Add(spec.Group == "connection" || spec.Categories.Contains("connection", StringComparison.Ordinal), "@connection");
+        return [.. names];
+    }
+
+    private static void WriteKeySpecs(RespWriter to, KeySpec keys)
+    {
+        if (keys.First == 0)
+        {
+            to.Array(0);
+            return;
+        }
+
+        to.Array(1);
+        to.Map(3);
+        to.Bulk("flags"u8);
+        WriteNames(to, keys.Usage.Split(' ', StringSplitOptions.RemoveEmptyEntries));
+        bool counted = keys.CountArg > 0;
+        to.Bulk("begin_search"u8);
+        WriteSearch(to, "index", [("index", counted ? keys.CountArg : keys.First)]);
+        to.Bulk("find_keys"u8);
+        if (counted)
+            WriteSearch(to, "keynum", [("keynumidx", 0), ("firstkey", keys.First - keys.CountArg), ("keystep", keys.Step)]);
+        else
+            WriteSearch(to, "range", [("lastkey", keys.Last < 0 ? keys.Last : keys.Last - keys.First), ("keystep", keys.Step), ("limit", 0)]);
+    }
+
+    private static void WriteSearch(RespWriter to, string type, (string Name, int Value)[] values)
+    {
+        to.Map(2);
+        WritePair(to, "type", type);
+        to.Bulk("spec"u8);
+        to.Map(values.Length);
+        foreach ((string name, int value) in values)
+        {
+            to.Bulk(name);
+            to.Int(value);
+        }
+    }
+
+    private static void WriteNames(RespWriter to, string[] names)
+    {
+        to.Set(names.Length);
+        foreach (string name in names)
+            to.Simple(Encoding.ASCII.GetBytes(name));
+    }
+
+    private static void WritePair(RespWriter to, string name, string value)
+    {
+        to.Bulk(name);
+        to.Bulk(value);
+    }
+}

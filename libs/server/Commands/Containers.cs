@@ -1,0 +1,35 @@
+using System.Text;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>What every command with subcommands shares: the refusal of an unknown one, and HELP from the specs.</summary>
+internal static class Containers
+{
+    private const int EchoedBytesMax = 128;
+
+    internal static Reply RefuseUnknown(ref Call call)
+    {
+        ReadOnlySpan<byte> name = call[1];
+        string shown = Encoding.Latin1.GetString(name[..Math.Min(name.Length, EchoedBytesMax)]);
+        string parent = call.Server.Commands.Specs[call.Client.LastCommand].Name;
+        return call.FailText($"ERR unknown subcommand '{shown}'. Try {parent} HELP.");
+    }
+
+    internal static Reply Help(ref Call call)
+    {
+        CommandTable table = call.Server.Commands;
+        string parent = table.Specs[call.Client.LastCommand].Name.Split('|')[0];
+        var lines = new List<string> { $"{parent} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:" };
+        foreach (int child in table.Children(table.FindByFullName(Encoding.ASCII.GetBytes(parent))))
+        {
+            CommandSpec spec = table.Specs[child];
+            lines.Add($"{spec.ShortName} {spec.Syntax}".TrimEnd());
+            lines.Add("    " + spec.Summary);
+        }
+
+        call.Out.Array(lines.Count);
+        foreach (string line in lines)
+            call.Out.Simple(Encoding.UTF8.GetBytes(line));
+        return Reply.Sent;
+    }
+}

@@ -1,0 +1,290 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+using System.Text;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Inspect;
+
+/// <summary>
+/// The text of INFO: Redis's sections, field names and order, since tools parse it by line. What this server has and Redis
+/// does not is added at the end of a section, prefixed <c>garnet_</c>.
+/// </summary>
+internal sealed class InfoText(Server server, StringBuilder text)
+{
+    private static readonly string RunId = Convert.ToHexStringLower(Guid.NewGuid().ToByteArray()) + "00000000";
+
+    private readonly Statistics.Totals _totals = server.Statistics.Now();
+    private readonly StoreFigures _store = server.Store.Figures();
+
+    internal void Server()
+    {
+        long uptime = Math.Max(server.Clock.UnixMs - server.StartedUnixMs, 0) / 1000;
+        Section("Server");
+        Field("redis_version", server.Settings.Inspect.RedisVersion);
+        Field("redis_git_sha1", "00000000");
+        Field("redis_git_dirty", "0");
+        Field("redis_build_id", "0");
+        Field("redis_mode", "standalone");
+        Field("os", RuntimeInformation.OSDescription.Replace('\n', ' '));
+        Field("arch_bits", "64");
+        Field("monotonic_clock", "system");
+        Field("multiplexing_api", server.Settings.Network.Transport == TransportKind.Sockets || !OperatingSystem.IsLinux() ? "sockets" : "epoll");
+        Field("atomicvar_api", "dotnet");
+        Field("gcc_version", "0.0.0");
+        Field("process_id", Environment.ProcessId);
+        Field("process_supervised", "no");
+        Field("run_id", RunId[..40]);
+        Field("tcp_port", server.Port);
+        Field("server_time_usec", server.Clock.UnixUs);
+        Field("uptime_in_seconds", uptime);
+        Field("uptime_in_days", uptime / 86_400);
+        Field("hz", 10);
+        Field("configured_hz", 10);
+        Field("lru_clock", server.Clock.UnixMs / 1000 & 0xFFFFFF);
+        Field("executable", Environment.ProcessPath ?? "");
+        Field("config_file", "");
+        Field("io_threads_active", server.Reactors.Count > 1 ? 1 : 0);
+        Field("garnet_version", typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "");
+        Field("garnet_reactors", server.Reactors.Count);
+    }
+
+    internal void Clients()
+    {
+        List<Connection> clients = server.Clients();
+        Section("Clients");
+        Field("connected_clients", clients.Count);
+        Field("cluster_connections", 0);
+        Field("maxclients", server.Settings.Network.ClientsMax);
+        Field("client_recent_max_input_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Pending.Capacity));
+        Field("client_recent_max_output_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Out.Capacity));
+        Field("blocked_clients", clients.Count(client => client.Parked));
+        Field("tracking_clients", 0);
+        Field("clients_in_timeout_table", 0);
+    }
+
+    internal void Memory()
+    {
+        long clients = server.Clients().Sum(client => client.MemoryBytes);
+        long used = _store.UsedBytes + clients;
+        long peak = Math.Max(_store.PeakBytes + clients, used);
+        long rss = Environment.WorkingSet;
+        long total = MemoryPlan.AvailableBytes();
+        Section("Memory");
+        Size("used_memory", used);
+        Size("used_memory_rss", rss);
+        Size("used_memory_peak", peak);
+        Field("used_memory_peak_perc", Percent(used, peak));
+        Field("used_memory_overhead", used - _store.LiveBytes);
+        Field("used_memory_startup", _store.FixedBytes);
+        Field("used_memory_dataset", _store.LiveBytes);
+        Field("used_memory_dataset_perc", Percent(_store.LiveBytes, used));
+        Field("allocator_allocated", used);
+        Field("allocator_active", used);
+        Field("allocator_resident", rss);
+        Size("total_system_memory", total);
+        Size("used_memory_lua", 0);
+        Size("used_memory_scripts", 0);
+        Size("maxmemory", server.MemoryLimitBytes);
+        Field("maxmemory_policy", server.Table.Get("maxmemory-policy") is [var policy, ..] ? policy.Value : "noeviction");
+        Field("allocator_frag_ratio", "1.00");
+        Field("allocator_frag_bytes", 0);
+        Field("allocator_rss_ratio", Ratio(rss, used));
+        Field("allocator_rss_bytes", rss - used);
+        Field("rss_overhead_ratio", "1.00");
+        Field("rss_overhead_bytes", 0);
+        Field("mem_fragmentation_ratio", Ratio(rss, used));
+        Field("mem_fragmentation_bytes", rss - used);
+        Field("mem_not_counted_for_evict", 0);
+        Field("mem_replication_backlog", 0);
+        Field("mem_total_replication_buffers", 0);
+        Field("mem_clients_slaves", 0);
+        Field("mem_clients_normal", clients);
+        Field("mem_cluster_links", 0);
+        Field("mem_aof_buffer", 0);
+        Field("mem_allocator", "tsavorite");
+        Field("active_defrag_running", 0);
+        Field("lazyfree_pending_objects", 0);
+        Field("lazyfreed_objects", 0);
+        Field("garnet_index_bytes", _store.IndexBytes);
+        Field("garnet_huge_pages", _store.HugePages ? 1 : 0);
+        Field("garnet_managed_heap_bytes", GC.GetTotalMemory(forceFullCollection: false));
+    }
+
+    internal void Persistence()
+    {
+        Section("Persistence");
+        foreach (string name in (ReadOnlySpan<string>)["loading", "async_loading", "current_cow_peak", "current_cow_size", "current_save_keys_processed", "current_save_keys_total", "rdb_changes_since_last_save", "rdb_bgsave_in_progress"])
+            Field(name, 0);
+        Field("rdb_last_save_time", server.StartedUnixMs / 1000);
+        Field("rdb_last_bgsave_status", "ok");
+        Field("rdb_last_bgsave_time_sec", -1);
+        Field("rdb_current_bgsave_time_sec", -1);
+        Field("rdb_saves", 0);
+        Field("aof_enabled", 0);
+        Field("aof_rewrite_in_progress", 0);
+        Field("aof_rewrite_scheduled", 0);
+        Field("aof_last_rewrite_time_sec", -1);
+        Field("aof_current_rewrite_time_sec", -1);
+        Field("aof_last_bgrewrite_status", "ok");
+        Field("aof_last_write_status", "ok");
+    }
+
+    internal void Stats()
+    {
+        (long ops, double inKb, double outKb) = server.Statistics.Rates();
+        (long expired, long evicted) = server.Statistics.StoreEvents();
+        Section("Stats");
+        Field("total_connections_received", _totals.Connections);
+        Field("total_commands_processed", _totals.Commands);
+        Field("instantaneous_ops_per_sec", ops);
+        Field("total_net_input_bytes", _totals.BytesIn);
+        Field("total_net_output_bytes", _totals.BytesOut);
+        Field("total_net_repl_input_bytes", 0);
+        Field("total_net_repl_output_bytes", 0);
+        Field("instantaneous_input_kbps", inKb.ToString("F2", CultureInfo.InvariantCulture));
+        Field("instantaneous_output_kbps", outKb.ToString("F2", CultureInfo.InvariantCulture));
+        Field("rejected_connections", _totals.Rejected);
+        foreach (string name in (ReadOnlySpan<string>)["sync_full", "sync_partial_ok", "sync_partial_err"])
+            Field(name, 0);
+        Field("expired_keys", expired);
+        Field("expired_stale_perc", "0.00");
+        Field("expired_time_cap_reached_count", 0);
+        Field("evicted_keys", evicted);
+        Field("evicted_clients", 0);
+        Field("total_eviction_exceeded_time", 0);
+        Field("current_eviction_exceeded_time", 0);
+        Field("keyspace_hits", _totals.Hits);
+        Field("keyspace_misses", _totals.Misses);
+        Field("pubsub_channels", server.Channels.CountNames(PubSub.ChannelKind.Channel));
+        Field("pubsub_patterns", server.Channels.CountNames(PubSub.ChannelKind.Pattern));
+        Field("pubsubshard_channels", server.Channels.CountNames(PubSub.ChannelKind.Shard));
+        foreach (string name in (ReadOnlySpan<string>)["latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time", "tracking_total_keys", "tracking_total_items", "tracking_total_prefixes", "unexpected_error_replies"])
+            Field(name, 0);
+        Field("total_error_replies", _totals.Errors);
+        Field("dump_payload_sanitizations", 0);
+        Field("client_output_buffer_limit_disconnections", _totals.OutputLimitCloses);
+        Field("garnet_protocol_errors", _totals.ProtocolErrors);
+        Field("garnet_index_splits", _store.Splits);
+        Field("garnet_index_merges", _store.Merges);
+        Field("garnet_cleaned_bytes", _store.CleanedBytes);
+    }
+
+    internal void Replication()
+    {
+        Section("Replication");
+        Field("role", "master");
+        Field("connected_slaves", 0);
+        Field("master_failover_state", "no-failover");
+        Field("master_replid", RunId[..40]);
+        Field("master_replid2", new string('0', 40));
+        Field("master_repl_offset", 0);
+        Field("second_repl_offset", -1);
+        Field("repl_backlog_active", 0);
+        Field("repl_backlog_size", 1_048_576);
+        Field("repl_backlog_first_byte_offset", 0);
+        Field("repl_backlog_histlen", 0);
+    }
+
+    internal void Cpu()
+    {
+        Environment.ProcessCpuUsage usage = OperatingSystem.IsIOS() || OperatingSystem.IsTvOS() ? default : Environment.CpuUsage;
+        Section("CPU");
+        Field("used_cpu_sys", usage.PrivilegedTime.TotalSeconds.ToString("F6", CultureInfo.InvariantCulture));
+        Field("used_cpu_user", usage.UserTime.TotalSeconds.ToString("F6", CultureInfo.InvariantCulture));
+        Field("used_cpu_sys_children", "0.000000");
+        Field("used_cpu_user_children", "0.000000");
+    }
+
+    internal void Modules() => Section("Modules");
+
+    internal void CommandStats()
+    {
+        Section("Commandstats");
+        double quickUs = QuickUs();
+        for (int i = 1; i < _totals.Calls.Length; i++)
+        {
+            if (_totals.Calls[i] + _totals.RejectedCalls[i] == 0)
+                continue;
+            double us = _totals.TimedUs[i] + ((_totals.Calls[i] - _totals.TimedCalls[i]) * quickUs);
+            double per = _totals.Calls[i] == 0 ? 0 : us / _totals.Calls[i];
+            string name = server.Commands.Specs[i].Name.ToLowerInvariant();
+            text.Append(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={_totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={_totals.RejectedCalls[i]},failed_calls={_totals.Failed[i]}\r\n");
+        }
+    }
+
+    internal void ErrorStats()
+    {
+        Section("Errorstats");
+        foreach ((string code, long count) in _totals.ErrorsByCode.OrderBy(pair => pair.Key, StringComparer.Ordinal))
+        {
+            if (count > 0)
+                text.Append(CultureInfo.InvariantCulture, $"errorstat_{code}:count={count}\r\n");
+        }
+    }
+
+    internal void Cluster()
+    {
+        Section("Cluster");
+        Field("cluster_enabled", 0);
+    }
+
+    internal void Keyspace()
+    {
+        Section("Keyspace");
+        for (int i = 0; i < server.Settings.Memory.Databases; i++)
+        {
+            uint ns = server.Store.Namespaces.Id(i);
+            long keys = server.Store.Count(ns);
+            if (keys > 0)
+                text.Append(CultureInfo.InvariantCulture, $"db{i}:keys={keys},expires={server.Store.CountWithExpiry(ns)},avg_ttl=0\r\n");
+        }
+    }
+
+    // Commands that are not timed by themselves share the rest of the busy time evenly.
+    private double QuickUs()
+    {
+        long timedUs = 0, timedCalls = 0;
+        for (int i = 0; i < _totals.TimedUs.Length; i++)
+        {
+            timedUs += _totals.TimedUs[i];
+            timedCalls += _totals.TimedCalls[i];
+        }
+
+        long quickCalls = _totals.Commands - timedCalls;
+        return quickCalls <= 0 ? 0 : Math.Max(_totals.BusyUs - timedUs, 0) / (double)quickCalls;
+    }
+
+    private void Section(string name)
+    {
+        if (text.Length > 0)
+            text.Append("\r\n");
+        text.Append("# ").Append(name).Append("\r\n");
+    }
+
+    private void Field(string name, string value) => text.Append(name).Append(':').Append(value).Append("\r\n");
+
+    private void Field(string name, long value) => text.Append(name).Append(':').Append(value).Append("\r\n");
+
+    private void Size(string name, long bytes)
+    {
+        Field(name, bytes);
+        Field(name + "_human", Human(bytes));
+    }
+
+    private static string Human(long bytes) => bytes switch
+    {
+        < 1 << 10 => $"{bytes}B",
+        < 1 << 20 => Scaled(bytes, 10, "K"),
+        < 1 << 30 => Scaled(bytes, 20, "M"),
+        < 1L << 40 => Scaled(bytes, 30, "G"),
+        _ => Scaled(bytes, 40, "T"),
+    };
+
+    private static string Scaled(long bytes, int shift, string unit) => (bytes / (double)(1L << shift)).ToString("F2", CultureInfo.InvariantCulture) + unit;
+
+    private static string Percent(long part, long whole) => (whole == 0 ? 0 : part * 100.0 / whole).ToString("F2", CultureInfo.InvariantCulture) + "%";
+
+    private static string Ratio(long left, long right) => (right == 0 ? 0 : left / (double)right).ToString("F2", CultureInfo.InvariantCulture);
+}

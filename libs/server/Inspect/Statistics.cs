@@ -1,0 +1,142 @@
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Inspect;
+
+/// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
+internal sealed class Statistics(Server server)
+{
+    private const long SampleUs = 1_000_000;
+
+    private readonly Lock _gate = new();
+    private Totals _base = new();
+    private StoreFigures _storeBase;
+    private long _sampledUs;
+    private Totals? _sampled;
+    private (long Ops, double InKb, double OutKb) _rates;
+
+    /// <summary>Sums of one moment.</summary>
+    internal sealed class Totals
+    {
+        internal long Commands, Hits, Misses, BytesIn, BytesOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections, Rejected;
+        internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
+        internal Dictionary<string, long> ErrorsByCode = [];
+    }
+
+    /// <summary>Sums since the reset.</summary>
+    internal Totals Now()
+    {
+        lock (_gate)
+            return Minus(Sum(), _base);
+    }
+
+    /// <summary>Keys expired and evicted since the reset.</summary>
+    internal (long Expired, long Evicted) StoreEvents()
+    {
+        StoreFigures now = server.Store.Figures();
+        lock (_gate)
+            return (now.ExpiredKeys - _storeBase.ExpiredKeys, now.EvictedKeys - _storeBase.EvictedKeys);
+    }
+
+    /// <summary>Commands and kilobytes per second since the sample before, taken anew at most once a second.</summary>
+    internal (long Ops, double InKb, double OutKb) Rates()
+    {
+        lock (_gate)
+        {
+            long now = server.Clock.MonotonicUs;
+            if (_sampled is null || now - _sampledUs >= SampleUs)
+            {
+                Totals sum = Sum();
+                if (_sampled is { } before)
+                {
+                    double seconds = (now - _sampledUs) / 1e6;
+                    _rates = ((long)((sum.Commands - before.Commands) / seconds), (sum.BytesIn - before.BytesIn) / 1024.0 / seconds, (sum.BytesOut - before.BytesOut) / 1024.0 / seconds);
+                }
+
+                _sampled = sum;
+                _sampledUs = now;
+            }
+
+            return _rates;
+        }
+    }
+
+    /// <summary>Makes the sums begin at zero now.</summary>
+    internal void Reset()
+    {
+        lock (_gate)
+        {
+            _base = Sum();
+            _storeBase = server.Store.Figures();
+        }
+    }
+
+    private Totals Sum()
+    {
+        int commands = server.Commands.Specs.Count;
+        var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
+        foreach (Reactor reactor in server.Reactors)
+            Add(sum, reactor);
+        foreach (long calls in sum.Calls)
+            sum.Commands += calls;
+        sum.Connections = server.ConnectionsReceived;
+        sum.Rejected = server.ConnectionsRejected;
+        return sum;
+    }
+
+    private static void Add(Totals sum, Reactor reactor)
+    {
+        ReactorFigures figures = reactor.Figures;
+        sum.Hits += reactor.Session.Hits;
+        sum.Misses += reactor.Session.Misses;
+        sum.BytesIn += figures.BytesIn;
+        sum.BytesOut += figures.BytesOut;
+        sum.Errors += figures.Errors;
+        sum.ProtocolErrors += figures.ProtocolErrors;
+        sum.OutputLimitCloses += figures.OutputLimitCloses;
+        sum.BusyUs += figures.BusyUs;
+        for (int i = 0; i < sum.Calls.Length; i++)
+        {
+            sum.Calls[i] += figures.Calls[i];
+            sum.Failed[i] += figures.Failed[i];
+            sum.RejectedCalls[i] += figures.Rejected[i];
+            sum.TimedUs[i] += figures.TimedUs[i];
+            sum.TimedCalls[i] += figures.TimedCalls[i];
+        }
+
+        lock (figures.ErrorsByCode)
+        {
+            foreach ((string code, long count) in figures.ErrorsByCode)
+                sum.ErrorsByCode[code] = sum.ErrorsByCode.GetValueOrDefault(code) + count;
+        }
+    }
+
+    private static Totals Minus(Totals sum, Totals start)
+    {
+        if (start.Calls.Length == 0)
+            return sum;
+        sum.Commands -= start.Commands;
+        sum.Hits -= start.Hits;
+        sum.Misses -= start.Misses;
+        sum.BytesIn -= start.BytesIn;
+        sum.BytesOut -= start.BytesOut;
+        sum.Errors -= start.Errors;
+        sum.ProtocolErrors -= start.ProtocolErrors;
+        sum.OutputLimitCloses -= start.OutputLimitCloses;
+        sum.BusyUs -= start.BusyUs;
+        sum.Connections -= start.Connections;
+        sum.Rejected -= start.Rejected;
+        for (int i = 0; i < sum.Calls.Length; i++)
+        {
+            sum.Calls[i] -= start.Calls[i];
+            sum.Failed[i] -= start.Failed[i];
+            sum.RejectedCalls[i] -= start.RejectedCalls[i];
+            sum.TimedUs[i] -= start.TimedUs[i];
+            sum.TimedCalls[i] -= start.TimedCalls[i];
+        }
+
+        foreach ((string code, long count) in start.ErrorsByCode)
+            sum.ErrorsByCode[code] = sum.ErrorsByCode.GetValueOrDefault(code) - count;
+        return sum;
+    }
+}

@@ -1,0 +1,85 @@
+using System.Globalization;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Differential;
+
+/// <summary>Random commands must get the same bytes from both servers. GARNET_WIRE_SEED and GARNET_WIRE_COUNT choose the stream.</summary>
+[TestFixture]
+internal sealed class DifferentialTests
+{
+    private const int DefaultCount = 20_000, ResetEvery = 500, DifferencesMax = 25;
+
+    private static int Seed { get; } = Read("GARNET_WIRE_SEED", Environment.TickCount & 0xFFFFFF);
+
+    private static int Count { get; } = Read("GARNET_WIRE_COUNT", DefaultCount);
+
+    [Test]
+    public void Random_commands_get_the_same_bytes([Values(2, 3)] int protocol)
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), protocol);
+        CommandStream stream = new(Seed + protocol);
+        List<string> differences = [];
+        for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
+        {
+            if (i % ResetEvery == 0) twins.Reset();
+            string? difference = twins.Differ(stream.Next());
+            if (difference is null) continue;
+            differences.Add(difference);
+            twins.Reset();
+        }
+        Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
+    }
+
+    [Test]
+    public void A_whole_scan_finds_every_key_of_a_full_database([Values(ServerSide.Redis, ServerSide.Ours)] ServerSide side)
+    {
+        using RespConnection connection = new(Servers.Of(side).Address);
+        connection.Call("FLUSHALL");
+        HashSet<string> wanted = [.. Enumerable.Range(0, 3000).Select(i => "key:" + i.ToString(CultureInfo.InvariantCulture))];
+        foreach (string key in wanted) connection.Call("SET", key, "v");
+        HashSet<string> found = [];
+        string cursor = "0";
+        do
+        {
+            RespNode page = connection.Call("SCAN", cursor, "COUNT", "50");
+            cursor = page.Items![0].Text;
+            foreach (RespNode key in page.Items[1].Items!) found.Add(key.Text);
+        }
+        while (cursor != "0");
+        Assert.That(found.SetEquals(wanted), $"{found.Count} of {wanted.Count}");
+    }
+
+    [Test]
+    public void Random_subscriptions_get_the_same_messages([Values(2, 3)] int protocol)
+    {
+        Random random = new(Seed);
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        using Subscriber reference = new(Servers.Redis.Address, protocol), ours = new(Servers.Ours.Address, protocol);
+        for (int i = 0; i < 400; i++)
+        {
+            string[] command = NextSubscription(random);
+            Assert.That(ours.Run(command), Is.EqualTo(reference.Run(command)), $"GARNET_WIRE_SEED={Seed}: {string.Join(' ', command)}");
+        }
+    }
+
+    private static string[] NextSubscription(Random random)
+    {
+        string channel = new[] { "a", "b", "ab", "", "x\r\n" }[random.Next(5)];
+        string pattern = new[] { "*", "a*", "?", "[ab]", "b" }[random.Next(5)];
+        return random.Next(8) switch
+        {
+            0 => ["SUBSCRIBE", channel],
+            1 => ["UNSUBSCRIBE", channel],
+            2 => ["PSUBSCRIBE", pattern],
+            3 => ["PUNSUBSCRIBE", pattern],
+            4 => ["SSUBSCRIBE", channel],
+            5 => ["SUNSUBSCRIBE", channel],
+            6 => ["SPUBLISH", channel, "shard"],
+            _ => ["PUBLISH", channel, "hello"],
+        };
+    }
+
+    private static int Read(string variable, int otherwise) =>
+        int.TryParse(Environment.GetEnvironmentVariable(variable), CultureInfo.InvariantCulture, out int value) ? value : otherwise;
+}

@@ -1,0 +1,94 @@
+using System.Globalization;
+using System.Net;
+
+namespace Garnet.Wire.Differential;
+
+/// <summary>The same connection to the reference and to ours: every command goes to both, the replies are compared byte by byte.</summary>
+internal sealed class Twins : IDisposable
+{
+    private const long SecondsApart = 2;
+
+    private readonly RespConnection _reference, _ours;
+    private readonly KnownDifferences _known;
+    private readonly string[] _greeting;
+
+    public Twins(IPEndPoint reference, IPEndPoint ours, KnownDifferences known, int protocol)
+    {
+        _reference = new RespConnection(reference);
+        _ours = new RespConnection(ours);
+        _known = known;
+        _greeting = ["HELLO", protocol.ToString(CultureInfo.InvariantCulture)];
+        Reset();
+    }
+
+    /// <summary>Makes both sides equal again: empty, database 0, same protocol, no name.</summary>
+    public void Reset()
+    {
+        foreach (RespConnection side in (RespConnection[])[_reference, _ours])
+        {
+            side.Call("FLUSHALL");
+            side.Call("SELECT", "0");
+            side.Call("CLIENT", "SETNAME", "");
+            side.Call(_greeting);
+        }
+    }
+
+    /// <summary>Null, or both replies in words.</summary>
+    public string? Differ(params string[] words)
+    {
+        byte[] request = RespConnection.Encode(words);
+        _reference.Send(request);
+        _ours.Send(request);
+        return Compare(words);
+    }
+
+    public void Dispose()
+    {
+        _reference.Dispose();
+        _ours.Dispose();
+    }
+
+    private string? Compare(string[] words)
+    {
+        RespNode wanted = _reference.Read(), got = _ours.Read();
+        if (IsPage(wanted) && IsPage(got) && words[0].Equals("SCAN", StringComparison.OrdinalIgnoreCase))
+        {
+            // COUNT is a hint and cursors are the server's own: whole scans are compared.
+            wanted = WholeScan(_reference, words, wanted);
+            got = WholeScan(_ours, words, got);
+        }
+        if (wanted.Raw.AsSpan().SequenceEqual(got.Raw) || Equivalent(words[0].ToUpperInvariant(), wanted, got)) return null;
+        string command = string.Join(' ', words.Select(Quoted.Quote)), reference = wanted.ToString(), ours = got.ToString();
+        return _known.Covers(command, reference, ours) ? null : $"{command}\n    reference {reference}\n    ours      {ours}";
+    }
+
+    private static bool Equivalent(string command, RespNode wanted, RespNode got) => command switch
+    {
+        "TTL" or "EXPIRETIME" => Near(wanted, got, SecondsApart),
+        "PTTL" or "PEXPIRETIME" => Near(wanted, got, 1000 * SecondsApart),
+        "HELLO" => wanted.Items?.Count == got.Items?.Count && wanted.Kind == got.Kind && wanted.Items is not null,   // names, versions and ids
+        "KEYS" or "PUBSUB" => SameSet(wanted, got),
+        "SCAN" => SameSet(wanted, got),
+        _ => false,
+    };
+
+    private static bool IsPage(RespNode reply) => reply.Kind == '*' && reply.Items is { Count: 2 } && reply.Items[1].Items is not null;
+
+    private static RespNode WholeScan(RespConnection side, string[] words, RespNode page)
+    {
+        List<RespNode> keys = [.. page.Items![1].Items!];
+        while (page.Items![0].Text != "0")
+        {
+            page = side.Call([words[0], page.Items[0].Text, .. words[2..]]);
+            keys.AddRange(page.Items![1].Items!);
+        }
+        return new RespNode('*', "") { Items = [.. keys.DistinctBy(k => k.Text)] };
+    }
+
+    private static bool Near(RespNode wanted, RespNode got, long distance) =>
+        wanted.Kind == ':' && got.Kind == ':' && long.TryParse(wanted.Text, out long a) && long.TryParse(got.Text, out long b) && a >= 0 == b >= 0 && Math.Abs(a - b) <= distance;
+
+    private static bool SameSet(RespNode wanted, RespNode got) =>
+        wanted.Items is not null && got.Items is not null && wanted.Kind == got.Kind
+        && wanted.Items.Select(i => i.ToString()).Order(StringComparer.Ordinal).SequenceEqual(got.Items.Select(i => i.ToString()).Order(StringComparer.Ordinal));
+}

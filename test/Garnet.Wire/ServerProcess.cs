@@ -1,0 +1,125 @@
+using System.Diagnostics;
+using System.Net;
+using System.Net.Sockets;
+
+namespace Garnet.Wire;
+
+/// <summary>
+/// A server under test or the reference: started on a free port in a folder of its own, ready when it answers PING, killed on
+/// disposal. GARNET_WIRE_ENDPOINT=host:port names a server that already runs and stands for ours.
+/// </summary>
+internal sealed class ServerProcess : IDisposable
+{
+    private const int ReadySeconds = 20;
+    private const string CommonFlags = "--bind 127.0.0.1 --save \"\" --appendonly no --enable-debug-command yes";
+
+    private readonly Process? _process;
+    private readonly DirectoryInfo? _folder;
+
+    private ServerProcess(IPEndPoint address, Process? process, DirectoryInfo? folder)
+    {
+        Address = address;
+        _process = process;
+        _folder = folder;
+    }
+
+    public IPEndPoint Address { get; }
+
+    /// <summary>Zero for a server that this run did not start.</summary>
+    public int Pid => _process?.Id ?? 0;
+
+    public bool IsAlive => _process is null or { HasExited: false };
+
+    /// <summary>Our server, or null when it is not built.</summary>
+    public static ServerProcess? TryStartOurs(string moreFlags = "")
+    {
+        string? endpoint = Environment.GetEnvironmentVariable("GARNET_WIRE_ENDPOINT");
+        if (endpoint is not null && moreFlags.Length == 0) return new ServerProcess(IPEndPoint.Parse(endpoint), null, null);
+        string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
+        return File.Exists(program) ? Start(program, moreFlags) : null;
+    }
+
+    /// <summary>redis-server, or null when it is not installed.</summary>
+    public static ServerProcess? TryStartRedis(string moreFlags = "")
+    {
+        string[] folders = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator);
+        string? program = folders.Select(f => Path.Combine(f, "redis-server")).FirstOrDefault(File.Exists);
+        return program is null ? null : Start(program, moreFlags);
+    }
+
+    public long ResidentBytes()
+    {
+        _process!.Refresh();
+        return _process.WorkingSet64;
+    }
+
+    public void Dispose()
+    {
+        if (_process is null) return;
+        if (!_process.HasExited) _process.Kill(entireProcessTree: true);
+        _process.WaitForExit();
+        _process.Dispose();
+        _folder?.Delete(recursive: true);
+    }
+
+    private static ServerProcess Start(string program, string moreFlags)
+    {
+        int port = FreePort();
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-wire-");
+        ProcessStartInfo start = new(program, $"--port {port} {CommonFlags} {moreFlags}".TrimEnd())
+        {
+            WorkingDirectory = folder.FullName,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        Process process = Process.Start(start)!;
+        process.OutputDataReceived += (_, _) => { };
+        process.ErrorDataReceived += (_, _) => { };
+        process.BeginOutputReadLine();
+        process.BeginErrorReadLine();
+        ServerProcess server = new(new IPEndPoint(IPAddress.Loopback, port), process, folder);
+        bool isReady = false;
+        try
+        {
+            server.AwaitPong(program);
+            isReady = true;
+        }
+        finally
+        {
+            if (!isReady) server.Dispose();
+        }
+        return server;
+    }
+
+    private static int FreePort()
+    {
+        using TcpListener listener = new(IPAddress.Loopback, 0);
+        listener.Start();
+        return ((IPEndPoint)listener.LocalEndpoint).Port;
+    }
+
+    private void AwaitPong(string program)
+    {
+        long from = Stopwatch.GetTimestamp();
+        while (!Answers())
+        {
+            if (_process!.HasExited) throw new InvalidOperationException($"{program} ended with code {_process.ExitCode}");
+            if (Stopwatch.GetElapsedTime(from).TotalSeconds > ReadySeconds) throw new TimeoutException($"{program} did not answer PING");
+            Thread.Yield();
+        }
+    }
+
+    private bool Answers()
+    {
+        try
+        {
+            using RespConnection connection = new(Address);
+            connection.Send("PING\r\n"u8);
+            return connection.Read().Kind is '+' or '-';   // an error (NOAUTH) is an answer too
+        }
+        catch (SocketException)
+        {
+            return false;   // not listening yet
+        }
+    }
+}

@@ -1,0 +1,7 @@
+namespace Garnet.Wire;
+
+internal enum ServerSide
+{
+    Ours,
+    Redis,
+}

@@ -1,0 +1,14 @@
+namespace Garnet.Wire;
+
+internal enum StepKind
+{
+    Request,
+    Raw,
+    Reply,
+    Until,
+    Closed,
+    Connection,
+    Resp3,
+    Only,
+    Both,
+}

@@ -1,0 +1,138 @@
+using System.Globalization;
+using NUnit.Framework;
+
+namespace Tsavorite.Test;
+
+/// <summary>Eviction, cleaning, merging, flushing and the account of memory.</summary>
+internal sealed class MoverTests
+{
+    [TestCase(EvictionPolicy.AllKeysLru)]
+    [TestCase(EvictionPolicy.AllKeysLfu)]
+    [TestCase(EvictionPolicy.AllKeysRandom)]
+    [TestCase(EvictionPolicy.VolatileLru)]
+    [TestCase(EvictionPolicy.VolatileLfu)]
+    [TestCase(EvictionPolicy.VolatileRandom)]
+    [TestCase(EvictionPolicy.VolatileTtl)]
+    public void Eviction_keeps_the_limit_and_spares_what_the_policy_spares(EvictionPolicy policy)
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = policy, IndexBuckets = 64 });
+        bool isVolatile = policy >= EvictionPolicy.VolatileLru;
+        for (int i = 0; i < 500; i++) bench.Set("fixed" + i, new byte[100]);
+        for (int i = 0; i < 40_000; i++)
+        {
+            if (i % 20 == 0)
+                for (int r = 0; r < 30; r++) bench.Get("fixed" + (i / 20 * 30 + r) % 500);
+            Assert.That(bench.Session.EnsureRoom(300), Is.True);
+            Assert.That(bench.Set("k" + i, new byte[200], expireAtMs: bench.NowMs + 1_000_000 + (i % 2 == 0 ? 0 : 5_000_000)), Is.EqualTo(Outcome.Done));
+        }
+        StoreFigures figures = bench.Store.Figures();
+        Assert.That(figures.UsedBytes, Is.LessThanOrEqualTo((4 << 20) * 103L / 100));
+        Assert.That(figures.EvictedKeys, Is.GreaterThan(10_000));
+        Assert.That(figures.LiveBytes, Is.GreaterThan((4 << 20) * 6L / 10), "most of the memory serves live records");
+        int spared = Enumerable.Range(0, 500).Count(i => bench.Get("fixed" + i) != null);
+        TestContext.Out.WriteLine($"{policy}: spared {spared} of 500, live {figures.LiveBytes}, cleaned {figures.CleanedBytes}");
+        if (isVolatile) Assert.That(spared, Is.EqualTo(500), "keys without expiry are never chosen");
+        else if (policy != EvictionPolicy.AllKeysRandom) Assert.That(spared, Is.GreaterThan(280), "keys in use are spared");
+        if (policy == EvictionPolicy.VolatileTtl)
+            Assert.That(Near(bench, 0), Is.LessThan(Near(bench, 1)), "the nearest expiry goes first");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    private static int Near(Bench bench, int parity) => Enumerable.Range(0, 20_000).Count(i => bench.Get("k" + (2 * i + parity)) != null);
+
+    [Test]
+    public void A_volatile_policy_without_volatile_keys_refuses()
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 2 << 20, Policy = EvictionPolicy.VolatileLru });
+        int i = 0;
+        while (i < 20_000 && bench.Session.EnsureRoom(300)) bench.Set("k" + i++, new byte[200]);
+        Assert.That(i, Is.LessThan(20_000));
+        Assert.That(bench.Store.Count(0), Is.EqualTo(i));
+    }
+
+    [Test]
+    public void U13_A_cleaned_store_holds_the_same_and_takes_less()
+    {
+        using Bench bench = new();
+        for (int i = 0; i < 20_000; i++) bench.Set("k" + i, new byte[50]);
+        for (int i = 0; i < 20_000; i++)
+            if (i % 5 != 0) bench.Delete("k" + i);
+        long before = bench.Store.Figures().UsedBytes;
+        bench.StepUntilIdle();
+        StoreFigures after = bench.Store.Figures();
+        Assert.That(after.UsedBytes, Is.LessThan(before * 2 / 3));
+        Assert.That(after.CleanedBytes, Is.GreaterThan(0));
+        for (int i = 0; i < 20_000; i++) Assert.That(bench.Get("k" + i) != null, Is.EqualTo(i % 5 == 0));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void After_a_flush_the_account_is_back_at_the_empty_baseline()
+    {
+        using Bench bench = new();
+        uint first = bench.Store.Namespaces.Id(0);
+        for (int i = 0; i < 5000; i++) bench.Set("k" + i, new byte[i % 50 == 0 ? 5000 : 60], first, i % 3 == 0 ? bench.NowMs + 100_000 : 0);
+        Assert.That(bench.Store.Namespaces.Flush(0, wait: true), Is.EqualTo(5000));
+        uint second = bench.Store.Namespaces.Id(0);
+        Assert.That(second, Is.Not.EqualTo(first));
+        Assert.That(bench.Store.Count(second), Is.Zero);
+        Assert.That(bench.Store.Count(first), Is.Zero);
+        bench.StepUntilIdle();
+        StoreFigures figures = bench.Store.Figures();
+        Assert.That(figures.LiveBytes, Is.Zero);
+        Assert.That(figures.Merges, Is.EqualTo(figures.Splits));
+        // Directories of past depths stay, for readers that come late (U3).
+        Assert.That(figures.UsedBytes - figures.FixedBytes, Is.LessThanOrEqualTo(64 << 10));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_write_that_looked_its_namespace_up_before_a_flush_leaves_nothing_behind()
+    {
+        using Bench bench = new();
+        uint old = bench.Store.Namespaces.Id(3);
+        bench.Store.Namespaces.Flush(3, wait: true);
+        Assert.That(bench.Set("late", [1], old), Is.EqualTo(Outcome.Done));
+        Assert.That(bench.Get("late", old), Is.Null);
+        Assert.That(bench.Store.Count(old), Is.Zero);
+    }
+
+    [Test]
+    public void Swapped_databases_show_each_others_keys()
+    {
+        using Bench bench = new();
+        bench.Set("a", [1], bench.Store.Namespaces.Id(0));
+        bench.Store.Namespaces.Swap(0, 100);
+        Assert.That(bench.Get("a", bench.Store.Namespaces.Id(0)), Is.Null);
+        Assert.That(bench.Get("a", bench.Store.Namespaces.Id(100)), Is.Not.Null);
+    }
+
+    [Test]
+    public void Churn_keeps_memory_within_the_limit_and_a_thirtieth()
+    {
+        const long Limit = 16 << 20;
+        using Bench bench = new(new StoreSettings { MemoryLimitBytes = Limit, ReserveBytes = 1L << 30, HashSeed = 5, Policy = EvictionPolicy.AllKeysLru });
+        Random random = new(77);
+        long end = Environment.TickCount64 + 5000, most = 0;
+        int steps = 0;
+        for (; Environment.TickCount64 < end; steps++)
+        {
+            string key = "k" + random.Next(60_000).ToString(CultureInfo.InvariantCulture);
+            bench.NowMs = 1_000_000 + steps / 10;
+            if (bench.Store.Tight && !bench.Session.EnsureRoom(12_000)) Assert.Fail("no room although everything may be evicted");
+            switch (random.Next(8))
+            {
+                case 0: bench.Delete(key); break;
+                case 1: bench.Append(key, new byte[random.Next(100)]); break;
+                case 2: bench.Set(key, new byte[random.Next(200)], expireAtMs: bench.NowMs + random.Next(5000)); break;
+                case 3: bench.Set(key, new byte[random.Next(random.Next(50) == 0 ? 10_000 : 500)]); break;
+                default: bench.Set(key, new byte[random.Next(300)]); break;
+            }
+            if (steps % 100 == 0) most = Math.Max(most, bench.Store.Figures().UsedBytes);
+        }
+        TestContext.Out.WriteLine($"{steps} steps, most {most}, {bench.Store.Figures()}");
+        Assert.That(most, Is.LessThanOrEqualTo(Limit * 103 / 100));
+        Assert.That(steps, Is.GreaterThan(50_000), "minimum progress");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+}
