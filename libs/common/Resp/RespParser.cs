@@ -130,13 +130,15 @@ public sealed unsafe class RespParser
         length = 0;
         if (q >= end)
             return Needed(ParseResult.Incomplete, 5);
+        if (*q == '\r' && end - q > 1)
+            return Fail("expected '$', got '\r'");
         ParseResult header = ReadHeader(q + 1, end, "too big bulk count string", out long announced, out byte* body);
         if (header == ParseResult.Incomplete)
             return Needed(header, end - q + 1);
         if (header == ParseResult.ProtocolError && Error.Length > 0)
             return header;
         if (*q != '$')
-            return Fail($"expected '$', got '{Printable(*q)}'");
+            return Fail($"expected '$', got '{(char)*q}'");
         if (header == ParseResult.ProtocolError || announced < 0 || announced > limits.BulkBytesMax)
             return Fail("invalid bulk length");
         if (limits.Unauthenticated && announced > RespLimits.UnauthenticatedBulkBytesMax)
@@ -198,8 +200,6 @@ public sealed unsafe class RespParser
 
     private static bool IsForeign(ReadOnlySpan<byte> name) =>
         System.Text.Ascii.EqualsIgnoreCase(name, "POST"u8) || System.Text.Ascii.EqualsIgnoreCase(name, "HOST:"u8);
-
-    private static string Printable(byte b) => b is >= 32 and < 127 ? ((char)b).ToString() : "?";
 
     private ParseResult Needed(ParseResult result, long bytes)
     {

@@ -51,7 +51,7 @@ internal readonly struct SlowlogGet : ICommand
     public static Reply Run(ref Call call)
     {
         if (call.Count > 3)
-            return call.WrongArity();
+            return call.WrongSubcommandArity();
         long count = 10;
         if (call.Count == 3 && (!call.TryInt64(2, out count) || count < -1))
             return call.FailBytes("ERR count should be greater than or equal to -1"u8);

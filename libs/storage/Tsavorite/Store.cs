@@ -113,6 +113,13 @@ public sealed unsafe class Store : IDisposable
         Movers.Wake();
     }
 
+    /// <summary>Stops or resumes the removal of expired keys in the background (they are hidden all the same).</summary>
+    public void PauseExpiry(bool paused)
+    {
+        Movers.ExpiryPaused = paused;
+        Movers.Wake();
+    }
+
     /// <summary>Sets the observer, null for none; writers see the change with their next lock.</summary>
     public void Observe(IKeyObserver? observer)
     {

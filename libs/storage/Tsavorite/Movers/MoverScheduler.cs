@@ -21,6 +21,7 @@ internal sealed unsafe class MoverScheduler
     private readonly AutoResetEvent _wake;
     private readonly Func<long> _clockMs;
     private readonly Expirer _expirer;
+    internal volatile bool ExpiryPaused;
     private readonly Cleaner _cleaner;
     private readonly Evictor _evictor;
     private readonly Reclaimer _reclaimer;
@@ -69,7 +70,7 @@ internal sealed unsafe class MoverScheduler
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
-            for (int step = 0; step < 64 && _expirer.Step(partition, nowMs); step++) worked = true;
+            for (int step = 0; step < 64 && !ExpiryPaused && _expirer.Step(partition, nowMs); step++) worked = true;
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }
