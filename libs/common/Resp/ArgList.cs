@@ -30,6 +30,15 @@ public sealed unsafe class ArgList : IDisposable
         item->Length = length;
     }
 
+    /// <summary>Room for <paramref name="count"/> arguments behind the last one; the caller counts those it filled.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // ParserBenchmark: runs for every command
+    public Arg* Reserve(int count)
+    {
+        if (_capacity - Count < count)
+            Grow(Math.Max(_capacity * 2, Count + count));
+        return _items + Count;
+    }
+
     /// <summary>Forgets all arguments.</summary>
     public void Clear()
     {
