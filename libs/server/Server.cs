@@ -52,6 +52,7 @@ public sealed class Server : IDisposable
         Commands = new CommandTable();
         Slowlog = new Slowlog(settings.Inspect);
         Statistics = new Statistics(this);
+        Latency = new LatencyMonitor(settings.Inspect);
         StartedUnixMs = clock.UnixMs;
         ApplySettings();
         LiveSettings.Connect(this);
@@ -89,6 +90,7 @@ public sealed class Server : IDisposable
     internal Monitors Monitors { get; } = new();
     internal Slowlog Slowlog { get; }
     internal Statistics Statistics { get; }
+    internal LatencyMonitor Latency { get; }
     internal Channels Channels { get; } = new();
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
@@ -240,7 +242,7 @@ public sealed class Server : IDisposable
         StallBytes = (int)Math.Min(soft > 0 ? soft : DefaultStallBytes, int.MaxValue / 2);
         PasswordRequired = Settings.Security.Password.Length > 0;
         HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0;
-        _preciseTiming = Settings.Inspect.SlowerThanMicroseconds is >= 0 and < 1000;
+        _preciseTiming = Settings.Inspect.SlowerThanMicroseconds is >= 0 and < 1000 || Settings.Inspect.LatencyMonitorMilliseconds > 0;
     }
 
     private bool UsesEpoll()

@@ -50,7 +50,7 @@ public sealed class CommandTests
     private static string? CommandName(StructDeclarationSyntax command) => command.Members.OfType<PropertyDeclarationSyntax>()
         .Where(static property => property.Identifier.Text == "Spec")
         .SelectMany(static property => property.DescendantNodes().OfType<LiteralExpressionSyntax>())
-        .Select(static literal => literal.Token.Value as string).FirstOrDefault(static text => text is not null);
+        .Select(static literal => literal.Token.Value as string).FirstOrDefault(static text => text is [>= 'A' and <= 'Z', ..]);
 
     private static int OpId(StructDeclarationSyntax operation) => operation.Members.OfType<PropertyDeclarationSyntax>()
         .Where(static property => property.Identifier.Text == "OpId")

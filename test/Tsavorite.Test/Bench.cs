@@ -23,8 +23,15 @@ internal sealed unsafe class Bench : IDisposable
     /// <summary>Few small partitions, two-bucket index segments, 4 KiB record segments, stepped movers.</summary>
     public static StoreSettings Tiny() => new()
     {
-        MemoryLimitBytes = 64 << 20, ReserveBytes = 512L << 20, Partitions = 2, SegmentBytes = 4096, IndexBuckets = 2, TtlClasses = 3,
-        HashSeed = 42, BackgroundMovers = false, HugePages = false,
+        MemoryLimitBytes = 64 << 20,
+        ReserveBytes = 512L << 20,
+        Partitions = 2,
+        SegmentBytes = 4096,
+        IndexBuckets = 2,
+        TtlClasses = 3,
+        HashSeed = 42,
+        BackgroundMovers = false,
+        HugePages = false,
     };
 
     public KeyRef Key(string key, uint ns = 0)

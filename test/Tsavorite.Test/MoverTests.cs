@@ -135,4 +135,33 @@ internal sealed class MoverTests
         Assert.That(steps, Is.GreaterThan(50_000), "minimum progress");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
+
+    [TestCase(1)]
+    [TestCase(4)]
+    [TestCase(16)]
+    public void A_limit_of_a_few_MiB_still_takes_every_write(int mebibytes)
+    {
+        using Bench bench = new(new StoreSettings { MemoryLimitBytes = (long)mebibytes << 20, Policy = EvictionPolicy.AllKeysLru });
+        for (int i = 0; i < 100_000; i++)
+        {
+            Assert.That(bench.Session.EnsureRoom(300), Is.True, $"write {i}");
+            Assert.That(bench.Set("k" + i, new byte[200]), Is.EqualTo(Outcome.Done), $"write {i}");
+        }
+        StoreFigures figures = bench.Store.Figures();
+        TestContext.Out.WriteLine(figures);
+        Assert.That(bench.Store.Count(0), Is.GreaterThan(mebibytes * 1500));
+        Assert.That(figures.UsedBytes, Is.LessThanOrEqualTo(((long)mebibytes << 20) * 103 / 100 + figures.FixedBytes));
+    }
+
+    [Test]
+    public void A_lowered_limit_is_reached_by_the_movers()
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 16 << 20, Policy = EvictionPolicy.AllKeysRandom });
+        for (int i = 0; i < 30_000; i++) bench.Set("k" + i, new byte[200]);
+        bench.Store.SetMemoryLimit(4 << 20);
+        bench.StepUntilIdle();
+        Assert.That(bench.Store.Figures().UsedBytes, Is.LessThanOrEqualTo(4 << 20));
+        Assert.That(bench.Store.Count(0), Is.GreaterThan(5000));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
 }

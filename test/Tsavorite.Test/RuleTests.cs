@@ -193,6 +193,24 @@ internal sealed unsafe class RuleTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    [Test]
+    public void Reads_and_changes_allocate_nothing()
+    {
+        using Bench bench = new();
+        KeyRef key = bench.Key("a");
+        SetValue set = new() { Value = new byte[40] };
+        CopyOut copy = new(new byte[100]);
+        bench.Session.Modify(key, ref set);
+        bench.Session.Read(key, ref copy);
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int i = 0; i < 10_000; i++)
+        {
+            bench.Session.Modify(key, ref set);
+            bench.Session.Read(key, ref copy);
+        }
+        Assert.That(GC.GetAllocatedBytesForCurrentThread() - before, Is.Zero);
+    }
+
     private struct Claim : IModify
     {
         public int Bytes;

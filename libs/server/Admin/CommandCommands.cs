@@ -94,7 +94,7 @@ internal readonly struct CommandDetails : ICommand
         {
             int id = call.Server.Commands.FindByFullName(call[i]);
             if (id == 0)
-                call.Out.NullArray();
+                call.Out.Null();
             else
                 CommandReply.WriteInfo(call.Out, call.Server.Commands, id);
         }

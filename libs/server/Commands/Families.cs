@@ -5,6 +5,8 @@ using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Strings;
+using Garnet.Server.Types.Tags;
+using Tsavorite;
 
 namespace Garnet.Server.Commands;
 
@@ -15,6 +17,8 @@ internal static class Families
     {
         StringCommands.Register(table);
         ManyCommands.Register(table);
+        CompareCommands.Register(table);
+        TagCommands.Register(table);
         CounterCommands.Register(table);
         KeyCommands.Register(table);
         ExpiryCommands.Register(table);
@@ -29,5 +33,17 @@ internal static class Families
         InspectCommands.Register(table);
         DebugCommands.Register(table);
         table.Add<Info>();
+    }
+
+    /// <summary>The operations of all families, for whoever replays a log.</summary>
+    internal static ReplayTable Replay()
+    {
+        var table = new ReplayTable();
+        StringCommands.Replay(table);
+        CompareCommands.Replay(table);
+        TagCommands.Replay(table);
+        CounterCommands.Replay(table);
+        KeyCommands.Replay(table);
+        return table;
     }
 }

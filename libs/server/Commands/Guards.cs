@@ -36,11 +36,12 @@ internal static unsafe class Guards
     internal static Reply RunTimed(ref Call call, CommandEntry* entry)
     {
         Server server = call.Server;
-        if (server.Monitors.Any && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
-            server.Monitors.Feed(ref call);
         long began = server.Clock.MonotonicUs;
         Reply reply = entry->Run(ref call);
         long took = server.Clock.MonotonicUs - began;
+        if (server.Monitors.Any && reply != Reply.Postponed && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
+            server.Monitors.Feed(ref call); // after the run, as Redis does: SELECT shows its new database
+        server.Latency.Consider(entry->Flags, took, call.NowMs);
         Inspect.ReactorFigures figures = call.Reactor.Figures;
         figures.Calls[entry->Id]++;
         figures.TimedCalls[entry->Id]++;

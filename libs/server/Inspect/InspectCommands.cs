@@ -6,7 +6,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
-/// <summary>Looking inside: SLOWLOG, COMMANDLOG, LATENCY, MEMORY, OBJECT.</summary>
+/// <summary>Looking inside: SLOWLOG, MEMORY, OBJECT.</summary>
 internal static class InspectCommands
 {
     internal static void Register(CommandTable table)
@@ -15,12 +15,7 @@ internal static class InspectCommands
         table.Add<SlowlogGet>();
         table.Add<SlowlogLen>();
         table.Add<SlowlogReset>();
-        table.AddContainer(Spec("LATENCY", "", "Looks at latency events.", "2.8.13"));
-        table.Add<LatencyLatest>();
-        table.Add<LatencyHistory>();
-        table.Add<LatencyReset>();
-        table.Add<LatencyHistogram>();
-        table.Add<LatencyDoctor>();
+        LatencyCommands.Register(table);
         table.AddContainer(Spec("MEMORY", "", "Looks at memory.", "4.0.0"));
         table.Add<MemoryUsage>();
         table.Add<MemoryStats>();
@@ -94,57 +89,6 @@ internal readonly struct SlowlogReset : ICommand
     {
         call.Server.Slowlog.Clear();
         return call.Ok();
-    }
-}
-
-internal readonly struct LatencyLatest : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("LATENCY|LATEST", "", "Returns the newest latency sample of every event.", "2.8.13", 2);
-
-    public static Reply Run(ref Call call)
-    {
-        call.Out.Array(0);
-        return Reply.Sent;
-    }
-}
-
-internal readonly struct LatencyHistory : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("LATENCY|HISTORY", "event", "Returns the latency samples of an event.", "2.8.13", 3);
-
-    public static Reply Run(ref Call call)
-    {
-        call.Out.Array(0);
-        return Reply.Sent;
-    }
-}
-
-internal readonly struct LatencyReset : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("LATENCY|RESET", "[event [event ...]]", "Forgets the latency samples of events.", "2.8.13");
-
-    public static Reply Run(ref Call call) => call.Int(0);
-}
-
-internal readonly struct LatencyHistogram : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("LATENCY|HISTOGRAM", "[command [command ...]]", "Returns the distribution of the run times of commands.", "7.0.0");
-
-    public static Reply Run(ref Call call)
-    {
-        call.Out.Map(0);
-        return Reply.Sent;
-    }
-}
-
-internal readonly struct LatencyDoctor : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("LATENCY|DOCTOR", "", "Explains the latency events.", "2.8.13", 2);
-
-    public static Reply Run(ref Call call)
-    {
-        call.Out.Verbatim("No latency events were recorded. Slow commands are in SLOWLOG.\n"u8);
-        return Reply.Sent;
     }
 }
 

@@ -116,7 +116,7 @@ internal static class KeyCommands
         if (!call.TryInt64(index, out long number))
             failed = call.Fail(Fault.NotAnInteger);
         else if (number is < int.MinValue or > int.MaxValue)
-            failed = call.Fail(Fault.ValueOutOfRange);
+            failed = call.FailBytes("ERR value is out of range, value must between -2147483648 and 2147483647"u8);
         else if (number < 0 || number >= call.Server.Settings.Memory.Databases)
             failed = call.Fail(Fault.DatabaseOutOfRange);
         else

@@ -34,6 +34,13 @@ internal sealed unsafe class EpollTransport : ITransport
     public int Wait(int timeoutMs)
     {
         int count = Libc.epoll_wait(_epoll, _events, EventsMax, timeoutMs);
+        // The wakeup is taken before the caller empties its mailbox: taken after, it could swallow the news of a later message.
+        for (int i = 0; i < count; i++)
+        {
+            if (SlotOf(i) == WakeSlot)
+                DrainWakeup();
+        }
+
         return Math.Max(count, 0); // interrupted by a signal: nothing to do, the loop comes back
     }
 
@@ -43,10 +50,7 @@ internal sealed unsafe class EpollTransport : ITransport
         {
             byte* at = _events + (index * EventBytes);
             uint mask = *(uint*)at;
-            int slot = *(int*)(at + DataOffset);
-            if (slot == WakeSlot)
-                DrainWakeup();
-            return new ReadyEvent(slot, (mask & Libc.EPOLLIN) != 0, (mask & Libc.EPOLLOUT) != 0, (mask & (Libc.EPOLLERR | Libc.EPOLLHUP)) != 0);
+            return new ReadyEvent(SlotOf(index), (mask & Libc.EPOLLIN) != 0, (mask & Libc.EPOLLOUT) != 0, (mask & (Libc.EPOLLERR | Libc.EPOLLHUP)) != 0);
         }
     }
 
@@ -84,6 +88,8 @@ internal sealed unsafe class EpollTransport : ITransport
         _ = Libc.close(_wakeup);
         NativeMemory.Free(_events);
     }
+
+    private int SlotOf(int index) => *(int*)(_events + (index * EventBytes) + DataOffset);
 
     private static int Failed() => Libc.Errno is Libc.EAGAIN or Libc.EINTR ? ITransport.Again : ITransport.Broken;
 

@@ -11,11 +11,13 @@ internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartit
 internal static unsafe class Scanner
 {
     private const int PrefixBits = IndexWord.TagBits, RandomTries = 64;
+    private const long BucketsMin = 4096;
 
     public static ulong Scan<T>(StoreCore core, in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         int shown = 0;
-        long buckets = 10L * Math.Max(count, 1);
+        // Work is bounded by buckets, not results; the floor keeps a nearly empty database from taking thousands of calls.
+        long buckets = BucketsMin + (10L * Math.Max(count, 1));
         int partitions = core.Shape->PartitionCount;
         if ((long)(cursor >> 40) >= partitions) return 0;
         while (shown < count && buckets-- > 0)
@@ -23,7 +25,7 @@ internal static unsafe class Scanner
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
-            cursor = Step(core, partition, terms, cursor, ref visitor, ref shown);
+            cursor = IsEmpty(partition, terms.Namespace) ? (ulong)(partition->Number + 1) << 40 : Step(core, partition, terms, cursor, ref visitor, ref shown);
             if (!held) Partition.Exit(partition);
             if ((int)(cursor >> 40) == partitions) return 0;
         }
@@ -37,7 +39,7 @@ internal static unsafe class Scanner
         for (uint i = 0; i < partitions; i++)
         {
             Partition* partition = core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
-            if (terms.Namespace >= partition->CountsMax || partition->Counts[terms.Namespace].Keys == 0) continue;
+            if (IsEmpty(partition, terms.Namespace)) continue;
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
             bool found = RandomIn(core, partition, terms, ref random, ref read);
@@ -46,6 +48,8 @@ internal static unsafe class Scanner
         }
         return false;
     }
+
+    private static bool IsEmpty(Partition* partition, uint ns) => ns >= partition->CountsMax || partition->Counts[ns].Keys == 0;
 
     /// <summary>A number below <paramref name="below"/>.</summary>
     public static ulong Draw(ref ulong random, ulong below)

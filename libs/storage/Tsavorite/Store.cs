@@ -152,8 +152,18 @@ public sealed unsafe class Store : IDisposable
         }
         return new StoreFigures
         {
-            LimitBytes = Arena.Limit, UsedBytes = Arena.Used, PeakBytes = Arena.Peak, FixedBytes = Arena.Fixed, HugePages = Arena.HugePages,
-            LiveBytes = live, IndexBytes = index, ExpiredKeys = expired, EvictedKeys = evicted, Splits = splits, Merges = merges, CleanedBytes = cleaned,
+            LimitBytes = Arena.Limit,
+            UsedBytes = Arena.Used,
+            PeakBytes = Arena.Peak,
+            FixedBytes = Arena.Fixed,
+            HugePages = Arena.HugePages,
+            LiveBytes = live,
+            IndexBytes = index,
+            ExpiredKeys = expired,
+            EvictedKeys = evicted,
+            Splits = splits,
+            Merges = merges,
+            CleanedBytes = cleaned,
         };
     }
 

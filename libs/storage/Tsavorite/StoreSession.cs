@@ -10,8 +10,7 @@ namespace Tsavorite;
 /// </summary>
 public sealed unsafe class StoreSession : IDisposable
 {
-    private const int OptimisticTriesMax = 4;
-    private const uint FrequencySample = 8, GoldenStep = 0x9E3779B9;
+    private const int OptimisticTriesMax = 4, FrequencySample = 7;
 
     /// <summary>The session's clock, Unix milliseconds.</summary>
     public long NowMs;
@@ -26,7 +25,7 @@ public sealed unsafe class StoreSession : IDisposable
     private readonly Writer _writer;
     private readonly HeldPartitions _held;
     private int _heldCount;
-    private uint _reads;
+    private int _readsToSample = FrequencySample;
     private ulong _random;
 
     internal StoreSession(Store store)
@@ -194,14 +193,16 @@ public sealed unsafe class StoreSession : IDisposable
         return live ? Outcome.Done : Outcome.NotFound;
     }
 
-    // One read in eight, by golden-ratio steps: a plain counter would miss the same keys of a cyclic pattern each time.
+    // One read in seven: a fixed gap is easy to predict, and a prime one does not
+    // miss the same keys of a cyclic pattern each time.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsSampled() => (_reads += GoldenStep) < uint.MaxValue / FrequencySample;
+    private bool IsSampled() => --_readsToSample <= 0;
 
     // U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void RaiseFrequency(ulong* slot, ulong word)
+    private void RaiseFrequency(ulong* slot, ulong word)
     {
+        _readsToSample = FrequencySample;
         if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
     }
 }

@@ -111,10 +111,6 @@ internal unsafe struct SetValue : IModify
         WrongKind = existing.Kind != RecordKind.String;
         if (WrongKind)
             return false;
-        var operand = new ReadOnlySpan<byte>(Operand, OperandLength);
-        bool equal = Condition is SetCondition.IfEqual or SetCondition.IfNotEqual
-            ? existing.ValueSpan.SequenceEqual(operand)
-            : ValueDigest.Equals(existing.ValueSpan, operand);
-        return equal == Condition is SetCondition.IfEqual or SetCondition.IfDigestEqual;
+        return ValueCondition.Holds(Condition, existing.ValueSpan, new ReadOnlySpan<byte>(Operand, OperandLength));
     }
 }

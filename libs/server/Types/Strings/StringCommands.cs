@@ -24,6 +24,7 @@ internal static unsafe class StringCommands
         table.Add<SetRange>();
         table.Add<GetRange>();
         table.Add<SubStr>();
+        table.Add<Lcs>();
     }
 
     internal static void Replay(ReplayTable table)

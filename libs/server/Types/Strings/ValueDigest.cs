@@ -7,9 +7,11 @@ internal static class ValueDigest
     internal const int Digits = 16;
 
     /// <summary>Writes the digest of the value.</summary>
-    internal static void Write(ReadOnlySpan<byte> value, Span<byte> digits)
+    internal static void Write(ReadOnlySpan<byte> value, Span<byte> digits) => Print(XxHash3.Hash(value), digits);
+
+    /// <summary>Writes a hash as digits.</summary>
+    internal static void Print(ulong hash, Span<byte> digits)
     {
-        ulong hash = XxHash3.Hash(value);
         for (int i = Digits - 1; i >= 0; i--)
         {
             digits[i] = "0123456789abcdef"u8[(int)(hash & 15)];

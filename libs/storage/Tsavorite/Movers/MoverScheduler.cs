@@ -10,6 +10,13 @@ internal sealed unsafe class MoverScheduler
 {
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000;
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
+    private enum Relief
+    {
+        None,
+        Some,
+        Enough,
+    }
+
     private readonly StoreCore _core;
     private readonly AutoResetEvent _wake;
     private readonly Func<long> _clockMs;
@@ -67,7 +74,8 @@ internal sealed unsafe class MoverScheduler
             worked |= Tidy(partition);
         }
         Arena arena = _core.Arena;
-        if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction) worked |= Relieve(arena.Ceiling / 64, nowMs, 64);
+        if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
+            worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
         int keep = (int)Math.Max(arena.Used / 8, 4 << 20) / _core.Shape->SegmentBytes;
         return _core.Segments.Trim(keep) | worked | more;
     }
@@ -83,23 +91,23 @@ internal sealed unsafe class MoverScheduler
     {
         long need = bytes + _core.Shape->SegmentBytes;
         if (bytes > _core.Shape->RecordBytesMax) need += Arena.PageBytes;
-        return _core.Arena.Used + need <= _core.Arena.Ceiling || Relieve(need, nowMs, RoundsMax);
+        return _core.Arena.Used + need <= _core.Arena.Ceiling || Relieve(need, nowMs, RoundsMax) == Relief.Enough;
     }
 
     // Dead space first; where there is little, records by policy until there is some.
-    private bool Relieve(long need, long nowMs, int rounds)
+    private Relief Relieve(long need, long nowMs, int rounds)
     {
         Arena arena = _core.Arena;
         EvictionPolicy policy = Policy;
         while (arena.Used + need > arena.Ceiling)
         {
-            if (rounds-- == 0) return false;
+            if (rounds-- == 0) return Relief.Some;
             if (CleanSome(nowMs, CleanPartsPressed, 4)) continue;
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
-            if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return false;
+            if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;
         }
-        return true;
+        return Relief.Enough;
     }
 
     // Cleans in the first of the next few partitions that has a segment worth it.

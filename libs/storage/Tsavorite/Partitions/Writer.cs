@@ -45,8 +45,11 @@ internal sealed unsafe class Writer
             if (_core.Hooked) Announce(partition, key, ref operation);
             return Outcome.Done;
         }
+        // Copies: what is passed by address lives in memory, and the path above wants its own in registers (StoreBenchmark).
         Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = record, NowMs = nowMs };
-        return ChangeSlow(target, key, ref operation, existing, verdict, ref next);
+        RecordView view = existing;
+        NewRecord wanted = next;
+        return ChangeSlow(target, key, ref operation, view, verdict, ref wanted);
     }
 
     // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment.

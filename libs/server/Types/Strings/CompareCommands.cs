@@ -1,0 +1,134 @@
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Strings;
+
+/// <summary>Compare, then act: DELEX and DIGEST (Redis 8.4), DELIFEQ (Valkey 9).</summary>
+internal static class CompareCommands
+{
+    internal static void Register(CommandTable table)
+    {
+        table.Add<DelEx>();
+        table.Add<DelIfEq>();
+        table.Add<Digest>();
+    }
+
+    internal static void Replay(ReplayTable table) => table.Add<DeleteIf>();
+
+    internal static unsafe Reply Delete(ref Call call, SetCondition condition, int operandArg)
+    {
+        KeyRef key = call.Key;
+        var delete = new DeleteIf { Condition = condition };
+        if (operandArg > 0)
+        {
+            delete.Operand = call.Args[operandArg].Bytes;
+            delete.OperandLength = call.Args[operandArg].Length;
+        }
+
+        call.Store.Modify(in key, ref delete);
+        return delete.WrongKind ? call.Fail(Fault.WrongType) : call.Int(delete.Removed ? 1 : 0);
+    }
+}
+
+/// <summary>Removes a key if its string value meets a condition. Logged without the condition.</summary>
+internal unsafe struct DeleteIf : IModify
+{
+    internal SetCondition Condition;
+    internal byte* Operand;
+    internal int OperandLength;
+
+    internal bool Removed;
+    internal bool WrongKind;
+
+    public static byte OpId => 9;
+
+    public readonly int EncodedBytesMax => 0;
+
+    public Verdict Plan(in RecordView existing, ref NewRecord next)
+    {
+        if (!existing.Exists)
+            return Verdict.Keep;
+        WrongKind = Condition != SetCondition.Always && existing.Kind != RecordKind.String;
+        if (WrongKind || !ValueCondition.Holds(Condition, existing.ValueSpan, new ReadOnlySpan<byte>(Operand, OperandLength)))
+            return Verdict.Keep;
+        Removed = true;
+        return Verdict.Remove;
+    }
+
+    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace)
+    {
+    }
+
+    public readonly int Encode(Span<byte> to) => 0;
+
+    public readonly bool TryDecode(ReadOnlySpan<byte> from) => from.IsEmpty;
+}
+
+/// <summary>The conditions on a present value.</summary>
+internal static class ValueCondition
+{
+    internal static bool Holds(SetCondition condition, ReadOnlySpan<byte> value, ReadOnlySpan<byte> operand) => condition switch
+    {
+        SetCondition.IfEqual => value.SequenceEqual(operand),
+        SetCondition.IfNotEqual => !value.SequenceEqual(operand),
+        SetCondition.IfDigestEqual => ValueDigest.Equals(value, operand),
+        SetCondition.IfDigestNotEqual => !ValueDigest.Equals(value, operand),
+        _ => true,
+    };
+}
+
+internal readonly struct DelEx : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("DELEX", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RM DELETE", "key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]", "Deletes a key if its value meets a condition.") with { Since = "8.4.0" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (call.Count == 2)
+            return CompareCommands.Delete(ref call, SetCondition.Always, 0);
+        if (call.Count != 4)
+            return call.WrongArity();
+        SetCondition condition = call.Is(2, "IFEQ"u8) ? SetCondition.IfEqual
+            : call.Is(2, "IFNE"u8) ? SetCondition.IfNotEqual
+            : call.Is(2, "IFDEQ"u8) ? SetCondition.IfDigestEqual
+            : call.Is(2, "IFDNE"u8) ? SetCondition.IfDigestNotEqual
+            : SetCondition.Always;
+        return condition == SetCondition.Always ? call.Fail(Fault.Syntax) : CompareCommands.Delete(ref call, condition, 3);
+    }
+}
+
+internal readonly struct DelIfEq : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("DELIFEQ", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RM DELETE", "key value", "Deletes a key if its value equals.") with { Since = "9.0.0" };
+
+    public static Reply Run(ref Call call) => CompareCommands.Delete(ref call, SetCondition.IfEqual, 2);
+}
+
+internal readonly struct Digest : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("DIGEST", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the digest of a string value, for the digest conditions.") with { Since = "8.4.0", Complexity = "O(N)" };
+
+    public static Reply Run(ref Call call)
+    {
+        KeyRef key = call.Key;
+        var look = default(DigestLook);
+        if (call.Store.Read(in key, ref look) != Outcome.Done)
+            return call.Null();
+        if (look.Kind != RecordKind.String)
+            return call.Fail(Fault.WrongType);
+        Span<byte> digits = stackalloc byte[ValueDigest.Digits];
+        ValueDigest.Print(look.Hash, digits);
+        return call.Bulk(digits);
+    }
+
+    private struct DigestLook : IRead
+    {
+        internal RecordKind Kind;
+        internal ulong Hash;
+
+        public void Look(in RecordView record)
+        {
+            Kind = record.Kind;
+            Hash = XxHash3.Hash(record.ValueSpan);
+        }
+    }
+}
