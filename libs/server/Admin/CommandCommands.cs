@@ -170,7 +170,7 @@ internal readonly struct CommandList : ICommand
 
 internal readonly struct CommandGetKeys : ICommand
 {
-    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|GETKEYS", -3, "command [arg [arg ...]]", "Returns the keys among the arguments of a command.", "2.8.13");
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|GETKEYS", -4, "command [arg [arg ...]]", "Returns the keys among the arguments of a command.", "2.8.13");
 
     public static Reply Run(ref Call call)
     {
@@ -185,7 +185,7 @@ internal readonly struct CommandGetKeys : ICommand
 
 internal readonly struct CommandGetKeysAndFlags : ICommand
 {
-    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|GETKEYSANDFLAGS", -3, "command [arg [arg ...]]", "Returns the keys among the arguments of a command and how they are used.", "7.0.0");
+    public static CommandSpec Spec => CommandCommands.Spec("COMMAND|GETKEYSANDFLAGS", -4, "command [arg [arg ...]]", "Returns the keys among the arguments of a command and how they are used.", "7.0.0");
 
     public static Reply Run(ref Call call)
     {
