@@ -20,6 +20,7 @@ internal static class LiveSettings
                 table.OnSet(name, Refresh);
         }
 
+        Connect(table, "maxclients", () => server.FitClients() ? null : "the limit of open files (ulimit -n) does not allow so many clients");
         Connect(table, "maxmemory", () =>
         {
             server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);

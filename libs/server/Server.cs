@@ -31,6 +31,7 @@ public sealed class Server : IDisposable
     private Acceptor? _acceptor;
     private long _lastClientId;
     private int _clients;
+    private long _clientsMax;
     private int _stopRequests;
     private int _reactorsRunning;
     private volatile bool _preciseTiming;
@@ -119,6 +120,8 @@ public sealed class Server : IDisposable
             reactors[i] = new Reactor(this, i, epoll ? new EpollTransport() : new SocketTransport());
         _acceptor = epoll ? new EpollAcceptor(this) : new SocketAcceptor(this);
         _acceptor.Open(Settings.Network);
+        if (!FitClients())
+            Log.TooFewFiles(Settings.Network.ClientsMax, _clientsMax + OpenFiles.Reserve, _clientsMax);
         _reactors = reactors;
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
@@ -163,10 +166,18 @@ public sealed class Server : IDisposable
     /// <summary>A place for a new client, or false when <c>maxclients</c> is reached.</summary>
     internal bool TryAdmit()
     {
-        if (Interlocked.Increment(ref _clients) <= Settings.Network.ClientsMax)
+        if (Interlocked.Increment(ref _clients) <= Volatile.Read(ref _clientsMax))
             return true;
         Interlocked.Decrement(ref _clients);
         return false;
+    }
+
+    /// <summary>Takes over <c>maxclients</c>, as far as the limit of open files allows; false if it does not allow all of them.</summary>
+    internal bool FitClients()
+    {
+        long fits = OpenFiles.ClientsFor(Settings.Network.ClientsMax);
+        Volatile.Write(ref _clientsMax, fits);
+        return fits == Settings.Network.ClientsMax;
     }
 
     /// <summary>The reactor with the fewest connections.</summary>
@@ -218,7 +229,9 @@ public sealed class Server : IDisposable
     internal (long Hard, long Soft, long SoftMs) OutputLimit(Connection client)
     {
         OutputBufferLimits limits = Settings.Network.OutputBufferLimits;
-        BufferLimit limit = client.Subscriptions is { Count: > 0 } ? limits.PubSub : limits.Normal;
+        // MONITOR counts as a subscription: Redis leaves it without a limit, and a slow one then takes all memory.
+        bool listens = client.Subscriptions is { Count: > 0 } || (client.Gate & Gate.Monitor) != 0;
+        BufferLimit limit = listens ? limits.PubSub : limits.Normal;
         return (limit.HardBytes, limit.SoftBytes, limit.SoftSeconds * 1000L);
     }
 
@@ -242,6 +255,8 @@ public sealed class Server : IDisposable
         StallBytes = (int)Math.Min(soft > 0 ? soft : DefaultStallBytes, int.MaxValue / 2);
         PasswordRequired = Settings.Security.Password.Length > 0;
         HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0;
+        foreach (Reactor reactor in _reactors)
+            reactor.Nudge(); // one that waits without end does not know the new idle limit
         _preciseTiming = Settings.Inspect.SlowerThanMicroseconds is >= 0 and < 1000 || Settings.Inspect.LatencyMonitorMilliseconds > 0;
     }
 

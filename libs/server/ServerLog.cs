@@ -29,6 +29,10 @@ internal sealed partial class ServerLog(ILogger logger)
     private static partial void ReactorFailed(ILogger logger, Exception error, int index);
     internal void ReactorFailed(Exception error, int index) => ReactorFailed(logger, error, index);
 
+    [LoggerMessage(9, LogLevel.Warning, "maxclients {Wanted} cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is {Limit}, which leaves room for {Fits} clients; raise the limit or lower maxclients")]
+    private static partial void TooFewFiles(ILogger logger, long wanted, long limit, long fits);
+    internal void TooFewFiles(long wanted, long limit, long fits) => TooFewFiles(logger, wanted, limit, fits);
+
     [LoggerMessage(7, LogLevel.Information, "Stopped")]
     private static partial void Stopped(ILogger logger);
     internal void Stopped() => Stopped(logger);

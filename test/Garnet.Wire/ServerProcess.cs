@@ -31,12 +31,12 @@ internal sealed class ServerProcess : IDisposable
     public bool IsAlive => _process is null or { HasExited: false };
 
     /// <summary>Our server, or null when it is not built.</summary>
-    public static ServerProcess? TryStartOurs(string moreFlags = "")
+    public static ServerProcess? TryStartOurs(string moreFlags = "", int port = 0)
     {
         string? endpoint = Environment.GetEnvironmentVariable("GARNET_WIRE_ENDPOINT");
-        if (endpoint is not null && moreFlags.Length == 0) return new ServerProcess(IPEndPoint.Parse(endpoint), null, null);
+        if (endpoint is not null && moreFlags.Length == 0 && port == 0) return new ServerProcess(IPEndPoint.Parse(endpoint), null, null);
         string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
-        return File.Exists(program) ? Start(program, moreFlags) : null;
+        return File.Exists(program) ? Start(program, moreFlags, port) : null;
     }
 
     /// <summary>redis-server, or null when it is not installed.</summary>
@@ -44,7 +44,7 @@ internal sealed class ServerProcess : IDisposable
     {
         string[] folders = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator);
         string? program = folders.Select(f => Path.Combine(f, "redis-server")).FirstOrDefault(File.Exists);
-        return program is null ? null : Start(program, moreFlags);
+        return program is null ? null : Start(program, moreFlags, 0);
     }
 
     public long ResidentBytes()
@@ -62,9 +62,9 @@ internal sealed class ServerProcess : IDisposable
         _folder?.Delete(recursive: true);
     }
 
-    private static ServerProcess Start(string program, string moreFlags)
+    private static ServerProcess Start(string program, string moreFlags, int port)
     {
-        int port = FreePort();
+        if (port == 0) port = FreePort();
         DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-wire-");
         ProcessStartInfo start = new(program, $"--port {port} {CommonFlags} {moreFlags}".TrimEnd())
         {

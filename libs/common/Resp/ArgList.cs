@@ -11,6 +11,7 @@ public sealed unsafe class ArgList : IDisposable
 {
     private const int UsualCapacity = 1024;
     private Arg* _items = (Arg*)NativeMemory.Alloc(UsualCapacity, (nuint)sizeof(Arg));
+    private readonly List<nint> _scratch = [];
     private int _capacity = UsualCapacity;
 
     /// <summary>Arguments held now.</summary>
@@ -39,10 +40,20 @@ public sealed unsafe class ArgList : IDisposable
         return _items + Count;
     }
 
+    /// <summary>Memory for the bytes of arguments that stand nowhere as they are; lives until <see cref="Clear"/>.</summary>
+    public byte* Scratch(int bytes)
+    {
+        byte* memory = (byte*)NativeMemory.Alloc((nuint)bytes + RespLimits.ReadableSlack);
+        _scratch.Add((nint)memory);
+        return memory;
+    }
+
     /// <summary>Forgets all arguments.</summary>
     public void Clear()
     {
         Count = 0;
+        if (_scratch.Count > 0)
+            FreeScratch();
         if (_capacity > 64 * UsualCapacity)
             Grow(UsualCapacity);
     }
@@ -50,9 +61,18 @@ public sealed unsafe class ArgList : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        FreeScratch();
         NativeMemory.Free(_items);
         _items = null;
         _capacity = 0;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void FreeScratch()
+    {
+        foreach (nint memory in _scratch)
+            NativeMemory.Free((void*)memory);
+        _scratch.Clear();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -2,14 +2,22 @@ namespace Garnet.Common.Resp;
 
 /// <summary>
 /// Splits a line the way a shell-like client types it: blanks separate, "double quotes" know the escapes \n \r \t \b \a \\
-/// \" and \xHH, 'single quotes' know only \'. A closing quote must be followed by a blank or the end. Escapes are resolved
-/// in place: the result is never longer than what was typed.
+/// \" and \xHH, 'single quotes' know only \'. A closing quote must be followed by a blank or the end. The line
+/// itself stays as it is, since a command that must wait is read again from its bytes; a line with quotes is resolved in
+/// the list's scratch memory: the result is never longer than what was typed.
 /// </summary>
 public sealed unsafe class InlineParser
 {
     /// <summary>Adds the words of the line to the list; false if the quotes do not balance.</summary>
     public bool Split(byte* line, int length, ArgList args)
     {
+        if (new ReadOnlySpan<byte>(line, length).IndexOfAny((byte)'"', (byte)'\'') >= 0)
+        {
+            byte* copy = args.Scratch(length);
+            Buffer.MemoryCopy(line, copy, length, length);
+            line = copy;
+        }
+
         byte* at = line;
         byte* end = line + length;
         while (true)

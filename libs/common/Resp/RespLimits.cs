@@ -6,6 +6,9 @@ public struct RespLimits
     /// <summary>Longest inline command or header line in bytes, as in Redis.</summary>
     public const int LineBytesMax = 64 * 1024;
 
+    /// <summary>Bytes behind every argument that may be read, though they mean nothing.</summary>
+    public const int ReadableSlack = 64;
+
     /// <summary>Most arguments of one command. 1 Mi: an argument costs 16 bytes here, so a request holds at most 16 MiB of them.</summary>
     public const int DefaultArgsMax = 1024 * 1024;
 

@@ -179,7 +179,9 @@ public sealed unsafe class RespParser
         ParseResult header = ReadHeader(at + 1, end, "too big mbulk count string", out count, out Position);
         if (header == ParseResult.Command && count > limits.ArgsMax)
             return Fail("invalid multibulk length");
-        return header;
+        if (header == ParseResult.Command && limits.Unauthenticated && count > RespLimits.UnauthenticatedArgsMax)
+            return Fail("unauthenticated multibulk length");
+        return header == ParseResult.ProtocolError && Error.Length == 0 ? Fail("invalid multibulk length") : header;
     }
 
     // A number up to CR LF. ProtocolError with an empty Error: the text is no number, the caller knows what to call it.

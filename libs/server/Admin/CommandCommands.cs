@@ -6,9 +6,9 @@ namespace Garnet.Server.Admin;
 /// <summary>COMMAND: what commands there are, all from their specs.</summary>
 internal static class CommandCommands
 {
-    internal static void Register(CommandTable table)
+    internal static unsafe void Register(CommandTable table)
     {
-        table.AddContainer(Spec("COMMAND", -1, "", "Tells about the commands.", "2.8.13"));
+        table.AddContainer(Spec("COMMAND", -1, "", "Tells about the commands.", "2.8.13"), &RunBare);
         table.Add<CommandCount>();
         table.Add<CommandDetails>();
         table.Add<CommandDocs>();
@@ -19,6 +19,9 @@ internal static class CommandCommands
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since) =>
         new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since, Complexity = "O(N)", Categories = "connection" };
+
+    /// <summary>COMMAND alone tells about all of them.</summary>
+    private static Reply RunBare(ref Call call) => call.Count == 1 ? CommandDetails.All(ref call) : Containers.RefuseUnknown(ref call);
 
     /// <summary>Numbers of all top-level commands.</summary>
     internal static IEnumerable<int> TopLevel(CommandTable table)

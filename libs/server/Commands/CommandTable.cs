@@ -44,9 +44,12 @@ internal sealed unsafe class CommandTable : IDisposable
     internal void Add<T>() where T : struct, ICommand => Add(T.Spec, &Invoke<T>);
 
     /// <summary>Registers a command that only groups subcommands, and its HELP. Its subcommands follow.</summary>
-    internal void AddContainer(CommandSpec spec)
+    internal void AddContainer(CommandSpec spec) => AddContainer(spec with { Arity = -2 }, &Containers.RefuseUnknown);
+
+    /// <summary>Registers a command that groups subcommands and also has a meaning without one of them.</summary>
+    internal void AddContainer(CommandSpec spec, delegate*<ref Call, Reply> run)
     {
-        Add(spec with { Arity = -2, Flags = spec.Flags | CommandFlags.Container | CommandFlags.Fast }, &Containers.RefuseUnknown);
+        Add(spec with { Flags = spec.Flags | CommandFlags.Container | CommandFlags.Fast }, run);
         Add(
             new CommandSpec(spec.Name + "|HELP", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast) { Group = spec.Group, Summary = "Lists the subcommands.", Since = "5.0.0" },
             &Containers.Help);

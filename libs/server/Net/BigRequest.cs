@@ -71,6 +71,8 @@ internal sealed unsafe class BigRequest : IDisposable
             if (header != ParseResult.Command)
                 return header;
             _parsed = parser.Position - _memory;
+            if (_argsLeft <= 0)
+                return ParseResult.Nothing;
         }
 
         byte* at = _memory + _parsed;

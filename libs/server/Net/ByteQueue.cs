@@ -5,6 +5,9 @@ namespace Garnet.Server.Net;
 /// <summary>Bytes waiting in native memory: taken from the front, added at the back, freed when empty.</summary>
 internal unsafe struct ByteQueue
 {
+    /// <summary>Most bytes a queue can hold.</summary>
+    public const int BytesMax = 0x7FFF0000;
+
     private byte* _memory;
     private int _capacity;
     private int _head;
@@ -56,7 +59,7 @@ internal unsafe struct ByteQueue
         if (_capacity - _tail >= count)
             return _memory + _tail;
         int waiting = Count;
-        long wanted = Math.Min(Math.Max((long)(waiting + count) * (waiting == 0 ? 1 : 2), 64), int.MaxValue);
+        long wanted = Math.Min(Math.Max((long)(waiting + count) * (waiting == 0 ? 1 : 2), 64), BytesMax);
         if (wanted < (long)waiting + count)
             throw new InsufficientMemoryException();
         byte* memory = (byte*)NativeMemory.Alloc((nuint)wanted);

@@ -49,6 +49,7 @@ internal sealed unsafe class Connection
     internal bool Stalled;           // too many replies unsent: nothing runs until the client reads
     internal bool ReadPaused;
     internal bool CloseAfterReply;
+    internal bool Muted;             // closing for not reading: nothing more is sent, so that no reply has a hole
     internal bool Closed;
     internal long OverSoftLimitSinceMs;
 

@@ -12,6 +12,7 @@ internal sealed unsafe class EpollTransport : ITransport
 {
     private const int EventsMax = 256;
     private const int WakeSlot = -1;
+    private const uint BrokenMask = Libc.EPOLLERR | Libc.EPOLLHUP | Libc.EPOLLRDHUP;
 
     // epoll_event is packed on x64 only: 4 bytes of events, then the 8 bytes of data at once or on the next 8-byte boundary.
     private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
@@ -28,7 +29,7 @@ internal sealed unsafe class EpollTransport : ITransport
         if (_epoll < 0 || _wakeup < 0)
             throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}", "raise the limit of open files (ulimit -n)");
         _events = (byte*)NativeMemory.AllocZeroed((nuint)(EventsMax * EventBytes));
-        Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, WakeSlot);
+        Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, unchecked((uint)WakeSlot));
     }
 
     public int Wait(int timeoutMs)
@@ -50,16 +51,18 @@ internal sealed unsafe class EpollTransport : ITransport
         {
             byte* at = _events + (index * EventBytes);
             uint mask = *(uint*)at;
-            return new ReadyEvent(SlotOf(index), (mask & Libc.EPOLLIN) != 0, (mask & Libc.EPOLLOUT) != 0, (mask & (Libc.EPOLLERR | Libc.EPOLLHUP)) != 0);
+            int stamp = *(int*)(at + DataOffset + sizeof(int));
+            return new ReadyEvent(SlotOf(index), stamp, (mask & Libc.EPOLLIN) != 0, (mask & Libc.EPOLLOUT) != 0, (mask & BrokenMask) != 0);
         }
     }
 
-    public void Add(Connection connection) => Control(Libc.EPOLL_CTL_ADD, connection.Descriptor, Libc.EPOLLIN, connection.Slot);
+    public void Add(Connection connection) => Control(Libc.EPOLL_CTL_ADD, connection.Descriptor, Libc.EPOLLIN, MarkOf(connection));
 
     public void Watch(Connection connection, bool read, bool write)
     {
-        uint mask = (read ? Libc.EPOLLIN : 0) | (write ? Libc.EPOLLOUT : 0);
-        Control(Libc.EPOLL_CTL_MOD, connection.Descriptor, mask, connection.Slot);
+        // A parked client is not read; that it left must be noticed all the same.
+        uint reading = read ? Libc.EPOLLIN : connection.Parked ? Libc.EPOLLRDHUP : 0;
+        Control(Libc.EPOLL_CTL_MOD, connection.Descriptor, reading | (write ? Libc.EPOLLOUT : 0), MarkOf(connection));
     }
 
     public int Receive(Connection connection, byte* to, int bytes)
@@ -89,6 +92,8 @@ internal sealed unsafe class EpollTransport : ITransport
         NativeMemory.Free(_events);
     }
 
+    private static long MarkOf(Connection connection) => (uint)connection.Slot | (connection.Id << 32);
+
     private int SlotOf(int index) => *(int*)(_events + (index * EventBytes) + DataOffset);
 
     private static int Failed() => Libc.Errno is Libc.EAGAIN or Libc.EINTR ? ITransport.Again : ITransport.Broken;
@@ -99,11 +104,11 @@ internal sealed unsafe class EpollTransport : ITransport
         _ = Libc.read(_wakeup, &count, sizeof(ulong));
     }
 
-    private void Control(int operation, int descriptor, uint mask, int slot)
+    private void Control(int operation, int descriptor, uint mask, long mark)
     {
         byte* request = stackalloc byte[16];
         *(uint*)request = mask;
-        *(long*)(request + DataOffset) = (uint)slot;
+        *(long*)(request + DataOffset) = mark;
         _ = Libc.epoll_ctl(_epoll, operation, descriptor, request);
     }
 }

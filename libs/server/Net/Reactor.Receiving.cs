@@ -18,8 +18,7 @@ internal sealed unsafe partial class Reactor
         int got = _transport.Receive(client, start + kept, ReceiveBytesMax);
         if (got <= 0)
         {
-            if (got != ITransport.Again)
-                Close(client);
+            ReceivedNothing(client, got);
             return;
         }
 
@@ -33,6 +32,21 @@ internal sealed unsafe partial class Reactor
         byte* end = start + kept + got;
         _receive.Advance(end);
         FrameAll(client, start, end);
+    }
+
+    // A peer that only ended its own side still gets the replies the socket has not taken.
+    private void ReceivedNothing(Connection client, int got)
+    {
+        if (got == ITransport.Again)
+            return;
+        if (got == ITransport.Broken || client.Out.Count == 0)
+        {
+            Close(client);
+            return;
+        }
+
+        client.CloseAfterReply = true;
+        Watch(client);
     }
 
     // What was kept because of the quota or a park, without receiving more.
@@ -157,8 +171,7 @@ internal sealed unsafe partial class Reactor
         int got = _transport.Receive(client, to, room);
         if (got <= 0)
         {
-            if (got != ITransport.Again)
-                Close(client);
+            ReceivedNothing(client, got);
             return;
         }
 

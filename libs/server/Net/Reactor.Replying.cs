@@ -19,6 +19,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     private byte* _replies;
     private long _extraReplyBytes;
     private long _round = 1;
+    private bool _someOverSoftLimit;
 
     /// <inheritdoc/>
     void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
@@ -44,11 +45,15 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     {
         if (client.Closed || client.CloseAfterReply)
             return;
+        Touch(client);
+        if (IsOverOutputLimit(client, message.Length))
+        {
+            CloseSlowReader(client);
+            return;
+        }
+
         client.Pushes.Append(message);
         _pushed |= client == _current;
-        Touch(client);
-        if (IsOverOutputLimit(client))
-            CloseSlowReader(client);
     }
 
     /// <summary>Makes the connection the one that <see cref="Out"/> writes to.</summary>
@@ -147,7 +152,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
 
     private void SendBytes(Connection client, byte* from, int count)
     {
-        if (client.Closed)
+        if (client.Closed | client.Muted)
             return;
         client.BytesOut += count;
         Figures.BytesOut += count;
@@ -167,14 +172,14 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             count -= sent;
         }
 
-        client.Out.Append(from, count);
-        client.WriteBlocked = true;
-        if (IsOverOutputLimit(client))
+        if (IsOverOutputLimit(client, count))
         {
             CloseSlowReader(client);
             return;
         }
 
+        client.Out.Append(from, count);
+        client.WriteBlocked = true;
         client.Stalled = client.Out.Count > Server.StallBytes;
         Watch(client);
     }
@@ -246,9 +251,11 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         _transport.Watch(client, !client.ReadPaused, client.WriteBlocked);
     }
 
-    private bool IsOverOutputLimit(Connection client)
+    private bool IsOverOutputLimit(Connection client, int more)
     {
-        long waiting = client.Out.Count + (long)client.Pushes.Count;
+        long waiting = client.Out.Count + (long)client.Pushes.Count + more;
+        if (waiting > ByteQueue.BytesMax)
+            return true;
         if ((client.Gate & Gate.Unauthenticated) != 0)
             return waiting > Server.UnauthenticatedOutputBytesMax;
         (long hard, long soft, long softMs) = Server.OutputLimit(client);
@@ -260,9 +267,21 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             return false;
         }
 
+        _someOverSoftLimit = true;
         if (client.OverSoftLimitSinceMs == 0)
             client.OverSoftLimitSinceMs = Session.NowMs;
         return Session.NowMs - client.OverSoftLimitSinceMs > softMs;
+    }
+
+    // The time over the soft limit also ends while nothing more is sent.
+    private void CloseOverSoftLimit()
+    {
+        _someOverSoftLimit = false;
+        for (int i = 0; i < _slotCount; i++)
+        {
+            if (_slots[i] is { OverSoftLimitSinceMs: > 0 } client && IsOverOutputLimit(client, 0))
+                CloseSlowReader(client);
+        }
     }
 
     private void CloseSlowReader(Connection client)
@@ -270,7 +289,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         Figures.OutputLimitCloses++;
         Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + (long)client.Pushes.Count);
         if (client == _current)
-            client.CloseAfterReply = true; // closed when its segment ends: handlers still write to it
+            client.CloseAfterReply = client.Muted = true; // closed when its segment ends: handlers still write to it
         else
             Close(client);
         client.Out.Free();

@@ -85,6 +85,9 @@ internal sealed unsafe partial class Reactor : IDisposable
         _transport.Wake();
     }
 
+    /// <summary>Makes the loop look at its settings and clocks again. From any thread.</summary>
+    internal void Nudge() => _transport.Wake();
+
     /// <summary>Posts a message that runs on the reactor's thread. From any thread.</summary>
     internal void Post(Action<Reactor, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
 
@@ -206,13 +209,15 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         if (_carried.Count > 0)
             return 0;
-        return _waiting.Count > 0 || Server.NeedsTicks ? TickMs : ConnectionCount > 0 && Server.HasIdleLimit ? 1000 : -1;
+        if (_waiting.Count > 0 || Server.NeedsTicks)
+            return TickMs;
+        return (ConnectionCount > 0 && Server.HasIdleLimit) || _someOverSoftLimit ? 1000 : -1;
     }
 
     private void Serve(ReadyEvent ready)
     {
         Connection? client = (uint)ready.Slot < (uint)_slots.Length ? _slots[ready.Slot] : null;
-        if (client is null)
+        if (client is null || (int)client.Id != ready.Stamp)
             return;
         if (ready.Writable)
             SendPending(client);
@@ -258,6 +263,8 @@ internal sealed unsafe partial class Reactor : IDisposable
 
         if (Server.HasIdleLimit)
             CloseIdle(now);
+        if (_someOverSoftLimit)
+            CloseOverSoftLimit();
         EndRound();
     }
 

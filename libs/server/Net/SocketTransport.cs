@@ -5,28 +5,36 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// The portable transport, over <see cref="System.Net.Sockets.Socket"/>: readiness comes from receives of zero bytes and from
-/// sends that complete; the transfers themselves are non-blocking. Slower than epoll (experiment E1), the same to the
+/// polling sends; the transfers themselves are non-blocking. Slower than epoll (experiment E1), the same to the
 /// reactor; also the oracle of the transport tests.
+///
+/// K1  Completions come on pool threads and only queue; everything else happens on the reactor's thread.
+/// K2  Readiness is a level, not an event: a link stays ready until it was received from, however often the reactor passes it over.
 /// </summary>
 internal sealed unsafe class SocketTransport : ITransport
 {
-    private readonly ConcurrentQueue<(Link Link, bool Readable, bool Writable)> _completed = new();
+    private readonly ConcurrentQueue<(Link Link, bool Readable)> _completed = new();
     private readonly Dictionary<Connection, Link> _links = [];
     private readonly AutoResetEvent _wakeup = new(false);
+    private readonly List<Link> _readable = [];
+    private readonly List<Link> _wroteLast = [];
     private readonly List<ReadyEvent> _ready = [];
 
     public int Wait(int timeoutMs)
     {
-        if (_completed.IsEmpty)
+        foreach (Link link in _wroteLast)
+            link.ArmWrite(); // K2
+        _wroteLast.Clear();
+        _readable.RemoveAll(static link => !link.Readable || link.Closed);
+        if (_completed.IsEmpty && !_readable.Exists(static link => link.WantsRead))
             _wakeup.WaitOne(timeoutMs);
         _ready.Clear();
-        for (int left = _completed.Count; left > 0 && _completed.TryDequeue(out (Link Link, bool Readable, bool Writable) done); left--)
+        for (int left = _completed.Count; left > 0 && _completed.TryDequeue(out (Link Link, bool Readable) done); left--)
+            Take(done.Link, done.Readable);
+        foreach (Link link in _readable)
         {
-            if (done.Link.Closed)
-                continue;
-            if (done.Readable)
-                done.Link.Readable = true;
-            _ready.Add(new ReadyEvent(done.Link.Client.Slot, done.Readable && done.Link.WantsRead, done.Writable, false));
+            if (link.WantsRead)
+                _ready.Add(new ReadyEvent(link.Client.Slot, (int)link.Client.Id, readable: true, writable: false, broken: false));
         }
 
         return _ready.Count;
@@ -47,10 +55,10 @@ internal sealed unsafe class SocketTransport : ITransport
         if (!_links.TryGetValue(connection, out Link? link))
             return;
         link.WantsRead = read;
-        if (read && link.Readable)
-            Report(link, readable: true, writable: false);
-        if (write)
-            link.ArmWrite();
+        if (link.WantsWrite == write)
+            return;
+        link.WantsWrite = write;
+        link.ArmWrite();
     }
 
     public int Receive(Connection connection, byte* to, int bytes)
@@ -61,9 +69,12 @@ internal sealed unsafe class SocketTransport : ITransport
             got = ITransport.Again;
         else if (error != SocketError.Success)
             return ITransport.Broken;
-        link.Readable = false;
-        if (got != 0)
+        if (got != 0 && link.Readable)
+        {
+            link.Readable = false;
             link.Arm();
+        }
+
         return got;
     }
 
@@ -93,15 +104,44 @@ internal sealed unsafe class SocketTransport : ITransport
         _links.Clear();
     }
 
-    private void Report(Link link, bool readable, bool writable)
+    private void Take(Link link, bool readable)
     {
-        _completed.Enqueue((link, readable, writable));
+        if (link.Closed)
+            return;
+        if (!readable)
+        {
+            if (!link.WantsWrite)
+                return;
+            _wroteLast.Add(link);
+            _ready.Add(new ReadyEvent(link.Client.Slot, (int)link.Client.Id, readable: false, writable: true, broken: false));
+            return;
+        }
+
+        link.Readable = true;
+        _readable.Add(link);
+        if (!link.WantsRead && link.Client.Parked && HasEnded(link.Client.Socket!))
+            _ready.Add(new ReadyEvent(link.Client.Slot, (int)link.Client.Id, readable: false, writable: false, broken: true));
+    }
+
+    // A parked client is not read; that it left must be noticed all the same.
+    private static bool HasEnded(Socket socket)
+    {
+        byte one;
+        int got = socket.Receive(new Span<byte>(&one, 1), SocketFlags.Peek, out SocketError error);
+        return error == SocketError.Success ? got == 0 : error != SocketError.WouldBlock;
+    }
+
+    private void Report(Link link, bool readable)
+    {
+        _completed.Enqueue((link, readable));
         _wakeup.Set();
     }
 
-    /// <summary>One connection's pending notifications; completions come on pool threads and only queue.</summary>
+    /// <summary>One connection's pending notifications.</summary>
     private sealed class Link : IDisposable
     {
+        private const int WritePollMs = 1;
+
         private readonly SocketTransport _owner;
         private readonly SocketAsyncEventArgs _receive = new();
         private Timer? _writeRetry;
@@ -112,11 +152,12 @@ internal sealed unsafe class SocketTransport : ITransport
             _owner = owner;
             Client = client;
             _receive.SetBuffer([], 0, 0);
-            _receive.Completed += (_, _) => owner.Report(this, readable: true, writable: false);
+            _receive.Completed += (_, _) => owner.Report(this, readable: true);
         }
 
         internal Connection Client { get; }
         internal bool WantsRead { get; set; } = true;
+        internal bool WantsWrite { get; set; }
         internal bool Readable { get; set; }
         internal bool Closed => _closed;
 
@@ -124,14 +165,16 @@ internal sealed unsafe class SocketTransport : ITransport
         internal void Arm()
         {
             if (!_closed && !Client.Socket!.ReceiveAsync(_receive))
-                _owner.Report(this, readable: true, writable: false);
+                _owner.Report(this, readable: true);
         }
 
-        /// <summary>Asks to be told when the socket takes bytes again; the framework has no such event, so it is polled.</summary>
+        /// <summary>Asks, where wanted, to be told when the socket takes bytes again; the framework has no such event, so it is polled.</summary>
         internal void ArmWrite()
         {
+            if (_closed || !WantsWrite)
+                return;
             _writeRetry ??= new Timer(_ => PollWrite());
-            _writeRetry.Change(1, Timeout.Infinite);
+            _writeRetry.Change(WritePollMs, Timeout.Infinite);
         }
 
         public void Dispose()
@@ -149,9 +192,9 @@ internal sealed unsafe class SocketTransport : ITransport
             try
             {
                 if (Client.Socket!.Poll(0, SelectMode.SelectWrite))
-                    _owner.Report(this, readable: false, writable: true);
+                    _owner.Report(this, readable: false);
                 else
-                    _writeRetry?.Change(1, Timeout.Infinite);
+                    _writeRetry?.Change(WritePollMs, Timeout.Infinite);
             }
             catch (ObjectDisposedException)
             {

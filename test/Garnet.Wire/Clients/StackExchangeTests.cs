@@ -1,0 +1,170 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using System.Net;
+using NUnit.Framework;
+using StackExchange.Redis;
+
+namespace Garnet.Wire.Clients;
+
+/// <summary>StackExchange.Redis, the client most .NET programs use.</summary>
+[TestFixture]
+internal sealed class StackExchangeTests
+{
+    private const int WaitMs = 20_000;
+
+    private RestartableServer _server = null!;
+    private ConnectionMultiplexer _client = null!;
+
+    private IDatabase Database => _client.GetDatabase();
+
+    [OneTimeSetUp]
+    public void Connect()
+    {
+        _server = new RestartableServer();
+        _client = ConnectionMultiplexer.Connect(Options());
+    }
+
+    [OneTimeTearDown]
+    public void Close()
+    {
+        _client?.Dispose();
+        _server?.Dispose();
+    }
+
+    [Test]
+    public void It_sees_a_standalone_server_that_can_be_written()
+    {
+        IServer server = _client.GetServer(IPAddress.Loopback.ToString(), _server.Port);
+        Assert.That((server.IsConnected, server.IsSlave, server.ServerType), Is.EqualTo((true, false, ServerType.Standalone)));
+        Assert.That(server.Version, Is.GreaterThanOrEqualTo(new Version(7, 0)));
+        Assert.That(server.Ping(), Is.LessThan(TimeSpan.FromSeconds(5)));
+        Assert.That(server.Info("server").Single().Count(), Is.Positive);
+        Assert.That(server.ConfigGet("maxmemory"), Has.Length.EqualTo(1));
+        Assert.That(server.ClientList(), Is.Not.Empty);
+        Assert.That(server.Time(), Is.EqualTo(DateTime.UtcNow).Within(TimeSpan.FromMinutes(1)));
+    }
+
+    [Test]
+    public void Strings_and_counters_work()
+    {
+        byte[] bytes = [0, 13, 10, 255];
+        Assert.That(Database.StringSet("se:bytes", bytes));
+        Assert.That((byte[]?)Database.StringGet("se:bytes"), Is.EqualTo(bytes));
+        Assert.That(Database.StringIncrement("se:n", 41), Is.EqualTo(41));
+        Assert.That(Database.StringDecrement("se:n"), Is.EqualTo(40));
+        Assert.That(Database.StringIncrement("se:f", 0.5), Is.EqualTo(0.5));
+        Assert.That(Database.StringAppend("se:text", "abc"), Is.EqualTo(3));
+        Assert.That((string?)Database.StringGetRange("se:text", 1, 2), Is.EqualTo("bc"));
+        Assert.That((string?)Database.StringGetSet("se:text", "xyz"), Is.EqualTo("abc"));
+        Assert.That(Database.StringSet([new("se:m1", 1), new("se:m2", 2)]));
+        Assert.That(Database.StringGet(["se:m1", "se:none", "se:m2"]).Select(v => (string?)v), Is.EqualTo(new[] { "1", null, "2" }));
+        Assert.That(Database.StringSet("se:m1", "3", when: When.NotExists), Is.False);
+        Assert.That(Database.KeyDelete(["se:m1", "se:m2", "se:none"]), Is.EqualTo(2));
+        Assert.That(Database.KeyType("se:text"), Is.EqualTo(RedisType.String));
+    }
+
+    [Test]
+    public void Expiry_is_set_read_and_kept()
+    {
+        Database.StringSet("se:e", "v", TimeSpan.FromMinutes(5));
+        Assert.That(Database.KeyTimeToLive("se:e"), Is.InRange(TimeSpan.FromMinutes(4), TimeSpan.FromMinutes(5)));
+        Assert.That(Database.StringGetWithExpiry("se:e").Expiry, Is.Not.Null);
+        Assert.That(Database.KeyPersist("se:e"));
+        Assert.That(Database.KeyTimeToLive("se:e"), Is.Null);
+        Assert.That(Database.KeyExpire("se:e", DateTime.UtcNow.AddMilliseconds(20)));
+        Assert.That(() => Database.KeyExists("se:e"), Is.False.After(WaitMs, 5));
+    }
+
+    [Test]
+    public async Task Ten_thousand_commands_at_once_get_their_own_replies()
+    {
+        Task<long>[] increments = [.. Enumerable.Range(0, 10_000).Select(_ => Database.StringIncrementAsync("se:pipe"))];
+        Assert.That(await Task.WhenAll(increments), Is.EqualTo(Enumerable.Range(1, 10_000)));
+        IBatch batch = Database.CreateBatch();
+        Task<bool> set = batch.StringSetAsync("se:batch", "1");
+        Task<RedisValue> get = batch.StringGetAsync("se:batch");
+        batch.Execute();
+        Assert.That((await set, (string?)await get), Is.EqualTo((true, "1")));
+    }
+
+    [Test]
+    public void Messages_reach_subscribers_and_patterns()
+    {
+        ISubscriber subscriber = _client.GetSubscriber();
+        ConcurrentQueue<string> got = new();
+        subscriber.Subscribe("se:ch", (channel, message) => got.Enqueue($"{channel} {message}"));
+        subscriber.Subscribe(new RedisChannel("se:p:*", RedisChannel.PatternMode.Pattern), (channel, message) => got.Enqueue($"{channel} {message}"));
+        Assert.That(subscriber.Publish("se:ch", "one"), Is.EqualTo(1));
+        Assert.That(subscriber.Publish("se:p:x", "two"), Is.EqualTo(1));
+        Assert.That(() => got.Order(), Is.EqualTo(new[] { "se:ch one", "se:p:x two" }).After(WaitMs, 5));
+        subscriber.UnsubscribeAll();
+        Assert.That(() => subscriber.Publish("se:ch", "three"), Is.Zero.After(WaitMs, 5));
+    }
+
+    [Test]
+    public void A_scan_finds_every_key()
+    {
+        HashSet<string> wanted = [.. Enumerable.Range(0, 1500).Select(i => "se:s:" + i.ToString(CultureInfo.InvariantCulture))];
+        foreach (string key in wanted) Database.StringSet(key, "v", flags: CommandFlags.FireAndForget);
+        Database.Ping();
+        IServer server = _client.GetServer(IPAddress.Loopback.ToString(), _server.Port);
+        Assert.That(server.Keys(pattern: "se:s:*", pageSize: 100).Select(key => key.ToString()).ToHashSet().SetEquals(wanted));
+    }
+
+    [Test]
+    public void Other_databases_are_their_own()
+    {
+        _client.GetDatabase(5).StringSet("se:db", "five");
+        Assert.That(Database.KeyExists("se:db"), Is.False);
+        Assert.That((string?)_client.GetDatabase(5).StringGet("se:db"), Is.EqualTo("five"));
+    }
+
+    [Test]
+    public void Errors_of_the_server_reach_the_caller()
+    {
+        Database.StringSet("se:text2", "x");
+        Assert.That(() => Database.StringIncrement("se:text2"), Throws.InstanceOf<RedisServerException>().With.Message.Contains("not an integer"));
+    }
+
+    [Test, Order(int.MaxValue)]
+    public void It_reconnects_after_a_restart_and_subscribes_again()
+    {
+        using RestartableServer server = new();
+        using ConnectionMultiplexer client = ConnectionMultiplexer.Connect(Options(server.Port));
+        int heard = 0;
+        client.GetSubscriber().Subscribe("se:again", (_, _) => Interlocked.Increment(ref heard));
+        client.GetDatabase().StringSet("se:r", "1");
+        server.Restart();
+        Assert.That(() => Answer(client), Is.EqualTo("gone").After(WaitMs, 20));
+        Assert.That(() => Hear(client, ref heard), Is.Positive.After(WaitMs, 20));
+    }
+
+    private static string Answer(ConnectionMultiplexer client)
+    {
+        try
+        {
+            return client.GetDatabase().KeyExists("se:r") ? "still there" : "gone";
+        }
+        catch (Exception e) when (e is RedisConnectionException or TimeoutException)
+        {
+            return e.Message;
+        }
+    }
+
+    private static int Hear(ConnectionMultiplexer client, ref int heard)
+    {
+        client.GetDatabase().Publish("se:again", "x");
+        return Volatile.Read(ref heard);
+    }
+
+    private ConfigurationOptions Options() => Options(_server.Port);
+
+    private static ConfigurationOptions Options(int port) => new()
+    {
+        EndPoints = { { IPAddress.Loopback, port } },
+        AbortOnConnectFail = false,
+        AllowAdmin = true,
+        ConnectTimeout = 5000,
+        SyncTimeout = 10_000,
+    };
+}
