@@ -41,14 +41,14 @@ public sealed class Server : IDisposable
     {
     }
 
-    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock)
+    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null)
     {
         Settings = settings;
         Table = table;
         Log = new ServerLog(logger);
         Clock = clock;
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-        Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy });
+        Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy, Log = log });
         Commands = new CommandTable();
         Slowlog = new Slowlog(settings.Inspect);
         Statistics = new Statistics(this);
