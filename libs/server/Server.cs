@@ -33,7 +33,7 @@ public sealed class Server : IDisposable
     private int _clients;
     private int _stopRequests;
     private int _reactorsRunning;
-    private volatile bool _preciseTiming;
+    private volatile bool _measuresAll;
 
     /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
     public Server(ServerSettings settings, SettingTable table, ILogger logger)
@@ -50,7 +50,10 @@ public sealed class Server : IDisposable
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy, Log = log });
         Commands = new CommandTable();
-        Slowlog = new Slowlog(settings.Inspect);
+        InspectSettings inspect = settings.Inspect;
+        Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
+        LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
+        LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
         Statistics = new Statistics(this);
         Latency = new LatencyMonitor(settings.Inspect);
         StartedUnixMs = clock.UnixMs;
@@ -88,7 +91,12 @@ public sealed class Server : IDisposable
     internal ServerLog Log { get; }
     internal PauseGate Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
-    internal Slowlog Slowlog { get; }
+    internal CommandLog Slowlog { get; }
+    internal CommandLog LargeRequests { get; }
+    internal CommandLog LargeReplies { get; }
+
+    /// <summary>True if replies are measured one by one: the threshold is too low to be found when much is sent.</summary>
+    internal bool MeasuresReplies { get; private set; }
     internal Statistics Statistics { get; }
     internal LatencyMonitor Latency { get; }
     internal Channels Channels { get; } = new();
@@ -103,8 +111,8 @@ public sealed class Server : IDisposable
     internal long ConnectionsReceived => _acceptor?.Accepted ?? 0;
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
-    /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | _preciseTiming;
+    /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
+    internal bool Guarded => Monitors.Any | Pause.Active | _measuresAll;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -242,7 +250,10 @@ public sealed class Server : IDisposable
         StallBytes = (int)Math.Min(soft > 0 ? soft : DefaultStallBytes, int.MaxValue / 2);
         PasswordRequired = Settings.Security.Password.Length > 0;
         HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0;
-        _preciseTiming = Settings.Inspect.SlowerThanMicroseconds is >= 0 and < 1000 || Settings.Inspect.LatencyMonitorMilliseconds > 0;
+        InspectSettings inspect = Settings.Inspect;
+        MeasuresReplies = inspect.ReplyLargerThanBytes is >= 0 and < Reactor.SendEarlyBytes;
+        _measuresAll = MeasuresReplies | inspect.RequestLargerThanBytes is >= 0 and < Reactor.PlainRequestBytesMax
+            || inspect.SlowerThanMicroseconds is >= 0 and < 1000 || inspect.LatencyMonitorMilliseconds > 0;
     }
 
     private bool UsesEpoll()
