@@ -77,6 +77,16 @@ internal unsafe ref struct Call
         return zero < 0 ? text : text[..zero];
     }
 
+    /// <summary>Bytes the request took on the wire, as an array of bulk strings.</summary>
+    internal readonly long RequestBytes()
+    {
+        const int Frame = 5; // the type's letter and two line ends
+        long bytes = NumberText.CountDigits((ulong)Count) + 3;
+        for (int i = 0; i < Count; i++)
+            bytes += Args[i].Length + NumberText.CountDigits((ulong)Args[i].Length) + Frame;
+        return bytes;
+    }
+
     /// <summary>The argument as text.</summary>
     internal readonly string Text(int index) => Encoding.UTF8.GetString(this[index]);
 

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
@@ -11,7 +12,7 @@ namespace Garnet.Server.Net;
 internal sealed unsafe partial class Reactor : IReplyRoom
 {
     private const int ReplyBytes = 512 * 1024;
-    private const int SendEarlyBytes = 256 * 1024;
+    internal const int SendEarlyBytes = 256 * 1024;
     private const int RoundReplyBytesMax = 4 * 1024 * 1024;
 
     private readonly List<Connection> _touched = [];
@@ -192,12 +193,21 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             return;
         byte* start = client.SegmentStart;
         client.SegmentEnd = Out.Position;
+        if (!Server.MeasuresReplies && Server.LargeReplies.Wants(client.SegmentEnd - start))
+            NoteLargeReply(client, frame);
         SendSegment(client);
         Out.Position = start;
         client.SegmentStart = start;
         client.SegmentEnd = null;
         if (client.Stalled && !client.Parked)
             KeepRest(client, frame->End);
+    }
+
+    private void NoteLargeReply(Connection client, Frame* frame)
+    {
+        var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
+            Server.LargeReplies.Consider(ref call, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
     private void SendPending(Connection client)
