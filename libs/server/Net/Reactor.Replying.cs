@@ -16,7 +16,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     private const int RoundReplyBytesMax = 4 * 1024 * 1024;
 
     private readonly List<Connection> _touched = [];
-    private readonly List<nint> _extraReplies = [];
+    private readonly List<nint> _extraReplies = new(0);
     private byte* _replies;
     private long _extraReplyBytes;
     private long _round = 1;
@@ -316,6 +316,8 @@ internal sealed unsafe partial class Reactor : IReplyRoom
 
     private void FreeExtraReplies()
     {
+        if (_extraReplyBytes == 0)
+            return;
         foreach (nint memory in _extraReplies)
             NativeMemory.Free((void*)memory);
         _extraReplies.Clear();

@@ -40,7 +40,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly List<Connection> _carriedNow = [];
     private readonly List<Connection> _waiting = [];
     private readonly Lock _slotsGate = new();
-    private readonly Stack<int> _freeSlots = new();
+    private readonly List<int> _freeSlots = [];
     private readonly CommandEntry* _entries;
     private Connection?[] _slots = new Connection?[16];
     private int _frameCount;
@@ -98,7 +98,13 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         lock (_slotsGate)
         {
-            if (!_freeSlots.TryPop(out int slot))
+            int slot;
+            if (_freeSlots.Count > 0)
+            {
+                slot = _freeSlots[^1];
+                _freeSlots.RemoveAt(_freeSlots.Count - 1);
+            }
+            else
             {
                 slot = _slotCount++;
                 if (slot == _slots.Length)
@@ -145,7 +151,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         lock (_slotsGate)
         {
             _slots[client.Slot] = null;
-            _freeSlots.Push(client.Slot);
+            _freeSlots.Add(client.Slot);
         }
 
         client.FreeBuffers();
