@@ -14,14 +14,15 @@ internal sealed class RespConnection : IDisposable
     private byte[] _buffer = new byte[16 * 1024];
     private int _start, _end;
 
-    public RespConnection(IPEndPoint server)
+    public RespConnection(EndPoint server)
     {
-        _socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp)
+        bool unix = server is UnixDomainSocketEndPoint;
+        _socket = new Socket(server.AddressFamily, SocketType.Stream, unix ? ProtocolType.Unspecified : ProtocolType.Tcp)
         {
-            NoDelay = true,
             ReceiveTimeout = TimeoutMs,
             SendTimeout = TimeoutMs,
         };
+        if (!unix) _socket.NoDelay = true;
         try
         {
             _socket.Connect(server);
@@ -114,6 +115,16 @@ internal sealed class RespConnection : IDisposable
         byte[] all = _buffer.AsSpan(_start, _end - _start).ToArray();
         _start = _end;
         return all;
+    }
+
+    /// <summary>Says that nothing more will be sent; replies can still be read.</summary>
+    public void EndSending() => _socket.Shutdown(SocketShutdown.Send);
+
+    /// <summary>Breaks the connection off without a farewell.</summary>
+    public void Reset()
+    {
+        _socket.LingerState = new LingerOption(true, 0);
+        _socket.Dispose();
     }
 
     public void Dispose() => _socket.Dispose();

@@ -7,6 +7,8 @@ namespace Garnet.Server.Net;
 /// <summary>Accepting through <see cref="System.Net.Sockets.Socket"/>, where there is no epoll.</summary>
 internal sealed class SocketAcceptor(Server server) : Acceptor(server)
 {
+    private const int RetryMs = 100;
+
     private readonly List<Socket> _listeners = [];
     private readonly ManualResetEventSlim _stop = new();
     private string _unixPath = "";
@@ -48,7 +50,7 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
     {
         var listener = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
         File.Delete(settings.UnixSocket);
-        TryBind(listener, new UnixDomainSocketEndPoint(settings.UnixSocket), settings.UnixSocket);
+        TryBind(listener, new UnixDomainSocketEndPoint(settings.UnixSocket), settings.UnixSocket); // nobody can connect before it listens
         _unixPath = settings.UnixSocket;
         if (!OperatingSystem.IsWindows() && settings.UnixSocketPermissions != 0)
             File.SetUnixFileMode(_unixPath, (UnixFileMode)settings.UnixSocketPermissions);
@@ -71,9 +73,22 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
                 return;
             if (accept.AcceptSocket is { } socket && accept.SocketError == SocketError.Success)
                 Admit(socket);
+            else
+                AcceptFailed(accept.SocketError);
             accept.AcceptSocket = null;
         }
         while (!listener.SafeHandle.IsClosed && !listener.AcceptAsync(accept));
+    }
+
+    private void AcceptFailed(SocketError error)
+    {
+        if (error is SocketError.ConnectionAborted or SocketError.ConnectionReset or SocketError.WouldBlock or SocketError.Interrupted)
+            return;
+        string reason = error == SocketError.TooManyOpenSockets
+            ? "no file descriptors are left; raise the limit of open files (ulimit -n) or lower maxclients"
+            : "the system refused";
+        Server.Log.AcceptFailed((int)error, reason);
+        _stop.Wait(RetryMs);
     }
 
     private void Admit(Socket socket)
@@ -94,11 +109,21 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
         if (!peer.IsUnix)
         {
             socket.NoDelay = true;
-            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, Server.Settings.Network.TcpKeepAliveSeconds > 0);
+            KeepAlive(socket, Server.Settings.Network.TcpKeepAliveSeconds);
         }
 
         lock (_listeners)
             HandOver(peer, client => client.Socket = socket);
+    }
+
+    private static void KeepAlive(Socket socket, int seconds)
+    {
+        if (seconds <= 0)
+            return;
+        socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, seconds);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, Math.Max(seconds / 3, 1));
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, 3);
     }
 
     private static bool TryBind(Socket listener, EndPoint address, string what)

@@ -181,8 +181,22 @@ internal sealed unsafe class SocketTransport : ITransport
         {
             _closed = true;
             _writeRetry?.Dispose();
+            EndOrderly(Client.Socket!);
             Client.Socket!.Dispose();
             _receive.Dispose();
+        }
+
+        // Disposed with a receive under way, the framework resets the connection, and the peer may lose the last replies.
+        private static void EndOrderly(Socket socket)
+        {
+            try
+            {
+                socket.Shutdown(SocketShutdown.Send);
+            }
+            catch (SocketException)
+            {
+                // the peer is gone: nobody to end with
+            }
         }
 
         private void PollWrite()
