@@ -177,9 +177,14 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         partition->Structure++;
         Volatile.WriteBarrier();
+        StoreTestHooks.Yield(YieldPoint.StructureOdd);
     }
 
-    private static void EndStructure(Partition* partition) => Volatile.Write(ref partition->Structure, partition->Structure + 1);
+    private static void EndStructure(Partition* partition)
+    {
+        StoreTestHooks.Yield(YieldPoint.BeforeStructureEven);
+        Volatile.Write(ref partition->Structure, partition->Structure + 1);
+    }
 
     private static long DirectoryBytesAt(int depth) => Math.Max(64L, 4L << depth);
 
@@ -242,6 +247,7 @@ internal sealed unsafe class IndexSpace : IDisposable
             ulong first = words[1], second = words[2], third = words[3];
             uint next = (uint)words[0];
             GiveNode(partition, node);
+            if (StoreTestHooks.Has(PlantedFault.ForgetOverflowOnSplit)) first = second = third = 0;
             moved += Deal(partition, left, right, first, bit) + Deal(partition, left, right, second, bit) + Deal(partition, left, right, third, bit);
             node = next;
         }

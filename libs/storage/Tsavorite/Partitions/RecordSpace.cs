@@ -65,8 +65,10 @@ internal sealed unsafe class RecordSpace
         record[4] = (byte)RecordKind.Padding;
         uint number = Shape.SegmentOf(_shape, offset);
         Segment* segment = _shape->Segments + number;
+        if (StoreTestHooks.Has(PlantedFault.ForgetLiveBytes)) return;
         segment->LiveBytes -= bytes;
         partition->LiveBytes -= bytes;
+        StoreTestHooks.Yield(YieldPoint.Buried);
         if (segment->LiveBytes == 0 && segment->State == SegmentState.Full) Free(partition, number);
     }
 
@@ -80,7 +82,7 @@ internal sealed unsafe class RecordSpace
     public static bool IsDraining(Shape* shape, Partition* partition, byte* record)
     {
         uint draining = partition->Draining;
-        return draining != 0 && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
+        return draining != 0 && !StoreTestHooks.Has(PlantedFault.SkipDrainingRule) && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
     }
 
     /// <summary>The record's expiry changed in place.</summary>
@@ -89,7 +91,7 @@ internal sealed unsafe class RecordSpace
         ulong offset = (ulong)(record - _shape->Base);
         if ((Record.Flags(record) & Record.ExtentFlag) == 0)
         {
-            if (expireAtMs != 0) NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
+            if (expireAtMs != 0 && !StoreTestHooks.Has(PlantedFault.ForgetEarlierExpiry)) NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
             return;
         }
         _extents.Descriptor(_extents.PageOf(offset))->ExpireAtMs = expireAtMs;
@@ -175,6 +177,7 @@ internal sealed unsafe class RecordSpace
         if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
         partition->Segments--;
         _segments.Give(number);
+        if (StoreTestHooks.Has(PlantedFault.DoubleFreeSegment)) _segments.Give(number);
     }
 
     private static void NoteExpiry(Partition* partition, Segment* segment, long expireAtMs)
