@@ -70,7 +70,7 @@ internal static unsafe class Acts
         return "";
     }
 
-    // Empties the segment that held "k" when the stage was set, then fills the freed memory with other values.
+    // Empties the segment that held the shared key when the stage was set, then fills the freed memory with other values.
     private static string Clean(Stage stage, int thread)
     {
         Partition* partition = stage.Partition;
@@ -83,7 +83,11 @@ internal static unsafe class Acts
         if (drains) new Cleaner(core).Clean(partition, Stage.NowMs, 0);
         Cooperation.Quietly(() =>
         {
-            for (int i = 10; i < 24; i++) stage.Put(stage.Session(thread), Stage.Near(i), thread, 'z', 464);
+            for (int i = 0; i < 14; i++)
+            {
+                stage.Delete(stage.Session(thread), Stage.Near(9 + i % 3), thread);
+                stage.Put(stage.Session(thread), Stage.Near(9 + i % 3), thread, 'z', 464);
+            }
         });
         return "";
     }

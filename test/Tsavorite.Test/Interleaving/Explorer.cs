@@ -5,12 +5,14 @@ namespace Tsavorite.Test.Interleaving;
 /// </summary>
 internal sealed class Explorer : IDisposable
 {
+    private readonly bool _crowded;
     private readonly Act[] _acts;
     private readonly Cooperation _cooperation;
     private readonly HashSet<string> _allowed = [];
 
-    public Explorer(params string[] acts)
+    public Explorer(bool crowded, params string[] acts)
     {
+        _crowded = crowded;
         _acts = acts.Select(name => Acts.All[name]).ToArray();
         foreach (int[] order in Orders(acts.Length)) _allowed.Add(Whole(order));
         _cooperation = new Cooperation(acts.Length);
@@ -63,7 +65,7 @@ internal sealed class Explorer : IDisposable
     private string? Run(string where, int first, Func<int, int, int> choose)
     {
         Runs++;
-        using Stage stage = new(_acts.Length);
+        using Stage stage = new(_acts.Length, _crowded);
         string[] seen = new string[_acts.Length];
         Action[] bodies = _acts.Select((act, i) => (Action)(() => seen[i] = act(stage, i))).ToArray();
         try
@@ -80,7 +82,7 @@ internal sealed class Explorer : IDisposable
 
     private string Whole(int[] order)
     {
-        using Stage stage = new(_acts.Length);
+        using Stage stage = new(_acts.Length, _crowded);
         string[] seen = new string[_acts.Length];
         foreach (int i in order) seen[i] = _acts[i](stage, i);
         return string.Join(" | ", seen.Append(stage.Outcome()));

@@ -14,12 +14,13 @@ internal sealed class InterleavingTests
         from left in Enumerable.Range(0, s_names.Length)
         from right in Enumerable.Range(left, s_names.Length - left)
         where s_names[left] != "Flush" || s_names[right] != "Flush"
-        select new object[] { s_names[left], s_names[right] };
+        from crowded in new[] { false, true }
+        select new object[] { s_names[left], s_names[right], crowded };
 
     [TestCaseSource(nameof(Pairs))]
-    public void Two_operations_look_like_one_after_the_other(string left, string right)
+    public void Two_operations_look_like_one_after_the_other(string left, string right, bool crowded)
     {
-        using Explorer explorer = new(left, right);
+        using Explorer explorer = new(crowded, left, right);
         Assert.That(explorer.ExploreAll(), Is.Null);
         TestContext.Out.WriteLine($"{left} {right}: {explorer.Runs} interleavings");
     }
@@ -34,7 +35,7 @@ internal sealed class InterleavingTests
         {
             string[] acts = Enumerable.Range(0, 3).Select(_ => s_names[random.Next(s_names.Length)]).ToArray();
             if (acts.Count(name => name == "Flush") > 1) continue;
-            using Explorer explorer = new(acts);
+            using Explorer explorer = new(i % 2 == 0, acts);
             Assert.That(explorer.ExploreRandomly(seed + i * 1000, 40), Is.Null, $"seed {seed}: {string.Join(", ", acts)}");
         }
     }

@@ -4,19 +4,20 @@ using System.Text;
 namespace Tsavorite.Test.Interleaving;
 
 /// <summary>
-/// A small store prepared so that every act has something to do: key "k" lies in a full segment that is mostly dead,
-/// its index segment has been split once and has an overflow chain within reach, "l" lives in the other partition.
+/// A small store prepared so that every act has something to do: the shared key lies in a full segment that is mostly
+/// dead, in an index segment that is the right half of a split and goes right in the next one; on a crowded stage its
+/// word lies in an overflow node. Nobody else's writes touch its bucket. The other key is in the other partition.
 /// </summary>
 internal sealed unsafe class Stage : IDisposable
 {
-    public const string Shared = "k", Other = "l";
-    private const int KeyRoom = 64;
-    private static readonly (string[] Near, string Far) s_names = FindNames();
+    public const string Shared = "shared", Other = "other";
+    private const int KeyRoom = 64, Companions = 9, Neighbours = 12;
+    private static readonly StageNames s_names = StageNames.Find(Companions, Neighbours);
     private readonly byte* _keys;
     private readonly StoreSession[] _sessions;
     private readonly StoreSession _own;
 
-    public Stage(int threads)
+    public Stage(int threads, bool crowded)
     {
         Store = new Store(Settings());
         _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
@@ -25,7 +26,7 @@ internal sealed unsafe class Stage : IDisposable
         foreach (StoreSession session in _sessions) session.NowMs = NowMs;
         _own.NowMs = NowMs;
         Namespace = Store.Namespaces.Id(0);
-        Prepare();
+        Prepare(crowded);
         foreach (StoreSession session in _sessions) Arm(session);
     }
 
@@ -42,11 +43,12 @@ internal sealed unsafe class Stage : IDisposable
     public KeyRef Key(string name, int thread)
     {
         byte* bytes = _keys + thread * KeyRoom;
-        int length = Encoding.ASCII.GetBytes(name == Other ? s_names.Far : name, new Span<byte>(bytes, 32));
+        int length = Encoding.ASCII.GetBytes(s_names.Real(name), new Span<byte>(bytes, 32));
         return Store.Key(bytes, length, Namespace);
     }
 
-    public static string Near(int number) => s_names.Near[number];
+    /// <summary>A key of the shared one's partition and another bucket.</summary>
+    public static string Near(int number) => s_names.Neighbours[number];
 
     /// <summary>All that a client could see, after the store has checked itself.</summary>
     public string Outcome()
@@ -55,7 +57,7 @@ internal sealed unsafe class Stage : IDisposable
         if (broken.Count != 0) return "broken: " + string.Join("; ", broken);
         StringBuilder text = new();
         text.Append(Store.Count(Namespace)).Append(' ').Append(Store.CountWithExpiry(Namespace));
-        foreach (string name in s_names.Near.Append(Shared).Append(Other)) text.Append(' ').Append(Look(name));
+        foreach (string name in s_names.All) text.Append(' ').Append(Look(name));
         return text.ToString();
     }
 
@@ -73,9 +75,10 @@ internal sealed unsafe class Stage : IDisposable
         NativeMemory.Free(_keys);
     }
 
-    // Eight records of 480 bytes fill a segment; a second segment is opened behind the one that holds "k".
-    private void Prepare()
+    // Eight records of 488 bytes fill a segment; a second segment is opened behind the one that holds the shared key.
+    private void Prepare(bool crowded)
     {
+        for (int i = 0; i < Companions && crowded; i++) Put(_own, s_names.Companions[i], 3, 'a', 8);
         Put(_own, Shared, 3, 'a', 24);
         Put(_own, Other, 3, 'a', 24);
         KeyRef shared = Key(Shared, 3);
@@ -95,7 +98,7 @@ internal sealed unsafe class Stage : IDisposable
         for (int i = 0; i < 6; i++) Read(session, Other, 3);
     }
 
-    private void Delete(StoreSession session, string name, int thread)
+    public void Delete(StoreSession session, string name, int thread)
     {
         DeleteKey delete = default;
         session.Modify(Key(name, thread), ref delete);
@@ -111,23 +114,5 @@ internal sealed unsafe class Stage : IDisposable
     {
         SlowRead read = default;
         session.Read(Key(name, thread), ref read);
-    }
-
-    private static (string[] Near, string Far) FindNames()
-    {
-        using Store store = new(Settings());
-        byte* bytes = stackalloc byte[64];
-        List<string> near = [];
-        string? far = null;
-        bytes[0] = (byte)Shared[0];
-        int home = store.PartitionOf(store.Key(bytes, 1, 0));
-        for (int i = 0; near.Count < 24 || far == null; i++)
-        {
-            string name = "n" + i;
-            int length = Encoding.ASCII.GetBytes(name, new Span<byte>(bytes, 32));
-            if (store.PartitionOf(store.Key(bytes, length, 0)) == home) near.Add(name);
-            else far ??= name;
-        }
-        return (near.ToArray(), far);
     }
 }
