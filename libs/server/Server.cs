@@ -74,6 +74,9 @@ public sealed class Server : IDisposable
     /// <summary>Writes the settings in force to the configuration file the server was started with, for CONFIG REWRITE; returns the reason if it cannot. Null without a file.</summary>
     public Func<string?>? RewriteConfiguration { get; set; }
 
+    /// <summary>The configuration file the server was started with; null without one.</summary>
+    public string? ConfigurationFile { get; set; }
+
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Store.Figures().HugePages;
 
