@@ -298,10 +298,9 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     {
         Figures.OutputLimitCloses++;
         Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + (long)client.Pushes.Count);
-        if (client == _current)
-            client.CloseAfterReply = client.Muted = true; // closed when its segment ends: handlers still write to it
-        else
-            Close(client);
+        // Not closed here: handlers may still write to it, and Channels may be walking the list that closing changes. SendAll closes it.
+        client.CloseAfterReply = client.Muted = true;
+        Touch(client);
         client.Out.Free();
         client.Pushes.Free();
     }
