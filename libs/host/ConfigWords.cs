@@ -29,6 +29,33 @@ internal static class ConfigWords
         }
     }
 
+    /// <summary>The word as a line must hold it, so that <see cref="TrySplit"/> gives it back.</summary>
+    public static string Quote(string word)
+    {
+        if (word.Length > 0 && !word.Any(NeedsQuotes)) return word;
+        var quoted = new StringBuilder("\"", word.Length + 8);
+        foreach (char letter in word)
+        {
+            string? escape = letter switch
+            {
+                '"' => "\\\"",
+                '\\' => "\\\\",
+                '\n' => "\\n",
+                '\r' => "\\r",
+                '\t' => "\\t",
+                '\a' => "\\a",
+                '\b' => "\\b",
+                < ' ' or '\x7f' or '\x85' => string.Create(CultureInfo.InvariantCulture, $"\\x{(int)letter:x2}"),
+                _ => null,
+            };
+            if (escape is null) quoted.Append(letter);
+            else quoted.Append(escape);
+        }
+        return quoted.Append('"').ToString();
+    }
+
+    private static bool NeedsQuotes(char letter) => letter is '"' or '\'' or '\\' or '#' || char.IsWhiteSpace(letter) || char.IsControl(letter);
+
     private static bool ReadPlain(string line, ref int at, StringBuilder word)
     {
         while (at < line.Length && !char.IsWhiteSpace(line[at]))

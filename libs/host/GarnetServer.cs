@@ -50,7 +50,7 @@ public sealed class GarnetServer : IAsyncDisposable
         sources.Finish();
         if (!options.Settings.ContainsKey("port")) TakePort(settings.Network, options.Port);
         ILogger log = options.LoggerFactory?.CreateLogger("Garnet") ?? NullLogger.Instance;
-        var server = new Server.Server(settings, table, log);
+        var server = new Server.Server(settings, table, log) { ConfigurationFile = options.ConfigFile, RewriteConfiguration = ConfigRewrite.Of(options.ConfigFile, table) };
         try
         {
             await Task.Run(server.Start, cancellation).ConfigureAwait(false);

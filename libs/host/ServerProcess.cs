@@ -46,7 +46,7 @@ public static class ServerProcess
         sources.AddCommandLine(line.Settings);
         sources.Finish();
         if (line.Verb == CommandVerb.Ping) return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
-        return line.Verb == CommandVerb.CheckConfig ? ReportFile(line.ConfigFile!, sources.Notices) : Serve(settings, table, sources.Notices);
+        return line.Verb == CommandVerb.CheckConfig ? ReportFile(line.ConfigFile!, sources.Notices) : Serve(settings, table, sources.Notices, line.ConfigFile);
     }
 
     private static int ReportFile(string path, List<string> notices)
@@ -56,10 +56,10 @@ public static class ServerProcess
         return 0;
     }
 
-    private static int Serve(ServerSettings settings, SettingTable table, List<string> notices)
+    private static int Serve(ServerSettings settings, SettingTable table, List<string> notices, string? configFile)
     {
         using var log = new LineLog(settings.Inspect);
-        using var server = new Server.Server(settings, table, log);
+        using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         int signals = 0;
         using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
         using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);

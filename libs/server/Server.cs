@@ -34,7 +34,7 @@ public sealed class Server : IDisposable
     private long _clientsMax;
     private int _stopRequests;
     private int _reactorsRunning;
-    private volatile bool _preciseTiming;
+    private volatile bool _measuresAll;
 
     /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
     public Server(ServerSettings settings, SettingTable table, ILogger logger)
@@ -42,16 +42,19 @@ public sealed class Server : IDisposable
     {
     }
 
-    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock)
+    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null)
     {
         Settings = settings;
         Table = table;
         Log = new ServerLog(logger);
         Clock = clock;
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-        Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy });
+        Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy, Log = log });
         Commands = new CommandTable();
-        Slowlog = new Slowlog(settings.Inspect);
+        InspectSettings inspect = settings.Inspect;
+        Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
+        LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
+        LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
         Statistics = new Statistics(this);
         Latency = new LatencyMonitor(settings.Inspect);
         StartedUnixMs = clock.UnixMs;
@@ -71,6 +74,9 @@ public sealed class Server : IDisposable
     /// <summary>Writes the settings in force to the configuration file the server was started with, for CONFIG REWRITE; returns the reason if it cannot. Null without a file.</summary>
     public Func<string?>? RewriteConfiguration { get; set; }
 
+    /// <summary>The configuration file the server was started with; null without one.</summary>
+    public string? ConfigurationFile { get; set; }
+
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Store.Figures().HugePages;
 
@@ -89,7 +95,12 @@ public sealed class Server : IDisposable
     internal ServerLog Log { get; }
     internal PauseGate Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
-    internal Slowlog Slowlog { get; }
+    internal CommandLog Slowlog { get; }
+    internal CommandLog LargeRequests { get; }
+    internal CommandLog LargeReplies { get; }
+
+    /// <summary>True if replies are measured one by one: the threshold is too low to be found when much is sent.</summary>
+    internal bool MeasuresReplies { get; private set; }
     internal Statistics Statistics { get; }
     internal LatencyMonitor Latency { get; }
     internal Channels Channels { get; } = new();
@@ -104,8 +115,8 @@ public sealed class Server : IDisposable
     internal long ConnectionsReceived => _acceptor?.Accepted ?? 0;
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
-    /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | _preciseTiming;
+    /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
+    internal bool Guarded => Monitors.Any | Pause.Active | _measuresAll;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -257,7 +268,10 @@ public sealed class Server : IDisposable
         HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0;
         foreach (Reactor reactor in _reactors)
             reactor.Nudge(); // one that waits without end does not know the new idle limit
-        _preciseTiming = Settings.Inspect.SlowerThanMicroseconds is >= 0 and < 1000 || Settings.Inspect.LatencyMonitorMilliseconds > 0;
+        InspectSettings inspect = Settings.Inspect;
+        MeasuresReplies = inspect.ReplyLargerThanBytes is >= 0 and < Reactor.SendEarlyBytes;
+        _measuresAll = MeasuresReplies | inspect.RequestLargerThanBytes is >= 0 and < Reactor.PlainRequestBytesMax
+            || inspect.SlowerThanMicroseconds is >= 0 and < 1000 || inspect.LatencyMonitorMilliseconds > 0;
     }
 
     private bool UsesEpoll()

@@ -81,6 +81,7 @@ internal sealed unsafe class Bench : IDisposable
 
     public void Dispose()
     {
+        EmptyBaseline.Expect(Store, NowMs);
         Session.Dispose();
         Store.Dispose();
         NativeMemory.Free(_key);

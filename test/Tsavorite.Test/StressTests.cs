@@ -85,6 +85,7 @@ internal sealed unsafe class StressTests
         Assert.That(tally.Hits, Is.GreaterThan(20_000), "minimum progress of readers");
         Assert.That(tally.Writes, Is.GreaterThan(20_000), "minimum progress of writers");
         Assert.That(StoreCheck.Run(store), Is.Empty);
+        EmptyBaseline.Expect(store, 1000);
     }
 
     private static void Write(Store store, Tally tally, int seed)
@@ -197,6 +198,7 @@ internal sealed unsafe class StressTests
         // Each step adds one to a counter; transfers between two locked counters add nothing.
         Assert.That(sum, Is.EqualTo((long)Threads * Steps));
         Assert.That(StoreCheck.Run(store), Is.Empty);
+        EmptyBaseline.Expect(store, 1000);
     }
 
     private static void Transfer(Store store, int seed, int steps, int counters)

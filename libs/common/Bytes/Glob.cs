@@ -10,6 +10,7 @@ public static class Glob
 {
     public static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, bool ignoreCase = false)
     {
+        if (text.IsEmpty) return pattern.IsEmpty; // as redis-server: not even a star matches nothing
         int p = 0, t = 0, afterStar = -1, retryAt = 0;
         while (t < text.Length)
         {

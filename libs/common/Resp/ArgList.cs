@@ -31,6 +31,15 @@ public sealed unsafe class ArgList : IDisposable
         item->Length = length;
     }
 
+    /// <summary>Room for <paramref name="count"/> arguments behind the last one; the caller counts those it filled.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // ParserBenchmark: runs for every command
+    public Arg* Reserve(int count)
+    {
+        if (_capacity - Count < count)
+            Grow(Math.Max(_capacity * 2, Count + count));
+        return _items + Count;
+    }
+
     /// <summary>Memory for the bytes of arguments that stand nowhere as they are; lives until <see cref="Clear"/>.</summary>
     public byte* Scratch(int bytes)
     {

@@ -81,8 +81,8 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>An error, its code in front; line breaks in it become blanks (CVE-2025-67733).</summary>
     public void Error(ReadOnlySpan<byte> text) => Line('-', text);
 
-    /// <summary>An error from text.</summary>
-    public void Error(string text) => Error(Encoding.UTF8.GetBytes(text));
+    /// <summary>An error from text whose characters stand for bytes.</summary>
+    public void Error(string text) => Error(Encoding.Latin1.GetBytes(text));
 
     /// <summary>The nil of single values: <c>$-1</c>, or <c>_</c> in RESP3.</summary>
     public void Null()

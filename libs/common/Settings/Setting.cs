@@ -34,6 +34,8 @@ public sealed class Setting
     public string Where { get; private set; } = "";
     /// <summary>The value as CONFIG GET prints it; a placeholder for a secret.</summary>
     public string Text => Declared.Secret && PlainText.Length > 0 ? Redacted : PlainText;
+    /// <summary>The value as a configuration file holds it: a secret stands there in full, so it is not for people's eyes.</summary>
+    public string FileText => PlainText;
     /// <summary>The value the setting was born with.</summary>
     public string Default => _default ?? PlainText;
     /// <summary>Takes several words on one line, as <c>save</c> and <c>bind</c> do.</summary>

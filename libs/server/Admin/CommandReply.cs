@@ -69,8 +69,8 @@ internal static class CommandReply
     /// <summary>Writes the usage flags of a key.</summary>
     internal static void WriteUsage(RespWriter to, string usage)
     {
-        string[] words = usage.Split(' ', StringSplitOptions.RemoveEmptyEntries);
-        WriteNames(to, words);
+        // The kind of access stands in capitals, what is done with the value in small letters.
+        WriteNames(to, [.. usage.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(word => word.Length == 2 ? word : word.ToLowerInvariant())]);
     }
 
     /// <summary>ACL categories, with the @: what follows from flags and group, and what the spec adds.</summary>
@@ -108,7 +108,7 @@ internal static class CommandReply
         to.Array(1);
         to.Map(3);
         to.Bulk("flags"u8);
-        WriteNames(to, keys.Usage.Split(' ', StringSplitOptions.RemoveEmptyEntries));
+        WriteUsage(to, keys.Usage);
         bool counted = keys.CountArg > 0;
         to.Bulk("begin_search"u8);
         WriteSearch(to, "index", [("index", counted ? keys.CountArg : keys.First)]);

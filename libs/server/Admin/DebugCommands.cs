@@ -12,6 +12,7 @@ internal static class DebugCommands
         table.Add<DebugSleep>();
         table.Add<DebugCheck>();
         table.Add<DebugSetActiveExpire>();
+        table.Add<DebugObject>();
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary) =>
@@ -59,7 +60,24 @@ internal readonly struct DebugCheck : ICommand
 
 internal readonly struct DebugSetActiveExpire : ICommand
 {
-    public static CommandSpec Spec => DebugCommands.Spec("DEBUG|SET-ACTIVE-EXPIRE", 3, "<0 | 1>", "Switches the background expiry; it stays on here.");
+    public static CommandSpec Spec => DebugCommands.Spec("DEBUG|SET-ACTIVE-EXPIRE", 3, "<0 | 1>", "Switches the removal of expired keys in the background.");
 
-    public static Reply Run(ref Call call) => call.Is(2, "1"u8) ? call.Ok() : call.FailBytes("ERR background expiry cannot be switched off"u8);
+    public static Reply Run(ref Call call)
+    {
+        call.Reactor.Store.PauseExpiry(!call.TryInt64(2, out long on) || on == 0);
+        return call.Ok();
+    }
+}
+
+internal readonly struct DebugObject : ICommand
+{
+    public static CommandSpec Spec => DebugCommands.Spec("DEBUG|OBJECT", 3, "key", "Shows how a value is kept.");
+
+    public static Reply Run(ref Call call)
+    {
+        if (!Inspect.InspectCommands.TryLook(ref call, 2, out Keys.FieldsLook look))
+            return call.Fail(Fault.NoSuchKey);
+        call.Out.Simple(System.Text.Encoding.ASCII.GetBytes($"Value at:0x0 refcount:1 encoding:raw serializedlength:{look.ValueBytes} lru:0 lru_seconds_idle:0"));
+        return Reply.Sent;
+    }
 }

@@ -69,6 +69,24 @@ internal unsafe ref struct Call
     /// <summary>The argument as a strict signed integer.</summary>
     internal readonly bool TryInt64(int index, out long value) => NumberText.TryInt64(this[index], out value);
 
+    /// <summary>The argument as an error message shows it: up to its first zero byte, as C prints it.</summary>
+    internal readonly ReadOnlySpan<byte> Shown(int index)
+    {
+        ReadOnlySpan<byte> text = this[index];
+        int zero = text.IndexOf((byte)0);
+        return zero < 0 ? text : text[..zero];
+    }
+
+    /// <summary>Bytes the request took on the wire, as an array of bulk strings.</summary>
+    internal readonly long RequestBytes()
+    {
+        const int Frame = 5; // the type's letter and two line ends
+        long bytes = NumberText.CountDigits((ulong)Count) + 3;
+        for (int i = 0; i < Count; i++)
+            bytes += Args[i].Length + NumberText.CountDigits((ulong)Args[i].Length) + Frame;
+        return bytes;
+    }
+
     /// <summary>The argument as text.</summary>
     internal readonly string Text(int index) => Encoding.UTF8.GetString(this[index]);
 
@@ -122,6 +140,9 @@ internal unsafe ref struct Call
         Outcome.TooLarge => Fail(Args[1].Length > Tsavorite.Store.KeyBytesMax ? Fault.KeyTooLong : Fault.StringTooLong),
         _ => Fail(Fault.Internal),
     };
+
+    /// <summary>Replies Redis's sentence for a subcommand whose own handler counts its arguments.</summary>
+    internal readonly Reply WrongSubcommandArity() => FailText($"ERR unknown subcommand or wrong number of arguments for '{Encoding.Latin1.GetString(Shown(1))}'. Try {Encoding.Latin1.GetString(Shown(0)).ToUpperInvariant()} HELP.");
 
     /// <summary>Replies Redis's sentence for a wrong number of arguments.</summary>
     internal readonly Reply WrongArity() => FailText($"ERR wrong number of arguments for '{Reactor.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command");

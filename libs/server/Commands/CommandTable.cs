@@ -20,7 +20,8 @@ internal sealed unsafe class CommandTable : IDisposable
 
     private readonly CommandName[] _names = new CommandName[Slots];
     private readonly ushort[] _ids = new ushort[Slots];
-    private readonly Dictionary<int, Dictionary<CommandName, ushort>> _children = [];
+    private readonly Dictionary<string, List<int>> _children = new(StringComparer.Ordinal);
+    private readonly CommandName[] _shortNames = new CommandName[EntriesMax];
     private readonly List<CommandSpec> _specs = [];
     private readonly CommandEntry* _entries = (CommandEntry*)NativeMemory.AllocZeroed(EntriesMax, (nuint)sizeof(CommandEntry));
     private int _get;
@@ -95,11 +96,11 @@ internal sealed unsafe class CommandTable : IDisposable
         if (bar < 0)
             return FindTop(name);
         int parent = FindTop(name[..bar]);
-        return parent > 0 && _children.ContainsKey(parent) && CommandName.TryPack(name[(bar + 1)..], out CommandName child) ? FindChild(parent, child) : 0;
+        return parent > 0 && CommandName.TryPack(name[(bar + 1)..], out CommandName child) ? FindChild(parent, child) : 0;
     }
 
     /// <summary>Numbers of a container's subcommands, in order of registration.</summary>
-    internal IEnumerable<int> Children(int parent) => _children.TryGetValue(parent, out Dictionary<CommandName, ushort>? children) ? children.Values.Select(id => (int)id) : [];
+    internal IEnumerable<int> Children(int parent) => _children.GetValueOrDefault(_specs[parent].Name, []);
 
     /// <inheritdoc/>
     public void Dispose() => NativeMemory.Free(_entries);
@@ -139,18 +140,28 @@ internal sealed unsafe class CommandTable : IDisposable
         return 0;
     }
 
-    private int FindChild(int parent, CommandName child) => _children.TryGetValue(parent, out Dictionary<CommandName, ushort>? children) && children.TryGetValue(child, out ushort id) ? id : 0;
+    private int FindChild(int parent, CommandName child)
+    {
+        foreach (int id in _children.GetValueOrDefault(_specs[parent].Name, []))
+        {
+            if (_shortNames[id].Equals(child))
+                return id;
+        }
+
+        return 0;
+    }
 
     private void Name(CommandSpec spec, ushort id)
     {
         byte[] name = System.Text.Encoding.ASCII.GetBytes(spec.ShortName);
         CommandName.TryPack(name, out CommandName packed);
+        _shortNames[id] = packed;
         if (spec.IsSubcommand)
         {
-            int parent = FindTop(System.Text.Encoding.ASCII.GetBytes(spec.Name[..spec.Name.IndexOf('|')]));
-            if (!_children.TryGetValue(parent, out Dictionary<CommandName, ushort>? children))
+            string parent = spec.Name[..spec.Name.IndexOf('|')];
+            if (!_children.TryGetValue(parent, out List<int>? children))
                 _children[parent] = children = [];
-            children.Add(packed, id);
+            children.Add(id);
             return;
         }
 

@@ -47,7 +47,12 @@ internal static unsafe class Guards
         figures.TimedCalls[entry->Id]++;
         figures.TimedUs[entry->Id] += took;
         if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
+        {
             server.Slowlog.Consider(ref call, took);
+            if (server.LargeRequests.Wants(long.MaxValue))
+                server.LargeRequests.Consider(ref call, call.RequestBytes());
+        }
+
         return reply;
     }
 

@@ -44,7 +44,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("configured_hz", 10);
         Field("lru_clock", server.Clock.UnixMs / 1000 & 0xFFFFFF);
         Field("executable", Environment.ProcessPath ?? "");
-        Field("config_file", "");
+        Field("config_file", server.ConfigurationFile is { } file ? Path.GetFullPath(file) : "");
         Field("io_threads_active", server.Reactors.Count > 1 ? 1 : 0);
         Field("garnet_version", typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "");
         Field("garnet_reactors", server.Reactors.Count);

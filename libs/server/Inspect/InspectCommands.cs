@@ -6,15 +6,12 @@ using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
-/// <summary>Looking inside: SLOWLOG, MEMORY, OBJECT.</summary>
+/// <summary>Looking inside: MEMORY, OBJECT.</summary>
 internal static class InspectCommands
 {
     internal static void Register(CommandTable table)
     {
-        table.AddContainer(Spec("SLOWLOG", "", "Looks at slow commands.", "2.2.12"));
-        table.Add<SlowlogGet>();
-        table.Add<SlowlogLen>();
-        table.Add<SlowlogReset>();
+        CommandLogCommands.Register(table);
         LatencyCommands.Register(table);
         table.AddContainer(Spec("MEMORY", "", "Looks at memory.", "4.0.0"));
         table.Add<MemoryUsage>();
@@ -41,54 +38,6 @@ internal static class InspectCommands
         KeyRef key = call.KeyAt(index);
         look = default;
         return call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
-    }
-}
-
-internal readonly struct SlowlogGet : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("SLOWLOG|GET", "[count]", "Returns the newest entries of the slow log.", "2.2.12");
-
-    public static Reply Run(ref Call call)
-    {
-        if (call.Count > 3)
-            return call.WrongArity();
-        long count = 10;
-        if (call.Count == 3 && (!call.TryInt64(2, out count) || count < -1))
-            return call.FailBytes("ERR count should be greater than or equal to -1"u8);
-        List<SlowEntry> entries = call.Server.Slowlog.Newest(count);
-        call.Out.Array(entries.Count);
-        foreach (SlowEntry entry in entries)
-        {
-            call.Out.Array(6);
-            call.Out.Int(entry.Id);
-            call.Out.Int(entry.UnixSeconds);
-            call.Out.Int(entry.Microseconds);
-            call.Out.Array(entry.Arguments.Length);
-            foreach (byte[] argument in entry.Arguments)
-                call.Out.Bulk(argument);
-            call.Out.Bulk(entry.Peer);
-            call.Out.Bulk(entry.ClientName);
-        }
-
-        return Reply.Sent;
-    }
-}
-
-internal readonly struct SlowlogLen : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("SLOWLOG|LEN", "", "Counts the entries of the slow log.", "2.2.12", 2);
-
-    public static Reply Run(ref Call call) => call.Int(call.Server.Slowlog.Count);
-}
-
-internal readonly struct SlowlogReset : ICommand
-{
-    public static CommandSpec Spec => InspectCommands.Spec("SLOWLOG|RESET", "", "Empties the slow log.", "2.2.12", 2);
-
-    public static Reply Run(ref Call call)
-    {
-        call.Server.Slowlog.Clear();
-        return call.Ok();
     }
 }
 

@@ -14,7 +14,7 @@ internal sealed class LatencyMonitor(InspectSettings settings)
     private const int SamplesMax = 160;
 
     private readonly Lock _gate = new();
-    private readonly SortedDictionary<string, (List<LatencySample> Samples, long WorstMs)> _events = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, Event> _events = new(StringComparer.Ordinal);
 
     /// <summary>Keeps the command's time if it is over the threshold.</summary>
     internal void Consider(CommandFlags flags, long microseconds, long nowMs)
@@ -28,14 +28,14 @@ internal sealed class LatencyMonitor(InspectSettings settings)
     internal List<(string Name, LatencySample Newest, long WorstMs)> Latest()
     {
         lock (_gate)
-            return [.. _events.Select(pair => (pair.Key, pair.Value.Samples[^1], pair.Value.WorstMs))];
+            return [.. _events.OrderBy(pair => pair.Key, StringComparer.Ordinal).Select(pair => (pair.Key, pair.Value.Samples[^1], pair.Value.WorstMs))];
     }
 
     /// <summary>The samples of an event, oldest first; empty if there are none.</summary>
     internal LatencySample[] History(string name)
     {
         lock (_gate)
-            return _events.TryGetValue(name, out (List<LatencySample> Samples, long WorstMs) found) ? [.. found.Samples] : [];
+            return _events.TryGetValue(name, out Event? found) ? [.. found.Samples] : [];
     }
 
     /// <summary>Forgets the named events, all without names; returns how many there were.</summary>
@@ -56,14 +56,22 @@ internal sealed class LatencyMonitor(InspectSettings settings)
     {
         lock (_gate)
         {
-            (List<LatencySample> samples, long worstMs) = _events.TryGetValue(name, out (List<LatencySample> Samples, long WorstMs) found) ? found : ([], 0);
+            if (!_events.TryGetValue(name, out Event? found))
+                _events[name] = found = new Event();
+            List<LatencySample> samples = found.Samples;
             if (samples.Count > 0 && samples[^1].UnixSeconds == unixSeconds)
                 samples[^1] = new LatencySample(unixSeconds, Math.Max(samples[^1].Milliseconds, milliseconds));
             else
                 samples.Add(new LatencySample(unixSeconds, milliseconds));
             if (samples.Count > SamplesMax)
                 samples.RemoveAt(0);
-            _events[name] = (samples, Math.Max(worstMs, milliseconds));
+            found.WorstMs = Math.Max(found.WorstMs, milliseconds);
         }
+    }
+
+    private sealed class Event
+    {
+        internal List<LatencySample> Samples { get; } = [];
+        internal long WorstMs { get; set; }
     }
 }

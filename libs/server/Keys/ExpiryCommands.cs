@@ -70,7 +70,7 @@ internal static class ExpiryCommands
                 : ExpireCondition.Always;
             if (one == ExpireCondition.Always)
             {
-                failed = call.FailBytes([.. "ERR Unsupported option "u8, .. call[i]]);
+                failed = call.FailBytes([.. "ERR Unsupported option "u8, .. call.Shown(i)]);
                 return false;
             }
 

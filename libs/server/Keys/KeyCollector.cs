@@ -30,6 +30,9 @@ internal unsafe struct KeyCollector : IRead
     /// <summary>No pattern.</summary>
     internal static Arg All => new() { Length = -1 };
 
+    /// <summary>The pattern; a lone star means none, so that it also finds the empty key, as in Redis.</summary>
+    internal static Arg PatternOf(Arg pattern) => pattern.Length == 1 && *pattern.Bytes == '*' ? All : pattern;
+
     public void Look(in RecordView record)
     {
         if (_kind != RecordKind.None && record.Kind != _kind)

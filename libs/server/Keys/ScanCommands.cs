@@ -46,7 +46,7 @@ internal readonly struct Scan : ICommand
             {
                 unsafe
                 {
-                    pattern = call.Args[i + 1];
+                    pattern = KeyCollector.PatternOf(call.Args[i + 1]);
                 }
             }
             else if (call.Is(i, "TYPE"u8))
@@ -97,7 +97,7 @@ internal readonly struct Keys : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        var collector = new KeyCollector(call.Args[1], RecordKind.None);
+        var collector = new KeyCollector(KeyCollector.PatternOf(call.Args[1]), RecordKind.None);
         uint ns = call.Namespace;
         ulong cursor = 0;
         do

@@ -92,12 +92,14 @@ internal abstract class Acceptor(Server server) : IDisposable
         {
             "*" => IPAddress.Any,
             "::*" => IPAddress.IPv6Any,
+            "127.0.0.1" => IPAddress.Loopback, // the defaults need no parser (start-up)
+            "::1" => IPAddress.IPv6Loopback,
             _ => IPAddress.TryParse(text, out IPAddress? parsed) ? parsed : null,
         };
         if (address is null)
             throw new Garnet.Common.GarnetException(Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address", "Give addresses like 127.0.0.1 or ::1, * for all");
         if (Listen(settings, address))
-            _addresses.Add(address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{address}]:{Port}" : $"{address}:{Port}");
+            _addresses.Add(address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]:{Port}" : $"{text}:{Port}");
         else if (!optional)
             throw new Garnet.Common.GarnetException(Garnet.Common.ExitKind.Configuration, $"bind {bind}", "this machine has no such address", "List the addresses with: ip addr");
     }

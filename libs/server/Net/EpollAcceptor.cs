@@ -61,7 +61,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             return Failed(listener, $"{address} port {Port}");
         length = AddressBytes;
         if (Port == 0 && Libc.getsockname(listener, name, &length) == 0)
-            Port = ReadAddress(name)!.Port;
+            Port = PeerAddress.PortOf(new ReadOnlySpan<byte>(name, AddressBytes));
         Watch(listener);
         return true;
     }
@@ -112,7 +112,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
                 return;
             }
 
-            Admit(descriptor, ReadAddress(name));
+            Admit(descriptor, name);
         }
     }
 
@@ -127,7 +127,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         _set.Pause(RetryMs);
     }
 
-    private void Admit(int descriptor, IPEndPoint? remote)
+    private void Admit(int descriptor, byte* remote)
     {
         PeerAddress peer = Describe(descriptor, remote);
         if (Refusal(peer) is { } refusal)
@@ -143,14 +143,14 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         HandOver(peer, client => client.Descriptor = descriptor);
     }
 
-    private PeerAddress Describe(int descriptor, IPEndPoint? remote)
+    private PeerAddress Describe(int descriptor, byte* remote)
     {
-        if (remote is null)
-            return new PeerAddress(null, null, _unixPath);
-        byte* name = stackalloc byte[AddressBytes];
+        if (*(ushort*)remote is not (Libc.AF_INET or Libc.AF_INET6))
+            return new PeerAddress(_unixPath);
+        byte* local = stackalloc byte[AddressBytes];
         uint length = AddressBytes;
-        IPEndPoint? local = Libc.getsockname(descriptor, name, &length) == 0 ? ReadAddress(name) : null;
-        return new PeerAddress(remote, local, "");
+        bool known = Libc.getsockname(descriptor, local, &length) == 0;
+        return new PeerAddress(new ReadOnlySpan<byte>(remote, PeerAddress.RawBytes), known ? new ReadOnlySpan<byte>(local, PeerAddress.RawBytes) : default);
     }
 
     private void Tune(int descriptor)
@@ -197,17 +197,5 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         BinaryPrimitives.WriteUInt16BigEndian(span[2..], (ushort)port);
         address.TryWriteBytes(span[(v6 ? 8 : 4)..], out _);
         return v6 ? 28u : 16u;
-    }
-
-    private static IPEndPoint? ReadAddress(byte* name)
-    {
-        var span = new ReadOnlySpan<byte>(name, AddressBytes);
-        int port = BinaryPrimitives.ReadUInt16BigEndian(span[2..]);
-        return *(ushort*)name switch
-        {
-            Libc.AF_INET => new IPEndPoint(new IPAddress(span.Slice(4, 4)), port),
-            Libc.AF_INET6 => new IPEndPoint(new IPAddress(span.Slice(8, 16)), port),
-            _ => null,
-        };
     }
 }

@@ -11,8 +11,8 @@ internal sealed class Mailbox(ITransport transport)
     private List<Message> _incoming = [];
     private List<Message> _taken = [];
 
-    /// <summary>A message: what to do and with whom.</summary>
-    internal readonly record struct Message(Action<Reactor, Connection?, object?> Do, Connection? Client, object? Content);
+    /// <summary>A message: what to do and with whom. A class: lists of references are compiled ahead (start-up).</summary>
+    internal sealed record Message(Action<Reactor, Connection?, object?> Do, Connection? Client, object? Content);
 
     /// <summary>Adds a message.</summary>
     internal void Post(Action<Reactor, Connection?, object?> action, Connection? client, object? content)

@@ -7,6 +7,7 @@ namespace Garnet.Server.Net;
 internal sealed unsafe partial class Reactor
 {
     private Connection? _current;
+    private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _pushed; // the running command sent a message to its own client
 
     private void ExecuteBatch()
@@ -16,7 +17,7 @@ internal sealed unsafe partial class Reactor
             return;
         if (count > 1)
             PrefetchRecords(count);
-        bool guarded = Server.Guarded | Store.Tight;
+        bool guarded = Server.Guarded | Store.Tight | _bigFrame;
         long began = Server.Clock.MonotonicUs;
         for (int i = 0; i < count; i++)
         {
@@ -30,6 +31,7 @@ internal sealed unsafe partial class Reactor
 
         Figures.BusyUs += Server.Clock.MonotonicUs - began;
         _frameCount = 0;
+        _bigFrame = false;
         _args.Clear();
     }
 
@@ -87,6 +89,8 @@ internal sealed unsafe partial class Reactor
         Reply reply = Guards.Check(ref call, entry);
         if (reply == Reply.Sent)
             reply = Guards.RunTimed(ref call, entry);
+        if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
+            Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
             Out.Position = client.SegmentStart + before;
         return reply;

@@ -206,6 +206,7 @@ internal sealed unsafe partial class Reactor
         client.RoundEnd = big.CommandEnd; // what follows is kept below, whatever the command does
         if (result == ParseResult.Command)
         {
+            _bigFrame = true;
             AddFrame(client, big.Start, big.CommandEnd);
             ExecuteBatch();
         }

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
@@ -11,11 +12,11 @@ namespace Garnet.Server.Net;
 internal sealed unsafe partial class Reactor : IReplyRoom
 {
     private const int ReplyBytes = 512 * 1024;
-    private const int SendEarlyBytes = 256 * 1024;
+    internal const int SendEarlyBytes = 256 * 1024;
     private const int RoundReplyBytesMax = 4 * 1024 * 1024;
 
     private readonly List<Connection> _touched = [];
-    private readonly List<nint> _extraReplies = [];
+    private readonly List<nint> _extraReplies = new(0);
     private byte* _replies;
     private long _extraReplyBytes;
     private long _round = 1;
@@ -192,12 +193,21 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             return;
         byte* start = client.SegmentStart;
         client.SegmentEnd = Out.Position;
+        if (!Server.MeasuresReplies && Server.LargeReplies.Wants(client.SegmentEnd - start))
+            NoteLargeReply(client, frame);
         SendSegment(client);
         Out.Position = start;
         client.SegmentStart = start;
         client.SegmentEnd = null;
         if (client.Stalled && !client.Parked)
             KeepRest(client, frame->End);
+    }
+
+    private void NoteLargeReply(Connection client, Frame* frame)
+    {
+        var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
+            Server.LargeReplies.Consider(ref call, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
     private void SendPending(Connection client)
@@ -306,6 +316,8 @@ internal sealed unsafe partial class Reactor : IReplyRoom
 
     private void FreeExtraReplies()
     {
+        if (_extraReplyBytes == 0)
+            return;
         foreach (nint memory in _extraReplies)
             NativeMemory.Free((void*)memory);
         _extraReplies.Clear();

@@ -24,6 +24,8 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal const int QuotaCommands = 128;
     private const int FramesMax = 64;
     private const int ReceiveBytesMax = 64 * 1024;
+    /// <summary>A request of more bytes than this always came in memory of its own.</summary>
+    internal const int PlainRequestBytesMax = BigRequest.Threshold + ReceiveBytesMax;
     private const int ReceiveArenaBytes = 1024 * 1024;
     private const int TickMs = 100;
 
@@ -38,7 +40,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly List<Connection> _carriedNow = [];
     private readonly List<Connection> _waiting = [];
     private readonly Lock _slotsGate = new();
-    private readonly Stack<int> _freeSlots = new();
+    private readonly List<int> _freeSlots = [];
     private readonly CommandEntry* _entries;
     private Connection?[] _slots = new Connection?[16];
     private int _frameCount;
@@ -96,7 +98,13 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         lock (_slotsGate)
         {
-            if (!_freeSlots.TryPop(out int slot))
+            int slot;
+            if (_freeSlots.Count > 0)
+            {
+                slot = _freeSlots[^1];
+                _freeSlots.RemoveAt(_freeSlots.Count - 1);
+            }
+            else
             {
                 slot = _slotCount++;
                 if (slot == _slots.Length)
@@ -143,7 +151,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         lock (_slotsGate)
         {
             _slots[client.Slot] = null;
-            _freeSlots.Push(client.Slot);
+            _freeSlots.Add(client.Slot);
         }
 
         client.FreeBuffers();

@@ -94,8 +94,8 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
     private void Admit(Socket socket)
     {
         PeerAddress peer = socket.AddressFamily == AddressFamily.Unix
-            ? new PeerAddress(null, null, _unixPath)
-            : new PeerAddress(socket.RemoteEndPoint as IPEndPoint, socket.LocalEndPoint as IPEndPoint, "");
+            ? new PeerAddress(_unixPath)
+            : new PeerAddress(socket.RemoteEndPoint as IPEndPoint, socket.LocalEndPoint as IPEndPoint);
         byte[]? refusal;
         lock (_listeners)
             refusal = Refusal(peer);

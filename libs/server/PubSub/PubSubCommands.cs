@@ -76,7 +76,7 @@ internal static class PubSubCommands
     internal static Reply List(ref Call call, ChannelKind kind)
     {
         if (call.Count > 3)
-            return call.WrongArity();
+            return call.WrongSubcommandArity();
         List<byte[]> names = call.Server.Channels.Active(kind, call.Count == 3 ? call[2].ToArray() : null);
         call.Out.Array(names.Count);
         foreach (byte[] name in names)

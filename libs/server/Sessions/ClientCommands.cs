@@ -74,9 +74,9 @@ internal readonly struct ClientSetInfo : ICommand
     {
         bool name = call.Is(2, "LIB-NAME"u8);
         if (!name && !call.Is(2, "LIB-VER"u8))
-            return call.FailBytes([.. "ERR Unrecognized option '"u8, .. call[2], (byte)'\'']);
+            return call.FailBytes([.. "ERR Unrecognized option '"u8, .. call.Shown(2), (byte)'\'']);
         if (!ConnectionCommands.IsName(call[3]))
-            return call.FailBytes([.. "ERR "u8, .. call[2], .. " cannot contain spaces, newlines or special characters."u8]);
+            return call.FailBytes([.. "ERR "u8, .. call.Shown(2), .. " cannot contain spaces, newlines or special characters."u8]);
         if (name)
             call.Client.LibraryName = call.Text(3);
         else
@@ -112,7 +112,7 @@ internal readonly struct ClientList : ICommand
         {
             if (filter.TrySetType(call.Text(3)))
                 return true;
-            failed = call.FailBytes([.. "ERR Unknown client type '"u8, .. call[3], (byte)'\'']);
+            failed = call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(3), (byte)'\'']);
             return false;
         }
 

@@ -62,7 +62,7 @@ internal sealed class ClientFilter
         else if (call.Is(i, "TYPE"u8))
         {
             if (!TrySetType(call.Text(i + 1)))
-                return call.FailBytes([.. "ERR Unknown client type '"u8, .. call[i + 1], (byte)'\'']);
+                return call.FailBytes([.. "ERR Unknown client type '"u8, .. call.Shown(i + 1), (byte)'\'']);
         }
         else if (call.Is(i, "ADDR"u8))
         {
@@ -76,7 +76,7 @@ internal sealed class ClientFilter
         {
             _user = call.Text(i + 1);
             if (_user != "default")
-                return call.FailBytes([.. "ERR No such user '"u8, .. call[i + 1], (byte)'\'']);
+                return call.FailBytes([.. "ERR No such user '"u8, .. call.Shown(i + 1), (byte)'\'']);
         }
         else if (call.Is(i, "SKIPME"u8) && (call.Is(i + 1, "YES"u8) || call.Is(i + 1, "NO"u8)))
         {

@@ -110,7 +110,7 @@ internal readonly struct Hello : ICommand
         if (auth > 0 && !ConnectionCommands.Verify(call.Server, call[auth], call[auth + 1]))
             return call.Fail(Fault.WrongPassword);
         if (auth == 0 && (call.Client.Gate & Gate.Unauthenticated) != 0)
-            return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
+            return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
         if (name > 0 && !ConnectionCommands.IsName(call[name]))
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
         call.Client.Gate &= ~Gate.Unauthenticated;
@@ -137,7 +137,7 @@ internal readonly struct Hello : ICommand
             }
             else
             {
-                failed = call.FailBytes([.. "ERR Syntax error in HELLO option '"u8, .. call[i], (byte)'\'']);
+                failed = call.FailBytes([.. "ERR Syntax error in HELLO option '"u8, .. call.Shown(i), (byte)'\'']);
                 return false;
             }
         }

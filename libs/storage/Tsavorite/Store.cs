@@ -63,7 +63,7 @@ public sealed unsafe class Store : IDisposable
 
     /// <summary>A key reference from a hash taken earlier by <see cref="HashBytes"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public KeyRef KeyFromHash(byte* key, int length, uint ns, ulong bytesHash) => new(key, length, ns, bytesHash ^ ns * KeyHash.NamespaceFactor);
+    public KeyRef KeyFromHash(byte* key, int length, uint ns, ulong bytesHash) => new(key, length, ns, KeyHash.Mix(bytesHash, ns));
 
     /// <summary>A key reference, hashing the bytes now.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -110,6 +110,13 @@ public sealed unsafe class Store : IDisposable
     public void SetPolicy(EvictionPolicy policy)
     {
         Movers.Policy = policy;
+        Movers.Wake();
+    }
+
+    /// <summary>Stops or resumes the removal of expired keys in the background (they are hidden all the same).</summary>
+    public void PauseExpiry(bool paused)
+    {
+        Movers.ExpiryPaused = paused;
         Movers.Wake();
     }
 

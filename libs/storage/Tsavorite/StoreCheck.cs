@@ -20,8 +20,8 @@ public static unsafe class StoreCheck
             check.Run();
             used += check.UsedBytes;
         }
-        long oldCounts = core.OldCountBytes;
-        if (used + oldCounts != core.Arena.Used) broken.Add($"accounting: parts sum to {used + oldCounts}, used is {core.Arena.Used}");
+        long parts = used + core.OldCountBytes + core.Records.WaitingBytes(out long account);
+        if (parts != account) broken.Add($"accounting: parts sum to {parts}, used is {account}");
         for (int i = 0; i < core.Shape->PartitionCount; i++) Partition.Exit(core.Shape->Partitions + i);
         return broken;
     }

@@ -51,7 +51,7 @@ internal sealed unsafe class StoreCore : IDisposable
         byte* key = Record.Key(record);
         int length = Record.KeyBytes(record);
         uint ns = Record.Namespace(record);
-        return new KeyRef(key, length, ns, HashOf(key, length) ^ ns * KeyHash.NamespaceFactor);
+        return new KeyRef(key, length, ns, KeyHash.Mix(HashOf(key, length), ns));
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -92,7 +92,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (Hooked)
         {
-            LogDeletion(partition, key);
+            if (!StoreTestHooks.Has(PlantedFault.SkipLogOfExpiry)) LogDeletion(partition, key);
             Observer?.OnChange(key, change);
         }
         if (change == KeyChange.Expired) partition->ExpiredKeys++;
@@ -122,10 +122,10 @@ internal sealed unsafe class StoreCore : IDisposable
         byte* copy = Records.Append(partition, bytes, next, nowMs, force: true);
         if (copy == null) return false;
         Buffer.MemoryCopy(record, copy, bytes, bytes);
-        Bucket.BeginWrite(bucket);
+        if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen)) Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, (*slot & ~IndexWord.AddressMask) | (ulong)(copy - Shape->Base) >> 3);
         Records.Bury(partition, record);
-        Bucket.EndWrite(bucket);
+        if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen)) Bucket.EndWrite(bucket);
         partition->CleanedBytes += bytes;
         return true;
     }

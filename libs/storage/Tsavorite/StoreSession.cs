@@ -107,10 +107,14 @@ public sealed unsafe class StoreSession : IDisposable
     private Outcome TryRead<T>(Partition* partition, in KeyRef key, ref T read, bool quiet) where T : struct, IRead
     {
         uint structure = Volatile.Read(ref partition->Structure);
+        StoreTestHooks.Yield(YieldPoint.StructureRead);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        StoreTestHooks.Yield(YieldPoint.DirectoryRead);
         uint sequence = Volatile.Read(ref *(uint*)bucket);
         if (((structure | sequence) & 1) != 0) return Outcome.Unchanged;
+        StoreTestHooks.Yield(YieldPoint.SequenceRead);
         ulong* slot = Bucket.Find(_shape, partition, bucket, key);
+        StoreTestHooks.Yield(YieldPoint.Found);
         ulong word = 0;
         bool live = false;
         if (slot != null)
@@ -119,6 +123,7 @@ public sealed unsafe class StoreSession : IDisposable
             byte* record = Shape.RecordOf(_shape, word);
             if (record == null || !Look(record, word, ref read, out live)) return Outcome.Unchanged;
         }
+        StoreTestHooks.Yield(YieldPoint.Looked);
         Volatile.ReadBarrier();
         if (!Unmoved(partition, bucket, structure, sequence)) return Outcome.Unchanged;
         if (!live)
@@ -136,7 +141,8 @@ public sealed unsafe class StoreSession : IDisposable
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool Unmoved(Partition* partition, byte* bucket, uint structure, uint sequence) =>
-        (Volatile.Read(ref *(uint*)bucket) == sequence && Volatile.Read(ref partition->Structure) == structure) || StoreTestHooks.SkipRecheck;
+        (Volatile.Read(ref *(uint*)bucket) == sequence || StoreTestHooks.Has(PlantedFault.SkipRecheck))
+        && (Volatile.Read(ref partition->Structure) == structure || StoreTestHooks.Has(PlantedFault.SkipStructureRecheck));
 
     // U2: every shared word is read once into a local; lengths are bounded before anything is shown.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -148,8 +154,7 @@ public sealed unsafe class StoreSession : IDisposable
         int keyBytes = (int)(head >> 48);
         byte* key = record + Record.KeyOffset(flags);
         live = false;
-        if ((ulong)(key - _shape->Base) + (uint)keyBytes + (uint)valueBytes > _shape->RecordsStart + _shape->RecordsBytes + Arena.PageBytes) return false;
-        if (valueBytes < 0) return false;
+        if (!StoreTestHooks.Has(PlantedFault.SkipLengthBound) && !IsInBounds(key, keyBytes, valueBytes)) return false;
         long expireAtMs = 0;
         ulong etag = 0;
         if ((flags & (Record.TtlFlag | Record.ETagFlag)) != 0)
@@ -162,11 +167,16 @@ public sealed unsafe class StoreSession : IDisposable
             }
             if ((flags & Record.ETagFlag) != 0) etag = *(ulong*)field;
         }
-        live = expireAtMs == 0 || expireAtMs > NowMs;
+        live = expireAtMs == 0 || expireAtMs > NowMs || StoreTestHooks.Has(PlantedFault.SkipExpiryCheck);
         if (live)
             read.Look(new RecordView((RecordKind)(byte)(head >> 32), key + keyBytes, valueBytes, key, keyBytes, expireAtMs, etag, IndexWord.Frequency(word)));
         return true;
     }
+
+    // A guard page behind the records may be read too.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool IsInBounds(byte* key, int keyBytes, int valueBytes) => valueBytes >= 0
+        && (ulong)(key - _shape->Base) + (uint)keyBytes + (uint)valueBytes <= _shape->RecordsStart + _shape->RecordsBytes + Arena.PageBytes;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Outcome ReadSlow<T>(in KeyRef key, ref T read, bool quiet) where T : struct, IRead
@@ -203,6 +213,9 @@ public sealed unsafe class StoreSession : IDisposable
     private void RaiseFrequency(ulong* slot, ulong word)
     {
         _readsToSample = FrequencySample;
-        if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
+        if (IndexWord.Frequency(word) == 3) return;
+        StoreTestHooks.Yield(YieldPoint.BeforeFrequency);
+        if (StoreTestHooks.Has(PlantedFault.StoreFrequencyBlindly)) *slot = word + IndexWord.FrequencyOne;
+        else Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
     }
 }

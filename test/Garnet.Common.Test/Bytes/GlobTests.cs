@@ -5,7 +5,7 @@ namespace Garnet.Common.Test.Bytes;
 /// <summary>Cases as redis-server 7.0.15 answers them; GlobDifferentialTests asks one where it is installed.</summary>
 public sealed class GlobTests
 {
-    [TestCase("*", "", true)]
+    [TestCase("*", "", false)] // PSUBSCRIBE * does not get what is published to the empty channel; KEYS * asks no glob
     [TestCase("*", "anything", true)]
     [TestCase("", "", true)]
     [TestCase("", "a", false)]

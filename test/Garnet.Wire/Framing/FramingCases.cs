@@ -52,7 +52,7 @@ internal static class FramingCases
         new("a bulk length above 512 MiB", "*1\r\n$536870913\r\n", Bulk, Ending.Closes),
         new("a bulk length of 512 MiB waits", "*2\r\n$3\r\nGET\r\n$536870912\r\nabc", "", Ending.Waits),
         new("a bulk length line without end", "*1\r\n$" + new string('1', 70_000), "-ERR Protocol error: too big bulk count string\r\n", Ending.Closes),
-        new("two bytes behind a bulk are skipped unseen", "*1\r\n$4\r\nPINGxx", "+PONG\r\n", Ending.Stays),
+        new("two bytes behind a bulk are skipped unseen", "*1\r\n$4\r\nPINGxx", "+PONG\r\n", Ending.Stays) { OursReplies = "-ERR Protocol error: invalid CRLF in request\r\n", OursEnding = Ending.Closes },
         new("half a request waits", "*2\r\n$3\r\nGET\r\n$1\r\n", "", Ending.Waits),
     ];
 

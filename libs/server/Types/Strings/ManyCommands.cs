@@ -170,7 +170,7 @@ internal readonly struct MSetEx : ICommand
         if (count > (call.Count - 2) / 2)
             return call.FailBytes("ERR wrong number of key-value pairs"u8);
         var options = new StringOptions(StringOption.Exists | StringOption.Expire | StringOption.KeepTtl);
-        if (!options.TryParse(ref call, 2 + (int)(count * 2), out Reply failed))
+        if (!options.TryParse(ref call, 2 + (int)(count * 2), out Reply failed) || !options.TryExpiry(ref call, out failed))
             return failed;
         var template = new SetValue { Condition = options.Condition, KeepExpiry = options.KeepExpiry, ExpireAtMs = options.ExpireAtMs };
         Reply reply = ManyCommands.SetAll(ref call, 2, (int)count, template, out bool applied);

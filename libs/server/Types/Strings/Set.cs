@@ -26,7 +26,7 @@ internal readonly unsafe struct Set : ICommand
     private static Reply RunWithOptions(ref Call call, in KeyRef key, ref SetValue set)
     {
         var options = new StringOptions(allowed: StringOption.AnySet);
-        if (!options.TryParse(ref call, 3, out Reply failed))
+        if (!options.TryParse(ref call, 3, out Reply failed) || !options.TryExpiry(ref call, out failed))
             return failed;
         set.Condition = options.Condition;
         set.Operand = options.Operand;

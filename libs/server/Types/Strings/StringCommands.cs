@@ -177,6 +177,17 @@ internal readonly struct GetEx : ICommand
         var options = new StringOptions(StringOption.Expire | StringOption.Persist);
         if (!options.TryParse(ref call, 2, out Reply failed))
             return failed;
+        var look = default(Keys.FieldsLook); // Redis looks for the key before it reads the time
+        if (options.HasExpiry && call.Store.Read(in key, ref look, quiet: true) != Outcome.Done)
+        {
+            call.Store.Misses++;
+            return call.Null();
+        }
+
+        if (options.HasExpiry && look.Kind != RecordKind.String)
+            return call.Fail(Fault.WrongType);
+        if (!options.TryExpiry(ref call, out failed))
+            return failed;
         var touch = new TakeOrTouch { ChangesExpiry = options.HasExpiry || options.Persist, ExpireAtMs = options.ExpireAtMs };
         touch.Remove = options.HasExpiry && options.ExpireAtMs <= call.NowMs;
         return StringCommands.ReplyTaken(ref call, in key, touch);

@@ -20,8 +20,7 @@ internal enum StringOption
 internal unsafe ref struct StringOptions(StringOption allowed)
 {
     private int _expireArg;
-    private bool _expireInSeconds;
-    private bool _expireAbsolute;
+    private ExpireUnit _unit;
 
     internal SetCondition Condition;
     internal byte* Operand;
@@ -52,7 +51,16 @@ internal unsafe ref struct StringOptions(StringOption allowed)
             return false;
         }
 
-        return _expireArg == 0 || TryExpiry(ref call, out failed);
+        return true;
+    }
+
+    private enum ExpireUnit
+    {
+        None,
+        Seconds,
+        Milliseconds,
+        UnixSeconds,
+        UnixMilliseconds,
     }
 
     private bool TryFlag(ref Call call, int i)
@@ -97,27 +105,33 @@ internal unsafe ref struct StringOptions(StringOption allowed)
 
     private bool TryExpire(ref Call call, int i)
     {
-        if ((allowed & StringOption.Expire) == 0 || _expireArg != 0 || KeepExpiry || Persist)
+        if ((allowed & StringOption.Expire) == 0 || KeepExpiry || Persist)
             return false;
-        bool ex = call.Is(i, "EX"u8), exat = call.Is(i, "EXAT"u8), px = call.Is(i, "PX"u8), pxat = call.Is(i, "PXAT"u8);
-        if (!(ex | exat | px | pxat))
+        ExpireUnit unit = call.Is(i, "EX"u8) ? ExpireUnit.Seconds
+            : call.Is(i, "PX"u8) ? ExpireUnit.Milliseconds
+            : call.Is(i, "EXAT"u8) ? ExpireUnit.UnixSeconds
+            : call.Is(i, "PXAT"u8) ? ExpireUnit.UnixMilliseconds
+            : ExpireUnit.None;
+        if (unit == ExpireUnit.None || (_unit != ExpireUnit.None && _unit != unit))
             return false;
+        _unit = unit; // the same word again is allowed, the last one counts
         _expireArg = i + 1;
-        _expireInSeconds = ex | exat;
-        _expireAbsolute = exat | pxat;
         return true;
     }
 
-    private bool TryExpiry(ref Call call, out Reply failed)
+    /// <summary>Works the expiry out, if one was given; on false the error has been written.</summary>
+    internal bool TryExpiry(ref Call call, out Reply failed)
     {
         failed = Reply.Sent;
+        if (_expireArg == 0)
+            return true;
         if (!call.TryInt64(_expireArg, out long time))
         {
             failed = call.Fail(Fault.NotAnInteger);
             return false;
         }
 
-        if (ExpiryTime.TryAbsolute(time, _expireInSeconds, _expireAbsolute, call.NowMs, out ExpireAtMs))
+        if (ExpiryTime.TryAbsolute(time, _unit is ExpireUnit.Seconds or ExpireUnit.UnixSeconds, _unit >= ExpireUnit.UnixSeconds, call.NowMs, out ExpireAtMs))
             return true;
         failed = ExpiryTime.Refuse(ref call);
         return false;

@@ -24,12 +24,17 @@ internal static unsafe class Bucket
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void BeginWrite(byte* bucket)
     {
-        *(uint*)bucket += 1;
+        *(uint*)bucket += StoreTestHooks.Has(PlantedFault.SkipOddSequence) ? 0u : 1u;
         Volatile.WriteBarrier();
+        StoreTestHooks.Yield(YieldPoint.SequenceOdd);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void EndWrite(byte* bucket) => Volatile.Write(ref *(uint*)bucket, *(uint*)bucket + 1);
+    public static void EndWrite(byte* bucket)
+    {
+        StoreTestHooks.Yield(YieldPoint.BeforeSequenceEven);
+        Volatile.Write(ref *(uint*)bucket, *(uint*)bucket + (StoreTestHooks.Has(PlantedFault.SkipOddSequence) ? 2u : 1u));
+    }
 
     /// <summary>Empties buckets of a reused segment; their sequences go on rising (U3).</summary>
     public static void ClearAll(byte* bucket, int count)

@@ -6,12 +6,14 @@ namespace Tsavorite;
 /// The index of all partitions: an extendible directory of segments of buckets each. A segment splits by the next tag
 /// bit, from the index words alone, and merges with its buddy when both are nearly empty. Everything here runs under
 /// the partition's lock.
-/// U3, U15: directories of every depth are kept until the store closes, so late readers always find valid numbers.
+/// U3, U15: directories of every depth stay mapped until the store closes, so late readers always find valid numbers
+/// (or zero, which is one). Those of past depths that fill pages give their memory back; the rest is 4 KiB at most.
 /// U12: the structure sequence is odd while segments change places.
 /// </summary>
 internal sealed unsafe class IndexSpace : IDisposable
 {
     public const int DepthMax = IndexWord.TagBits;
+    private const int PagedDepth = 10;
     private readonly Shape* _shape;
     private readonly IndexPool _pool;
     private readonly nint[] _directories;
@@ -160,14 +162,15 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         long bytes = 0;
         for (int depth = 0; depth <= DepthMax; depth++)
-            if (_directories[partition->Number * (DepthMax + 1) + depth] != 0) bytes += DirectoryBytesAt(depth);
+            if (DirectoryAt(partition, depth) != 0 && (depth < PagedDepth || depth == DepthOf(partition))) bytes += DirectoryBytesAt(depth);
         return bytes;
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        foreach (nint directory in _directories) NativeMemory.AlignedFree((void*)directory);
+        for (int i = 0; i < _directories.Length; i++)
+            if (i % (DepthMax + 1) < PagedDepth) NativeMemory.AlignedFree((void*)_directories[i]);
         Array.Clear(_directories);
     }
 
@@ -177,23 +180,43 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         partition->Structure++;
         Volatile.WriteBarrier();
+        StoreTestHooks.Yield(YieldPoint.StructureOdd);
     }
 
-    private static void EndStructure(Partition* partition) => Volatile.Write(ref partition->Structure, partition->Structure + 1);
+    private static void EndStructure(Partition* partition)
+    {
+        StoreTestHooks.Yield(YieldPoint.BeforeStructureEven);
+        Volatile.Write(ref partition->Structure, partition->Structure + 1);
+    }
 
     private static long DirectoryBytesAt(int depth) => Math.Max(64L, 4L << depth);
 
     // One array per depth, made once and used again: a stale reader finds numbers of this partition's past.
     private ulong DirectoryOf(Partition* partition, int depth)
     {
-        ref nint directory = ref _directories[partition->Number * (DepthMax + 1) + depth];
-        if (directory == 0)
-        {
-            directory = (nint)NativeMemory.AlignedAlloc((nuint)DirectoryBytesAt(depth), 64);
-            NativeMemory.Clear((void*)directory, (nuint)DirectoryBytesAt(depth));
-            _pool.Account(DirectoryBytesAt(depth));
-        }
+        ref nint directory = ref DirectoryAt(partition, depth);
+        if (directory == 0 || depth >= PagedDepth) _pool.Account(DirectoryBytesAt(depth));
+        if (directory == 0) directory = depth < PagedDepth ? Allocate(DirectoryBytesAt(depth)) : _pool.Table(DirectoryBytesAt(depth));
         return (ulong)directory | (uint)depth;
+    }
+
+    private ref nint DirectoryAt(Partition* partition, int depth) => ref _directories[partition->Number * (DepthMax + 1) + depth];
+
+    private static nint Allocate(long bytes)
+    {
+        nint directory = (nint)NativeMemory.AlignedAlloc((nuint)bytes, 64);
+        NativeMemory.Clear((void*)directory, (nuint)bytes);
+        return directory;
+    }
+
+    // Another directory is in force from here on.
+    private void Enter(Partition* partition, ulong directory)
+    {
+        int past = DepthOf(partition);
+        Volatile.Write(ref partition->Directory, directory);
+        if (past < PagedDepth) return;
+        Arena.ReleaseTable((byte*)DirectoryAt(partition, past), DirectoryBytesAt(past));
+        _pool.Unaccount(DirectoryBytesAt(past));
     }
 
     private void Deepen(Partition* partition)
@@ -203,7 +226,7 @@ internal sealed unsafe class IndexSpace : IDisposable
         ulong directory = DirectoryOf(partition, depth + 1);
         uint* to = (uint*)(directory & ~63UL);
         for (long i = 0; i < 2L << depth; i++) to[i] = from[i >> 1];
-        Volatile.Write(ref partition->Directory, directory);
+        Enter(partition, directory);
     }
 
     private void Flatten(Partition* partition)
@@ -217,7 +240,7 @@ internal sealed unsafe class IndexSpace : IDisposable
             ulong directory = DirectoryOf(partition, depth - 1);
             uint* to = (uint*)(directory & ~63UL);
             for (long i = 0; i < 1L << (depth - 1); i++) to[i] = from[2 * i];
-            Volatile.Write(ref partition->Directory, directory);
+            Enter(partition, directory);
         }
     }
 
@@ -242,6 +265,7 @@ internal sealed unsafe class IndexSpace : IDisposable
             ulong first = words[1], second = words[2], third = words[3];
             uint next = (uint)words[0];
             GiveNode(partition, node);
+            if (StoreTestHooks.Has(PlantedFault.ForgetOverflowOnSplit)) first = second = third = 0;
             moved += Deal(partition, left, right, first, bit) + Deal(partition, left, right, second, bit) + Deal(partition, left, right, third, bit);
             node = next;
         }

@@ -30,6 +30,11 @@ internal static unsafe class KeyHash
         return Finish(low, high, length, seed);
     }
 
+    /// <summary>The same bytes lie elsewhere in each namespace.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Mix(ulong bytesHash, uint ns) =>
+        StoreTestHooks.Has(PlantedFault.SkipHashMixOfNamespace) ? bytesHash : bytesHash ^ ns * NamespaceFactor;
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static ulong OfLong(byte* key, int length, ulong seed)
     {

@@ -118,13 +118,15 @@ internal sealed unsafe class Arena : IDisposable
         SpinGate.Exit(ref _gate);
     }
 
+    public void WakeMovers() => _wake.Set();
+
     /// <summary>A zeroed table of the store's own, touched page by page, unmapped with the arena.</summary>
     public byte* Table(long bytes)
     {
         bytes = (bytes + PageBytes - 1) / PageBytes * PageBytes;
         byte* table = (byte*)Map(bytes);
         if (table == null) throw new InvalidOperationException($"No address space for a table of {bytes} bytes.");
-        _tables.Add(((nint)table, bytes));
+        lock (_tables) _tables.Add(((nint)table, bytes));
         return table;
     }
 
@@ -132,6 +134,13 @@ internal sealed unsafe class Arena : IDisposable
     public void Release(long offset, long bytes)
     {
         if (!Advise(offset, bytes, Libc.MADV_DONTNEED)) NativeMemory.Clear(Base + offset, (nuint)bytes);
+    }
+
+    /// <summary>Gives the memory of a table back; it reads as zero afterwards.</summary>
+    public static void ReleaseTable(byte* table, long bytes)
+    {
+        bool released = OperatingSystem.IsLinux() && Libc.madvise(table, (nint)bytes, Libc.MADV_DONTNEED) == 0;
+        if (!released) NativeMemory.Clear(table, (nuint)bytes);
     }
 
     /// <inheritdoc/>

@@ -7,7 +7,7 @@ namespace Tsavorite;
 internal struct Extent
 {
     public int Pages;
-    /// <summary>1 taken, 0 free.</summary>
+    /// <summary>1 taken or freed but not yet returned, 0 free.</summary>
     public int Taken;
     /// <summary>Neighbours in the partition's list, or in the list of free runs.</summary>
     public uint Previous, Next;

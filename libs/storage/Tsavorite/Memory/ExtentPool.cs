@@ -3,20 +3,23 @@ using System.Numerics;
 namespace Tsavorite;
 
 /// <summary>
-/// Runs of 4 KiB pages for records too large for a segment. A freed run goes back to the system at once and its
-/// addresses to a list by size; neighbours are joined only when no list has a run left (rare: address space is
-/// several times the limit).
+/// Runs of 4 KiB pages for records too large for a segment. A freed run waits, still backed and still in the account,
+/// for the mover: giving memory back is a call to the system, and the writer that frees holds a partition lock (U5).
+/// A run of just that size is used again before. Runs given back are listed by size; neighbours are joined only when
+/// no list has a run left (rare: address space is several times the limit).
 /// </summary>
 internal sealed unsafe class ExtentPool
 {
     private const int Classes = 96, LookMax = 16;
+    private const long WaitingMax = 4 << 20;
     private readonly Arena _arena;
     private readonly Extent* _extents;
     private readonly long _start;
     private readonly uint _pagesMax;
     private readonly uint[] _free = new uint[Classes];
     private int _gate;
-    private uint _fresh = 1;
+    private uint _fresh = 1, _waiting;
+    private long _waitingBytes;
 
     public ExtentPool(Arena arena)
     {
@@ -39,7 +42,10 @@ internal sealed unsafe class ExtentPool
     /// <summary>First page of a run of that many, or 0.</summary>
     public uint Take(int pages, bool force)
     {
-        if (!_arena.Take((long)pages * Arena.PageBytes, force)) return 0;
+        uint reused = Reuse(pages);
+        if (reused != 0) return reused;
+        while (!_arena.Take((long)pages * Arena.PageBytes, force))
+            if (!Return(1)) return 0;
         SpinGate.Enter(ref _gate);
         uint page = Find(pages);
         if (page == 0)
@@ -53,15 +59,69 @@ internal sealed unsafe class ExtentPool
         return page;
     }
 
+    /// <summary>Frees a run; its memory stays for the mover to return.</summary>
     public void Give(uint page)
     {
-        int pages = _extents[page].Pages;
-        _arena.Release((long)Offset(page), (long)pages * Arena.PageBytes);
         SpinGate.Enter(ref _gate);
-        _extents[page].Taken = 0;
-        Push(page);
+        _extents[page].Next = _waiting;
+        _waiting = page;
+        _waitingBytes += (long)_extents[page].Pages * Arena.PageBytes;
+        bool many = _waitingBytes > WaitingMax;
         SpinGate.Exit(ref _gate);
-        _arena.Give((long)pages * Arena.PageBytes);
+        if (many) _arena.WakeMovers();
+    }
+
+    /// <summary>
+    /// Returns the memory of some freed runs to the system; false if none waits. Under a partition lock only when no
+    /// other memory is left.
+    /// </summary>
+    public bool Return(int runs)
+    {
+        bool any = false;
+        for (int i = 0; i < runs; i++)
+        {
+            SpinGate.Enter(ref _gate);
+            uint page = _waiting;
+            if (page != 0) _waiting = _extents[page].Next;
+            SpinGate.Exit(ref _gate);
+            if (page == 0) return any;
+            long bytes = (long)_extents[page].Pages * Arena.PageBytes;
+            _arena.Release((long)Offset(page), bytes);
+            SpinGate.Enter(ref _gate);
+            _extents[page].Taken = 0;
+            Push(page);
+            _waitingBytes -= bytes;
+            _arena.Give(bytes);
+            SpinGate.Exit(ref _gate);
+            any = true;
+        }
+        return any;
+    }
+
+    /// <summary>Bytes of freed runs still in the account, and the account, at one moment.</summary>
+    public long WaitingBytes(out long used)
+    {
+        SpinGate.Enter(ref _gate);
+        long waiting = _waitingBytes;
+        used = _arena.Used;
+        SpinGate.Exit(ref _gate);
+        return waiting;
+    }
+
+    // The run freed last, if it has the right size: a value overwritten again and again needs no fresh memory.
+    private uint Reuse(int pages)
+    {
+        SpinGate.Enter(ref _gate);
+        uint page = _waiting;
+        if (page != 0 && _extents[page].Pages == pages)
+        {
+            _waiting = _extents[page].Next;
+            _waitingBytes -= (long)pages * Arena.PageBytes;
+            _extents[page] = new Extent { Pages = pages, Taken = 1 };
+        }
+        else page = 0;
+        SpinGate.Exit(ref _gate);
+        return page;
     }
 
     // Four classes per doubling; a run is listed under the largest class it fills.

@@ -72,6 +72,8 @@ internal sealed unsafe class IndexPool
         _arena.Give(SegmentBytes);
     }
 
+    public nint Table(long bytes) => (nint)_arena.Table(bytes);
+
     public void Account(long bytes) => _arena.Take(bytes, force: true);
 
     public void Unaccount(long bytes) => _arena.Give(bytes);

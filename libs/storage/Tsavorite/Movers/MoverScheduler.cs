@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class MoverScheduler
 {
-    private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000;
+    private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000, RunsPerRound = 256;
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
     private enum Relief
     {
@@ -21,6 +21,7 @@ internal sealed unsafe class MoverScheduler
     private readonly AutoResetEvent _wake;
     private readonly Func<long> _clockMs;
     private readonly Expirer _expirer;
+    internal volatile bool ExpiryPaused;
     private readonly Cleaner _cleaner;
     private readonly Evictor _evictor;
     private readonly Reclaimer _reclaimer;
@@ -65,11 +66,11 @@ internal sealed unsafe class MoverScheduler
     public bool Step(long nowMs)
     {
         bool more = Reclaim();
-        bool worked = false;
+        bool worked = _core.Records.ReturnExtents(RunsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
-            for (int step = 0; step < 64 && _expirer.Step(partition, nowMs); step++) worked = true;
+            for (int step = 0; step < 64 && !ExpiryPaused && _expirer.Step(partition, nowMs); step++) worked = true;
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }
@@ -102,7 +103,7 @@ internal sealed unsafe class MoverScheduler
         while (arena.Used + need > arena.Ceiling)
         {
             if (rounds-- == 0) return Relief.Some;
-            if (CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            if (_core.Records.ReturnExtents(EvictionsPerRound) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;

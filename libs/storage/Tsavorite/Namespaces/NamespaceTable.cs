@@ -73,6 +73,12 @@ public sealed unsafe class NamespaceTable
         _movers = movers;
     }
 
+    /// <summary>The numbers used so far.</summary>
+    internal int[] Databases()
+    {
+        lock (_gate) return [.. Enumerable.Range(0, _ids.Length).Where(database => _ids[database] != 0)];
+    }
+
     /// <summary>The ids that await emptying, empty if none.</summary>
     internal uint[] Retired()
     {

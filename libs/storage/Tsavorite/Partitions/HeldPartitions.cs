@@ -21,6 +21,11 @@ internal sealed unsafe class HeldPartitions
             int number = Shape.PartitionOf(_shape, key.Hash)->Number;
             _bits[number >> 6] |= 1UL << number;
         }
+        if (StoreTestHooks.Has(PlantedFault.LockInKeyOrder))
+        {
+            EnterInKeyOrder(keys);
+            return;
+        }
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
@@ -28,6 +33,19 @@ internal sealed unsafe class HeldPartitions
                 Partition.Enter(_shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)));
                 Count++;
             }
+        }
+    }
+
+    private void EnterInKeyOrder(ReadOnlySpan<KeyRef> keys)
+    {
+        ulong[] entered = new ulong[_bits.Length];
+        foreach (ref readonly KeyRef key in keys)
+        {
+            Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+            if ((entered[partition->Number >> 6] >> partition->Number & 1) != 0) continue;
+            entered[partition->Number >> 6] |= 1UL << partition->Number;
+            Partition.Enter(partition);
+            Count++;
         }
     }
 

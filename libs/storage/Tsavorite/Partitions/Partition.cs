@@ -60,13 +60,28 @@ internal unsafe struct Partition
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Enter(Partition* partition)
     {
-        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0) SpinGate.EnterSlow(ref partition->Lock);
+        StoreTestHooks.Yield(YieldPoint.BeforeLock);
+        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0) EnterSlow(partition);
+        StoreTestHooks.Yield(YieldPoint.Locked);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static void Exit(Partition* partition) => Volatile.Write(ref partition->Lock, 0);
+    public static void Exit(Partition* partition)
+    {
+        Volatile.Write(ref partition->Lock, 0);
+        StoreTestHooks.Yield(YieldPoint.Unlocked);
+    }
 
-    /// <summary>The counts of a namespace; the caller has made room by <see cref="CountsRoom"/> for new ids.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static NamespaceCount* CountOf(Partition* partition, uint ns) => partition->Counts + ns;
+    // Under a test's scheduler the holder does not run until this thread yields.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void EnterSlow(Partition* partition)
+    {
+        if (StoreTestHooks.Interleaves && StoreTestHooks.OnYield != null)
+        {
+            do StoreTestHooks.Yield(YieldPoint.Blocked);
+            while (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0);
+            return;
+        }
+        SpinGate.EnterSlow(ref partition->Lock);
+    }
 }

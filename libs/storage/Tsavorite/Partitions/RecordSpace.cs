@@ -65,8 +65,10 @@ internal sealed unsafe class RecordSpace
         record[4] = (byte)RecordKind.Padding;
         uint number = Shape.SegmentOf(_shape, offset);
         Segment* segment = _shape->Segments + number;
+        if (StoreTestHooks.Has(PlantedFault.ForgetLiveBytes)) return;
         segment->LiveBytes -= bytes;
         partition->LiveBytes -= bytes;
+        StoreTestHooks.Yield(YieldPoint.Buried);
         if (segment->LiveBytes == 0 && segment->State == SegmentState.Full) Free(partition, number);
     }
 
@@ -80,7 +82,7 @@ internal sealed unsafe class RecordSpace
     public static bool IsDraining(Shape* shape, Partition* partition, byte* record)
     {
         uint draining = partition->Draining;
-        return draining != 0 && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
+        return draining != 0 && !StoreTestHooks.Has(PlantedFault.SkipDrainingRule) && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
     }
 
     /// <summary>The record's expiry changed in place.</summary>
@@ -89,7 +91,7 @@ internal sealed unsafe class RecordSpace
         ulong offset = (ulong)(record - _shape->Base);
         if ((Record.Flags(record) & Record.ExtentFlag) == 0)
         {
-            if (expireAtMs != 0) NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
+            if (expireAtMs != 0 && !StoreTestHooks.Has(PlantedFault.ForgetEarlierExpiry)) NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
             return;
         }
         _extents.Descriptor(_extents.PageOf(offset))->ExpireAtMs = expireAtMs;
@@ -139,6 +141,12 @@ internal sealed unsafe class RecordSpace
 
     public byte* ExtentAddress(uint page) => _extents.Address(page);
 
+    /// <summary>Returns the memory of some freed extents; false if none waits.</summary>
+    public bool ReturnExtents(int runs) => _extents.Return(runs);
+
+    /// <summary>Bytes of freed extents still in the account, and the account.</summary>
+    public long WaitingBytes(out long used) => _extents.WaitingBytes(out used);
+
     public Extent* ExtentDescriptor(uint page) => _extents.Descriptor(page);
 
     private int ClassOf(long expireAtMs, long nowMs)
@@ -175,6 +183,7 @@ internal sealed unsafe class RecordSpace
         if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
         partition->Segments--;
         _segments.Give(number);
+        if (StoreTestHooks.Has(PlantedFault.DoubleFreeSegment)) _segments.Give(number);
     }
 
     private static void NoteExpiry(Partition* partition, Segment* segment, long expireAtMs)
@@ -209,7 +218,7 @@ internal sealed unsafe class RecordSpace
         else partition->ExtentsHead = extent->Next;
         if (extent->Next != 0) _extents.Descriptor(extent->Next)->Previous = extent->Previous;
         long taken = (long)extent->Pages * Arena.PageBytes;
-        partition->ExtentBytes -= taken;
+        if (!StoreTestHooks.Has(PlantedFault.ForgetExtentAccount)) partition->ExtentBytes -= taken;
         partition->LiveBytes -= taken;
         _extents.Give(page);
     }

@@ -84,7 +84,7 @@ internal sealed unsafe class Writer
         long bytes = (long)Record.KeyOffset(Record.FlagsFor(next)) + key.Length + next.ValueBytes;
         if (IsTooLarge(key, next)) return Outcome.TooLarge;
         // The namespace was given up while the caller was on its way: as if written just before that.
-        if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.Done;
+        if (_core.CountOf(partition, key.Namespace)->Retired != 0 && !StoreTestHooks.Has(PlantedFault.SkipRetiredCheck)) return Outcome.Done;
         if (!_core.Index.MakeRoom(partition, key.Hash)) return Outcome.OutOfMemory;
         byte* record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
         if (record == null) return Outcome.OutOfMemory;
@@ -162,7 +162,7 @@ internal sealed unsafe class Writer
         _core.Records.NoteExpiry(target.Partition, target.Record, next.ExpireAtMs);
         ulong old = *target.Slot;
         ulong word = (old & (IndexWord.AddressMask | IndexWord.FrequencyMask)) | (IndexWord.Make(old, 0, old & IndexWord.TierMask, next));
-        if (word == old) return;
+        if (word == old || StoreTestHooks.Has(PlantedFault.KeepOldTtlFlag)) return;
         Volatile.Write(ref *target.Slot, word);
         _core.Count(target.Partition, key.Namespace, old, -1);
         _core.Count(target.Partition, key.Namespace, word, 1);

@@ -2,17 +2,20 @@ using Garnet.Server.Commands;
 
 namespace Garnet.Server.Inspect;
 
-/// <summary>One slow command.</summary>
-internal sealed record SlowEntry(long Id, long UnixSeconds, long Microseconds, byte[][] Arguments, string Peer, string ClientName);
+/// <summary>One remarkable command; the measure is microseconds or bytes.</summary>
+internal sealed record CommandLogEntry(long Id, long UnixSeconds, long Measure, byte[][] Arguments, string Peer, string ClientName);
 
-/// <summary>The last slow commands, newest first. Shared by all reactors; a slow command takes the lock, a fast one does not.</summary>
-internal sealed class Slowlog(InspectSettings settings)
+/// <summary>
+/// The last commands whose measure (time, request or reply bytes) reached a threshold, newest first. Shared by all
+/// reactors; a remarkable command takes the lock, any other does not.
+/// </summary>
+internal sealed class CommandLog(Func<long> threshold, Func<long> entriesMax)
 {
     private const int ArgumentsMax = 32;
     private const int ArgumentBytesMax = 128;
 
     private readonly Lock _gate = new();
-    private readonly LinkedList<SlowEntry> _entries = new();
+    private readonly LinkedList<CommandLogEntry> _entries = new();
     private long _lastId = -1;
 
     internal int Count
@@ -24,22 +27,24 @@ internal sealed class Slowlog(InspectSettings settings)
         }
     }
 
-    /// <summary>Keeps the command if it took long enough.</summary>
-    internal void Consider(ref Call call, long microseconds)
+    /// <summary>True if a command of this measure would be kept.</summary>
+    internal bool Wants(long measure) => threshold() is var least && least >= 0 && measure >= least && entriesMax() > 0;
+
+    /// <summary>Keeps the command if its measure reaches the threshold.</summary>
+    internal void Consider(ref Call call, long measure)
     {
-        long threshold = settings.SlowerThanMicroseconds;
-        if (threshold < 0 || microseconds < threshold || settings.SlowEntriesMax == 0)
+        if (!Wants(measure))
             return;
         byte[][] arguments = Arguments(ref call);
         lock (_gate)
         {
-            _entries.AddFirst(new SlowEntry(++_lastId, call.NowMs / 1000, microseconds, arguments, call.Client.Peer.Remote, call.Client.Name));
+            _entries.AddFirst(new CommandLogEntry(++_lastId, call.NowMs / 1000, measure, arguments, call.Client.Peer.Remote, call.Client.Name));
             TrimLocked();
         }
     }
 
     /// <summary>The newest entries; a negative count means all.</summary>
-    internal List<SlowEntry> Newest(long count)
+    internal List<CommandLogEntry> Newest(long count)
     {
         lock (_gate)
             return [.. _entries.Take(count < 0 ? int.MaxValue : (int)Math.Min(count, int.MaxValue))];
@@ -60,7 +65,7 @@ internal sealed class Slowlog(InspectSettings settings)
 
     private void TrimLocked()
     {
-        while (_entries.Count > settings.SlowEntriesMax)
+        while (_entries.Count > entriesMax())
             _entries.RemoveLast();
     }
 

@@ -1,0 +1,56 @@
+using System.Globalization;
+using System.Text;
+
+namespace Garnet.Server.Test;
+
+/// <summary>Random commands over few keys, so that they meet: everything that writes.</summary>
+internal sealed class RandomCommands(int seed)
+{
+    private const int Keys = 12;
+
+    // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
+    private static readonly string[] Shapes =
+    [
+        "SET K V", "SET K V", "SET N I", "SET K V EX T", "SET K V PX 1", "SET K V KEEPTTL", "SET K V NX", "SET K V XX GET", "SET K V IFEQ V", "SET K V IFNE V",
+        "SETEX K T V", "PSETEX K 1 V", "SETNX K V", "GETSET K V", "MSET K V K V", "MSETNX K V K V", "MSETEX 2 K V K V EX T", "APPEND K V", "SETRANGE K S V",
+        "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "INCRBYFLOAT N F", "GETDEL K", "GETEX K EX T", "GETEX K PERSIST", "GETEX K PX 1",
+        "DEL K K", "UNLINK K", "DELEX K", "DELEX K IFNE V", "DELIFEQ K V", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE", "COPY K K DB 1 REPLACE", "MOVE K 1",
+        "EXPIRE K T", "EXPIRE K 0", "PEXPIRE K 1", "EXPIRE K T NX", "EXPIRE K T GT", "PERSIST K", "EXPIREAT K 1",
+        "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
+    ];
+
+    private readonly Random _random = new(seed);
+
+    /// <summary>The next command as bytes of the protocol.</summary>
+    internal void AddTo(StringBuilder text)
+    {
+        string shape = Shapes[_random.Next(Shapes.Length)];
+        if (shape is "FLUSHDB" or "SWAPDB 0 1" && _random.Next(20) != 0) shape = "SET K V";
+        string[] words = shape.Split(' ');
+        text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
+        foreach (string word in words)
+        {
+            string argument = Argument(word);
+            text.Append(CultureInfo.InvariantCulture, $"${argument.Length}\r\n{argument}\r\n");
+        }
+    }
+
+    private string Argument(string word) => word switch
+    {
+        "K" => "key:" + _random.Next(Keys),
+        "N" => "number:" + _random.Next(Keys / 3),
+        "V" => Value(),
+        "I" => _random.Next(-1000, 1000).ToString(CultureInfo.InvariantCulture),
+        "F" => (_random.Next(-1000, 1000) / 8.0).ToString(CultureInfo.InvariantCulture),
+        "S" => _random.Next(40).ToString(CultureInfo.InvariantCulture),
+        "T" => (100_000 + _random.Next(100_000)).ToString(CultureInfo.InvariantCulture),
+        "G" => _random.Next(6).ToString(CultureInfo.InvariantCulture),
+        _ => word,
+    };
+
+    private string Value()
+    {
+        int length = _random.Next(10) switch { 0 => 0, 1 => _random.Next(3000), 2 => 1, _ => _random.Next(60) };
+        return new string((char)('a' + _random.Next(3)), length);
+    }
+}

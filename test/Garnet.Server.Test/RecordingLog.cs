@@ -1,0 +1,36 @@
+using Tsavorite;
+
+namespace Garnet.Server.Test;
+
+/// <summary>Keeps every entry of the write log, in order. Partitions write at the same time, each under its own lock.</summary>
+internal sealed class RecordingLog : IWriteLog
+{
+    private readonly Lock _gate = new();
+    private readonly List<LogEntry> _entries = [];
+    private readonly ThreadLocal<byte[]> _reserved = new(static () => []);
+
+    internal int Count
+    {
+        get
+        {
+            lock (_gate) return _entries.Count;
+        }
+    }
+
+    public Span<byte> Reserve(int partition, int bytesMax)
+    {
+        if (_reserved.Value!.Length < bytesMax) _reserved.Value = new byte[bytesMax * 2];
+        return _reserved.Value.AsSpan(0, bytesMax);
+    }
+
+    public void Append(int partition, byte opId, in KeyRef key, int argumentBytes)
+    {
+        var entry = new LogEntry(opId, key.Namespace, key.Span, _reserved.Value.AsSpan(0, argumentBytes));
+        lock (_gate) _entries.Add(entry);
+    }
+
+    internal List<LogEntry> Entries()
+    {
+        lock (_gate) return [.. _entries];
+    }
+}

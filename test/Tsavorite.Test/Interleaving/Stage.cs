@@ -1,0 +1,118 @@
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Tsavorite.Test.Interleaving;
+
+/// <summary>
+/// A small store prepared so that every act has something to do: the shared key lies in a full segment that is mostly
+/// dead, in an index segment that is the right half of a split and goes right in the next one; on a crowded stage its
+/// word lies in an overflow node. Nobody else's writes touch its bucket. The other key is in the other partition.
+/// </summary>
+internal sealed unsafe class Stage : IDisposable
+{
+    public const string Shared = "shared", Other = "other";
+    private const int KeyRoom = 64, Companions = 9, Neighbours = 12;
+    private static readonly StageNames s_names = StageNames.Find(Companions, Neighbours);
+    private readonly byte* _keys;
+    private readonly StoreSession[] _sessions;
+    private readonly StoreSession _own;
+
+    public Stage(int threads, bool crowded)
+    {
+        Store = new Store(Settings());
+        _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
+        _sessions = Enumerable.Range(0, threads).Select(_ => Store.OpenSession()).ToArray();
+        _own = Store.OpenSession();
+        foreach (StoreSession session in _sessions) session.NowMs = NowMs;
+        _own.NowMs = NowMs;
+        Namespace = Store.Namespaces.Id(0);
+        Prepare(crowded);
+        foreach (StoreSession session in _sessions) Arm(session);
+    }
+
+    public static long NowMs => 1_000_000;
+    public Store Store { get; }
+    public uint Namespace { get; }
+    public uint SharedSegment { get; private set; }
+    public Partition* Partition => Shape.PartitionOf(Store.Core.Shape, Key(Shared, 3).Hash);
+    public StoreSession Session(int thread) => _sessions[thread];
+
+    public static StoreSettings Settings() => Bench.Tiny() with { MemoryLimitBytes = 8 << 20, ReserveBytes = 64 << 20, TtlClasses = 1 };
+
+    /// <summary>A key reference in a buffer of the thread's own; number 3 belongs to the stage.</summary>
+    public KeyRef Key(string name, int thread)
+    {
+        byte* bytes = _keys + thread * KeyRoom;
+        int length = Encoding.ASCII.GetBytes(s_names.Real(name), new Span<byte>(bytes, 32));
+        return Store.Key(bytes, length, Namespace);
+    }
+
+    /// <summary>A key of the shared one's partition and another bucket.</summary>
+    public static string Near(int number) => s_names.Neighbours[number];
+
+    /// <summary>All that a client could see, after the store has checked itself.</summary>
+    public string Outcome()
+    {
+        IReadOnlyList<string> broken = StoreCheck.Run(Store);
+        if (broken.Count != 0) return "broken: " + string.Join("; ", broken);
+        StringBuilder text = new();
+        text.Append(Store.Count(Namespace)).Append(' ').Append(Store.CountWithExpiry(Namespace));
+        foreach (string name in s_names.All) text.Append(' ').Append(Look(name));
+        return text.ToString();
+    }
+
+    public void Put(StoreSession session, string name, int thread, char letter, int bytes)
+    {
+        SlowPut put = new() { Letter = (byte)letter, Bytes = bytes };
+        session.Modify(Key(name, thread), ref put);
+    }
+
+    public void Dispose()
+    {
+        foreach (StoreSession session in _sessions) session.Dispose();
+        _own.Dispose();
+        Store.Dispose();
+        NativeMemory.Free(_keys);
+    }
+
+    // Eight records of 488 bytes fill a segment; a second segment is opened behind the one that holds the shared key.
+    private void Prepare(bool crowded)
+    {
+        for (int i = 0; i < Companions && crowded; i++) Put(_own, s_names.Companions[i], 3, 'a', 8);
+        Put(_own, Shared, 3, 'a', 24);
+        Put(_own, Other, 3, 'a', 24);
+        KeyRef shared = Key(Shared, 3);
+        byte* bucket = Shape.BucketOf(Store.Core.Shape, Partition, shared.Hash);
+        ulong* slot = Bucket.Find(Store.Core.Shape, Partition, bucket, shared);
+        SharedSegment = Shape.SegmentOf(Store.Core.Shape, IndexWord.Offset(*slot));
+        for (int i = 0; i < 9; i++) Put(_own, Near(i), 3, 'f', 464);
+        for (int i = 2; i < 8; i++) Delete(_own, Near(i), 3);
+        Tsavorite.Partition.Enter(Partition);
+        Store.Core.Index.Split(Partition, shared.Hash);
+        Tsavorite.Partition.Exit(Partition);
+    }
+
+    // The next counted read is the one that raises the frequency.
+    private void Arm(StoreSession session)
+    {
+        for (int i = 0; i < 6; i++) Read(session, Other, 3);
+    }
+
+    public void Delete(StoreSession session, string name, int thread)
+    {
+        DeleteKey delete = default;
+        session.Modify(Key(name, thread), ref delete);
+    }
+
+    private string Look(string name)
+    {
+        SlowRead read = default;
+        return _own.Read(Key(name, 3), ref read, quiet: true) == Tsavorite.Outcome.Done ? read.Text : "-";
+    }
+
+    private void Read(StoreSession session, string name, int thread)
+    {
+        SlowRead read = default;
+        session.Read(Key(name, thread), ref read);
+    }
+}

@@ -1,0 +1,47 @@
+using NUnit.Framework;
+using Tsavorite.Test.Interleaving;
+
+namespace Tsavorite.Test.PlantedBugs;
+
+/// <summary>All planted bugs. Every member of <see cref="PlantedFault"/> stands here once.</summary>
+internal static class PlantedBugList
+{
+    public static readonly IReadOnlyList<PlantedBug> All =
+    [
+        new(PlantedFault.None, Everything),
+        new(PlantedFault.SkipRecheck, static () => Interleave("Read", "PutInPlace")),
+        new(PlantedFault.SkipStructureRecheck, static () => Interleave("Read", "Split")),
+        new(PlantedFault.SkipDrainingRule, new EngineRuleTests().U13_A_record_of_a_draining_segment_is_not_changed_where_it_lies),
+        new(PlantedFault.SkipOddSequence, static () => Interleave("Read", "PutInPlace")),
+        new(PlantedFault.RelocateUnseen, static () => Interleave("Read", "Clean")),
+        new(PlantedFault.StoreFrequencyBlindly, static () => Interleave("Read", "PutElsewhere")),
+        new(PlantedFault.LockInKeyOrder, static () => Interleave("SwapUp", "SwapDown")),
+        new(PlantedFault.ForgetLiveBytes, new MoverTests().U13_A_cleaned_store_holds_the_same_and_takes_less),
+        new(PlantedFault.ForgetOverflowOnSplit, Oracle),
+        new(PlantedFault.SkipExpiryCheck, Oracle),
+        new(PlantedFault.LoseCursorOnMerge, static () => new ScanTests().Every_key_present_throughout_is_shown_across_splits_and_merges(1)),
+        new(PlantedFault.DoubleFreeSegment, Oracle),
+        new(PlantedFault.KeepOldTtlFlag, Oracle),
+        new(PlantedFault.SkipHashMixOfNamespace, new EngineRuleTests().Namespaces_spread_the_same_key_over_the_partitions),
+        new(PlantedFault.SkipLengthBound, new EngineRuleTests().U2_A_length_that_is_not_true_is_never_shown),
+        new(PlantedFault.SkipRetiredCheck, new MoverTests().A_write_that_looked_its_namespace_up_before_a_flush_leaves_nothing_behind),
+        new(PlantedFault.SkipLogOfExpiry, new RuleTests().U7_Every_logical_change_passes_the_log_and_replay_gives_the_same_store),
+        new(PlantedFault.ForgetEarlierExpiry, Oracle),
+        new(PlantedFault.EvictChunks, new EngineRuleTests().Eviction_never_takes_a_chunk),
+        new(PlantedFault.ForgetExtentAccount, new MoverTests().After_a_flush_the_account_is_back_at_the_empty_baseline),
+    ];
+
+    // Without a fault every detecting test passes in the same surroundings.
+    private static void Everything()
+    {
+        foreach (PlantedBug bug in All.Where(bug => bug.Fault != PlantedFault.None)) bug.Detect();
+    }
+
+    private static void Interleave(string left, string right)
+    {
+        using Explorer explorer = new(false, left, right);
+        Assert.That(explorer.ExploreAll(), Is.Null);
+    }
+
+    private static void Oracle() => new OracleTests().The_store_equals_a_dictionary(1, ulong.MaxValue, 25_000);
+}
