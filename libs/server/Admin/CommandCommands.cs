@@ -196,9 +196,24 @@ internal readonly struct CommandGetKeysAndFlags : ICommand
         {
             call.Out.Array(2);
             call.Out.Bulk(call[position]);
-            CommandReply.WriteUsage(call.Out, keys.Usage);
+            CommandReply.WriteUsage(call.Out, UsageOf(ref call, keys));
         }
 
         return Reply.Sent;
+    }
+
+    // SET reads the old value only when asked to: its use of the key depends on the arguments.
+    private static string UsageOf(ref Call call, KeySpec keys)
+    {
+        const string Variable = " VARIABLE_FLAGS";
+        if (!keys.Usage.EndsWith(Variable, StringComparison.Ordinal))
+            return keys.Usage;
+        for (int i = 5; i < call.Count; i++)
+        {
+            if (call.Is(i, "GET"u8))
+                return keys.Usage[..^Variable.Length];
+        }
+
+        return "OW UPDATE";
     }
 }
