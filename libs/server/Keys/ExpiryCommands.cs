@@ -54,7 +54,7 @@ internal static class ExpiryCommands
         if (look.ExpireAtMs == 0)
             return call.Int(-1);
         long time = absolute ? look.ExpireAtMs : Math.Max(look.ExpireAtMs - call.NowMs, 0);
-        return call.Int(inSeconds ? (time + 500) / 1000 : time);
+        return call.Int(inSeconds ? (time / 1000) + (time % 1000 >= 500 ? 1 : 0) : time); // no sum that could overflow
     }
 
     private static bool TryConditions(ref Call call, out ExpireCondition condition, out Reply failed)

@@ -67,9 +67,10 @@ internal sealed unsafe class BigRequest : IDisposable
         {
             if (*_memory != '*')
                 return ParseInline(parser, args, in limits);
-            ParseResult header = parser.ParseArrayHeader(_memory, End, in limits, out _argsLeft);
+            ParseResult header = parser.ParseArrayHeader(_memory, End, in limits, out long count);
             if (header != ParseResult.Command)
                 return header;
+            _argsLeft = count; // only now: a header cut in its middle has no count yet
             _parsed = parser.Position - _memory;
             if (_argsLeft <= 0)
                 return ParseResult.Nothing;

@@ -36,6 +36,7 @@ internal static class FramingCases
         new("a count above our cap", "*1048577\r\n", "", Ending.Waits) { OursReplies = Multibulk, OursEnding = Ending.Closes },
         new("a count of a million waits", "*1000000\r\n", "", Ending.Waits),
         new("a count line without end", "*" + new string('1', 70_000), "-ERR Protocol error: too big mbulk count string\r\n", Ending.Closes),
+        new("a count line that stops half way waits", "*" + new string('1', 20_000), "", Ending.Waits),
         new("replies before the bad request still come", "*1\r\n$4\r\nPING\r\n*x\r\n", "+PONG\r\n" + Multibulk, Ending.Closes),
     ];
 

@@ -41,6 +41,19 @@ internal sealed class FramingTests
     }
 
     [Test]
+    public void A_count_line_longer_than_a_buffer_is_refused_when_it_ends([Values] ServerSide side)
+    {
+        using RespConnection connection = new(Servers.Of(side).Address);
+        connection.Send(Encoding.ASCII.GetBytes("*" + new string('1', 20_000)));
+        Assert.That(connection.WaitForBytes(SilenceMs), Is.False);
+        connection.Send(Encoding.ASCII.GetBytes(new string('1', 20_000)));
+        Assert.That(connection.WaitForBytes(SilenceMs), Is.False);
+        connection.Send("\r\n"u8);
+        Assert.That(connection.Read().ToString(), Is.EqualTo("-ERR Protocol error: invalid multibulk length"));
+        Assert.That(connection.ReadsEnd());
+    }
+
+    [Test]
     public void Connections_that_are_reset_at_once_do_not_stop_the_accept_loop([Values] ServerSide side)
     {
         IPEndPoint server = Servers.Of(side).Address;
