@@ -11,6 +11,7 @@ public unsafe class StoreBenchmark : IDisposable
 {
     private const int Batch = 16, Batches = 1024;
     private readonly KeyRef[] _refs = new KeyRef[Batch];
+    private readonly nint[] _buckets = new nint[Batch];
     private Store _store = null!;
     private StoreSession _session = null!;
     private byte* _keys, _reply;
@@ -93,9 +94,9 @@ public unsafe class StoreBenchmark : IDisposable
             _random ^= _random >> 7;
             _random ^= _random << 17;
             _refs[i] = KeyAt(i, _random % (ulong)Keys + offset);
-            _store.PrefetchBucket(_refs[i]);
+            _buckets[i] = _store.PrefetchBucket(_refs[i]);
         }
-        for (int i = 0; i < Batch; i++) _store.PrefetchRecord(_refs[i]);
+        for (int i = 0; i < Batch; i++) _store.PrefetchRecord(_refs[i], _buckets[i]);
     }
 
     private KeyRef KeyAt(int slot, ulong number)

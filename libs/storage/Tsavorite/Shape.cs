@@ -13,6 +13,8 @@ internal unsafe struct Shape
     public byte* IndexBase;
     /// <summary>Offset of the first byte that a record may have, and how many follow (a guard behind them is readable).</summary>
     public ulong RecordsStart, RecordsBytes;
+    /// <summary>End of what a reader may touch: records and a page of guard.</summary>
+    public byte* RecordsLimit;
     public Segment* Segments;
     public ulong SegmentsStart;
     public int PartitionShift, BucketShift, TagShift, IndexSegmentShift, SegmentShift;
@@ -37,11 +39,11 @@ internal unsafe struct Shape
 
     /// <summary>The record a word names, or null if the word cannot be one: a reader without the lock may hold garbage (U3).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static byte* RecordOf(Shape* shape, ulong word)
-    {
-        ulong offset = IndexWord.Offset(word);
-        return offset - shape->RecordsStart < shape->RecordsBytes ? shape->Base + offset : null;
-    }
+    public static byte* RecordOf(Shape* shape, ulong word) =>
+        HoldsRecord(shape, word) ? shape->Base + IndexWord.Offset(word) : null;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool HoldsRecord(Shape* shape, ulong word) => IndexWord.Offset(word) - shape->RecordsStart < shape->RecordsBytes;
 
     /// <summary>Number of the segment that holds the offset; meaningless for extents.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -69,18 +69,26 @@ public sealed unsafe class Store : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public KeyRef Key(byte* key, int length, uint ns) => KeyFromHash(key, length, ns, HashBytes(key, length));
 
-    /// <summary>Brings the key's index bucket towards the cache (a hint, never wrong).</summary>
-    public void PrefetchBucket(in KeyRef key)
+    /// <summary>
+    /// Brings the key's index bucket towards the cache (a hint, never wrong); returns where it is, for the second pass.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public nint PrefetchBucket(in KeyRef key)
     {
-        if (Sse.IsSupported) Sse.Prefetch0(Shape.BucketOf(_shape, Shape.PartitionOf(_shape, key.Hash), key.Hash));
+        byte* bucket = Shape.BucketOf(_shape, Shape.PartitionOf(_shape, key.Hash), key.Hash);
+        if (Sse.IsSupported) Sse.Prefetch0(bucket);
+        return (nint)bucket;
     }
 
     /// <summary>Second pass: brings the records whose tags match towards the cache.</summary>
-    public void PrefetchRecord(in KeyRef key)
+    public void PrefetchRecord(in KeyRef key) =>
+        PrefetchRecord(key, (nint)Shape.BucketOf(_shape, Shape.PartitionOf(_shape, key.Hash), key.Hash));
+
+    /// <summary>The same with the bucket that the first pass returned.</summary>
+    public void PrefetchRecord(in KeyRef key, nint bucketAt)
     {
         if (!Sse.IsSupported) return;
-        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        byte* bucket = (byte*)bucketAt;
         for (uint matches = Bucket.Matches(bucket, Shape.TagOf(_shape, key.Hash)); matches != 0; matches &= matches - 1)
         {
             byte* record = _shape->Base + IndexWord.Offset(((ulong*)bucket)[System.Numerics.BitOperations.TrailingZeroCount(matches)]);
@@ -88,7 +96,7 @@ public sealed unsafe class Store : IDisposable
             Sse.Prefetch0(record + 64);
         }
         uint node = Bucket.Overflow(bucket);
-        if (node != 0) Sse.Prefetch0(Bucket.Node(partition, node));
+        if (node != 0) Sse.Prefetch0(Bucket.Node(Shape.PartitionOf(_shape, key.Hash), node));
     }
 
     /// <summary>A new session; one per thread that uses the store.</summary>

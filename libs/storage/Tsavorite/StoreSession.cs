@@ -113,16 +113,10 @@ public sealed unsafe class StoreSession : IDisposable
         uint sequence = Volatile.Read(ref *(uint*)bucket);
         if (((structure | sequence) & 1) != 0) return Outcome.Unchanged;
         StoreTestHooks.Yield(YieldPoint.SequenceRead);
-        ulong* slot = Bucket.Find(_shape, partition, bucket, key);
+        ulong* slot = Bucket.Find(_shape, partition, bucket, key, out ulong word, out ulong head);
         StoreTestHooks.Yield(YieldPoint.Found);
-        ulong word = 0;
         bool live = false;
-        if (slot != null)
-        {
-            word = Volatile.Read(ref *slot);
-            byte* record = Shape.RecordOf(_shape, word);
-            if (record == null || !Look(record, word, ref read, out live)) return Outcome.Unchanged;
-        }
+        if (slot != null && !Look(word, head, ref read, out live)) return Outcome.Unchanged;
         StoreTestHooks.Yield(YieldPoint.Looked);
         Volatile.ReadBarrier();
         if (!Unmoved(partition, bucket, structure, sequence)) return Outcome.Unchanged;
@@ -146,9 +140,9 @@ public sealed unsafe class StoreSession : IDisposable
 
     // U2: every shared word is read once into a local; lengths are bounded before anything is shown.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool Look<T>(byte* record, ulong word, ref T read, out bool live) where T : struct, IRead
+    private bool Look<T>(ulong word, ulong head, ref T read, out bool live) where T : struct, IRead
     {
-        ulong head = *(ulong*)record;
+        byte* record = _shape->Base + IndexWord.Offset(word);
         int valueBytes = Volatile.Read(ref *(int*)(record + 8));
         byte flags = (byte)(head >> 40);
         int keyBytes = (int)(head >> 48);
@@ -175,8 +169,8 @@ public sealed unsafe class StoreSession : IDisposable
 
     // A guard page behind the records may be read too.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsInBounds(byte* key, int keyBytes, int valueBytes) => valueBytes >= 0
-        && (ulong)(key - _shape->Base) + (uint)keyBytes + (uint)valueBytes <= _shape->RecordsStart + _shape->RecordsBytes + Arena.PageBytes;
+    private bool IsInBounds(byte* key, int keyBytes, int valueBytes) =>
+        valueBytes >= 0 && key + (uint)keyBytes + (uint)valueBytes <= _shape->RecordsLimit;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Outcome ReadSlow<T>(in KeyRef key, ref T read, bool quiet) where T : struct, IRead
@@ -190,11 +184,11 @@ public sealed unsafe class StoreSession : IDisposable
         }
         if (!held) Partition.Enter(partition);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
-        ulong* slot = Bucket.Find(_shape, partition, bucket, key);
+        ulong* slot = Bucket.Find(_shape, partition, bucket, key, out ulong word, out ulong head);
         bool live = false;
         if (slot != null)
         {
-            Look(_shape->Base + IndexWord.Offset(*slot), *slot, ref read, out live);
+            Look(word, head, ref read, out live);
             if (live && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
         }
         if (!held) Partition.Exit(partition);

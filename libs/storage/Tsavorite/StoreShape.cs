@@ -25,6 +25,7 @@ internal static unsafe class StoreShape
             IndexBase = arena.Base + arena.IndexStart,
             RecordsStart = (ulong)arena.SegmentsStart,
             RecordsBytes = (ulong)(arena.End - arena.SegmentsStart),
+            RecordsLimit = arena.Base + arena.End + Arena.PageBytes,
             SegmentsStart = (ulong)arena.SegmentsStart,
             PartitionShift = 63 - partitionBits,
             BucketShift = 64 - partitionBits - bucketBits - 6,

@@ -1,0 +1,21 @@
+using BenchmarkDotNet.Reports;
+
+namespace Garnet.Bdn;
+
+/// <summary>No hot path may allocate: a benchmark that does, or that did not run, fails the whole run.</summary>
+internal static class AllocationGate
+{
+    /// <summary>0 if every benchmark ran and allocated nothing, else 1; names those that did not.</summary>
+    public static int Judge(IEnumerable<Summary> summaries)
+    {
+        int failed = 0;
+        foreach (BenchmarkReport report in summaries.SelectMany(summary => summary.Reports))
+        {
+            long? bytes = report.GcStats.GetBytesAllocatedPerOperation(report.BenchmarkCase);
+            if (report.Success && bytes is 0) continue;
+            Console.Error.WriteLine($"{report.BenchmarkCase.DisplayInfo}: {(report.Success ? $"{bytes} bytes per operation" : "did not run")}");
+            failed = 1;
+        }
+        return failed;
+    }
+}
