@@ -7,6 +7,7 @@ using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
+using Garnet.Server.Tracking;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 
@@ -51,6 +52,8 @@ public sealed class Server : IDisposable
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy, Log = log });
         Commands = new CommandTable();
+        Changes = new KeyChanges(this);
+        Tracker = new Tracker(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
@@ -104,6 +107,8 @@ public sealed class Server : IDisposable
     internal Statistics Statistics { get; }
     internal LatencyMonitor Latency { get; }
     internal Channels Channels { get; } = new();
+    internal KeyChanges Changes { get; }
+    internal Tracker Tracker { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
     internal RespLimits Limits { get; private set; }
@@ -116,7 +121,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | _measuresAll;
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Listening | _measuresAll;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -215,7 +220,11 @@ public sealed class Server : IDisposable
     {
         Channels.Forget(client);
         Monitors.Remove(client);
+        Tracker.Disable(client);
     }
+
+    /// <summary>Listens to the store's changes if anybody wants to know them.</summary>
+    internal void ListenToChanges() => Changes.Listen(Tracker.Clients > 0);
 
     /// <summary>All clients of all reactors.</summary>
     internal List<Connection> Clients()

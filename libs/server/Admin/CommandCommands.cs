@@ -58,7 +58,8 @@ internal static class CommandCommands
         return failed == Reply.Sent;
     }
 
-    private static bool TryPositions(ref Call call, int first, int count, KeySpec keys, List<int> positions)
+    /// <summary>Finds the keys of a command whose name stands at <paramref name="first"/>.</summary>
+    internal static bool TryPositions(ref Call call, int first, int count, KeySpec keys, List<int> positions)
     {
         int last = keys.Last < 0 ? count + keys.Last : keys.Last;
         if (keys.CountArg > 0)

@@ -60,7 +60,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("client_recent_max_input_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Pending.Capacity));
         Field("client_recent_max_output_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Out.Capacity));
         Field("blocked_clients", clients.Count(client => client.Parked));
-        Field("tracking_clients", 0);
+        Field("tracking_clients", server.Tracker.Clients);
         Field("clients_in_timeout_table", 0);
     }
 
@@ -160,8 +160,12 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("pubsub_channels", server.Channels.CountNames(PubSub.ChannelKind.Channel));
         Field("pubsub_patterns", server.Channels.CountNames(PubSub.ChannelKind.Pattern));
         Field("pubsubshard_channels", server.Channels.CountNames(PubSub.ChannelKind.Shard));
-        foreach (string name in (ReadOnlySpan<string>)["latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time", "tracking_total_keys", "tracking_total_items", "tracking_total_prefixes", "unexpected_error_replies"])
+        foreach (string name in (ReadOnlySpan<string>)["latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"])
             Field(name, 0);
+        Field("tracking_total_keys", server.Tracker.Keys);
+        Field("tracking_total_items", server.Tracker.Items);
+        Field("tracking_total_prefixes", server.Tracker.PrefixCount);
+        Field("unexpected_error_replies", 0);
         Field("total_error_replies", _totals.Errors);
         Field("dump_payload_sanitizations", 0);
         Field("client_output_buffer_limit_disconnections", _totals.OutputLimitCloses);

@@ -72,6 +72,7 @@ internal readonly struct FlushDb : ICommand
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
         call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait);
+        call.Server.Tracker.Flushed(call.Reactor);
         return call.Ok();
     }
 }
@@ -91,6 +92,7 @@ internal readonly struct FlushAll : ICommand
                 call.Reactor.Store.Namespaces.Flush(i, wait && i == last);
         }
 
+        call.Server.Tracker.Flushed(call.Reactor);
         return call.Ok();
     }
 }

@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Garnet.Server.PubSub;
+using Garnet.Server.Tracking;
 
 namespace Garnet.Server.Net;
 
@@ -19,6 +20,8 @@ internal enum Gate : byte
     ReplySkip = 8,
     /// <summary>Receives MONITOR lines.</summary>
     Monitor = 16,
+    /// <summary>Tracks what it reads (CLIENT TRACKING).</summary>
+    Tracking = 32,
 }
 
 /// <summary>
@@ -63,6 +66,7 @@ internal sealed unsafe class Connection
     internal string LibraryName = "";
     internal string LibraryVersion = "";
     internal Subscriptions? Subscriptions;
+    internal TrackingState? Tracking;
     internal Parking? Waiting;
     internal readonly long CreatedMs;
     internal long ActiveMs;

@@ -29,10 +29,22 @@ internal sealed unsafe partial class Reactor
             Execute(client, _frames + i, guarded);
         }
 
+        if (Notes.Count + Broadcasts.Count > 0)
+            HandOnChanges();
         Figures.BusyUs += Server.Clock.MonotonicUs - began;
         _frameCount = 0;
         _bigFrame = false;
         _args.Clear();
+    }
+
+    private void HandOnChanges()
+    {
+        Server.Changes.HandOn(this);
+        Server.Tracker.Broadcast(this);
+        if (!_pushed || _current is not { } client)
+            return;
+        _pushed = false;
+        TakePushes(client);
     }
 
     private void PrefetchRecords(int count)
@@ -88,7 +100,17 @@ internal sealed unsafe partial class Reactor
         client.Gate &= ~Gate.ReplySkip;
         Reply reply = Guards.Check(ref call, entry);
         if (reply == Reply.Sent)
+        {
+            bool tracks = (client.Gate & Gate.Tracking) != 0;
+            if (tracks)
+                Server.Tracker.BeforeRun(ref call, entry->Flags);
             reply = Guards.RunTimed(ref call, entry);
+            if (tracks)
+                Server.Tracker.AfterRun(client);
+        }
+
+        if (Notes.Count > 0)
+            Server.Changes.HandOn(this);
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))

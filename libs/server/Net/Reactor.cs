@@ -3,6 +3,7 @@ using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -69,12 +70,22 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal RespWriter Out { get; }
     internal ReactorFigures Figures { get; }
 
+    /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
+    internal List<KeyNote> Notes { get; } = [];
+
+    /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>
+    internal SortedDictionary<byte[], Connection?> Broadcasts { get; } = new(ByteOrder.Comparer);
+
+    /// <summary>The client whose command runs.</summary>
+    internal Connection? Running => _current;
+
     /// <summary>Connections held now; read by the acceptor to balance.</summary>
     internal int ConnectionCount;
 
     /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
     internal void Run()
     {
+        KeyChanges.Claim(this);
         while (!_stopping)
             Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not (E6)
         Finish();

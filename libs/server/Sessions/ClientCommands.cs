@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Tracking;
 
 namespace Garnet.Server.Sessions;
 
@@ -23,7 +24,7 @@ internal static class ClientCommands
         table.Add<ClientNoEvict>();
         table.Add<ClientNoTouch>();
         table.Add<ClientUnblock>();
-        table.Add<ClientGetRedir>();
+        TrackingCommands.Register(table);
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary, string since = "2.4.0", CommandFlags more = CommandFlags.None) =>
@@ -289,11 +290,4 @@ internal readonly struct ClientUnblock : ICommand
             return call.Fail(Fault.NotAnInteger);
         return call.Int(0); // only a pause parks a command so far, and a pause is no block: as in Redis, nobody to unblock
     }
-}
-
-internal readonly struct ClientGetRedir : ICommand
-{
-    public static CommandSpec Spec => ClientCommands.Spec("CLIENT|GETREDIR", 2, "", "Returns the id that invalidation messages are redirected to; -1 without tracking.", "6.0.0");
-
-    public static Reply Run(ref Call call) => call.Int(-1);
 }

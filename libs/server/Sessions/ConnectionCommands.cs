@@ -175,6 +175,7 @@ internal readonly struct Reset : ICommand
         Connection client = call.Client;
         call.Server.Channels.Forget(client);
         call.Server.Monitors.Remove(client);
+        call.Server.Tracker.Disable(client);
         client.Gate = call.Server.PasswordRequired ? Gate.Unauthenticated : Gate.None;
         client.Resp3 = false;
         client.NoEvict = false;

@@ -1,0 +1,150 @@
+using System.Collections.Concurrent;
+using Garnet.Server.Admin;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Tracking;
+
+/// <summary>
+/// Client-side caching: remembers what the clients that asked for it have read, and tells them when it changes.
+///
+/// T1  A key is remembered before it is read: a change after that is told after the reply to the read, since messages of
+///     other reactors arrive in a later round. So nobody keeps a stale value.
+/// T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
+/// T3  There are never many more keys than tracking-table-max-keys: some key is told as if it had changed.
+/// </summary>
+internal sealed class Tracker(Server server)
+{
+    private readonly Lock _gate = new();
+    private readonly ConcurrentDictionary<long, Connection> _clients = new();
+    private readonly TrackedKeys _keys = new();
+    private readonly Prefixes _prefixes = new();
+
+    /// <summary>Clients that track.</summary>
+    internal int Clients => _clients.Count;
+    internal long Keys => _keys.Keys;
+    internal long Items => _keys.Items;
+    internal int PrefixCount => _prefixes.All.Count;
+
+    /// <summary>Begins, or goes on in another way; on the client's thread.</summary>
+    internal void Enable(Connection client, TrackingState state)
+    {
+        TrackingState? before = client.Tracking;
+        state.Caching = before?.Caching ?? false;
+        client.Tracking = state;
+        client.Gate |= Gate.Tracking;
+        lock (_gate)
+        {
+            _clients[client.Id] = client;
+            foreach (byte[] prefix in state.Prefixes)
+            {
+                if (before?.Prefixes.Contains(prefix) != true)
+                    _prefixes.Add(client, prefix);
+            }
+
+            server.ListenToChanges();
+        }
+    }
+
+    /// <summary>Ends; on the client's thread.</summary>
+    internal void Disable(Connection client)
+    {
+        if (client.Tracking is null)
+            return;
+        client.Tracking = null;
+        client.Gate &= ~Gate.Tracking;
+        lock (_gate)
+        {
+            _clients.TryRemove(client.Id, out _);
+            _prefixes.Remove(client);
+            if (_clients.IsEmpty)
+                _keys.Clear();
+            server.ListenToChanges();
+        }
+    }
+
+    /// <summary>Before a command of a client that tracks runs (T1).</summary>
+    internal void BeforeRun(ref Call call, CommandFlags flags)
+    {
+        if ((flags & CommandFlags.ReadOnly) == 0 || call.Client.Tracking?.Remembers != true)
+            return;
+        KeySpec keys = server.Commands.Specs[call.Client.LastCommand].Keys;
+        var positions = new List<int>();
+        if (keys.First == 0 || !CommandCommands.TryPositions(ref call, 0, call.Count, keys, positions))
+            return;
+        foreach (int position in positions)
+            _keys.Add(call[position], call.Client.Id);
+        for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && _keys.Keys > limit;)
+        {
+            if (_keys.Victim() is not { } victim)
+                return;
+            Tell(call.Reactor, victim, null);
+        }
+    }
+
+    /// <summary>After a command of a client that tracks: CLIENT CACHING holds for one command that is no CLIENT itself.</summary>
+    internal void AfterRun(Connection client)
+    {
+        if (client.Tracking is { Caching: true } state && !server.Commands.Specs[client.LastCommand].Name.StartsWith("CLIENT|", StringComparison.Ordinal))
+            state.Caching = false;
+    }
+
+    /// <summary>A key has changed.</summary>
+    internal void Changed(Reactor from, KeyNote note)
+    {
+        if (_clients.IsEmpty)
+            return;
+        if (_prefixes.Any)
+            from.Broadcasts[note.Key] = note.Origin;
+        Tell(from, note.Key, note.Origin);
+    }
+
+    /// <summary>Tells what has changed since the last time to those who want it by prefix.</summary>
+    internal void Broadcast(Reactor from)
+    {
+        foreach (Prefixes.Entry entry in _prefixes.All)
+        {
+            byte[][] keys = [.. from.Broadcasts.Keys.Where(key => key.AsSpan().StartsWith(entry.Prefix))];
+            if (keys.Length == 0)
+                continue;
+            var all = new Invalidation(keys);
+            foreach (Connection client in entry.Clients)
+            {
+                if (client.Tracking is not { } state)
+                    continue;
+                byte[][] others = (state.Modes & TrackingModes.NoLoop) == 0 ? keys : [.. keys.Where(key => from.Broadcasts[key] != client)];
+                if (others.Length > 0)
+                    Invalidation.Send(from, client, state, others.Length == keys.Length ? all : new Invalidation(others));
+            }
+        }
+
+        from.Broadcasts.Clear();
+    }
+
+    /// <summary>A database was emptied: whatever anybody holds is worth nothing.</summary>
+    internal void Flushed(Reactor from)
+    {
+        if (_clients.IsEmpty)
+            return;
+        _keys.Clear();
+        foreach (Connection client in _clients.Values)
+        {
+            if (client.Tracking is { } state)
+                Invalidation.Send(from, client, state, Invalidation.Everything);
+        }
+    }
+
+    private void Tell(Reactor from, byte[] key, Connection? origin)
+    {
+        if (_keys.Take(key) is not { } ids)
+            return;
+        var changed = new Invalidation([key]);
+        foreach (long id in ids)
+        {
+            if (!_clients.TryGetValue(id, out Connection? client) || client.Tracking is not { } state || (state.Modes & TrackingModes.Broadcast) != 0)
+                continue;
+            if (client != origin || (state.Modes & TrackingModes.NoLoop) == 0)
+                Invalidation.Send(from, client, state, changed);
+        }
+    }
+}
