@@ -129,7 +129,7 @@ public sealed unsafe class RespParser
         {
             ParseResult result = ParseArgument(ref q, end, in limits, out byte* bytes, out int length);
             if (result == ParseResult.Incomplete)
-                return Needed(result, BytesNeeded + (q - at) + ((left - 1) * 5));
+                return Needed(result, BytesNeeded + (q - at));
             if (result != ParseResult.Command)
                 return result;
             args.Add(bytes, length);
@@ -149,7 +149,7 @@ public sealed unsafe class RespParser
         bytes = null;
         length = 0;
         if (q >= end)
-            return Needed(ParseResult.Incomplete, 5);
+            return Needed(ParseResult.Incomplete, 2); // a lone line end is refused already
         if (*q == '\r' && end - q > 1)
             return Fail("expected '$', got '\r'");
         ParseResult header = ReadHeader(q + 1, end, "too big bulk count string", out long announced, out byte* body);
