@@ -95,10 +95,11 @@ internal sealed class BadInputTests
     [Test]
     public void Row_4_a_stranger_that_never_reads_is_closed() => _afterLocked.Of(() =>
     {
-        using Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { SendTimeout = CloseMs };
+        using Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        using CancellationTokenSource limit = new(CloseMs);
         socket.Connect(_locked.Address);
         byte[] pings = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("PING\r\n", 10_000)));
-        Assert.That(() => { for (int i = 0; i < 2000; i++) socket.Send(pings); }, Throws.InstanceOf<SocketException>());
+        Assert.That(async () => { for (int i = 0; i < 2000; i++) await socket.SendAsync(pings, limit.Token); }, Throws.InstanceOf<SocketException>());
     });
 
     [Test]
