@@ -34,7 +34,8 @@ internal sealed unsafe class RuleTests
         using Bench bench = new();
         int[] lengths = [.. Enumerable.Range(0, 70), 255, 256, 1000, 4096, Store.KeyBytesMax];
         foreach (int length in lengths) bench.Set(new string('k', length), BitConverter.GetBytes(length));
-        foreach (int length in lengths) Assert.That(bench.Get(new string('k', length)), Is.EqualTo(BitConverter.GetBytes(length)), $"length {length}");
+        foreach (int length in lengths)
+            Assert.That(bench.Get(new string('k', length)), Is.EqualTo(BitConverter.GetBytes(length)), $"length {length}");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
