@@ -13,7 +13,8 @@ internal static class AllocationGate
         {
             long? bytes = report.GcStats.GetBytesAllocatedPerOperation(report.BenchmarkCase);
             if (report.Success && bytes is 0) continue;
-            Console.Error.WriteLine($"{report.BenchmarkCase.DisplayInfo}: {(report.Success ? $"{bytes} bytes per operation" : "did not run")}");
+            string fault = report.Success ? $"{bytes} bytes per operation" : "did not run";
+            Console.Error.WriteLine($"{report.BenchmarkCase.DisplayInfo}: {fault}");
             failed = 1;
         }
         return failed;

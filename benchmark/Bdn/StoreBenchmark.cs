@@ -130,7 +130,8 @@ public unsafe class StoreBenchmark : IDisposable
             return Verdict.Put;
         }
 
-        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => MemoryMarshal.Cast<byte, ulong>(value).Fill(Seed);
+        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
+            MemoryMarshal.Cast<byte, ulong>(value).Fill(Seed);
         public readonly int Encode(Span<byte> to) => 0;
         public readonly bool TryDecode(ReadOnlySpan<byte> from) => true;
     }

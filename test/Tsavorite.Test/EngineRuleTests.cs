@@ -61,6 +61,20 @@ internal sealed unsafe class EngineRuleTests
     }
 
     [Test]
+    public void U4_A_dead_segment_is_handed_out_once()
+    {
+        using Bench bench = new(Bench.Tiny() with { Partitions = 1 });
+        for (int i = 0; i < 40; i++) bench.Set("k" + i, new byte[400]);
+        for (int i = 0; i < 40; i++) bench.Delete("k" + i);
+        SegmentPool pool = bench.Store.Core.Segments;
+        int free = pool.BackedFree;
+        uint[] taken = Enumerable.Range(0, free).Select(_ => pool.Take(0, 0, force: true)).ToArray();
+        Assert.That(free, Is.GreaterThan(2));
+        Assert.That(taken, Is.Unique);
+        foreach (uint number in taken) pool.Give(number);
+    }
+
+    [Test]
     public void U5_No_mover_changes_more_than_a_few_records_per_lock_hold()
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = EvictionPolicy.AllKeysLru, SegmentBytes = 16384 });

@@ -21,7 +21,8 @@ internal sealed unsafe class LayoutTests
     [Test]
     public void An_index_word_gives_back_its_fields_and_they_do_not_overlap()
     {
-        ulong[] masks = [IndexWord.AddressMask, IndexWord.TierMask, IndexWord.TtlBit, IndexWord.FrequencyMask, IndexWord.InternalBit, IndexWord.TagMask];
+        ulong[] masks = [IndexWord.AddressMask, IndexWord.TierMask, IndexWord.TtlBit, IndexWord.FrequencyMask, IndexWord.InternalBit,
+            IndexWord.TagMask];
         Assert.That(masks.Aggregate(0UL, (all, mask) => all ^ mask), Is.EqualTo(ulong.MaxValue));
         Assert.That(masks.Aggregate(0UL, (all, mask) => all | mask), Is.EqualTo(ulong.MaxValue));
         Random random = new(3);
@@ -50,7 +51,8 @@ internal sealed unsafe class LayoutTests
         Random random = new(4);
         for (int i = 0; i < 20_000; i++)
         {
-            NewRecord next = new() { Kind = (RecordKind)random.Next(1, 7), ValueBytes = random.Next(5000), ExpireAtMs = random.Next(2) * random.NextInt64(), ETag = (ulong)(random.Next(2) * random.NextInt64()) };
+            NewRecord next = new() { Kind = (RecordKind)random.Next(1, 7), ValueBytes = random.Next(5000),
+                ExpireAtMs = random.Next(2) * random.NextInt64(), ETag = (ulong)(random.Next(2) * random.NextInt64()) };
             KeyRef name = new(key, random.Next(Store.KeyBytesMax + 1), (uint)random.Next(1 << 24), 0);
             int slack = random.Next(256);
             byte flags = Record.FlagsFor(next);

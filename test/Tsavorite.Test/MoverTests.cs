@@ -23,7 +23,8 @@ internal sealed class MoverTests
             if (i % 20 == 0)
                 for (int r = 0; r < 30; r++) bench.Get("fixed" + (i / 20 * 30 + r) % 500);
             Assert.That(bench.Session.EnsureRoom(300), Is.True);
-            Assert.That(bench.Set("k" + i, new byte[200], expireAtMs: bench.NowMs + 1_000_000 + (i % 2 == 0 ? 0 : 5_000_000)), Is.EqualTo(Outcome.Done));
+            Assert.That(bench.Set("k" + i, new byte[200], expireAtMs: bench.NowMs + 1_000_000 + (i % 2 == 0 ? 0 : 5_000_000)),
+                Is.EqualTo(Outcome.Done));
         }
         StoreFigures figures = bench.Store.Figures();
         Assert.That(figures.UsedBytes, Is.LessThanOrEqualTo((4 << 20) * 103L / 100));
@@ -111,7 +112,9 @@ internal sealed class MoverTests
     public void Churn_keeps_memory_within_the_limit_and_a_thirtieth()
     {
         const long Limit = 16 << 20;
-        using Bench bench = new(new StoreSettings { MemoryLimitBytes = Limit, ReserveBytes = 1L << 30, HashSeed = 5, Policy = EvictionPolicy.AllKeysLru });
+        StoreSettings settings = new() { MemoryLimitBytes = Limit, ReserveBytes = 1L << 30, HashSeed = 5,
+            Policy = EvictionPolicy.AllKeysLru };
+        using Bench bench = new(settings);
         Random random = new(77);
         long end = Environment.TickCount64 + 5000, most = 0;
         int steps = 0;

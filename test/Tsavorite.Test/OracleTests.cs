@@ -22,7 +22,8 @@ internal sealed class OracleTests
         for (int step = 0; step < steps; step++)
         {
             uint ns = (uint)random.Next(2);
-            string key = "k" + random.Next(keys).ToString(System.Globalization.CultureInfo.InvariantCulture) + new string('x', random.Next(10) == 0 ? 0 : 7);
+            string key = "k" + random.Next(keys).ToString(System.Globalization.CultureInfo.InvariantCulture)
+                + new string('x', random.Next(10) == 0 ? 0 : 7);
             Act(bench, model, random, ns, key, $"seed {seed} step {step}");
             if (random.Next(1000) == 0) Turn(bench, model, random, ns, keys);
             if (step % 20_000 == 0) Compare(bench, model, $"seed {seed} step {step}");
@@ -39,7 +40,8 @@ internal sealed class OracleTests
         switch (random.Next(12))
         {
             case 0 or 1 or 2:
-                Entry set = new(Bytes(random), random.Next(3) == 0 ? bench.NowMs + random.Next(1, 2000) : 0, random.Next(4) == 0 ? (ulong)random.Next(1, 100) : 0);
+                long until = random.Next(3) == 0 ? bench.NowMs + random.Next(1, 2000) : 0;
+                Entry set = new(Bytes(random), until, random.Next(4) == 0 ? (ulong)random.Next(1, 100) : 0);
                 outcome = bench.Set(key, set.Value, ns, set.ExpireAtMs, set.ETag);
                 Assert.That(outcome, Is.EqualTo(Outcome.Done), where);
                 model[(ns, key)] = set;
@@ -92,7 +94,8 @@ internal sealed class OracleTests
         bench.StepUntilIdle();
         for (uint ns = 0; ns < 2; ns++)
         {
-            Entry[] live = model.Where(e => e.Key.Item1 == ns && (e.Value.ExpireAtMs == 0 || e.Value.ExpireAtMs > bench.NowMs)).Select(e => e.Value).ToArray();
+            IEnumerable<Entry> entries = model.Where(e => e.Key.Item1 == ns).Select(e => e.Value);
+            Entry[] live = entries.Where(e => e.ExpireAtMs == 0 || e.ExpireAtMs > bench.NowMs).ToArray();
             Assert.That(bench.Store.Count(ns), Is.EqualTo(live.Length), where);
             Assert.That(bench.Store.CountWithExpiry(ns), Is.EqualTo(live.Count(e => e.ExpireAtMs != 0)), where);
         }

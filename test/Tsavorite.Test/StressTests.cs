@@ -74,12 +74,14 @@ internal sealed unsafe class StressTests
         StoreSettings settings = Bench.Tiny() with { Partitions = 1, SegmentBytes = 8192, BackgroundMovers = false };
         using Store store = new(settings);
         Tally tally = new();
-        Thread[] threads = [new(() => Write(store, tally, 7)), new(() => Read(store, tally, 8)), new(() => Read(store, tally, 9)), new(() => Move(store, tally))];
+        Action[] bodies = [() => Write(store, tally, 7), () => Read(store, tally, 8), () => Read(store, tally, 9), () =>
+            Move(store, tally)];
+        Thread[] threads = bodies.Select(body => new Thread(() => body())).ToArray();
         foreach (Thread thread in threads) thread.Start();
         threads[0].Join();
         tally.Stop = true;
         foreach (Thread thread in threads) thread.Join();
-        TestContext.Out.WriteLine($"reads {tally.Reads} hits {tally.Hits} writes {tally.Writes} splits {store.Figures().Splits} merges {store.Figures().Merges} cleaned {store.Figures().CleanedBytes}");
+        TestContext.Out.WriteLine($"reads {tally.Reads} hits {tally.Hits} writes {tally.Writes} {store.Figures()}");
         Assert.That(tally.Torn, Is.Zero, "torn or foreign values");
         Assert.That(tally.Backwards, Is.Zero, "versions going backwards");
         Assert.That(tally.Hits, Is.GreaterThan(20_000), "minimum progress of readers");
@@ -111,7 +113,8 @@ internal sealed unsafe class StressTests
             }
             else
             {
-                CheckedWrite write = new() { Key = key, Version = version, Words = random.Next(2, 80), ExpireAtMs = random.Next(4) == 0 ? 5000 : 0 };
+                long expireAtMs = random.Next(4) == 0 ? 5000 : 0;
+                CheckedWrite write = new() { Key = key, Version = version, Words = random.Next(2, 80), ExpireAtMs = expireAtMs };
                 session.Modify(name, ref write);
             }
             tally.Writes++;

@@ -37,7 +37,8 @@ internal sealed unsafe class PartitionCheck
         Expect(_nodes.Count + _partition->SlabFreeNodes == _partition->SlabTaken - 1, "U1 every overflow node is free or reachable");
         Expect((_partition->Structure & 1) == 0, "U12 the structure is at rest");
         CompareCounts();
-        UsedBytes = (long)segments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(_partition) + _core.Index.DirectoryBytes(_partition)
+        UsedBytes = (long)segments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(_partition)
+            + _core.Index.DirectoryBytes(_partition)
             + (long)_partition->Segments * _shape->SegmentBytes + _extents + _partition->CountsMax * sizeof(NamespaceCount);
     }
 
@@ -91,12 +92,14 @@ internal sealed unsafe class PartitionCheck
         Expect(record != null, "U3 a word's address is in range");
         if (record == null) return;
         KeyRef key = _core.KeyOf(record);
-        Expect(Shape.PartitionOf(_shape, key.Hash) == _partition && Shape.BucketOf(_shape, _partition, key.Hash) == bucket, "U4 a word stands where its key hashes to");
+        Expect(Shape.PartitionOf(_shape, key.Hash) == _partition && Shape.BucketOf(_shape, _partition, key.Hash) == bucket,
+            "U4 a word stands where its key hashes to");
         Expect((word ^ Shape.TagOf(_shape, key.Hash)) >> IndexWord.TagShift == 0, "U4 a word's tag is its key's");
         Expect(_keys.Add(key.Namespace + ":" + Convert.ToHexString(key.Span)), "U4 a key has one word");
         Expect(Record.Kind(record) is not (RecordKind.None or RecordKind.Padding), "U4 a named record is alive");
         Expect(((word & IndexWord.TtlBit) != 0) == (Record.ExpireAtMs(record) != 0), "U4 a word's expiry bit is its record's");
-        Expect(((word & IndexWord.InternalBit) != 0) == (Record.Kind(record) == RecordKind.Chunk), "U4 a word's internal bit is its record's");
+        Expect(((word & IndexWord.InternalBit) != 0) == (Record.Kind(record) == RecordKind.Chunk),
+            "U4 a word's internal bit is its record's");
         NamespaceCount count = _counts.GetValueOrDefault(key.Namespace);
         if ((word & IndexWord.InternalBit) != 0) count.Chunks++;
         else
@@ -122,9 +125,12 @@ internal sealed unsafe class PartitionCheck
         }
         uint segment = Shape.SegmentOf(_shape, IndexWord.Offset(word));
         _segmentLive[segment] = _segmentLive.GetValueOrDefault(segment) + bytes;
-        Expect(_shape->Segments[segment].Partition == _partition->Number && _shape->Segments[segment].State != SegmentState.Free, "U4 a named record lies in a segment of its partition");
+        Expect(_shape->Segments[segment].Partition == _partition->Number && _shape->Segments[segment].State != SegmentState.Free,
+            "U4 a named record lies in a segment of its partition");
         long expireAtMs = Record.ExpireAtMs(record);
-        Expect(expireAtMs == 0 || (_shape->Segments[segment].MinExpiryMs <= expireAtMs && _partition->MinExpiryMs <= expireAtMs), "expiry: a segment knows its earliest");
+        Expect(expireAtMs == 0
+            || (_shape->Segments[segment].MinExpiryMs <= expireAtMs && _partition->MinExpiryMs <= expireAtMs),
+            "expiry: a segment knows its earliest");
     }
 
     private void WalkSegments()
@@ -158,7 +164,8 @@ internal sealed unsafe class PartitionCheck
         for (uint ns = 0; ns < _partition->CountsMax; ns++)
         {
             NamespaceCount kept = _partition->Counts[ns], should = _counts.GetValueOrDefault(ns);
-            Expect(kept.Keys == should.Keys && kept.Expiring == should.Expiring && kept.Chunks == should.Chunks, $"counts of namespace {ns} equal its words");
+            Expect(kept.Keys == should.Keys && kept.Expiring == should.Expiring && kept.Chunks == should.Chunks,
+                $"counts of namespace {ns} equal its words");
         }
     }
 }

@@ -6,7 +6,8 @@ namespace Tsavorite;
 /// </summary>
 public sealed unsafe class ReplayTable
 {
-    private readonly delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[] _steps = new delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[256];
+    private readonly delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[] _steps =
+        new delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[256];
 
     /// <summary>A table that knows the store's own operations.</summary>
     public ReplayTable() => Add<DeleteKey>();

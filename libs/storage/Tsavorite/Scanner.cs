@@ -25,7 +25,9 @@ internal static unsafe class Scanner
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
-            cursor = IsEmpty(partition, terms.Namespace) ? (ulong)(partition->Number + 1) << 40 : Step(core, partition, terms, cursor, ref visitor, ref shown);
+            cursor = IsEmpty(partition, terms.Namespace)
+                ? (ulong)(partition->Number + 1) << 40
+                : Step(core, partition, terms, cursor, ref visitor, ref shown);
             if (!held) Partition.Exit(partition);
             if ((int)(cursor >> 40) == partitions) return 0;
         }
@@ -61,7 +63,8 @@ internal static unsafe class Scanner
     }
 
     // Cursor: 40.. partition, 18-39 prefix, 13-17 depth, 0-12 bucket.
-    private static ulong Step<T>(StoreCore core, Partition* partition, in ScanTerms terms, ulong cursor, ref T visitor, ref int shown) where T : struct, IRead
+    private static ulong Step<T>(StoreCore core, Partition* partition, in ScanTerms terms, ulong cursor, ref T visitor, ref int shown)
+        where T : struct, IRead
     {
         uint prefix = (uint)(cursor >> 18) & ((1u << PrefixBits) - 1);
         int depthThen = (int)(cursor >> 13) & 31, bucket = (int)cursor & 0x1FFF;
@@ -69,7 +72,8 @@ internal static unsafe class Scanner
         int depth = core.Index.Descriptor(number)->Depth;
         uint span = 1u << (PrefixBits - depth);
         prefix &= ~(span - 1);
-        if ((depth < depthThen && !StoreTestHooks.Has(PlantedFault.LoseCursorOnMerge)) || bucket >= core.Shape->BucketsPerSegment) bucket = 0;
+        bool merged = depth < depthThen && !StoreTestHooks.Has(PlantedFault.LoseCursorOnMerge);
+        if (merged || bucket >= core.Shape->BucketsPerSegment) bucket = 0;
         byte* address = core.Index.BucketAt(number, bucket);
         for (SlotWalk walk = new(partition, address); walk.Next();)
             if (Show(core, walk.Slot, terms, ref visitor)) shown++;
@@ -91,7 +95,8 @@ internal static unsafe class Scanner
         return true;
     }
 
-    private static bool RandomIn<T>(StoreCore core, Partition* partition, in ScanTerms terms, ref ulong random, ref T read) where T : struct, IRead
+    private static bool RandomIn<T>(StoreCore core, Partition* partition, in ScanTerms terms, ref ulong random, ref T read)
+        where T : struct, IRead
     {
         ulong* chosen = null;
         ulong tag = Draw(ref random, 1UL << PrefixBits);

@@ -162,7 +162,8 @@ public sealed unsafe class Store : IDisposable
             splits += partition->Splits;
             merges += partition->Merges;
             cleaned += partition->CleanedBytes;
-            index += (long)partition->IndexSegments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(partition) + Core.Index.DirectoryBytes(partition);
+            index += (long)partition->IndexSegments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(partition)
+                + Core.Index.DirectoryBytes(partition);
             Partition.Exit(partition);
         }
         return new StoreFigures

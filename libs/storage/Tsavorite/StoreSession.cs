@@ -163,7 +163,10 @@ public sealed unsafe class StoreSession : IDisposable
         }
         live = expireAtMs == 0 || expireAtMs > NowMs || StoreTestHooks.Has(PlantedFault.SkipExpiryCheck);
         if (live)
-            read.Look(new RecordView((RecordKind)(byte)(head >> 32), key + keyBytes, valueBytes, key, keyBytes, expireAtMs, etag, IndexWord.Frequency(word)));
+        {
+            RecordKind kind = (RecordKind)(byte)(head >> 32);
+            read.Look(new RecordView(kind, key + keyBytes, valueBytes, key, keyBytes, expireAtMs, etag, IndexWord.Frequency(word)));
+        }
         return true;
     }
 

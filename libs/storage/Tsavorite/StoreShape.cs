@@ -12,7 +12,8 @@ internal static unsafe class StoreShape
         int partitions = settings.Partitions != 0
             ? settings.Partitions
             : (int)Math.Clamp(BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount * 8), 64, 1024);
-        if (!BitOperations.IsPow2(partitions) || partitions > 1024) throw new ArgumentException("Partitions must be a power of two up to 1,024.", nameof(settings));
+        if (!BitOperations.IsPow2(partitions) || partitions > 1024)
+            throw new ArgumentException("Partitions must be a power of two up to 1,024.", nameof(settings));
         int segmentBytes = settings.SegmentBytes != 0 ? settings.SegmentBytes : SegmentBytesFor(settings.MemoryLimitBytes, partitions);
         if (!BitOperations.IsPow2(segmentBytes) || segmentBytes is < SegmentBytesMin or > 1 << 20)
             throw new ArgumentException("SegmentBytes must be a power of two from 4 KiB to 1 MiB.", nameof(settings));

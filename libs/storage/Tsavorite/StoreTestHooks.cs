@@ -16,7 +16,9 @@ internal static class StoreTestHooks
     /// <summary>What happens at a yield point; null = nothing.</summary>
     public static Action<YieldPoint>? OnYield;
 
-    private static readonly PlantedFault s_planted = AppContext.GetData(PlantedName) is string name ? Enum.Parse<PlantedFault>(name) : PlantedFault.None;
+    private static readonly PlantedFault s_planted = AppContext.GetData(PlantedName) is string name
+        ? Enum.Parse<PlantedFault>(name)
+        : PlantedFault.None;
 
     /// <summary>The process runs with this fault.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

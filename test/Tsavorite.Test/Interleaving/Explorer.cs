@@ -51,7 +51,8 @@ internal sealed class Explorer : IDisposable
         {
             Random random = new(seed + i);
             int threads = _acts.Length;
-            string? wrong = Run($"seed {seed + i}", random.Next(threads), (_, running) => random.Next(3) == 0 ? random.Next(threads) : running);
+            int Choose(int step, int running) => random.Next(3) == 0 ? random.Next(threads) : running;
+            string? wrong = Run($"seed {seed + i}", random.Next(threads), Choose);
             if (wrong != null) return wrong;
         }
         return null;

@@ -30,9 +30,11 @@ internal sealed class LinearizabilityTests
     public void Histories_without_an_order_are_told_from_those_with_one()
     {
         RegisterCall set = new(RegisterAsk.Set, 1, 1, 1, 2), late = new(RegisterAsk.Set, 2, 2, 3, 6);
-        Assert.That(HistorySearch.Explains([set, late, new(RegisterAsk.Get, 0, 1, 4, 5)], null), Is.True, "a set under way may not have happened");
+        Assert.That(HistorySearch.Explains([set, late, new(RegisterAsk.Get, 0, 1, 4, 5)], null), Is.True,
+            "a set under way may not have happened");
         Assert.That(HistorySearch.Explains([set, late, new(RegisterAsk.Get, 0, 2, 4, 5)], null), Is.True, "or it may");
-        Assert.That(HistorySearch.Explains([set, late, new(RegisterAsk.Get, 0, 1, 7, 8)], null), Is.False, "a set that returned has happened");
+        Assert.That(HistorySearch.Explains([set, late, new(RegisterAsk.Get, 0, 1, 7, 8)], null), Is.False,
+            "a set that returned has happened");
         Assert.That(HistorySearch.Explains([set, new(RegisterAsk.Get, 0, null, 3, 4)], null), Is.False, "a value does not vanish");
         RegisterCall one = new(RegisterAsk.Increment, 1, 1, 1, 9), two = new(RegisterAsk.Increment, 1, 1, 2, 8);
         Assert.That(HistorySearch.Explains([one, two], null), Is.False, "a lost update");
@@ -59,7 +61,8 @@ internal sealed class LinearizabilityTests
             for (int key = 0; key < Keys && wrong == null; key++)
             {
                 RegisterCall[] history = players.SelectMany(player => player.Calls[key]).ToArray();
-                if (!HistorySearch.Explains(history, state[key])) wrong = $"round {round} key {key} from {state[key]}:\n{string.Join('\n', (object[])history)}";
+                if (!HistorySearch.Explains(history, state[key]))
+                    wrong = $"round {round} key {key} from {state[key]}:\n{string.Join('\n', (object[])history)}";
                 state[key] = look.Ask(RegisterAsk.Get, key, 0);
             }
             foreach (Player player in players) player.Stops = wrong != null;

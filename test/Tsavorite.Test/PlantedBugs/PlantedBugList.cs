@@ -20,7 +20,7 @@ internal static class PlantedBugList
         new(PlantedFault.ForgetOverflowOnSplit, Oracle),
         new(PlantedFault.SkipExpiryCheck, Oracle),
         new(PlantedFault.LoseCursorOnMerge, static () => new ScanTests().Every_key_present_throughout_is_shown_across_splits_and_merges(1)),
-        new(PlantedFault.DoubleFreeSegment, Oracle),
+        new(PlantedFault.DoubleFreeSegment, new EngineRuleTests().U4_A_dead_segment_is_handed_out_once),
         new(PlantedFault.KeepOldTtlFlag, Oracle),
         new(PlantedFault.SkipHashMixOfNamespace, new EngineRuleTests().Namespaces_spread_the_same_key_over_the_partitions),
         new(PlantedFault.SkipLengthBound, new EngineRuleTests().U2_A_length_that_is_not_true_is_never_shown),

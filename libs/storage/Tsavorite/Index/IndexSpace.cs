@@ -44,7 +44,8 @@ internal sealed unsafe class IndexSpace : IDisposable
 
     public static uint* Entries(Partition* partition) => (uint*)(partition->Directory & ~63UL);
 
-    public IndexSegment* SegmentOf(byte* bucket) => _pool.Descriptor((uint)((ulong)(bucket - _shape->IndexBase) >> _shape->IndexSegmentShift));
+    public IndexSegment* SegmentOf(byte* bucket) =>
+        _pool.Descriptor((uint)((ulong)(bucket - _shape->IndexBase) >> _shape->IndexSegmentShift));
 
     public IndexSegment* Descriptor(uint number) => _pool.Descriptor(number);
 
@@ -155,7 +156,8 @@ internal sealed unsafe class IndexSpace : IDisposable
 
     /// <summary>Bytes of overflow nodes ever touched since the last trim.</summary>
     public static long SlabBytes(Partition* partition) =>
-        ((long)partition->SlabTaken * Bucket.NodeBytes - 1) / Arena.PageBytes * Arena.PageBytes + (partition->SlabTaken > 1 ? Arena.PageBytes : 0);
+        ((long)partition->SlabTaken * Bucket.NodeBytes - 1) / Arena.PageBytes * Arena.PageBytes
+            + (partition->SlabTaken > 1 ? Arena.PageBytes : 0);
 
     /// <summary>Bytes of directories, past depths included.</summary>
     public long DirectoryBytes(Partition* partition)
@@ -266,7 +268,8 @@ internal sealed unsafe class IndexSpace : IDisposable
             uint next = (uint)words[0];
             GiveNode(partition, node);
             if (StoreTestHooks.Has(PlantedFault.ForgetOverflowOnSplit)) first = second = third = 0;
-            moved += Deal(partition, left, right, first, bit) + Deal(partition, left, right, second, bit) + Deal(partition, left, right, third, bit);
+            moved += Deal(partition, left, right, first, bit) + Deal(partition, left, right, second, bit)
+                + Deal(partition, left, right, third, bit);
             node = next;
         }
         Bucket.EndWrite(left);

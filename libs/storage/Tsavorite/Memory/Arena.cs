@@ -163,7 +163,8 @@ internal sealed unsafe class Arena : IDisposable
         {
             void* mapping = Map(bytes);
             if (mapping != null) return mapping;
-            if (bytes / 2 < Math.Max(limit, 64 << 20)) throw new InvalidOperationException($"Cannot reserve {bytes} bytes of address space.");
+            if (bytes / 2 < Math.Max(limit, 64 << 20))
+                throw new InvalidOperationException($"Cannot reserve {bytes} bytes of address space.");
             bytes = bytes / 2 / HugePageBytes * HugePageBytes;
         }
     }

@@ -44,7 +44,14 @@ internal sealed unsafe class SegmentPool
             return 0;
         }
         Segment* segment = _segments + number;
-        *segment = new Segment { State = SegmentState.Active, Partition = partition, Class = ttlClass, Used = Segment.HeaderBytes, MinExpiryMs = long.MaxValue };
+        *segment = new Segment
+        {
+            State = SegmentState.Active,
+            Partition = partition,
+            Class = ttlClass,
+            Used = Segment.HeaderBytes,
+            MinExpiryMs = long.MaxValue,
+        };
         byte* header = Address(number);
         *(uint*)header = Segment.Magic;
         *(uint*)(header + 4) = Record.FormatVersion;

@@ -39,7 +39,8 @@ internal sealed unsafe class Cleaner
     /// <summary>Dead bytes in all record segments of the partition (a peek, not exact while others write).</summary>
     public long DeadBytes(Partition* partition)
     {
-        long bytes = (long)partition->Segments * (_core.Shape->SegmentBytes - Segment.HeaderBytes) - (partition->LiveBytes - partition->ExtentBytes);
+        long bytes = (long)partition->Segments * (_core.Shape->SegmentBytes - Segment.HeaderBytes)
+            - (partition->LiveBytes - partition->ExtentBytes);
         for (int c = 0; c < _core.Shape->Classes; c++)
         {
             uint number = partition->Active[c];
@@ -81,7 +82,8 @@ internal sealed unsafe class Cleaner
             partition->DrainOffset += bytes;
         }
         bool done = segment->LiveBytes == 0;
-        Garnet.Common.Faults.Check.That(done || partition->DrainOffset < segment->Used, "U13 a draining segment keeps no record behind its walk");
+        Garnet.Common.Faults.Check.That(done || partition->DrainOffset < segment->Used,
+            "U13 a draining segment keeps no record behind its walk");
         if (done) _core.Records.EndDrain(partition);
         Partition.Exit(partition);
         return !done;

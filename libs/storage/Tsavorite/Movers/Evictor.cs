@@ -101,7 +101,8 @@ internal sealed unsafe class Evictor
     }
 
     private static bool IsCandidate(ulong word, EvictionPolicy policy) =>
-        word != 0 && ((word & IndexWord.InternalBit) == 0 || StoreTestHooks.Has(PlantedFault.EvictChunks)) && (!IsVolatile(policy) || (word & IndexWord.TtlBit) != 0);
+        word != 0 && ((word & IndexWord.InternalBit) == 0 || StoreTestHooks.Has(PlantedFault.EvictChunks))
+            && (!IsVolatile(policy) || (word & IndexWord.TtlBit) != 0);
 
     private long Score(ulong word, EvictionPolicy policy, ref ulong random) => policy switch
     {

@@ -8,7 +8,8 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class MoverScheduler
 {
-    private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000, RunsPerRound = 256;
+    private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
+        RunsPerRound = 256;
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
     private enum Relief
     {
@@ -125,7 +126,8 @@ internal sealed unsafe class MoverScheduler
     // Merges index segments, closes empty active segments, frees unused overflow memory: at most one merge per hold.
     private bool Tidy(Partition* partition)
     {
-        bool merges = partition->IndexSegments > 1 && partition->Words <= partition->IndexSegments * (_core.Shape->BucketsPerSegment * 3 / 2);
+        bool merges = partition->IndexSegments > 1
+            && partition->Words <= partition->IndexSegments * (_core.Shape->BucketsPerSegment * 3 / 2);
         bool empty = partition->Words == 0 && (partition->Segments != 0 || partition->SlabTaken > 1);
         if (!merges && !empty) return false;
         Partition.Enter(partition);

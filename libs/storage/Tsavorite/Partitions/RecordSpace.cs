@@ -82,7 +82,8 @@ internal sealed unsafe class RecordSpace
     public static bool IsDraining(Shape* shape, Partition* partition, byte* record)
     {
         uint draining = partition->Draining;
-        return draining != 0 && !StoreTestHooks.Has(PlantedFault.SkipDrainingRule) && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
+        return draining != 0 && !StoreTestHooks.Has(PlantedFault.SkipDrainingRule)
+            && draining == Shape.SegmentOf(shape, (ulong)(record - shape->Base)) && (Record.Flags(record) & Record.ExtentFlag) == 0;
     }
 
     /// <summary>The record's expiry changed in place.</summary>
@@ -91,7 +92,8 @@ internal sealed unsafe class RecordSpace
         ulong offset = (ulong)(record - _shape->Base);
         if ((Record.Flags(record) & Record.ExtentFlag) == 0)
         {
-            if (expireAtMs != 0 && !StoreTestHooks.Has(PlantedFault.ForgetEarlierExpiry)) NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
+            if (expireAtMs != 0 && !StoreTestHooks.Has(PlantedFault.ForgetEarlierExpiry))
+                NoteExpiry(partition, _shape->Segments + Shape.SegmentOf(_shape, offset), expireAtMs);
             return;
         }
         _extents.Descriptor(_extents.PageOf(offset))->ExpireAtMs = expireAtMs;

@@ -32,7 +32,13 @@ internal sealed unsafe class Writer
             _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
             return Create(partition, key, ref operation, nowMs);
         }
-        NewRecord next = new() { Kind = existing.Kind, ValueBytes = existing.ValueBytes, ExpireAtMs = existing.ExpireAtMs, ETag = existing.ETag };
+        NewRecord next = new()
+        {
+            Kind = existing.Kind,
+            ValueBytes = existing.ValueBytes,
+            ExpireAtMs = existing.ExpireAtMs,
+            ETag = existing.ETag,
+        };
         Verdict verdict = operation.Plan(existing, ref next);
         if (verdict == Verdict.Put && FitsInPlace(partition, record, word, existing, next, out int slackUnits))
         {
@@ -84,7 +90,8 @@ internal sealed unsafe class Writer
         long bytes = (long)Record.KeyOffset(Record.FlagsFor(next)) + key.Length + next.ValueBytes;
         if (IsTooLarge(key, next)) return Outcome.TooLarge;
         // The namespace was given up while the caller was on its way: as if written just before that.
-        if (_core.CountOf(partition, key.Namespace)->Retired != 0 && !StoreTestHooks.Has(PlantedFault.SkipRetiredCheck)) return Outcome.Done;
+        if (_core.CountOf(partition, key.Namespace)->Retired != 0 && !StoreTestHooks.Has(PlantedFault.SkipRetiredCheck))
+            return Outcome.Done;
         if (!_core.Index.MakeRoom(partition, key.Hash)) return Outcome.OutOfMemory;
         byte* record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
         if (record == null) return Outcome.OutOfMemory;
@@ -100,7 +107,8 @@ internal sealed unsafe class Writer
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Outcome ChangeSlow<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, Verdict verdict, ref NewRecord next) where T : struct, IModify
+    private Outcome ChangeSlow<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, Verdict verdict,
+        ref NewRecord next) where T : struct, IModify
     {
         Outcome outcome = Outcome.Done;
         switch (verdict)
@@ -141,7 +149,8 @@ internal sealed unsafe class Writer
             : capacity - Record.Round(bytes) <= Record.SlackUnitsMax * 8;
     }
 
-    private void Overwrite<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next) where T : struct, IModify
+    private void Overwrite<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next)
+        where T : struct, IModify
     {
         byte* record = target.Record;
         byte flags = Record.Flags(record);
@@ -186,7 +195,8 @@ internal sealed unsafe class Writer
     }
 
     // A value that grows a second time gets an eighth more room than it asked for: it will probably grow again.
-    private Outcome Replace<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next) where T : struct, IModify
+    private Outcome Replace<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next)
+        where T : struct, IModify
     {
         byte oldFlags = Record.Flags(target.Record);
         bool grows = next.ValueBytes > existing.ValueBytes, grewBefore = (oldFlags & Record.GrownFlag) != 0;
