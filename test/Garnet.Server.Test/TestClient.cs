@@ -1,0 +1,88 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Garnet.Server.Test;
+
+/// <summary>A connection that reads one reply at a time, as text: simple and bulk strings bare, nil as <c>nil</c>, aggregates in brackets.</summary>
+internal sealed class TestClient : IDisposable
+{
+    private readonly TcpClient _socket;
+    private readonly BufferedStream _stream;
+
+    internal TestClient(int port)
+    {
+        _socket = new TcpClient("127.0.0.1", port) { NoDelay = true, ReceiveTimeout = 20_000 };
+        _stream = new BufferedStream(_socket.GetStream(), 16 * 1024);
+    }
+
+    /// <summary>Messages that came before replies.</summary>
+    internal List<string> Pushes { get; } = [];
+
+    /// <summary>Called for every message, in place of keeping it.</summary>
+    internal Action<string>? OnPush { get; set; }
+
+    /// <summary>Sends a command and reads its reply; messages before it are kept.</summary>
+    internal string Call(params string[] words)
+    {
+        Send(words);
+        while (true)
+        {
+            string reply = Read(out bool push);
+            if (!push) return reply;
+            if (OnPush is { } handler) handler(reply);
+            else Pushes.Add(reply);
+        }
+    }
+
+    internal void Send(params string[] words)
+    {
+        var text = new StringBuilder();
+        text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
+        foreach (string word in words) text.Append(CultureInfo.InvariantCulture, $"${word.Length}\r\n{word}\r\n");
+        _socket.GetStream().Write(Encoding.Latin1.GetBytes(text.ToString()));
+    }
+
+    /// <summary>The next reply or message.</summary>
+    internal string Read() => Read(out _);
+
+    public void Dispose()
+    {
+        _stream.Dispose();
+        _socket.Dispose();
+    }
+
+    private string Read(out bool push)
+    {
+        string line = Line();
+        push = line[0] == '>';
+        int count = line[0] is '$' or '*' or '~' or '>' or '%' or '=' ? int.Parse(line.AsSpan(1), CultureInfo.InvariantCulture) : 0;
+        switch (line[0])
+        {
+            case '_':
+                return "nil";
+            case '$' or '=' when count >= 0:
+                byte[] bytes = new byte[count + 2];
+                _stream.ReadExactly(bytes);
+                return Encoding.Latin1.GetString(bytes, 0, count);
+            case '$':
+                return "nil";
+            case '*' or '~' or '>' or '%':
+                return "[" + string.Join(' ', Enumerable.Range(0, line[0] == '%' ? count * 2 : count).Select(_ => Read(out bool _))) + "]";
+            default:
+                return line[1..];
+        }
+    }
+
+    private string Line()
+    {
+        var text = new StringBuilder();
+        while (true)
+        {
+            int letter = _stream.ReadByte();
+            if (letter < 0) throw new IOException("the server closed the connection");
+            if (letter == '\n') return text.ToString().TrimEnd('\r');
+            text.Append((char)letter);
+        }
+    }
+}

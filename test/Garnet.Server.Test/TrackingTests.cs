@@ -1,0 +1,144 @@
+using System.Globalization;
+
+namespace Garnet.Server.Test;
+
+/// <summary>Client-side caching where transcripts do not reach: ids, many clients at once, eviction.</summary>
+public sealed class TrackingTests
+{
+    private const int Keys = 20, Readers = 3, Writers = 2, WritesEach = 3_000;
+
+    [Test]
+    public void A_RESP2_client_is_told_through_its_redirection()
+    {
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        using var listener = new TestClient(server.Server.Port);
+        string id = listener.Call("CLIENT", "ID");
+        Assert.That(listener.Call("SUBSCRIBE", "__redis__:invalidate"), Is.EqualTo("[subscribe __redis__:invalidate 1]"));
+        Assert.That(reader.Call("CLIENT", "TRACKING", "ON", "REDIRECT", id), Is.EqualTo("OK"));
+        Assert.That(reader.Call("CLIENT", "GETREDIR"), Is.EqualTo(id));
+        reader.Call("GET", "k");
+        reader.Call("SET", "k", "1");
+        Assert.That(listener.Read(), Is.EqualTo("[message __redis__:invalidate [k]]"));
+        reader.Call("FLUSHALL");
+        Assert.That(listener.Read(), Is.EqualTo("[message __redis__:invalidate nil]"));
+    }
+
+    [Test]
+    public void A_broken_redirection_is_told_and_shown()
+    {
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        using var target = new TestClient(server.Server.Port);
+        reader.Call("HELLO", "3");
+        string id = target.Call("CLIENT", "ID");
+        reader.Call("CLIENT", "TRACKING", "ON", "REDIRECT", id);
+        reader.Call("GET", "k");
+        Assert.That(reader.Call("CLIENT", "KILL", "ID", id), Is.EqualTo("1"));
+        while (reader.Call("CLIENT", "LIST", "ID", id) != "txt:") { }
+        reader.Call("SET", "k", "1");
+        Assert.That(reader.Read(), Is.EqualTo($"[tracking-redir-broken {id}]"));
+        Assert.That(reader.Call("CLIENT", "TRACKINGINFO"), Does.Contain("broken_redirect"));
+    }
+
+    [Test]
+    public void Nobody_keeps_a_stale_value([Values("", "BCAST")] string mode)
+    {
+        using var server = new EmbeddedServer();
+        var caches = new Dictionary<string, string>[Readers];
+        using var stopReading = new CancellationTokenSource();
+        Task[] readers = [.. Enumerable.Range(0, Readers).Select(i => Task.Run(() => caches[i] = ReadUntil(server.Server.Port, mode, i, stopReading.Token)))];
+        Task[] writers = [.. Enumerable.Range(0, Writers).Select(i => Task.Run(() => Write(server.Server.Port, i)))];
+        Task.WaitAll(writers);
+        stopReading.Cancel();
+        Task.WaitAll(readers);
+        using var check = new TestClient(server.Server.Port);
+        foreach (Dictionary<string, string> cache in caches)
+        {
+            Assert.That(cache, Is.Not.Empty);
+            foreach ((string key, string value) in cache) Assert.That(value, Is.EqualTo(check.Call("GET", key)), key);
+        }
+    }
+
+    [Test]
+    public void Evicted_and_expired_keys_are_told_and_the_table_is_bounded()
+    {
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        reader.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        reader.Call("SET", "e", "1", "PX", "1");
+        reader.Call("GET", "e");
+        Assert.That(reader.Pushes.Count > 0 ? reader.Pushes[0] : reader.Read(), Is.EqualTo("[invalidate [e]]"));
+        reader.Pushes.Clear();
+        reader.Call("CONFIG", "SET", "tracking-table-max-keys", "10");
+        for (int i = 0; i < 50; i++) reader.Call("GET", "key" + i);
+        Assert.That(server.Server.Tracker.Keys, Is.EqualTo(10));
+        reader.Call("PING");
+        Assert.That(reader.Pushes, Has.Count.EqualTo(40));
+        reader.Call("CLIENT", "TRACKING", "OFF");
+        Assert.That((server.Server.Tracker.Keys, server.Server.Tracker.Items, server.Server.Guarded), Is.EqualTo((0L, 0L, false)));
+    }
+
+    private static void Write(int port, int seed)
+    {
+        using var client = new TestClient(port);
+        var random = new Random(seed);
+        for (int i = 0; i < WritesEach; i++)
+        {
+            string key = "key" + random.Next(Keys);
+            switch (random.Next(8))
+            {
+                case 0:
+                    client.Call("DEL", key);
+                    break;
+                case 1:
+                    client.Call("MSET", key, "m" + i, "key" + random.Next(Keys), "m" + i);
+                    break;
+                case 2 when i % 400 == 0:
+                    client.Call("FLUSHALL");
+                    break;
+                default:
+                    client.Call("SET", key, seed.ToString(CultureInfo.InvariantCulture) + ":" + i);
+                    break;
+            }
+        }
+    }
+
+    private static Dictionary<string, string> ReadUntil(int port, string mode, int seed, CancellationToken stop)
+    {
+        var cache = new Dictionary<string, string>();
+        using var client = new TestClient(port);
+        client.OnPush = message => Forget(cache, message);
+        client.Call("HELLO", "3");
+        if (mode.Length > 0) client.Call("CLIENT", "TRACKING", "ON", mode);
+        else client.Call("CLIENT", "TRACKING", "ON");
+        var random = new Random(seed + 100);
+        while (!stop.IsCancellationRequested)
+        {
+            string key = "key" + random.Next(Keys);
+            if (cache.ContainsKey(key)) client.Call("PING");
+            else Keep(cache, client, key);
+        }
+
+        for (int i = 0; i < Keys; i++)
+            if (!cache.ContainsKey("key" + i)) Keep(cache, client, "key" + i);
+        for (int i = 0; i < 3; i++) client.Call("PING"); // what is under way arrives before the second answer
+        return cache;
+    }
+
+    // In broadcast mode a message may come between the request and its reply: the reply is then not kept, as clients do it.
+    private static void Keep(Dictionary<string, string> cache, TestClient client, string key)
+    {
+        cache[key] = "asked";
+        string value = client.Call("GET", key);
+        if (cache.ContainsKey(key)) cache[key] = value;
+    }
+
+    private static void Forget(Dictionary<string, string> cache, string message)
+    {
+        if (message == "[invalidate nil]") cache.Clear();
+        else
+            foreach (string key in message[("[invalidate [".Length)..^2].Split(' ')) cache.Remove(key);
+    }
+}
