@@ -26,7 +26,9 @@ internal sealed unsafe class BigRequestFuzz
             byte[] bytes = streams.Next();
             RespLimits limits = new() { ArgsMax = RespLimits.DefaultArgsMax, BulkBytesMax = 512L << 20, Unauthenticated = random.Next(4) == 0 };
             string whole = Whole(parser, args, bytes, in limits), gathered = Gathered(parser, args, bytes, random, in limits);
-            if (whole != gathered) Assert.Fail($"GARNET_FUZZ_SEED={FuzzStream.Seed}, stream {count}\nwhole:    {whole}\ngathered: {gathered}");
+            // A refusal may wait for the few bytes the rest must have at least; a command may not.
+            bool late = gathered == nameof(ParseResult.Incomplete) && !whole.Contains(": ", StringComparison.Ordinal);
+            if (whole != gathered && !late) Assert.Fail($"GARNET_FUZZ_SEED={FuzzStream.Seed}, stream {count}\nwhole:    {whole}\ngathered: {gathered}");
             count++;
         }
         TestContext.Out.WriteLine($"{count} streams");
