@@ -37,6 +37,11 @@ internal static class LiveSettings
             server.Slowlog.Trim();
             return null;
         });
+        Connect(table, "notify-keyspace-events", () =>
+        {
+            server.Changes.Listen();
+            return null;
+        });
         Connect(table, "commandlog-large-request-max-len", () =>
         {
             server.LargeRequests.Trim();

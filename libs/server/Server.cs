@@ -62,6 +62,7 @@ public sealed class Server : IDisposable
         Latency = new LatencyMonitor(settings.Inspect);
         StartedUnixMs = clock.UnixMs;
         ApplySettings();
+        Changes.Listen();
         LiveSettings.Connect(this);
     }
 
@@ -121,7 +122,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Listening | _measuresAll;
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -222,9 +223,6 @@ public sealed class Server : IDisposable
         Monitors.Remove(client);
         Tracker.Disable(client);
     }
-
-    /// <summary>Listens to the store's changes if anybody wants to know them.</summary>
-    internal void ListenToChanges() => Changes.Listen(Tracker.Clients > 0);
 
     /// <summary>All clients of all reactors.</summary>
     internal List<Connection> Clients()

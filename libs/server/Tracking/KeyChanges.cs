@@ -1,4 +1,6 @@
+using System.Text;
 using Garnet.Server.Net;
+using Garnet.Server.PubSub;
 using Tsavorite;
 
 namespace Garnet.Server.Tracking;
@@ -18,22 +20,31 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
 
-    /// <summary>True while the store is listened to.</summary>
-    internal bool Listening { get; private set; }
+    private volatile bool _tracking;
+
+    /// <summary>True while clients track keys: then every change is handed on right after its command.</summary>
+    internal bool Tracking => _tracking;
 
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
 
-    /// <summary>Begins or ends to listen.</summary>
-    internal void Listen(bool on)
+    /// <summary>Begins or ends to listen, as the clients that track and the setting for events have it now.</summary>
+    internal void Listen()
     {
-        Listening = on;
-        server.Store.Observe(on ? this : null);
+        lock (_gate) // who wants what is looked at inside: the last to come sets what is true
+        {
+            NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
+            _tracking = server.Tracker.Clients > 0;
+            bool unasked = classes.Publishes(NotifyClasses.Expired) || classes.Publishes(NotifyClasses.Evicted);
+            server.Store.Observe(_tracking || unasked ? this : null);
+        }
     }
 
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
+        if (change == KeyChange.Written && !_tracking)
+            return;
         if (_threadsReactor is { } reactor && reactor.Server == server)
         {
             reactor.Notes.Add(new KeyNote(key.Span.ToArray(), key.Namespace, change, reactor.Running));
@@ -70,6 +81,36 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     private void HandOn(Reactor reactor, List<KeyNote> notes)
     {
         foreach (KeyNote note in notes)
+        {
             server.Tracker.Changed(reactor, note);
+            if (note.Change != KeyChange.Written)
+                Publish(reactor, note);
+        }
+    }
+
+    // Keyspace notifications; so far those that no command asks for.
+    private void Publish(Reactor reactor, KeyNote note)
+    {
+        NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
+        bool expired = note.Change == KeyChange.Expired;
+        if (!classes.Publishes(expired ? NotifyClasses.Expired : NotifyClasses.Evicted) || DatabaseOf(note.Namespace) is not (>= 0 and var database))
+            return;
+        ReadOnlySpan<byte> name = expired ? "expired"u8 : "evicted"u8;
+        byte[] place = Encoding.ASCII.GetBytes($"@{database}__:");
+        if ((classes.Bits & NotifyClasses.Keyspace) != 0)
+            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyspace"u8, .. place, .. note.Key], name);
+        if ((classes.Bits & NotifyClasses.Keyevent) != 0)
+            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyevent"u8, .. place, .. name], note.Key);
+    }
+
+    private int DatabaseOf(uint ns)
+    {
+        for (int i = 0; i < server.Settings.Memory.Databases; i++)
+        {
+            if (server.Store.Namespaces.Id(i) == ns)
+                return i;
+        }
+
+        return -1; // emptied meanwhile
     }
 }

@@ -42,7 +42,7 @@ internal sealed class Tracker(Server server)
                     _prefixes.Add(client, prefix);
             }
 
-            server.ListenToChanges();
+            server.Changes.Listen();
         }
     }
 
@@ -59,7 +59,7 @@ internal sealed class Tracker(Server server)
             _prefixes.Remove(client);
             if (_clients.IsEmpty)
                 _keys.Clear();
-            server.ListenToChanges();
+            server.Changes.Listen();
         }
     }
 
