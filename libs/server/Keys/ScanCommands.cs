@@ -79,7 +79,20 @@ internal readonly struct Scan : ICommand
         return RecordKind.None;
     }
 
-    private static bool TryCursor(ReadOnlySpan<byte> text, out ulong cursor) => Utf8Parser.TryParse(text, out cursor, out int used) && used == text.Length;
+    // As C's strtoul: a sign is taken, a minus negates without overflow, nothing at all is 0.
+    private static bool TryCursor(ReadOnlySpan<byte> text, out ulong cursor)
+    {
+        cursor = 0;
+        if (text.IsEmpty)
+            return true;
+        bool negative = text[0] == '-';
+        if (text[0] is (byte)'-' or (byte)'+')
+            text = text[1..];
+        if (!Utf8Parser.TryParse(text, out cursor, out int used) || used != text.Length)
+            return false;
+        cursor = negative ? 0 - cursor : cursor;
+        return true;
+    }
 
     private static unsafe void WriteCursor(RespWriter writer, ulong cursor)
     {
