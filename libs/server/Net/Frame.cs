@@ -9,6 +9,8 @@ internal unsafe struct Frame
     public byte* End;
     /// <summary>Hash of the first key's bytes; 0 if the command has none.</summary>
     public ulong KeyHash;
+    /// <summary>The first key's index bucket, as the first prefetch pass found it; 0 if the command has no key.</summary>
+    public nint Bucket;
     /// <summary>Index of the first argument.</summary>
     public int FirstArg;
     /// <summary>Arguments, name included.</summary>

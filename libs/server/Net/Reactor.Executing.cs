@@ -52,10 +52,10 @@ internal sealed unsafe partial class Reactor
         for (int i = 0; i < count; i++)
         {
             Frame* frame = _frames + i;
-            if (frame->KeyHash == 0)
+            if (frame->Bucket == 0)
                 continue;
             ref Garnet.Common.Resp.Arg key = ref _args.Items[frame->FirstArg + _entries[frame->Command].FirstKey];
-            Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, Store.Namespaces.Id(_frameClients[i].Database), frame->KeyHash));
+            Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, Store.Namespaces.Id(_frameClients[i].Database), frame->KeyHash), frame->Bucket);
         }
     }
 

@@ -143,11 +143,12 @@ internal sealed unsafe partial class Reactor
         if (key == 0 || key >= _parser.ArgCount)
         {
             frame->KeyHash = 0;
+            frame->Bucket = 0;
             return;
         }
 
         frame->KeyHash = Store.HashBytes(args[key].Bytes, args[key].Length);
-        Store.PrefetchBucket(Store.KeyFromHash(args[key].Bytes, args[key].Length, Store.Namespaces.Id(client.Database), frame->KeyHash));
+        frame->Bucket = Store.PrefetchBucket(Store.KeyFromHash(args[key].Bytes, args[key].Length, Store.Namespaces.Id(client.Database), frame->KeyHash));
     }
 
     private static void Keep(Connection client, byte* at, byte* end) => client.Pending.Append(at, (int)(end - at));

@@ -7,6 +7,8 @@ namespace Garnet.Server.Types.Strings;
 /// <summary>Several strings at once: MGET, MSET, MSETNX, MSETEX. The writes are one atomic step over all partitions they touch.</summary>
 internal static unsafe class ManyCommands
 {
+    private const int PrefetchWidth = 64;
+
     internal static void Register(CommandTable table)
     {
         table.Add<MGet>();
@@ -20,14 +22,20 @@ internal static unsafe class ManyCommands
     {
         KeyRef[] keys = ArrayPool<KeyRef>.Shared.Rent(count);
         uint ns = call.Namespace;
-        for (int i = 0; i < count; i++)
+        Span<nint> buckets = stackalloc nint[PrefetchWidth];
+        for (int done = 0; done < count; done += PrefetchWidth)
         {
-            keys[i] = call.KeyAt(first + (i * step), ns);
-            call.Reactor.Store.PrefetchBucket(in keys[i]);
+            int width = Math.Min(count - done, PrefetchWidth);
+            for (int i = 0; i < width; i++)
+            {
+                keys[done + i] = call.KeyAt(first + ((done + i) * step), ns);
+                buckets[i] = call.Reactor.Store.PrefetchBucket(in keys[done + i]);
+            }
+
+            for (int i = 0; i < width; i++)
+                call.Reactor.Store.PrefetchRecord(in keys[done + i], buckets[i]);
         }
 
-        for (int i = 0; i < count; i++)
-            call.Reactor.Store.PrefetchRecord(in keys[i]);
         return keys;
     }
 
