@@ -56,7 +56,7 @@ public sealed class ConfigRewriteTests
 
     [Test]
     public void An_emptied_setting_is_written_empty()
-        => Assert.That(Rewritten("notify-keyspace-events KEA\n", ("notify-keyspace-events", "")), Is.EqualTo("notify-keyspace-events \"\"\n"));
+        => Assert.That(Rewritten("notify-keyspace-events KEx\n", ("notify-keyspace-events", "")), Is.EqualTo("notify-keyspace-events \"\"\n"));
 
     [Test]
     public void A_line_keeps_the_name_it_was_written_with()

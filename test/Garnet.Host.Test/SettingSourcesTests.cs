@@ -84,7 +84,7 @@ public sealed class SettingSourcesTests
     }
 
     [TestCase("client-output-buffer-limit", "normal 1mb 2 3", "normal 1048576 2 3 slave 268435456 67108864 60 pubsub 33554432 8388608 60")]
-    [TestCase("notify-keyspace-events", "KEA", "AKE")]
+    [TestCase("notify-keyspace-events", "eKEx", "xeKE")]
     [TestCase("notify-keyspace-events", "Kx", "xK")]
     [TestCase("maxmemory-clients", "50%", "50%")]
     [TestCase("latency-tracking-info-percentiles", "50 60.123", "50 60.123")]
@@ -102,6 +102,7 @@ public sealed class SettingSourcesTests
     [TestCase("client-output-buffer-limit", "foo 1 2 3", "Invalid client class specified in buffer limit configuration.")]
     [TestCase("client-output-buffer-limit", "slave 1 2 -3", "Error in hard, soft or soft_seconds setting in buffer limit configuration.")]
     [TestCase("notify-keyspace-events", "KEAq", "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")]
+    [TestCase("notify-keyspace-events", "KEA", "argument may hold K, E, x and e only: events of expired and evicted keys are published, those of commands not yet")]
     [TestCase("maxmemory-clients", "150%", "percentage argument must be less or equal to 100")]
     [TestCase("latency-tracking-info-percentiles", "50 200", "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")]
     [TestCase("latency-tracking-info-percentiles", "a", "Invalid latency-tracking-info-percentiles parameters")]

@@ -43,6 +43,7 @@ public sealed record NotifyClasses(int Bits) : ISettingValue
             if (letter != 'A' && bit < 0) return null;
             bits |= letter == 'A' ? AllBits : 1 << bit;
         }
-        return new NotifyClasses(bits);
+        error = "argument may hold K, E, x and e only: events of expired and evicted keys are published, those of commands not yet";
+        return (bits & ~(Expired | Evicted | Keyspace | Keyevent)) == 0 ? new NotifyClasses(bits) : null;
     }
 }
