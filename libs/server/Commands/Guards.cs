@@ -44,8 +44,7 @@ internal static unsafe class Guards
         server.Latency.Consider(entry->Flags, took, call.NowMs);
         Inspect.ReactorFigures figures = call.Reactor.Figures;
         figures.Calls[entry->Id]++;
-        figures.TimedCalls[entry->Id]++;
-        figures.TimedUs[entry->Id] += took;
+        figures.CountTimed(entry->Id, took);
         if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
         {
             server.Slowlog.Consider(ref call, took);

@@ -118,7 +118,10 @@ internal readonly struct LatencyDoctor : ICommand
     }
 }
 
-/// <summary>Run times by command as far as commands are timed by themselves: the mean stands for the distribution in one bucket.</summary>
+/// <summary>
+/// Run times of the commands that are timed by themselves (all but the short ones, or all while slowlog-log-slower-than is below
+/// a millisecond), cumulated by powers of two of microseconds.
+/// </summary>
 internal readonly struct LatencyHistogram : ICommand
 {
     public static CommandSpec Spec => InspectCommands.Spec("LATENCY|HISTOGRAM", "[command [command ...]]", "Returns the distribution of the run times of commands.", "7.0.0");
@@ -136,18 +139,31 @@ internal readonly struct LatencyHistogram : ICommand
         call.Out.Map(wanted.Count);
         foreach (int id in wanted)
         {
-            long mean = Math.Max(totals.TimedUs[id] / totals.TimedCalls[id], 1);
             call.Out.Bulk(call.Server.Commands.Specs[id].Name.ToLowerInvariant());
             call.Out.Map(2);
             call.Out.Bulk("calls"u8);
             call.Out.Int(totals.TimedCalls[id]);
             call.Out.Bulk("histogram_usec"u8);
-            call.Out.Map(1);
-            call.Out.Int((long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)mean));
-            call.Out.Int(totals.TimedCalls[id]);
+            WriteBuckets(ref call, totals.TimedByBucket.AsSpan(id * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets));
         }
 
         return Reply.Sent;
+    }
+
+    // Each bucket with runs in it: its upper bound and how many runs took no longer.
+    private static void WriteBuckets(ref Call call, ReadOnlySpan<long> buckets)
+    {
+        int filled = buckets.Length - buckets.Count(0);
+        call.Out.Map(filled);
+        long sum = 0;
+        for (int i = 0; i < buckets.Length; i++)
+        {
+            sum += buckets[i];
+            if (buckets[i] == 0)
+                continue;
+            call.Out.Int(1L << i);
+            call.Out.Int(sum);
+        }
     }
 
     private static bool IsNamed(ref Call call, int id)

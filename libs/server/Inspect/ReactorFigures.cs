@@ -1,3 +1,4 @@
+using System.Numerics;
 using System.Text;
 
 namespace Garnet.Server.Inspect;
@@ -5,6 +6,9 @@ namespace Garnet.Server.Inspect;
 /// <summary>What one reactor has counted; written by its thread only, summed up by whoever asks.</summary>
 internal sealed class ReactorFigures(int commands)
 {
+    /// <summary>Powers of two that run times are sorted into: up to 2^31 microseconds, 36 minutes.</summary>
+    internal const int TimeBuckets = 32;
+
     private const int ErrorCodesMax = 128;
 
     /// <summary>Runs per command.</summary>
@@ -17,6 +21,8 @@ internal sealed class ReactorFigures(int commands)
     internal readonly long[] TimedUs = new long[commands];
     /// <summary>Runs per command that were timed by themselves.</summary>
     internal readonly long[] TimedCalls = new long[commands];
+    /// <summary>Timed runs per command and power of two of microseconds: index is command * <see cref="TimeBuckets"/> + bucket; bucket n holds times below 2^n.</summary>
+    internal readonly long[] TimedByBucket = new long[commands * TimeBuckets];
     /// <summary>Microseconds spent running commands.</summary>
     internal long BusyUs;
     /// <summary>Bytes received.</summary>
@@ -31,6 +37,15 @@ internal sealed class ReactorFigures(int commands)
     internal long Errors;
     /// <summary>Error replies by code; guarded by itself.</summary>
     internal readonly Dictionary<string, long> ErrorsByCode = [];
+
+    /// <summary>Counts a run that was timed by itself.</summary>
+    internal void CountTimed(int command, long microseconds)
+    {
+        TimedCalls[command]++;
+        TimedUs[command] += microseconds;
+        int bucket = Math.Min(64 - BitOperations.LeadingZeroCount((ulong)Math.Max(microseconds, 0)), TimeBuckets - 1);
+        TimedByBucket[(command * TimeBuckets) + bucket]++;
+    }
 
     /// <summary>Counts an error reply by its first word.</summary>
     internal void CountError(ReadOnlySpan<byte> text)

@@ -19,7 +19,7 @@ internal sealed class Statistics(Server server)
     internal sealed class Totals
     {
         internal long Commands, Hits, Misses, BytesIn, BytesOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections, Rejected;
-        internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
+        internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [], TimedByBucket = [];
         internal Dictionary<string, long> ErrorsByCode = [];
     }
 
@@ -74,7 +74,7 @@ internal sealed class Statistics(Server server)
     private Totals Sum()
     {
         int commands = server.Commands.Specs.Count;
-        var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
+        var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands], TimedByBucket = new long[commands * ReactorFigures.TimeBuckets] };
         foreach (Reactor reactor in server.Reactors)
             Add(sum, reactor);
         foreach (long calls in sum.Calls)
@@ -104,6 +104,8 @@ internal sealed class Statistics(Server server)
             sum.TimedCalls[i] += figures.TimedCalls[i];
         }
 
+        for (int i = 0; i < sum.TimedByBucket.Length; i++)
+            sum.TimedByBucket[i] += figures.TimedByBucket[i];
         lock (figures.ErrorsByCode)
         {
             foreach ((string code, long count) in figures.ErrorsByCode)
@@ -135,6 +137,8 @@ internal sealed class Statistics(Server server)
             sum.TimedCalls[i] -= start.TimedCalls[i];
         }
 
+        for (int i = 0; i < sum.TimedByBucket.Length; i++)
+            sum.TimedByBucket[i] -= start.TimedByBucket[i];
         foreach ((string code, long count) in start.ErrorsByCode)
             sum.ErrorsByCode[code] = sum.ErrorsByCode.GetValueOrDefault(code) - count;
         return sum;
