@@ -34,7 +34,7 @@ public sealed class CommandTests
     {
         string[] found = [.. Structs("IModify").Where(static op => op.File.IsIn("libs"))
             .Select(static op => (Id: OpId(op.Type), Name: op.Type.Identifier.Text))
-            .Where(static op => op.Id >= 0).OrderBy(static op => op.Id)
+            .Concat(ControlOperations()).Where(static op => op.Id >= 0).OrderBy(static op => op.Id)
             .Select(static op => string.Create(CultureInfo.InvariantCulture, $"{op.Id} {op.Name}"))];
         string[] golden = House.Has(Golden)
             ? [.. House.Text(Golden).Split('\n').Where(static line => line.Length > 0 && line[0] != '#')]
@@ -42,6 +42,12 @@ public sealed class CommandTests
         Assert.That(found.Select(static line => line.Split(' ')[0]), Is.Unique, "two operations share a number");
         Assert.That(found, Is.EquivalentTo(golden), $"{Golden} must hold 'number name' of every operation; numbers are never reused");
     }
+
+    // Operations on the whole store are named by the byte constants of one class.
+    private static IEnumerable<(int Id, string Name)> ControlOperations() => House.Product
+        .SelectMany(static file => file.All<ClassDeclarationSyntax>()).Where(static type => type.Identifier.Text == "ControlOperation")
+        .SelectMany(static type => type.Members.OfType<FieldDeclarationSyntax>()).SelectMany(static field => field.Declaration.Variables)
+        .Select(static constant => ((constant.Initializer?.Value as LiteralExpressionSyntax)?.Token.Value is int id ? id : -1, constant.Identifier.Text));
 
     private static IEnumerable<(SourceFile File, StructDeclarationSyntax Type)> Structs(string contract) => House.Product
         .SelectMany(static file => file.All<StructDeclarationSyntax>().Select(type => (file, type)))

@@ -17,15 +17,31 @@ internal sealed class RecordingLog : IWriteLog
         }
     }
 
-    public Span<byte> Reserve(int partition, int bytesMax)
+    public ulong Batch => 1;
+
+    public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax)
     {
         if (_reserved.Value!.Length < bytesMax) _reserved.Value = new byte[bytesMax * 2];
         return _reserved.Value.AsSpan(0, bytesMax);
     }
 
-    public void Append(int partition, byte opId, in KeyRef key, int argumentBytes)
+    public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes)
+        => Add(new LogEntry(opId, database, key.Span, _reserved.Value.AsSpan(0, argumentBytes)));
+
+    public void Hold()
     {
-        var entry = new LogEntry(opId, key.Namespace, key.Span, _reserved.Value.AsSpan(0, argumentBytes));
+    }
+
+    public ulong Close() => Batch;
+
+    public void Control(byte opId, ReadOnlySpan<byte> arguments) => Add(new LogEntry(opId, LogEntry.Control, default, arguments));
+
+    public void Release()
+    {
+    }
+
+    private void Add(LogEntry entry)
+    {
         lock (_gate) _entries.Add(entry);
     }
 

@@ -12,6 +12,7 @@ internal sealed unsafe class Bench : IDisposable
     public Bench(StoreSettings? settings = null)
     {
         Store = new Store(settings ?? Tiny());
+        Store.Namespaces.Id(0);
         Session = Store.OpenSession();
         Session.NowMs = 1_000_000;
     }

@@ -239,12 +239,27 @@ internal sealed unsafe class RuleTests
         public Store? Store { get; set; }
         public List<(byte, string, byte[])> Entries { get; } = [];
 
-        public Span<byte> Reserve(int partition, int bytesMax) => _room.AsSpan(0, bytesMax);
+        public ulong Batch { get; private set; } = 1;
 
-        public void Append(int partition, byte opId, in KeyRef key, int argumentBytes)
+        public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax) => _room.AsSpan(0, bytesMax);
+
+        public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes)
         {
             Assert.That(Store!.PartitionOf(key), Is.EqualTo(partition));
+            Assert.That(batch, Is.EqualTo(Batch));
             Entries.Add((opId, Encoding.UTF8.GetString(key.Span), _room[..argumentBytes]));
+        }
+
+        public void Hold()
+        {
+        }
+
+        public ulong Close() => Batch++;
+
+        public void Control(byte opId, ReadOnlySpan<byte> arguments) => Entries.Add((opId, "", arguments.ToArray()));
+
+        public void Release()
+        {
         }
     }
 

@@ -85,13 +85,7 @@ internal readonly struct FlushAll : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        int last = call.Server.Settings.Memory.Databases - 1;
-        for (int i = 0; i <= last; i++)
-        {
-            if (i == 0 || call.Reactor.Store.Count(call.Reactor.Store.Namespaces.Id(i)) > 0)
-                call.Reactor.Store.Namespaces.Flush(i, wait && i == last);
-        }
-
+        call.Reactor.Store.Namespaces.FlushAll(wait);
         call.Server.Tracker.Flushed(call.Reactor);
         return call.Ok();
     }

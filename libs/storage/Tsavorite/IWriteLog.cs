@@ -2,16 +2,38 @@ namespace Tsavorite;
 
 /// <summary>
 /// The one hook through which every logical change leaves the store, called under the partition lock (rule U7), after
-/// the decision and before the lock is released. Must not wait.
+/// the decision and before the lock is released. Nothing here may wait, but <see cref="Hold"/>.
+/// Changes are gathered into numbered batches. A write reads <see cref="Batch"/> once, while it holds the locks of all
+/// its partitions, and names that number in all its entries, so that they are in one batch; whoever ends a batch must
+/// visit every partition's lock after raising the number and before taking the batch's entries.
 /// </summary>
 public interface IWriteLog
 {
+    /// <summary>Number of the batch that is open now.</summary>
+    ulong Batch { get; }
+
     /// <summary>Room for an entry of <paramref name="bytesMax"/> argument bytes in the lane of <paramref name="partition"/>.</summary>
-    Span<byte> Reserve(int partition, int bytesMax);
+    Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax);
 
     /// <summary>
-    /// Completes the entry begun by <see cref="Reserve"/>: operation <paramref name="opId"/> on
-    /// <paramref name="key"/> with the first <paramref name="argumentBytes"/> bytes of the reserved room as arguments.
+    /// Completes the entry begun by <see cref="Reserve"/> with the same partition, batch and key: operation
+    /// <paramref name="opId"/> on the key in <paramref name="database"/> with the first <paramref name="argumentBytes"/>
+    /// bytes of the reserved room as arguments.
     /// </summary>
-    void Append(int partition, byte opId, in KeyRef key, int argumentBytes);
+    void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes);
+
+    /// <summary>Begins an exclusive step, before any partition lock is taken: until <see cref="Release"/> nobody else ends a batch. May wait.</summary>
+    void Hold();
+
+    /// <summary>
+    /// Ends the open batch; every partition lock is held. All that has been appended is in batches up to the number
+    /// returned, all that follows is in later ones.
+    /// </summary>
+    ulong Close();
+
+    /// <summary>Writes an operation on the whole store as a batch of its own; after <see cref="Close"/>, the locks still held.</summary>
+    void Control(byte opId, ReadOnlySpan<byte> arguments);
+
+    /// <summary>Ends the exclusive step, after the partition locks are released.</summary>
+    void Release();
 }

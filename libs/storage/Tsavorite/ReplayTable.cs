@@ -29,6 +29,12 @@ public sealed unsafe class ReplayTable
     public bool Apply(StoreSession session, byte opId, in KeyRef key, ReadOnlySpan<byte> arguments) =>
         _steps[opId] != null && _steps[opId](session, key, arguments);
 
+    /// <summary>
+    /// Runs one entry on the whole store (a batch of its own in the log) again; nothing else may use the store
+    /// meanwhile. False if the number or the arguments are not known.
+    /// </summary>
+    public static bool ApplyControl(Store store, byte opId, ReadOnlySpan<byte> arguments) => ControlOperation.Apply(store, opId, arguments);
+
     private static bool Run<T>(StoreSession session, in KeyRef key, ReadOnlySpan<byte> arguments) where T : struct, IModify
     {
         T operation = default;

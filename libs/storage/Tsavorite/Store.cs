@@ -132,7 +132,17 @@ public sealed unsafe class Store : IDisposable
     public void Observe(IKeyObserver? observer)
     {
         Core.Observer = observer;
-        Volatile.Write(ref Core.Hooked, observer != null || Core.Log != null);
+        Core.Logging = Core.Logging; // both hooks hang on one branch
+    }
+
+    /// <summary>
+    /// Whether changes pass the log given in the settings. Switched off while a log is read back, before other threads
+    /// use the store.
+    /// </summary>
+    public bool Logging
+    {
+        get => Core.Logging;
+        set => Core.Logging = value;
     }
 
     /// <summary>True when memory is close to the limit; read by every write command before it starts (one plain read).</summary>

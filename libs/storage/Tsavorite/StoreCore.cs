@@ -23,12 +23,15 @@ internal sealed unsafe class StoreCore : IDisposable
     public volatile IKeyObserver? Observer;
     /// <summary>True when a log or an observer is set: the one branch of a change without either.</summary>
     public bool Hooked;
+    /// <summary>Database number by namespace id, -1 for an id given up: what the log says instead of the id.</summary>
+    public int[] Databases = [];
+    private bool _logging;
 
     public StoreCore(StoreSettings settings, Arena arena)
     {
         _arena = arena;
         Log = settings.Log;
-        Hooked = Log != null;
+        Logging = Log != null;
         HashSeed = settings.HashSeed != 0 ? settings.HashSeed : (ulong)Random.Shared.NextInt64() | 1;
         HashMask = settings.HashMask;
         Shape = (Shape*)NativeMemory.AlignedAlloc((nuint)sizeof(Shape), 64);
@@ -42,6 +45,17 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     public Arena Arena => _arena;
+
+    /// <summary>Whether changes pass the log: false without one, and while a log is read back.</summary>
+    public bool Logging
+    {
+        get => _logging;
+        set
+        {
+            _logging = value && Log != null;
+            Volatile.Write(ref Hooked, _logging || Observer != null);
+        }
+    }
 
     /// <summary>Bytes of outgrown count arrays, kept for readers without a lock.</summary>
     public long OldCountBytes { get; private set; }
@@ -92,18 +106,11 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (Hooked)
         {
-            if (!StoreTestHooks.Has(PlantedFault.SkipLogOfExpiry)) LogDeletion(partition, key);
+            if (_logging && !StoreTestHooks.Has(PlantedFault.SkipLogOfExpiry)) LogDeletion(partition, key);
             Observer?.OnChange(key, change);
         }
         if (change == KeyChange.Expired) partition->ExpiredKeys++;
         else if (change == KeyChange.Evicted) partition->EvictedKeys++;
-        Remove(partition, bucket, slot);
-    }
-
-    /// <summary>Removes a record of a namespace that was given up: logged, but no news to observers.</summary>
-    public void RemoveFlushed(Partition* partition, byte* bucket, ulong* slot, in KeyRef key)
-    {
-        LogDeletion(partition, key);
         Remove(partition, bucket, slot);
     }
 
@@ -140,11 +147,42 @@ internal sealed unsafe class StoreCore : IDisposable
         NativeMemory.AlignedFree(Shape);
     }
 
+    /// <summary>
+    /// Writes an operation to the log. A change to a namespace that was given up since the caller looked it up counts
+    /// as done just before that: nothing is written.
+    /// </summary>
+    public void LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
+    {
+        int database = Databases[key.Namespace];
+        if (database < 0) return;
+        ulong batch = BatchOf(partition);
+        int used = operation.Encode(Log!.Reserve(partition->Number, batch, key, operation.EncodedBytesMax));
+        Log.Append(partition->Number, batch, T.OpId, database, key, used);
+    }
+
+    /// <summary>
+    /// Runs a step with every partition locked (U6), at the boundary of two batches of the log; the step is written as
+    /// operation <paramref name="opId"/>, 0 for none. Returns the last batch before the boundary, 0 without a log.
+    /// </summary>
+    public ulong Exclusive(byte opId, ReadOnlySpan<byte> arguments, Action step)
+    {
+        IWriteLog? log = _logging ? Log : null;
+        log?.Hold();
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Enter(Shape->Partitions + i);
+        ulong last = log?.Close() ?? 0;
+        step();
+        if (opId != 0) log?.Control(opId, arguments);
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
+        log?.Release();
+        return last;
+    }
+
+    private ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;
+
     private void LogDeletion(Partition* partition, in KeyRef key)
     {
-        if (Log == null) return;
-        Log.Reserve(partition->Number, 0);
-        Log.Append(partition->Number, DeleteKey.OpId, key, 0);
+        DeleteKey deletion = default;
+        LogChange(partition, key, ref deletion);
     }
 
     private void OpenPartitions(Arena arena)

@@ -34,7 +34,7 @@ public sealed unsafe class StoreSession : IDisposable
         _core = store.Core;
         _shape = _core.Shape;
         _writer = new Writer(_core);
-        _held = new HeldPartitions(_shape);
+        _held = new HeldPartitions(_core);
         _random = (ulong)Random.Shared.NextInt64() | 1;
     }
 

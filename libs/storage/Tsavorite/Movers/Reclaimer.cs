@@ -66,7 +66,7 @@ internal sealed unsafe class Reclaimer
                 if (*walk.Slot == 0) continue;
                 byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
                 if (Array.IndexOf(retired, Record.Namespace(record)) < 0) continue;
-                _core.RemoveFlushed(partition, bucket, walk.Slot, _core.KeyOf(record));
+                _core.Remove(partition, bucket, walk.Slot); // given up in one step, which the log has
                 removed = true;
             }
         }

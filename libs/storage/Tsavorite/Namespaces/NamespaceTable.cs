@@ -43,7 +43,12 @@ public sealed unsafe class NamespaceTable
             uint[] swapped = (uint[])ids.Clone();
             swapped[first] = other + 1;
             swapped[second] = one + 1;
-            Volatile.Write(ref _ids, swapped);
+            _core!.Exclusive(ControlOperation.SwapDatabases, ControlOperation.Arguments(first, second), () =>
+            {
+                Volatile.Write(ref _ids, swapped);
+                _core.Databases[other] = first;
+                _core.Databases[one] = second;
+            });
         }
     }
 
@@ -56,14 +61,32 @@ public sealed unsafe class NamespaceTable
         long keys = 0;
         lock (_gate)
         {
-            uint[] ids = RoomFor(database);
-            uint old = IdLocked(database);
-            Volatile.Write(ref ids[database], TakeId() + 1);
-            for (int i = 0; i < _core!.Shape->PartitionCount; i++) keys += Retire(_core.Shape->Partitions + i, old);
-            _retired.Add(old);
+            RoomFor(database);
+            IdLocked(database);
+            uint fresh = TakeId();
+            _core!.Exclusive(ControlOperation.FlushDatabase, ControlOperation.Arguments(database), () => keys = Replace(database, fresh));
         }
-        if (wait) _movers!.Reclaim();
-        else _movers!.Wake();
+        Reclaim(wait);
+        return keys;
+    }
+
+    /// <summary>The same for every database, in one step.</summary>
+    public long FlushAll(bool wait)
+    {
+        long keys = 0;
+        lock (_gate)
+        {
+            var fresh = new List<(int Database, uint Id)>();
+            for (int database = 0; database < _ids.Length; database++)
+            {
+                if (_ids[database] != 0) fresh.Add((database, TakeId()));
+            }
+            _core!.Exclusive(ControlOperation.FlushAll, [], () =>
+            {
+                foreach ((int database, uint id) in fresh) keys += Replace(database, id);
+            });
+        }
+        Reclaim(wait);
         return keys;
     }
 
@@ -94,13 +117,27 @@ public sealed unsafe class NamespaceTable
         }
     }
 
-    private long Retire(Partition* partition, uint id)
+    private void Reclaim(bool wait)
     {
-        Partition.Enter(partition);
-        NamespaceCount* count = _core!.CountOf(partition, id);
-        count->Retired = 1;
-        long keys = count->Keys;
-        Partition.Exit(partition);
+        if (wait) _movers!.Reclaim();
+        else _movers!.Wake();
+    }
+
+    // Every partition is locked.
+    private long Replace(int database, uint fresh)
+    {
+        uint old = _ids[database] - 1;
+        Volatile.Write(ref _ids[database], fresh + 1);
+        _core!.Databases[fresh] = database;
+        _core.Databases[old] = -1;
+        _retired.Add(old);
+        long keys = 0;
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+        {
+            NamespaceCount* count = _core.CountOf(_core.Shape->Partitions + i, old);
+            count->Retired = 1;
+            keys += count->Keys;
+        }
         return keys;
     }
 
@@ -115,7 +152,12 @@ public sealed unsafe class NamespaceTable
 
     private uint IdLocked(int database)
     {
-        if (_ids[database] == 0) Volatile.Write(ref _ids[database], TakeId() + 1);
+        if (_ids[database] == 0)
+        {
+            uint id = TakeId();
+            _core!.Databases[id] = database; // before the id is known to anyone
+            Volatile.Write(ref _ids[database], id + 1);
+        }
         return _ids[database] - 1;
     }
 
@@ -138,6 +180,13 @@ public sealed unsafe class NamespaceTable
             return oldest.Id;
         }
         Garnet.Common.Faults.Check.That(_fresh < IdsMax, "U18 a namespace id fits 24 bits");
+        if (_fresh == _core!.Databases.Length)
+        {
+            int[] databases = new int[Math.Max(16, _core.Databases.Length * 2)];
+            Array.Fill(databases, -1);
+            _core.Databases.CopyTo(databases, 0);
+            Volatile.Write(ref _core.Databases, databases);
+        }
         return _fresh++;
     }
 

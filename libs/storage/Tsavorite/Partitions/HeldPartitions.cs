@@ -1,12 +1,20 @@
 namespace Tsavorite;
 
-/// <summary>The partition locks a session holds across several calls, taken in ascending order (U6).</summary>
+/// <summary>
+/// The partition locks a session holds across several calls, taken in ascending order (U6). What is written meanwhile
+/// goes to one batch of the log: its number is read once, when all locks are held.
+/// </summary>
 internal sealed unsafe class HeldPartitions
 {
+    private readonly StoreCore _core;
     private readonly Shape* _shape;
     private readonly ulong[] _bits = new ulong[1024 / 64];
 
-    public HeldPartitions(Shape* shape) => _shape = shape;
+    public HeldPartitions(StoreCore core)
+    {
+        _core = core;
+        _shape = core.Shape;
+    }
 
     /// <summary>Partitions held.</summary>
     public int Count;
@@ -34,6 +42,16 @@ internal sealed unsafe class HeldPartitions
                 Count++;
             }
         }
+        if (_core.Logging) Pin(_core.Log!.Batch);
+    }
+
+    private void Pin(ulong batch)
+    {
+        for (int word = 0; word < _bits.Length; word++)
+        {
+            for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
+                _shape->Partitions[word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)].PinnedBatch = batch;
+        }
     }
 
     private void EnterInKeyOrder(ReadOnlySpan<KeyRef> keys)
@@ -52,6 +70,7 @@ internal sealed unsafe class HeldPartitions
     public void Exit()
     {
         if (Count == 0) return;
+        if (_core.Logging) Pin(0);
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)

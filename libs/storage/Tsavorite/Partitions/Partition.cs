@@ -55,6 +55,8 @@ internal unsafe struct Partition
     [FieldOffset(216)] public long CleanedBytes;
     [FieldOffset(224)] public long Splits;
     [FieldOffset(232)] public long Merges;
+    /// <summary>While a write holds several partitions: the log's batch that all its entries go to; else 0.</summary>
+    [FieldOffset(240)] public ulong PinnedBatch;
 
     /// <summary>Takes the lock: one compare-exchange when it is free.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -247,11 +247,7 @@ internal sealed unsafe class Writer
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Announce<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
     {
-        if (_core.Log != null)
-        {
-            int used = operation.Encode(_core.Log.Reserve(partition->Number, operation.EncodedBytesMax));
-            _core.Log.Append(partition->Number, T.OpId, key, used);
-        }
+        if (_core.Logging) _core.LogChange(partition, key, ref operation);
         _core.Observer?.OnChange(key, KeyChange.Written);
     }
 }
