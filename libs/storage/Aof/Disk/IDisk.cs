@@ -1,0 +1,30 @@
+namespace Garnet.Aof.Disk;
+
+/// <summary>
+/// The one directory in which everything durable lives, as the engine needs it; files are named without a path. Failures
+/// throw <see cref="DiskException"/>. What is written is durable only after <see cref="IDiskFile.Sync"/>; that a file
+/// exists, is renamed or gone is durable only after <see cref="SyncDirectory"/>.
+/// </summary>
+public interface IDisk
+{
+    /// <summary>The directory, for messages.</summary>
+    string Path { get; }
+
+    /// <summary>Names of the files, in ordinal order.</summary>
+    IReadOnlyList<string> List();
+
+    /// <summary>Creates a file and sets room of <paramref name="bytes"/> aside (0 = none); it reads as zeros. Fails if it exists.</summary>
+    IDiskFile Create(string name, long bytes);
+
+    /// <summary>Opens an existing file for reading and writing.</summary>
+    IDiskFile Open(string name);
+
+    /// <summary>Gives a file another name, replacing one that has it.</summary>
+    void Rename(string from, string to);
+
+    /// <summary>Deletes a file.</summary>
+    void Delete(string name);
+
+    /// <summary>Makes creations, renames and deletions durable.</summary>
+    void SyncDirectory();
+}

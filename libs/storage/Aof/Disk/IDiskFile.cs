@@ -1,0 +1,23 @@
+namespace Garnet.Aof.Disk;
+
+/// <summary>An open file of an <see cref="IDisk"/>.</summary>
+public interface IDiskFile : IDisposable
+{
+    /// <summary>Length in bytes.</summary>
+    long Length { get; }
+
+    /// <summary>What offsets, lengths and addresses of <see cref="Write"/> must be multiples of; 1 if anything goes.</summary>
+    int Alignment { get; }
+
+    /// <summary>Writes all of the bytes at the offset, extending the file if need be.</summary>
+    void Write(long offset, ReadOnlySpan<byte> bytes);
+
+    /// <summary>Reads up to the span's length at the offset; fewer bytes at the end of the file only.</summary>
+    int Read(long offset, Span<byte> to);
+
+    /// <summary>Makes what was written durable. After a failure nothing written since the last success may be believed.</summary>
+    void Sync();
+
+    /// <summary>Cuts or extends the file (with zeros).</summary>
+    void SetLength(long bytes);
+}
