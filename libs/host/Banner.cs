@@ -21,13 +21,28 @@ internal static class Banner
         string pages = server.HugePages ? ", huge pages" : "";
         string policy = settings.Memory.Policy == Tsavorite.EvictionPolicy.NoEviction ? "refuses writes when full" : "evicts when full";
         Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");
-        Say(log, LogLevel.Information, "Persistence: none; data is in memory only and gone after a restart");
+        Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence));
         string password = settings.Security.Password.Length > 0 ? "password required" : "no password";
         string mode = settings.Security.ProtectedMode ? "on" : "off";
         Say(log, LogLevel.Information, $"Security: {password}, protected mode {mode}");
         foreach (string notice in notices) Say(log, LogLevel.Warning, notice);
         if (IsOpen(settings)) Say(log, LogLevel.Warning, "Anybody who reaches the port can read and delete everything: set requirepass, or bind 127.0.0.1");
-        Say(log, LogLevel.Information, "Ready to accept connections");
+    }
+
+    /// <summary>Said when the data is loaded.</summary>
+    public static void WriteReady(ILogger log) => Say(log, LogLevel.Information, "Ready to accept connections");
+
+    private static string PersistenceOf(Server.Server server, PersistenceSettings settings)
+    {
+        if (server.DataDirectory is not { } directory) return "none; data is in memory only and gone after a restart; --dir DIRECTORY keeps it";
+        if (!settings.AppendOnly) return $"snapshots only, in {directory}; what changed since the last one is gone after a restart; --appendonly yes keeps it";
+        string synced = settings.AppendSync switch
+        {
+            AppendSync.Always => "synced before every reply",
+            AppendSync.No => "synced when the system likes; --appendfsync everysec bounds what a power cut costs to a second",
+            _ => "synced every second",
+        };
+        return $"append-only file in {directory}, {synced}";
     }
 
     /// <summary>Reachable from other machines, without a password and with protected mode off.</summary>

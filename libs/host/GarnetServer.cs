@@ -35,7 +35,7 @@ public sealed class GarnetServer : IAsyncDisposable
     /// <summary>Ends when the server has stopped, whoever stopped it; fails if it failed.</summary>
     public Task Completion => _server.Completion;
 
-    /// <summary>Starts a server; when the task ends, it accepts connections.</summary>
+    /// <summary>Starts a server; when the task ends, its data is loaded and it serves.</summary>
     /// <exception cref="GarnetException">A setting is wrong or an address is taken; the message says what to do.</exception>
     public static async Task<GarnetServer> StartAsync(GarnetServerOptions options, CancellationToken cancellation = default)
     {
@@ -54,6 +54,7 @@ public sealed class GarnetServer : IAsyncDisposable
         try
         {
             await Task.Run(server.Start, cancellation).ConfigureAwait(false);
+            await (await Task.WhenAny(server.Loaded, server.Completion).ConfigureAwait(false)).ConfigureAwait(false);
         }
         catch
         {
@@ -61,6 +62,7 @@ public sealed class GarnetServer : IAsyncDisposable
             throw;
         }
         Banner.Write(log, server, settings, sources.Notices);
+        Banner.WriteReady(log);
         return new GarnetServer(server, settings, options.StopGrace);
     }
 

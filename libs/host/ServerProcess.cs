@@ -65,6 +65,7 @@ public static class ServerProcess
         using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
         server.Start();
         Banner.Write(log, server, settings, notices);
+        if (Task.WaitAny(server.Loaded, server.Completion) == 0) Banner.WriteReady(log);
         try
         {
             server.Completion.GetAwaiter().GetResult();

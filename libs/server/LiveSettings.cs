@@ -32,6 +32,11 @@ internal static class LiveSettings
             server.Store.SetPolicy(server.Settings.Memory.Policy);
             return null;
         });
+        Connect(table, "appendfsync", () =>
+        {
+            server.Keeper?.TakeSyncPolicy();
+            return null;
+        });
         Connect(table, "slowlog-max-len", () =>
         {
             server.Slowlog.Trim();

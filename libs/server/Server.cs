@@ -5,6 +5,7 @@ using Garnet.Common.Time;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Net;
+using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
@@ -50,7 +51,15 @@ public sealed class Server : IDisposable
         Log = new ServerLog(logger);
         Clock = clock;
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-        Store = new Store(new StoreSettings { MemoryLimitBytes = MemoryLimitBytes, Policy = settings.Memory.Policy, Log = log });
+        Keeper = DataKeeper.Open(settings.Persistence, table, clock, Log);
+        Store = new Store(new StoreSettings
+        {
+            MemoryLimitBytes = MemoryLimitBytes,
+            Policy = settings.Memory.Policy,
+            Log = Keeper?.Log ?? log,
+            HashSeed = Keeper?.HashSeed ?? 0,
+            Partitions = Keeper?.Partitions ?? 0,
+        });
         Commands = new CommandTable();
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
@@ -90,11 +99,20 @@ public sealed class Server : IDisposable
     /// <summary>What is listened on, for people.</summary>
     public IReadOnlyList<string> Addresses => _acceptor?.Addresses ?? [];
 
+    /// <summary>The directory the data is kept in; null if it is in memory only.</summary>
+    public string? DataDirectory => Keeper?.Directory;
+
+    /// <summary>Ends when the data is loaded and commands are served; at once without a data directory.</summary>
+    public Task Loaded => Keeper?.Loaded ?? Task.CompletedTask;
+
     /// <summary>Ends when the server has stopped, by <see cref="Stop"/> or by a client's SHUTDOWN.</summary>
     public Task Completion => _completion.Task;
 
     internal Store Store { get; }
     internal CommandTable Commands { get; }
+
+    /// <summary>What keeps the data on disk; null without a data directory.</summary>
+    internal DataKeeper? Keeper { get; }
     internal IClock Clock { get; }
     internal ServerLog Log { get; }
     internal PauseGate Pause { get; } = new();
@@ -122,7 +140,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll;
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll || Keeper is { Guards: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -143,6 +161,7 @@ public sealed class Server : IDisposable
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
+        Keeper?.Begin(this);
         StartThread("acceptor", _acceptor.Run);
         foreach (string address in Addresses)
             Log.Listening(address);
@@ -164,6 +183,7 @@ public sealed class Server : IDisposable
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
         _acceptor?.Dispose();
+        Keeper?.Dispose();
         Store.Dispose();
         Commands.Dispose();
     }
@@ -178,6 +198,13 @@ public sealed class Server : IDisposable
             reactor.Stop();
         if (_reactors.Length == 0)
             _completion.TrySetResult();
+    }
+
+    /// <summary>Stops because the environment failed in a way that no client can be told; <see cref="Completion"/> carries it.</summary>
+    internal void Fail(GarnetException failure)
+    {
+        _completion.TrySetException(failure);
+        RequestStop();
     }
 
     /// <summary>A place for a new client, or false when <c>maxclients</c> is reached.</summary>
@@ -310,6 +337,7 @@ public sealed class Server : IDisposable
 
         if (Interlocked.Decrement(ref _reactorsRunning) == 0)
         {
+            Keeper?.Stop();
             Log.Stopped();
             _completion.TrySetResult();
         }

@@ -34,6 +34,27 @@ internal sealed class ServerLog(ILogger logger)
         9,
         $"maxclients {wanted} cannot be reached: the limit of open files (RLIMIT_NOFILE, ulimit -n) is {limit}, which leaves room for {fits} clients; raise the limit or lower maxclients");
 
+    internal void Loaded(long entries, long batches, long bytes, long ms) =>
+        Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
+
+    internal void SaveDue(long changes, long seconds) => Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
+
+    internal void LogGrown(long bytes) => Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");
+
+    internal void Saved(long records, long bytes, long ms) =>
+        Write(LogLevel.Information, 13, $"Snapshot of {records} records, {bytes} bytes, taken in {ms} ms");
+
+    internal void SaveFailed(string why) => Write(LogLevel.Error, 14, $"The snapshot failed: {why}");
+
+    internal void SaveWithoutDirectory() =>
+        Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; --dir DIRECTORY keeps it");
+
+    internal void Progress(string line) => Write(LogLevel.Information, 18, line);
+
+    internal void LogTrouble(string why) => Write(LogLevel.Error, 16, $"Writes are refused: {why}");
+
+    internal void LogRecovered() => Write(LogLevel.Information, 17, "Writes are taken again");
+
     private void Write(LogLevel level, int id, string text, Exception? error = null)
     {
         if (logger.IsEnabled(level))

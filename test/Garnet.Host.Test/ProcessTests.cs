@@ -8,7 +8,8 @@ namespace Garnet.Host.Test;
 public sealed class ProcessTests
 {
     [TestCase("--port abc", 64, "port 'abc'")]
-    [TestCase("--appendonly yes", 64, "there is no persistence yet")]
+    [TestCase("--appendonly perhaps", 64, "appendonly 'perhaps'")]
+    [TestCase("--dir /nonexistent/garnet", 77, "/nonexistent")]
     [TestCase("--daemonize yes", 64, "stays in the foreground")]
     [TestCase("/nonexistent.conf", 64, "cannot read the configuration file")]
     [TestCase("--logfile /nonexistent/log", 77, "cannot open the log file")]

@@ -13,7 +13,6 @@ internal static class ServerCommands
         table.Add<Monitor>();
         table.Add<Shutdown>();
         table.Add<Role>();
-        table.Add<LastSave>();
         table.Add<Lolwut>();
         table.AddContainer(Spec("MODULE", -2, CommandFlags.Admin | CommandFlags.NoScript, "", "Looks at modules.", "4.0.0"));
         table.Add<ModuleList>();
@@ -72,11 +71,23 @@ internal readonly struct Shutdown : ICommand
             return call.Fail(Fault.Syntax);
         if (abort)
             return call.FailBytes("ERR No shutdown in progress."u8);
-        if (save)
-            return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // nothing can be saved yet: stopping would lose the data
+        Persistence.SaveJob? saves = call.Server.Keeper?.Saves;
+        if (save && saves is null)
+            return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // without a directory nothing can be saved
+        if (saves is not null && (save || (!noSave && call.Server.Settings.Persistence.Save.Rules.Count > 0)))
+            return SaveFirst(ref call, saves);
         call.Server.Log.ShutdownAsked();
         call.Server.RequestStop();
         return Reply.Close;
+    }
+
+    private static Reply SaveFirst(ref Call call, Persistence.SaveJob saves)
+    {
+        long number = saves.TryStart();
+        if (number == 0)
+            return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // one runs: its state is too old
+        call.Reactor.Park(call.Client, new Persistence.SaveWait(saves, number, stops: true));
+        return Reply.Parked;
     }
 }
 
@@ -92,13 +103,6 @@ internal readonly struct Role : ICommand
         call.Out.Array(0);
         return Reply.Sent;
     }
-}
-
-internal readonly struct LastSave : ICommand
-{
-    public static CommandSpec Spec => ServerCommands.Spec("LASTSAVE", 1, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns when data was last saved; the start of the server if never.");
-
-    public static Reply Run(ref Call call) => call.Int(call.Server.StartedUnixMs / 1000);
 }
 
 internal readonly struct Lolwut : ICommand

@@ -1,6 +1,7 @@
 using Garnet.Server.Admin;
 using Garnet.Server.Inspect;
 using Garnet.Server.Keys;
+using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Types.Counters;
@@ -28,6 +29,7 @@ internal static class Families
         ClientCommands.Register(table);
         PubSubCommands.Register(table);
         ServerCommands.Register(table);
+        SaveCommands.Register(table);
         ConfigCommands.Register(table);
         CommandCommands.Register(table);
         InspectCommands.Register(table);

@@ -27,5 +27,6 @@ internal enum Fault : byte
     TimeoutNotAnInteger,
     TimeoutNegative,
     NotAnUnsignedInteger,
+    Loading,
     Internal,
 }

@@ -22,6 +22,7 @@ internal static class FaultText
         Fault.DatabaseOutOfRange => "ERR DB index is out of range"u8,
         Fault.InvalidDatabase => "ERR invalid DB index"u8,
         Fault.OutOfMemory => "OOM command not allowed when used memory > 'maxmemory'."u8,
+        Fault.Loading => "LOADING Redis is loading the dataset in memory"u8,
         Fault.NoAuth => "NOAUTH Authentication required."u8,
         Fault.WrongPassword => "WRONGPASS invalid username-password pair or user is disabled."u8,
         Fault.NotPositive => "ERR value is out of range, must be positive"u8,

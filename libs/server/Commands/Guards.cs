@@ -21,6 +21,8 @@ internal static unsafe class Guards
             return Refuse(ref call, entry, call.Fail(Fault.NoAuth));
         if ((entry->Flags & CommandFlags.DenyOom) != 0 && server.Store.Tight && !call.Store.EnsureRoom(0))
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
+        if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, entry->Flags, out Reply kept))
+            return Refuse(ref call, entry, kept);
         if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
             return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
         if (server.Pause.Holds(entry->Flags, call.NowMs))
@@ -57,7 +59,8 @@ internal static unsafe class Guards
 
     private static Reply Refuse(ref Call call, CommandEntry* entry, Reply reply)
     {
-        call.Reactor.Figures.Rejected[entry->Id]++;
+        if (reply != Reply.Postponed)
+            call.Reactor.Figures.Rejected[entry->Id]++;
         return reply;
     }
 

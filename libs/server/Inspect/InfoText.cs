@@ -3,6 +3,8 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Aof;
+using Garnet.Server.Persistence;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
@@ -115,20 +117,64 @@ internal sealed class InfoText(Server server, StringBuilder text)
     internal void Persistence()
     {
         Section("Persistence");
-        foreach (string name in (ReadOnlySpan<string>)["loading", "async_loading", "current_cow_peak", "current_cow_size", "current_save_keys_processed", "current_save_keys_total", "rdb_changes_since_last_save", "rdb_bgsave_in_progress"])
-            Field(name, 0);
-        Field("rdb_last_save_time", server.StartedUnixMs / 1000);
-        Field("rdb_last_bgsave_status", "ok");
-        Field("rdb_last_bgsave_time_sec", -1);
-        Field("rdb_current_bgsave_time_sec", -1);
-        Field("rdb_saves", 0);
-        Field("aof_enabled", 0);
-        Field("aof_rewrite_in_progress", 0);
+        DataKeeper? keeper = server.Keeper;
+        SaveJob? saves = keeper?.Saves;
+        bool runs = saves is { IsRunning: true };
+        long seconds = runs ? (server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
+        Field("loading", keeper is { Loading: true } ? 1 : 0);
+        Field("async_loading", 0);
+        Field("current_cow_peak", 0);
+        Field("current_cow_size", 0);
+        Field("current_save_keys_processed", 0);
+        Field("current_save_keys_total", 0);
+        Field("rdb_changes_since_last_save", saves?.Changes ?? 0);
+        Field("rdb_bgsave_in_progress", runs ? 1 : 0);
+        Field("rdb_last_save_time", (saves?.LastSaveMs ?? server.StartedUnixMs) / 1000);
+        Field("rdb_last_bgsave_status", saves is { LastFailed: true } ? "err" : "ok");
+        Field("rdb_last_bgsave_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
+        Field("rdb_current_bgsave_time_sec", seconds);
+        Field("rdb_saves", saves?.Published ?? 0);
+        Field("aof_enabled", keeper is { HasLog: true } ? 1 : 0);
+        Field("aof_rewrite_in_progress", runs ? 1 : 0);
         Field("aof_rewrite_scheduled", 0);
-        Field("aof_last_rewrite_time_sec", -1);
-        Field("aof_current_rewrite_time_sec", -1);
-        Field("aof_last_bgrewrite_status", "ok");
-        Field("aof_last_write_status", "ok");
+        Field("aof_last_rewrite_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
+        Field("aof_current_rewrite_time_sec", seconds);
+        Field("aof_last_bgrewrite_status", saves is { LastFailed: true } ? "err" : "ok");
+        Field("aof_last_write_status", keeper?.Trouble is null ? "ok" : "err");
+        if (keeper is not null)
+            DataDirectory(keeper);
+    }
+
+    private void DataDirectory(DataKeeper keeper)
+    {
+        if (keeper.Loading)
+            Job("loading", keeper.Progress);
+        if (keeper.Saves?.Progress is { } saving)
+            Job("garnet_snapshot", saving);
+        Field("garnet_data_directory", keeper.Directory);
+        if (keeper.Trouble is { } trouble)
+            Field("garnet_aof_trouble", trouble);
+        if (keeper.Figures is not { } figures)
+            return;
+        Field("aof_current_size", figures.Bytes);
+        Field("aof_buffer_length", figures.StagedBytes);
+        Field("garnet_aof_open_batch", (long)keeper.Log.Batch);
+        Field("garnet_aof_durable_batch", (long)keeper.Durable);
+        Field("garnet_aof_entries", (long)figures.Entries);
+        Field("garnet_aof_syncs", figures.Syncs);
+        Field("garnet_aof_last_sync_usec", figures.LastSyncUs);
+        Field("garnet_aof_segments", figures.Segments);
+    }
+
+    // The fields that redis has for a load, and the same for our own jobs.
+    private void Job(string name, JobProgress job)
+    {
+        long total = job.TotalBytes, done = job.DoneBytes;
+        Field(name + "_start_time", job.StartedMs / 1000);
+        Field(name + "_total_bytes", total);
+        Field(name + "_loaded_bytes", done);
+        Field(name + "_loaded_perc", (total == 0 ? 0 : 100.0 * done / total).ToString("F2", CultureInfo.InvariantCulture));
+        Field(name + "_eta_seconds", job.RemainingMs / 1000);
     }
 
     internal void Stats()

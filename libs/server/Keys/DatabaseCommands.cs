@@ -13,6 +13,13 @@ internal static class DatabaseCommands
         table.Add<FlushAll>();
     }
 
+    /// <summary>What was done to whole databases stands in the log as a closed batch: the reply may have to wait for it.</summary>
+    internal static void NoteLogged(ref Call call)
+    {
+        if (call.Server.Keeper is { } keeper)
+            call.Store.LastBatch = keeper.LastClosed;
+    }
+
     /// <summary>Reads ASYNC or SYNC; on false the error has been written.</summary>
     internal static bool TryMode(ref Call call, out bool wait, out Reply failed)
     {
@@ -56,7 +63,11 @@ internal readonly struct SwapDb : ICommand
         if (first < 0 || first >= count || second < 0 || second >= count)
             return call.Fail(Fault.DatabaseOutOfRange);
         if (first != second)
+        {
             call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
+            DatabaseCommands.NoteLogged(ref call);
+        }
+
         return call.Ok();
     }
 
@@ -72,6 +83,7 @@ internal readonly struct FlushDb : ICommand
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
         call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait);
+        DatabaseCommands.NoteLogged(ref call);
         call.Server.Tracker.Flushed(call.Reactor);
         return call.Ok();
     }
@@ -86,6 +98,7 @@ internal readonly struct FlushAll : ICommand
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
         call.Reactor.Store.Namespaces.FlushAll(wait);
+        DatabaseCommands.NoteLogged(ref call);
         call.Server.Tracker.Flushed(call.Reactor);
         return call.Ok();
     }

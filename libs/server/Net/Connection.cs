@@ -50,10 +50,12 @@ internal sealed unsafe class Connection
     internal bool Parked;            // a command waits for something; what follows it waits too
     internal bool WriteBlocked;
     internal bool Stalled;           // too many replies unsent: nothing runs until the client reads
-    internal bool ReadPaused;
+    internal int Watched;            // what the transport looks for: 1 not readable, 2 writable, 4 parked
     internal bool CloseAfterReply;
     internal bool Muted;             // closing for not reading: nothing more is sent, so that no reply has a hole
     internal bool Closed;
+    internal bool Held;              // its replies wait for the log (R6)
+    internal ulong HeldFor;          // the batch they wait for
     internal long OverSoftLimitSinceMs;
 
     // Session: what commands see.
@@ -85,7 +87,7 @@ internal sealed unsafe class Connection
     }
 
     /// <summary>True while commands must not run: something has to happen first.</summary>
-    internal bool Stopped => Parked | Stalled | CloseAfterReply | Closed;
+    internal bool Stopped => Parked | Stalled | Held | CloseAfterReply | Closed;
 
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Subscriptions?.MemoryBytes ?? 0);

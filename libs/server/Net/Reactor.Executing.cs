@@ -104,7 +104,9 @@ internal sealed unsafe partial class Reactor
             bool tracks = (client.Gate & Gate.Tracking) != 0;
             if (tracks)
                 Server.Tracker.BeforeRun(ref call, entry->Flags);
+            Held.Begin();
             reply = Guards.RunTimed(ref call, entry);
+            Held.Note(client);
             if (tracks)
                 Server.Tracker.AfterRun(client);
         }
@@ -134,7 +136,7 @@ internal sealed unsafe partial class Reactor
         }
 
         KeepRest(client, reply == Reply.Postponed ? frame->Start : frame->End);
-        WatchReading(client);
+        Watch(client);
     }
 
     // R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.

@@ -16,11 +16,9 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     private const int RoundReplyBytesMax = 4 * 1024 * 1024;
 
     private readonly List<Connection> _touched = [];
-    private readonly List<nint> _extraReplies = new(0);
+    private readonly ExtraReplies _extraReplies = new();
     private byte* _replies;
-    private long _extraReplyBytes;
     private long _round = 1;
-    private bool _someOverSoftLimit;
 
     /// <inheritdoc/>
     void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
@@ -31,9 +29,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         long size = Math.Max((kept + bytes) * 2, ReplyBytes);
         if (size > int.MaxValue)
             size = Math.Max(kept + bytes, int.MaxValue);
-        byte* memory = (byte*)NativeMemory.Alloc((nuint)(size + Arena.Slack));
-        _extraReplies.Add((nint)memory);
-        _extraReplyBytes += size;
+        byte* memory = _extraReplies.Take(size);
         Buffer.MemoryCopy(start, memory, size, kept);
         if (client is not null)
             client.SegmentStart = memory;
@@ -47,7 +43,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         if (client.Closed || client.CloseAfterReply)
             return;
         Touch(client);
-        if (IsOverOutputLimit(client, message.Length))
+        if (SlowReaders.IsOver(client, message.Length))
         {
             CloseSlowReader(client);
             return;
@@ -63,7 +59,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         if (_current == client)
             return;
         EndSegment();
-        if (_extraReplyBytes > RoundReplyBytesMax)
+        if (_extraReplies.Bytes > RoundReplyBytesMax)
             SendAll();
         if (client.Round != _round || client.SegmentStart == client.SegmentEnd)
         {
@@ -110,6 +106,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     private void EndRound()
     {
         EndSegment();
+        Held.TellLog();
         SendAll();
     }
 
@@ -133,7 +130,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
 
         _touched.Clear();
         _round++;
-        FreeExtraReplies();
+        _extraReplies.Free();
         ResetReplies();
     }
 
@@ -157,7 +154,11 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             return;
         client.BytesOut += count;
         Figures.BytesOut += count;
-        if (client.Out.Count == 0)
+        if (Held.Holds(client))
+        {
+            Held.Hold(client);
+        }
+        else if (client.Out.Count == 0)
         {
             int sent = _transport.Send(client, from, count);
             if (sent == count)
@@ -173,13 +174,15 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             count -= sent;
         }
 
-        if (IsOverOutputLimit(client, count))
+        if (SlowReaders.IsOver(client, count))
         {
             CloseSlowReader(client);
             return;
         }
 
         client.Out.Append(from, count);
+        if (client.Held)
+            return;
         client.WriteBlocked = true;
         client.Stalled = client.Out.Count > Server.StallBytes;
         Watch(client);
@@ -199,7 +202,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         Out.Position = start;
         client.SegmentStart = start;
         client.SegmentEnd = null;
-        if (client.Stalled && !client.Parked)
+        if ((client.Stalled | client.Held) && !client.Parked)
             KeepRest(client, frame->End);
     }
 
@@ -208,6 +211,14 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
+    }
+
+    /// <summary>Sends what was held back and goes on with what has arrived meanwhile.</summary>
+    internal void SendKept(Connection client)
+    {
+        client.WriteBlocked = client.Out.Count > 0;
+        SendPending(client);
+        Carry(client);
     }
 
     private void SendPending(Connection client)
@@ -227,6 +238,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             {
                 if (client.Stalled && client.Out.Count < Server.StallBytes / 2)
                     Unstall(client);
+                Watch(client);
                 return;
             }
         }
@@ -251,58 +263,20 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         Watch(client);
     }
 
-    private void WatchReading(Connection client) => Watch(client);
-
+    // Tells the transport what to look for, if that has changed.
     private void Watch(Connection client)
     {
-        if (client.Closed)
+        int wanted = (client.Stopped ? 1 : 0) | (client.WriteBlocked ? 2 : 0) | (client.Parked ? 4 : 0);
+        if (client.Closed || client.Watched == wanted)
             return;
-        client.ReadPaused = client.Stopped;
-        _transport.Watch(client, !client.ReadPaused, client.WriteBlocked);
-    }
-
-    private bool IsOverOutputLimit(Connection client, int more)
-    {
-        long waiting = client.Out.Count + (long)client.Pushes.Count + more;
-        if (waiting > ByteQueue.BytesMax)
-            return true;
-        if ((client.Gate & Gate.Unauthenticated) != 0)
-            return waiting > Server.UnauthenticatedOutputBytesMax;
-        (long hard, long soft, long softMs) = Server.OutputLimit(client);
-        if (hard > 0 && waiting > hard)
-            return true;
-        if (soft == 0 || waiting <= soft)
-        {
-            client.OverSoftLimitSinceMs = 0;
-            return false;
-        }
-
-        _someOverSoftLimit = true;
-        if (client.OverSoftLimitSinceMs == 0)
-            client.OverSoftLimitSinceMs = Session.NowMs;
-        return Session.NowMs - client.OverSoftLimitSinceMs > softMs;
-    }
-
-    // The time over the soft limit also ends while nothing more is sent.
-    private void CloseOverSoftLimit()
-    {
-        _someOverSoftLimit = false;
-        for (int i = 0; i < _slotCount; i++)
-        {
-            if (_slots[i] is { OverSoftLimitSinceMs: > 0 } client && IsOverOutputLimit(client, 0))
-                CloseSlowReader(client);
-        }
+        client.Watched = wanted;
+        _transport.Watch(client, !client.Stopped, client.WriteBlocked);
     }
 
     private void CloseSlowReader(Connection client)
     {
-        Figures.OutputLimitCloses++;
-        Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + (long)client.Pushes.Count);
-        // Not closed here: handlers may still write to it, and Channels may be walking the list that closing changes. SendAll closes it.
-        client.CloseAfterReply = client.Muted = true;
+        SlowReaders.Mute(client);
         Touch(client);
-        client.Out.Free();
-        client.Pushes.Free();
     }
 
     private void ResetReplies()
@@ -313,19 +287,9 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         Out.Limit = _replies + ReplyBytes;
     }
 
-    private void FreeExtraReplies()
-    {
-        if (_extraReplyBytes == 0)
-            return;
-        foreach (nint memory in _extraReplies)
-            NativeMemory.Free((void*)memory);
-        _extraReplies.Clear();
-        _extraReplyBytes = 0;
-    }
-
     private void DisposeReplies()
     {
-        FreeExtraReplies();
+        _extraReplies.Free();
         NativeMemory.AlignedFree(_replies);
         _replies = null;
     }

@@ -57,6 +57,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         Session = server.Store.OpenSession();
         Out = new RespWriter(this);
         Figures = new ReactorFigures(server.Commands.Specs.Count);
+        Held = new HeldReplies(this);
+        SlowReaders = new SlowReaders(this);
         _entries = server.Commands.Entries;
         _transport = transport;
         _mailbox = new Mailbox(transport);
@@ -69,6 +71,12 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal StoreSession Session { get; }
     internal RespWriter Out { get; }
     internal ReactorFigures Figures { get; }
+
+    /// <summary>Limits on unsent replies.</summary>
+    internal SlowReaders SlowReaders { get; }
+
+    /// <summary>Replies and commands that wait for the log.</summary>
+    internal HeldReplies Held { get; }
 
     /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
     internal List<KeyNote> Notes { get; } = [];
@@ -186,7 +194,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         client.Waiting = null;
         _waiting.Remove(client);
         Carry(client);
-        WatchReading(client);
+        Watch(client);
     }
 
     /// <summary>Puts a connection among those that wait; its deadline is looked at every tick.</summary>
@@ -194,6 +202,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         client.Waiting = waiting;
         client.Parked = true;
+        Held.Waits |= waiting is Persistence.LogWait;
         if (!_waiting.Contains(client))
             _waiting.Add(client);
     }
@@ -214,6 +223,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         int ready = _transport.Wait(WaitMs());
         Session.NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
+        if (Held.Waits)
+            Held.Release();
         for (int i = 0; i < ready; i++)
             Serve(_transport[i]);
         ServeCarried();
@@ -226,11 +237,11 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private int WaitMs()
     {
-        if (_carried.Count > 0)
+        if (_carried.Count > 0 || Held.MissedAdvance())
             return 0;
         if (_waiting.Count > 0 || Server.NeedsTicks)
             return TickMs;
-        return (ConnectionCount > 0 && Server.HasIdleLimit) || _someOverSoftLimit ? 1000 : -1;
+        return (ConnectionCount > 0 && Server.HasIdleLimit) || SlowReaders.AnyOverSoftLimit ? 1000 : -1;
     }
 
     private void Serve(ReadyEvent ready)
@@ -240,8 +251,10 @@ internal sealed unsafe partial class Reactor : IDisposable
             return;
         if (ready.Writable)
             SendPending(client);
-        if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && !client.ReadPaused)
+        if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
             Receive(client);
+        else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
+            Watch(client); // it sends on while its replies are held: not to be heard of until they leave
         else if (ready.Broken)
             Close(client);
     }
@@ -270,21 +283,43 @@ internal sealed unsafe partial class Reactor : IDisposable
         _carriedNow.Clear();
     }
 
+    /// <summary>Looks at the waiting commands that the condition names; true if some go on waiting.</summary>
+    internal bool ResumeWaiting(Predicate<Parking> condition)
+    {
+        bool left = false;
+        for (int i = _waiting.Count - 1; i >= 0; i--)
+        {
+            if (i >= _waiting.Count || _waiting[i].Waiting is not { } waiting || !condition(waiting))
+                continue;
+            Connection client = _waiting[i];
+            TryResume(client);
+            left |= client.Waiting is not null;
+        }
+
+        return left;
+    }
+
     private void Tick()
     {
         long now = Session.NowMs;
         _nextTickMs = now + TickMs;
-        for (int i = _waiting.Count - 1; i >= 0; i--)
-        {
-            if (i < _waiting.Count && _waiting[i].Waiting is { } waiting && waiting.DeadlineMs <= now)
-                TryResume(_waiting[i]);
-        }
-
+        ResumeWaiting(waiting => waiting.DeadlineMs <= now);
         if (Server.HasIdleLimit)
             CloseIdle(now);
-        if (_someOverSoftLimit)
+        if (SlowReaders.AnyOverSoftLimit)
             CloseOverSoftLimit();
         EndRound();
+    }
+
+    // The time over the soft limit also ends while nothing more is sent.
+    private void CloseOverSoftLimit()
+    {
+        SlowReaders.AnyOverSoftLimit = false;
+        for (int i = 0; i < _slotCount; i++)
+        {
+            if (_slots[i] is { OverSoftLimitSinceMs: > 0 } client && SlowReaders.IsOver(client, 0))
+                CloseSlowReader(client);
+        }
     }
 
     private void CloseIdle(long now)
@@ -298,6 +333,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Finish()
     {
+        Held.Settle();
         for (int i = 0; i < _slotCount; i++)
         {
             if (_slots[i] is not { } client)

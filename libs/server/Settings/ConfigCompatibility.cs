@@ -62,20 +62,18 @@ public static class ConfigCompatibility
         busy-reply-threshold lua-time-limit|5000|noted|There are no scripts yet.
         propagation-error-behavior|ignore|noted|There are no replicas yet.
         extended-redis-compatibility|no|noted|Replies follow redis in any case.
-        stop-writes-on-bgsave-error|yes|noted|There is no persistence yet.
-        rdbcompression|yes|noted|There is no persistence yet.
-        rdbchecksum|yes|noted|There is no persistence yet.
+        stop-writes-on-bgsave-error|yes|noted|A failed snapshot does not stop writes: the append-only file has them.
+        rdbcompression|yes|noted|Snapshots are not compressed.
+        rdbchecksum|yes|noted|Snapshots always carry checksums.
         rdb-del-sync-files|no|noted|There is no persistence yet.
-        rdb-save-incremental-fsync|yes|noted|There is no persistence yet.
+        rdb-save-incremental-fsync|yes|noted|Snapshots are synced before they are published.
         sanitize-dump-payload|no|noted text|Payloads of RESTORE are always checked.
-        aof-load-truncated|yes|noted|There is no persistence yet.
-        aof-use-rdb-preamble|yes|noted|There is no persistence yet.
-        aof-timestamp-enabled|no|noted|There is no persistence yet.
-        aof-disable-auto-gc|no|noted|There is no persistence yet.
-        aof-rewrite-incremental-fsync|yes|noted|There is no persistence yet.
-        auto-aof-rewrite-percentage|100|noted|There is no persistence yet.
-        auto-aof-rewrite-min-size|67108864|noted bytes|There is no persistence yet.
-        no-appendfsync-on-rewrite|no|noted|There is no persistence yet.
+        aof-load-truncated|yes|noted|A torn end of the append-only file is always cut; aof-on-corruption says what to do about damage.
+        aof-use-rdb-preamble|yes|noted|A snapshot always stands before the append-only file.
+        aof-timestamp-enabled|no|noted|Every batch carries the time it was closed.
+        aof-disable-auto-gc|no|noted|Files that are not needed are always deleted.
+        aof-rewrite-incremental-fsync|yes|noted|Snapshots are synced before they are published.
+        no-appendfsync-on-rewrite|no|noted|The append-only file is synced during snapshots as well.
         replicaof slaveof||refused|there is no replication yet; start the server without it
         masteruser||noted|There is no replication yet.
         masterauth||noted secret|There is no replication yet.

@@ -1,31 +1,49 @@
+using Garnet.Aof;
 using Garnet.Common;
 
 namespace Garnet.Server;
 
-/// <summary>Where data will be kept. The server is in memory only so far: these are read, kept and reported, not acted on.</summary>
+/// <summary>Where data is kept, when it is forced to disk, when snapshots are taken. Without <c>dir</c> nothing is written.</summary>
 public sealed class PersistenceSettings
 {
-    private const string NotYet = "There is no persistence yet; the value is kept and has no effect.";
+    private const string OwnNames = "Files are named as website/docs/format/aof.md says.";
 
-    [Setting("dir", "Directory of data files.", Live = true, Protected = true, Note = NotYet)]
+    [Setting("dir", "Directory of data; given one, the append-only file is on unless appendonly is no.", Protected = true)]
     public string Directory { get; set; } = Environment.CurrentDirectory;
 
-    [Setting("dbfilename", "File name of snapshots.", Live = true, Protected = true, Note = NotYet)]
+    [Setting("dbfilename", "File name of snapshots.", Live = true, Protected = true, Note = OwnNames)]
     public string SnapshotFile { get; set; } = "dump.rdb";
 
-    [Setting("save", "Snapshot rules: pairs of seconds and changes.", Live = true, Note = NotYet)]
+    [Setting("save", "When to take snapshots: pairs of seconds and changes.", Live = true)]
     public SaveRules Save { get; set; } = SaveRules.None;
 
-    [Setting("appendonly", "Keeps an append-only file.", Live = true, Only = "no",
-        Why = "there is no persistence yet, data would be lost at a restart; remove the setting to run in memory")]
+    [Setting("appendonly", "Keeps an append-only file; yes without dir keeps it in the working directory.")]
     public bool AppendOnly { get; set; }
 
-    [Setting("appendfsync", "When the append-only file is forced to disk.", Values = "everysec always no", Live = true, Note = NotYet)]
+    [Setting("appendfsync", "When the append-only file is forced to disk: before replies, once a second, or when the system likes.", Values = "everysec always no", Live = true)]
     public AppendSync AppendSync { get; set; }
 
-    [Setting("appendfilename", "File name of the append-only file.", Note = NotYet)]
+    [Setting("appendfilename", "File name of the append-only file.", Note = OwnNames)]
     public string AppendFile { get; set; } = "appendonly.aof";
 
-    [Setting("appenddirname", "Directory of the append-only file, inside dir.", Note = NotYet)]
+    [Setting("appenddirname", "Directory of append-only file and snapshots, inside dir.")]
     public string AppendDirectory { get; set; } = "appendonlydir";
+
+    [Setting("auto-aof-rewrite-percentage", "Takes a snapshot when the append-only file has grown by this share of the last one; 0 = never.", Min = 0, Max = 1_000_000, Unit = SettingUnit.Count, Live = true)]
+    public int RewritePercentage { get; set; } = 100;
+
+    [Setting("auto-aof-rewrite-min-size", "The append-only file must have grown by so much before a snapshot is taken to shorten it.", Min = 0, Unit = SettingUnit.Bytes, Live = true)]
+    public long RewriteBytesMin { get; set; } = 64 << 20;
+
+    [Setting("aof-sublogs", "Files that the append-only file is written to at the same time; 0 = one up to 4 cores, a quarter of the cores above.", Min = 0, Max = 16, Unit = SettingUnit.Count)]
+    public int Sublogs { get; set; }
+
+    [Setting("aof-segment-size", "Room set aside at once for each file of the append-only file.", Min = 1 << 20, Max = 1L << 34, Unit = SettingUnit.Bytes)]
+    public long SegmentBytes { get; set; } = 64 << 20;
+
+    [Setting("aof-staging-memory", "Memory for changes that are not on disk yet; when it is used up, writes wait.", Min = 1 << 20, Max = 1L << 36, Unit = SettingUnit.Bytes)]
+    public long StagingBytesMax { get; set; } = 64 << 20;
+
+    [Setting("aof-on-corruption", "What to do if the append-only file is damaged before its end: refuse the start, or cut it there and keep the damaged files aside.", Values = "refuse truncate")]
+    public CorruptionPolicy OnCorruption { get; set; }
 }

@@ -149,15 +149,16 @@ internal sealed unsafe class StoreCore : IDisposable
 
     /// <summary>
     /// Writes an operation to the log. A change to a namespace that was given up since the caller looked it up counts
-    /// as done just before that: nothing is written.
+    /// as done just before that: nothing is written. Returns the batch it is in, 0 for none.
     /// </summary>
-    public void LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
+    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
     {
-        int database = Databases[key.Namespace];
-        if (database < 0) return;
         ulong batch = BatchOf(partition);
+        int database = Databases[key.Namespace];
+        if (database < 0) return 0;
         int used = operation.Encode(Log!.Reserve(partition->Number, batch, key, operation.EncodedBytesMax));
         Log.Append(partition->Number, batch, T.OpId, database, key, used);
+        return batch;
     }
 
     /// <summary>

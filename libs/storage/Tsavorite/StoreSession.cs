@@ -53,6 +53,16 @@ public sealed unsafe class StoreSession : IDisposable
         return ReadSlow(key, ref read, quiet);
     }
 
+    /// <summary>
+    /// The log's batch that the session's last change went to; 0 if there was none since the owner set it to 0. Whoever must
+    /// not acknowledge before the log is on disk waits for this number.
+    /// </summary>
+    public ulong LastBatch
+    {
+        get => _writer.LastBatch;
+        set => _writer.LastBatch = value;
+    }
+
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {

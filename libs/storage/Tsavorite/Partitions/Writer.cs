@@ -13,6 +13,9 @@ internal sealed unsafe class Writer
     private readonly StoreCore _core;
     private readonly Shape* _shape;
 
+    /// <summary>The log's batch that the last change went to.</summary>
+    public ulong LastBatch;
+
     public Writer(StoreCore core)
     {
         _core = core;
@@ -247,7 +250,7 @@ internal sealed unsafe class Writer
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Announce<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
     {
-        if (_core.Logging) _core.LogChange(partition, key, ref operation);
+        if (_core.Logging) LastBatch = _core.LogChange(partition, key, ref operation);
         _core.Observer?.OnChange(key, KeyChange.Written);
     }
 }

@@ -1,0 +1,120 @@
+using Garnet.Server.Persistence;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// A reactor's dealings with the log: replies that must not leave before the log is on disk (appendfsync always), commands
+/// that wait for it, and the word to the log that there is work. The thread never waits: a held connection is stopped (R4),
+/// its replies stand in its own memory, and the keeper wakes the reactor when the log has advanced. All that a round wrote
+/// shares one wait: group commit.
+///
+/// R6  A reply that acknowledges a change leaves only when the batch that holds the change is durable.
+/// </summary>
+internal sealed class HeldReplies(Reactor reactor)
+{
+    private readonly List<Connection> _held = []; // in the order of their batches
+    private ulong _wrote; // of commands that took the guarded way; the plain ones leave theirs in the session
+    private ulong _told;
+
+    /// <summary>True while something here waits for the log; read by the keeper's threads.</summary>
+    internal volatile bool Waits;
+
+    /// <summary>The last batch that a change of this reactor's clients went to; 0 if there was none.</summary>
+    internal ulong LastWritten => Math.Max(_told, Math.Max(_wrote, reactor.Session.LastBatch));
+
+    /// <summary>Before a command whose own changes must be known.</summary>
+    internal void Begin()
+    {
+        _wrote = Math.Max(_wrote, reactor.Session.LastBatch);
+        reactor.Session.LastBatch = 0;
+    }
+
+    /// <summary>After it: its reply has to wait for its changes.</summary>
+    internal void Note(Connection client)
+    {
+        ulong batch = reactor.Session.LastBatch;
+        if (batch == 0)
+            return;
+        _wrote = Math.Max(_wrote, batch);
+        if (reactor.Server.Keeper is { HoldsReplies: true })
+            client.HeldFor = batch;
+    }
+
+    /// <summary>Once a round, before replies leave: the log learns that there is work.</summary>
+    internal void TellLog()
+    {
+        ulong batch = Math.Max(_wrote, reactor.Session.LastBatch);
+        if (batch == 0 || reactor.Server.Keeper is not { } keeper)
+            return;
+        _told = batch;
+        _wrote = reactor.Session.LastBatch = 0;
+        keeper.Wrote(batch);
+    }
+
+    /// <summary>True if nothing may leave for the client now.</summary>
+    internal bool Holds(Connection client) => client.HeldFor != 0 && client.HeldFor > reactor.Server.Keeper!.Durable;
+
+    /// <summary>Stops the client until the log has advanced.</summary>
+    internal void Hold(Connection client)
+    {
+        if (client.Held)
+            return;
+        client.Held = true;
+        _held.Add(client);
+        Waits = true;
+    }
+
+    /// <summary>True if the log advanced between the look at it and the notice that somebody waits: nobody would wake the thread.</summary>
+    internal bool MissedAdvance()
+    {
+        if (_held.Count == 0)
+            return false;
+        Interlocked.MemoryBarrier();
+        return _held[0].HeldFor <= reactor.Server.Keeper!.Durable;
+    }
+
+    /// <summary>Lets go what the log has on disk by now.</summary>
+    internal void Release()
+    {
+        ulong durable = reactor.Server.Keeper!.Durable;
+        bool lost = reactor.Server.Keeper.Poison is not null;
+        int kept = 0;
+        for (int i = 0; i < _held.Count; i++)
+        {
+            Connection client = _held[i];
+            if (client.Closed)
+                continue;
+            if (client.HeldFor <= durable)
+                Release(client);
+            else if (lost)
+                reactor.Close(client); // what it waits for will never be durable: it must not hear that it is
+            else
+                _held[kept++] = client;
+        }
+
+        _held.RemoveRange(kept, _held.Count - kept);
+        Waits = reactor.ResumeWaiting(static waiting => waiting is LogWait) || _held.Count > 0;
+    }
+
+    /// <summary>The server stops: what is held is synced first, or not answered.</summary>
+    internal void Settle()
+    {
+        if (_held.Count == 0)
+            return;
+        reactor.Server.Keeper!.WaitDurable(_held[^1].HeldFor);
+        foreach (Connection client in _held)
+        {
+            if (client.HeldFor > reactor.Server.Keeper.Durable)
+                reactor.Close(client);
+        }
+
+        _held.Clear();
+    }
+
+    private void Release(Connection client)
+    {
+        client.Held = false;
+        client.HeldFor = 0;
+        reactor.SendKept(client);
+    }
+}

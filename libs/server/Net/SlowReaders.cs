@@ -1,0 +1,44 @@
+namespace Garnet.Server.Net;
+
+/// <summary>Clients that do not read their replies: who is over which limit of <c>client-output-buffer-limit</c>, and how they end.</summary>
+internal sealed class SlowReaders(Reactor reactor)
+{
+    /// <summary>True if the time of some client over its soft limit is running.</summary>
+    internal bool AnyOverSoftLimit;
+
+    /// <summary>True if the client may not have <paramref name="more"/> bytes waiting besides what waits already.</summary>
+    internal bool IsOver(Connection client, int more)
+    {
+        long waiting = client.Out.Count + (long)client.Pushes.Count + more;
+        if (waiting > ByteQueue.BytesMax)
+            return true;
+        if ((client.Gate & Gate.Unauthenticated) != 0)
+            return waiting > Server.UnauthenticatedOutputBytesMax;
+        (long hard, long soft, long softMs) = reactor.Server.OutputLimit(client);
+        if (hard > 0 && waiting > hard)
+            return true;
+        if (soft == 0 || waiting <= soft)
+        {
+            client.OverSoftLimitSinceMs = 0;
+            return false;
+        }
+
+        AnyOverSoftLimit = true;
+        if (client.OverSoftLimitSinceMs == 0)
+            client.OverSoftLimitSinceMs = reactor.Session.NowMs;
+        return reactor.Session.NowMs - client.OverSoftLimitSinceMs > softMs;
+    }
+
+    /// <summary>
+    /// Gives up what the client has not read. It is not closed here: handlers may still write to it, and Channels may be walking
+    /// the list that closing changes; the end of the round closes it.
+    /// </summary>
+    internal void Mute(Connection client)
+    {
+        reactor.Figures.OutputLimitCloses++;
+        reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + (long)client.Pushes.Count);
+        client.CloseAfterReply = client.Muted = true;
+        client.Out.Free();
+        client.Pushes.Free();
+    }
+}

@@ -1,0 +1,270 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Common;
+using Garnet.Common.Time;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Persistence;
+
+/// <summary>
+/// Keeps the data of a server that has a data directory: what was there is loaded at the start, every change goes to the
+/// append-only file, snapshots are taken when asked for and when they are due. A server without a directory has none of this.
+///
+/// D1  Nothing is served from the store before all of it is loaded (LOADING).
+/// D2  Writes are refused (MISCONF) from the moment the log cannot keep them; reads go on.
+/// D3  The log is cut only behind a snapshot that is durable and named by the manifest.
+/// </summary>
+internal sealed class DataKeeper : IDisposable
+{
+    private readonly PersistenceSettings _settings;
+    private readonly IClock _clock;
+    private readonly ServerLog _log;
+    private readonly DataDirectory _directory;
+    private readonly Aof.Aof? _aof;
+    private readonly AofSettings _aofSettings;
+    private readonly ManualResetEventSlim _advanced = new();
+    private Server? _server;
+    private Timer? _timer;
+    private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile bool _loading = true;
+    private volatile bool _stopped;
+
+    private DataKeeper(PersistenceSettings settings, IClock clock, ServerLog log)
+    {
+        _settings = settings;
+        _clock = clock;
+        _log = log;
+        _directory = DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path));
+        _aofSettings = new AofSettings { Sublogs = settings.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes };
+        Progress = new JobProgress("loading", clock);
+        if (settings.AppendOnly)
+        {
+            _aof = new Aof.Aof(_aofSettings, _directory.Disk, clock);
+            _aof.Advanced += OnAdvanced;
+        }
+        else
+        {
+            Counter = new ChangeCounter(_directory.Manifest.Partitions);
+        }
+    }
+
+    /// <summary>Opens the data directory if the settings ask for one; null if the server is to run in memory.</summary>
+    /// <exception cref="GarnetException">The directory cannot be used; the message says why and what to do.</exception>
+    internal static DataKeeper? Open(PersistenceSettings settings, SettingTable table, IClock clock, ServerLog log)
+    {
+        bool hasDirectory = IsGiven(table, "dir");
+        if (!IsGiven(table, "appendonly"))
+            settings.AppendOnly = hasDirectory;
+        if (hasDirectory || settings.AppendOnly)
+            return new DataKeeper(settings, clock, log);
+        if (settings.Save.Rules.Count > 0)
+            log.SaveWithoutDirectory();
+        return null;
+    }
+
+    /// <summary>True if there is an append-only file.</summary>
+    internal bool HasLog => _aof is not null;
+
+    /// <summary>Where the store's changes go.</summary>
+    internal IWriteLog Log => (IWriteLog?)_aof ?? Counter!;
+
+    /// <summary>Seed of the key hash that the directory was written with.</summary>
+    internal ulong HashSeed => _directory.Manifest.HashSeed;
+
+    /// <summary>Partitions that the directory was written with.</summary>
+    internal int Partitions => _directory.Manifest.Partitions;
+
+    /// <summary>The directory, for people.</summary>
+    internal string Directory => _directory.Disk.Path;
+
+    /// <summary>Counts changes when there is no append-only file.</summary>
+    internal ChangeCounter? Counter { get; }
+
+    /// <summary>How far the load has come.</summary>
+    internal JobProgress Progress { get; }
+
+    /// <summary>Snapshots: the one that runs and the last one; null until the data is loaded.</summary>
+    internal SaveJob? Saves { get; private set; }
+
+    /// <summary>The log's figures; null without an append-only file or before it is open.</summary>
+    internal AofFigures? Figures => _aof is null || _loading ? null : _aof.Figures();
+
+    /// <summary>Ends when the data is loaded.</summary>
+    internal Task Loaded => _loaded.Task;
+
+    /// <summary>True until the data is loaded (D1).</summary>
+    internal bool Loading => _loading;
+
+    /// <summary>Why the log cannot keep changes any more; null while it can.</summary>
+    internal string? Poison => _aof?.Poison;
+
+    /// <summary>Why the log does not keep changes now; null while it does.</summary>
+    internal string? Trouble => _aof?.Poison ?? _aof?.Stalled;
+
+    /// <summary>True while the log has no memory for more changes.</summary>
+    internal bool IsFull => _aof is { IsFull: true };
+
+    /// <summary>True if some commands may be refused now.</summary>
+    internal bool Blocks => _loading || (_aof is { } aof && (aof.IsFull || aof.Poison is not null || aof.Stalled is not null));
+
+    /// <summary>True if replies to changes wait until the log is synced.</summary>
+    internal bool HoldsReplies => _aof is not null && _aofSettings.Sync == SyncPolicy.Always;
+
+    /// <summary>True if commands must take the guarded way.</summary>
+    internal bool Guards => Blocks || HoldsReplies;
+
+    /// <summary>Every change up to this batch is durable under the policy in force.</summary>
+    internal ulong Durable => _aof?.Durable ?? ulong.MaxValue;
+
+    /// <summary>The last batch that is closed: it becomes durable without further changes.</summary>
+    internal ulong LastClosed => Log.Batch - 1;
+
+    /// <summary>Starts loading on a thread of its own; the server listens meanwhile.</summary>
+    internal void Begin(Server server)
+    {
+        _server = server;
+        server.Store.Logging = false;
+        server.Store.PauseExpiry(true);
+        new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" }.Start();
+    }
+
+    /// <summary>A reactor's round wrote to the batch.</summary>
+    internal void Wrote(ulong batch)
+    {
+        if (HoldsReplies)
+            _aof!.Demand(batch);
+        else
+            _aof?.Nudge();
+    }
+
+    /// <summary>Somebody waits for the batch.</summary>
+    internal void Demand(ulong batch) => _aof?.Demand(batch);
+
+    /// <summary>What the guards ask while <see cref="Blocks"/>; true if the command must not run now, with what was answered.</summary>
+    internal bool Refuses(ref Call call, CommandFlags flags, out Reply reply)
+    {
+        reply = Reply.Sent;
+        if (_loading && (flags & CommandFlags.Loading) == 0)
+        {
+            reply = call.Fail(Fault.Loading);
+            return true;
+        }
+
+        if ((flags & CommandFlags.Write) == 0)
+            return false;
+        if (Trouble is { } cause)
+        {
+            reply = call.FailText("MISCONF Errors writing to the AOF file: " + cause); // D2
+            return true;
+        }
+
+        if (!IsFull)
+            return false;
+        call.Reactor.Park(call.Client, new RoomWait(this));
+        reply = Reply.Postponed;
+        return true;
+    }
+
+    /// <summary>Blocks until the batch is durable; false if it never will be. For background threads and the end only.</summary>
+    internal bool WaitDurable(ulong batch)
+    {
+        if (_aof is not { } aof)
+            return true;
+        aof.Demand(batch);
+        while (aof.Durable < batch)
+        {
+            if (aof.Poison is not null || _stopped)
+                return aof.Durable >= batch;
+            _advanced.Reset();
+            if (aof.Durable < batch && aof.Poison is null)
+                _advanced.Wait();
+        }
+
+        return true;
+    }
+
+    /// <summary>Deletes log files that only hold batches up to <paramref name="batch"/> (D3).</summary>
+    internal void Truncate(ulong batch) => _aof?.Truncate(batch + 1);
+
+    /// <summary>Takes over <c>appendfsync</c>.</summary>
+    internal void TakeSyncPolicy() => _aofSettings.Sync = PolicyOf(_settings.AppendSync);
+
+    /// <summary>The last batch is closed, written and synced; after the reactors have ended.</summary>
+    internal void Stop()
+    {
+        if (_stopped)
+            return;
+        _timer?.Dispose();
+        Saves?.Cancel();
+        if (!_loading)
+            _aof?.Stop();
+        _stopped = true;
+        _advanced.Set();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Stop();
+        Saves?.Dispose();
+        _aof?.Dispose();
+        Counter?.Dispose();
+        _advanced.Dispose();
+        _directory.Dispose();
+    }
+
+    private static bool IsGiven(SettingTable table, string name) => table.TryFind(name, out Setting? setting) && setting.Source != SettingSource.Default;
+
+    private static SyncPolicy PolicyOf(AppendSync sync) => sync switch
+    {
+        AppendSync.Always => SyncPolicy.Always,
+        AppendSync.No => SyncPolicy.No,
+        _ => SyncPolicy.EverySecond,
+    };
+
+    private void Load(Server server)
+    {
+        try
+        {
+            var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
+            using var speaker = new Timer(_ => _log.Progress(Progress.Format()), null, 1000, 1000);
+            RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, Progress);
+            _aof?.Start(new AofStart(report.Term, report.LastBatch, report.LastHeaderCrcs, Partitions, HashSeed), server.Store);
+            Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
+            server.Store.Logging = true;
+            server.Store.PauseExpiry(false);
+            _loading = false;
+            _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
+            _loaded.TrySetResult();
+            _timer = new Timer(static keeper => ((DataKeeper)keeper!).Tick(), this, 1000, 1000);
+        }
+        catch (GarnetException e)
+        {
+            server.Fail(e);
+        }
+        catch (DiskException e)
+        {
+            server.Fail(new GarnetException(ExitKind.Data, "the data cannot be loaded", e.Message, "Look at the disk, then start again; garnet-server check DIR shows what is sound"));
+        }
+    }
+
+    private void Tick()
+    {
+        _aof?.Nudge(); // what the store removed by itself (expiry, eviction) while no command came
+        Saves?.StartIfDue();
+    }
+
+    private void OnAdvanced()
+    {
+        _advanced.Set();
+        if (_server is not { } server)
+            return;
+        foreach (Reactor reactor in server.Reactors)
+        {
+            if (reactor.Held.Waits)
+                reactor.Nudge();
+        }
+    }
+}

@@ -1,0 +1,169 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Common;
+using Garnet.Common.Time;
+
+namespace Garnet.Server.Persistence;
+
+/// <summary>
+/// Snapshots of the whole store: one at a time, on a thread of its own, asked for by BGSAVE, SAVE, BGREWRITEAOF and SHUTDOWN
+/// SAVE, or due by the save points or the growth of the log. Published in the order of rule D3.
+/// </summary>
+internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly CancellationTokenSource _cancellation = new();
+    private Thread? _thread;
+    private long _number;
+    private long _ended;
+    private bool _lastFailed;
+    private long _changesAtSave;
+    private long _bytesAtSave;
+    private long _failedAtMs;
+
+    /// <summary>When the last snapshot was published, Unix milliseconds; the start of the server if none was.</summary>
+    internal long LastSaveMs { get; private set; } = server.StartedUnixMs;
+
+    /// <summary>When the running snapshot began, Unix milliseconds; 0 while none runs.</summary>
+    internal long BeganMs { get; private set; }
+
+    /// <summary>How long the last snapshot took, ms; -1 if there was none.</summary>
+    internal long LastMs { get; private set; } = -1;
+
+    /// <summary>Snapshots published since the start.</summary>
+    internal long Published { get; private set; }
+
+    /// <summary>True if the last snapshot failed.</summary>
+    internal bool LastFailed => _lastFailed;
+
+    /// <summary>How far the running snapshot has come; null while none runs.</summary>
+    internal JobProgress? Progress { get; private set; }
+
+    /// <summary>True while a snapshot is being taken.</summary>
+    internal bool IsRunning => Volatile.Read(ref _thread) is not null;
+
+    /// <summary>Changes since the last snapshot.</summary>
+    internal long Changes => Total() - _changesAtSave;
+
+    /// <summary>Starts a snapshot; 0 if one is running already, else its number.</summary>
+    internal long TryStart()
+    {
+        lock (_gate)
+        {
+            if (_thread is not null || _cancellation.IsCancellationRequested)
+                return 0;
+            BeganMs = clock.UnixMs;
+            Progress = new JobProgress("snapshot", clock);
+            _thread = new Thread(Run) { IsBackground = true, Name = "snapshot" };
+            _thread.Start();
+            return ++_number;
+        }
+    }
+
+    /// <summary>Starts a snapshot if the save points or the size of the log ask for one.</summary>
+    internal void StartIfDue()
+    {
+        if (IsRunning || (_lastFailed && clock.UnixMs - _failedAtMs < 5000))
+            return;
+        long changes = Changes, seconds = (clock.UnixMs - LastSaveMs) / 1000;
+        foreach (SaveRule rule in settings.Save.Rules)
+        {
+            if (changes < Math.Max(rule.Changes, 1) || seconds < rule.Seconds)
+                continue;
+            log.SaveDue(changes, seconds);
+            TryStart();
+            return;
+        }
+
+        long grown = LogBytes() - _bytesAtSave;
+        if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)
+            return;
+        log.LogGrown(grown);
+        TryStart();
+    }
+
+    /// <summary>Bytes of the last snapshot, 0 if there was none since the start.</summary>
+    internal long SnapshotBytes { get; private set; }
+
+    /// <summary>True if the snapshot with the number has ended, with how it went.</summary>
+    internal bool HasEnded(long number, out bool failed)
+    {
+        lock (_gate)
+        {
+            failed = _lastFailed;
+            return _ended >= number;
+        }
+    }
+
+    /// <summary>Ends a running snapshot without publishing it; no other starts.</summary>
+    internal void Cancel()
+    {
+        _cancellation.Cancel();
+        Volatile.Read(ref _thread)?.Join();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Cancel();
+        _cancellation.Dispose();
+    }
+
+    private long Total() => keeper.Counter?.Changes ?? (long)(keeper.Figures?.Entries ?? 0);
+
+    private long LogBytes() => keeper.Figures?.Bytes ?? 0;
+
+    private void Run()
+    {
+        bool failed = true;
+        long changes = Total(), bytes = LogBytes();
+        try
+        {
+            failed = !Take();
+        }
+        catch (DiskException e)
+        {
+            log.SaveFailed(e.Message);
+        }
+        catch (OperationCanceledException)
+        {
+            log.SaveFailed("the server stops");
+        }
+        catch (GarnetException e)
+        {
+            log.SaveFailed(e.Message);
+        }
+
+        lock (_gate)
+        {
+            LastMs = clock.UnixMs - BeganMs;
+            BeganMs = 0;
+            Progress = null;
+            _lastFailed = failed;
+            _failedAtMs = clock.UnixMs;
+            if (!failed)
+                (_changesAtSave, _bytesAtSave) = (changes, bytes);
+            _ended = _number;
+            _thread = null;
+        }
+    }
+
+    private bool Take()
+    {
+        using var speaker = new Timer(_ => log.Progress(Progress?.Format() ?? ""), null, 1000, 1000);
+        SavedSnapshot saved = SnapshotFiles.Save(server.Store, directory, settings, clock, Progress!, _cancellation.Token);
+        if (!keeper.WaitDurable(saved.Batch))
+        {
+            log.SaveFailed("the append-only file failed");
+            return false;
+        }
+
+        directory.PublishSnapshot(saved.Name, saved.Batch);
+        keeper.Truncate(saved.Batch);
+        LastSaveMs = clock.UnixMs;
+        SnapshotBytes = saved.Bytes;
+        Published++;
+        log.Saved(saved.Records, saved.Bytes, clock.UnixMs - BeganMs);
+        return true;
+    }
+}
