@@ -3,56 +3,44 @@ using Garnet.Server.Persistence;
 namespace Garnet.Server.Net;
 
 /// <summary>
-/// A reactor's dealings with the log: replies that must not leave before the log is on disk (appendfsync always), commands
-/// that wait for it, and the word to the log that there is work. The thread never waits: a held connection is stopped (R4),
-/// its replies stand in its own memory, and the keeper wakes the reactor when the log has advanced. All that a round wrote
-/// shares one wait: group commit.
+/// A reactor's dealings with the log: replies that must not leave before the log has their changes (on disk under appendfsync
+/// always, else with the system, so that the end of the process costs nothing), commands that wait for it, and the word to the
+/// log that there is work. The thread never waits: a held connection is stopped (R4), its replies stand in its own memory, and
+/// the keeper wakes the reactor when the log has advanced. All that a round wrote shares one wait: group commit.
 ///
-/// R6  A reply that acknowledges a change leaves only when the batch that holds the change is durable.
+/// R6  A reply that acknowledges a change leaves only when the batch that holds the change is kept as the policy promises.
 /// </summary>
 internal sealed class HeldReplies(Reactor reactor)
 {
     private readonly List<Connection> _held = []; // in the order of their batches
-    private ulong _wrote; // of commands that took the guarded way; the plain ones leave theirs in the session
+    private ulong _wrote;
     private ulong _told;
 
     /// <summary>True while something here waits for the log; read by the keeper's threads.</summary>
     internal volatile bool Waits;
 
     /// <summary>The last batch that a change of this reactor's clients went to; 0 if there was none.</summary>
-    internal ulong LastWritten => Math.Max(_told, Math.Max(_wrote, reactor.Session.LastBatch));
+    internal ulong LastWritten => Math.Max(_told, _wrote);
 
-    /// <summary>Before a command whose own changes must be known.</summary>
-    internal void Begin()
-    {
-        _wrote = Math.Max(_wrote, reactor.Session.LastBatch);
-        reactor.Session.LastBatch = 0;
-    }
-
-    /// <summary>After it: its reply has to wait for its changes.</summary>
+    /// <summary>The command that has just run changed something: its reply, and those after it, wait for that.</summary>
     internal void Note(Connection client)
     {
-        ulong batch = reactor.Session.LastBatch;
-        if (batch == 0)
-            return;
-        _wrote = Math.Max(_wrote, batch);
-        if (reactor.Server.Keeper is { HoldsReplies: true })
-            client.HeldFor = batch;
+        _wrote = client.HeldFor = reactor.Session.LastBatch;
+        reactor.Session.LastBatch = 0;
     }
 
     /// <summary>Once a round, before replies leave: the log learns that there is work.</summary>
     internal void TellLog()
     {
-        ulong batch = Math.Max(_wrote, reactor.Session.LastBatch);
-        if (batch == 0 || reactor.Server.Keeper is not { } keeper)
+        if (_wrote == 0 || reactor.Server.Keeper is not { } keeper)
             return;
-        _told = batch;
-        _wrote = reactor.Session.LastBatch = 0;
-        keeper.Wrote(batch);
+        _told = _wrote;
+        _wrote = 0;
+        keeper.Demand(_told);
     }
 
     /// <summary>True if nothing may leave for the client now.</summary>
-    internal bool Holds(Connection client) => client.HeldFor != 0 && client.HeldFor > reactor.Server.Keeper!.Durable;
+    internal bool Holds(Connection client) => client.HeldFor != 0 && reactor.Server.Keeper is { } keeper && client.HeldFor > keeper.Kept;
 
     /// <summary>Stops the client until the log has advanced.</summary>
     internal void Hold(Connection client)
@@ -70,13 +58,13 @@ internal sealed class HeldReplies(Reactor reactor)
         if (_held.Count == 0)
             return false;
         Interlocked.MemoryBarrier();
-        return _held[0].HeldFor <= reactor.Server.Keeper!.Durable;
+        return _held[0].HeldFor <= reactor.Server.Keeper!.Kept;
     }
 
     /// <summary>Lets go what the log has on disk by now.</summary>
     internal void Release()
     {
-        ulong durable = reactor.Server.Keeper!.Durable;
+        ulong written = reactor.Server.Keeper!.Kept;
         bool lost = reactor.Server.Keeper.Poison is not null;
         int kept = 0;
         for (int i = 0; i < _held.Count; i++)
@@ -84,10 +72,10 @@ internal sealed class HeldReplies(Reactor reactor)
             Connection client = _held[i];
             if (client.Closed)
                 continue;
-            if (client.HeldFor <= durable)
+            if (client.HeldFor <= written)
                 Release(client);
             else if (lost)
-                reactor.Close(client); // what it waits for will never be durable: it must not hear that it is
+                reactor.Close(client); // what it waits for will never be on disk: it must not hear that it is
             else
                 _held[kept++] = client;
         }

@@ -77,6 +77,8 @@ internal sealed unsafe partial class Reactor
             reply = RunGuarded(ref call, entry);
         }
 
+        if (Session.LastBatch != 0)
+            Held.Note(client);
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_pushed)
@@ -104,9 +106,7 @@ internal sealed unsafe partial class Reactor
             bool tracks = (client.Gate & Gate.Tracking) != 0;
             if (tracks)
                 Server.Tracker.BeforeRun(ref call, entry->Flags);
-            Held.Begin();
             reply = Guards.RunTimed(ref call, entry);
-            Held.Note(client);
             if (tracks)
                 Server.Tracker.AfterRun(client);
         }

@@ -109,11 +109,8 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>True if some commands may be refused now.</summary>
     internal bool Blocks => _loading || (_aof is { } aof && (aof.IsFull || aof.Poison is not null || aof.Stalled is not null));
 
-    /// <summary>True if replies to changes wait until the log is synced.</summary>
-    internal bool HoldsReplies => _aof is not null && _aofSettings.Sync == SyncPolicy.Always;
-
-    /// <summary>True if commands must take the guarded way.</summary>
-    internal bool Guards => Blocks || HoldsReplies;
+    /// <summary>Replies may acknowledge changes up to this batch: synced under <c>always</c>, else given to the system.</summary>
+    internal ulong Kept => _aof is null ? ulong.MaxValue : _aofSettings.Sync == SyncPolicy.Always ? _aof.Durable : _aof.Written;
 
     /// <summary>Every change up to this batch is durable under the policy in force.</summary>
     internal ulong Durable => _aof?.Durable ?? ulong.MaxValue;
@@ -128,15 +125,6 @@ internal sealed class DataKeeper : IDisposable
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
         new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" }.Start();
-    }
-
-    /// <summary>A reactor's round wrote to the batch.</summary>
-    internal void Wrote(ulong batch)
-    {
-        if (HoldsReplies)
-            _aof!.Demand(batch);
-        else
-            _aof?.Nudge();
     }
 
     /// <summary>Somebody waits for the batch.</summary>
