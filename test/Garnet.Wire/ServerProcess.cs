@@ -47,6 +47,8 @@ internal sealed class ServerProcess : IDisposable
         return program is null ? null : Start(program, moreFlags, 0);
     }
 
+    public void WaitForExit() => _process?.WaitForExit();
+
     public long ResidentBytes()
     {
         _process!.Refresh();
@@ -115,11 +117,12 @@ internal sealed class ServerProcess : IDisposable
         {
             using RespConnection connection = new(Address);
             connection.Send("PING\r\n"u8);
-            return connection.Read().Kind is '+' or '-';   // an error (NOAUTH) is an answer too
+            RespNode answer = connection.Read();
+            return answer.Kind is '+' or '-' && !answer.Text.StartsWith("LOADING", StringComparison.Ordinal); // NOAUTH is an answer too
         }
-        catch (SocketException)
+        catch (Exception e) when (e is SocketException or IOException)
         {
-            return false;   // not listening yet
+            return false;   // not listening yet, or gone
         }
     }
 }

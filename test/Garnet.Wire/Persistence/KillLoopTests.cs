@@ -1,0 +1,50 @@
+using System.Globalization;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Persistence;
+
+/// <summary>
+/// The server is killed at random moments under a mixed load and started again: everything acknowledged must be there, and
+/// nothing that was not sent. GARNET_KILL_ROUNDS sets the rounds per policy (1,000 for a night), GARNET_KILL_SEED the seed.
+/// </summary>
+public sealed class KillLoopTests
+{
+    private const int Writers = 4;
+
+    [TestCase("always")]
+    [TestCase("everysec")]
+    public void Nothing_acknowledged_is_lost_by_a_kill(string policy)
+    {
+        int rounds = Number("GARNET_KILL_ROUNDS", Environment.GetEnvironmentVariable("CI") is null ? 10 : 60);
+        int seed = Number("GARNET_KILL_SEED", Environment.TickCount);
+        TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
+        Random random = new(seed);
+        using DataServer server = new($"--appendfsync {policy}");
+        KillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new KillWriter(i, seed + i))];
+        for (int round = 0; round < rounds; round++)
+        {
+            Load(server, writers, random);
+            server.Start();
+            using RespConnection connection = server.Connect();
+            foreach (KillWriter writer in writers)
+                Assert.That(writer.Check(connection), Is.Null, $"round {round}, seed {seed}");
+            if (random.Next(4) == 0) Assert.That(connection.Call("BGSAVE").Text, Does.StartWith("Background"));
+        }
+        Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
+    }
+
+    // Kills when the writers together have had a random number of replies more.
+    private static void Load(DataServer server, KillWriter[] writers, Random random)
+    {
+        long until = writers.Sum(static writer => writer.Acknowledged) + random.Next(20, 2000);
+        Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
+        foreach (Thread thread in threads) thread.Start();
+        while (writers.Sum(static writer => writer.Acknowledged) < until && server.Process.IsAlive) Thread.Yield();
+        Assert.That(server.Process.IsAlive, "the server ended by itself");
+        server.Kill();
+        foreach (Thread thread in threads) thread.Join();
+    }
+
+    private static int Number(string variable, int otherwise) =>
+        int.TryParse(Environment.GetEnvironmentVariable(variable), NumberStyles.Integer, CultureInfo.InvariantCulture, out int value) ? value : otherwise;
+}
