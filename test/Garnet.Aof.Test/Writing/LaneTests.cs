@@ -22,7 +22,7 @@ internal sealed unsafe class LaneTests
         foreach (DecodedBatch batch in batches)
             Assert.That(batch.Entries.Sum(static entry => Number(entry, 0)), Is.Zero, $"batch {batch.Number}");
         Assert.That(batches.Sum(static batch => batch.Entries.Count), Is.EqualTo(2 * Writers * WritesEach));
-        Assert.That(batches, Has.Count.GreaterThan(20), "the test saw too few boundaries");
+        Assert.That(batches, Has.Count.GreaterThan(3), "the test saw too few boundaries");
         Assert.That(Replay(batches), Is.EqualTo(Contents(bench)));
         TestContext.Out.WriteLine($"{batches.Count} batches");
     }

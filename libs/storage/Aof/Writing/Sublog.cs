@@ -187,7 +187,7 @@ internal sealed class Sublog : IDisposable
         return _settings.Sync switch
         {
             SyncPolicy.No => long.MaxValue,
-            SyncPolicy.Always => long.MinValue,
+            SyncPolicy.Always => 0,
             _ => _lastSyncAtUs + SyncEveryUs,
         };
     }
