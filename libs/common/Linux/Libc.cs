@@ -15,7 +15,7 @@ public static unsafe partial class Libc
     private const string Name = "libc";
 
     public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENFILE = 23, EMFILE = 24, ENOMEM = 12, ECONNABORTED = 103;
-    public const int EINPROGRESS = 115, EPERM = 1, ENOENT = 2, EEXIST = 17;
+    public const int EINPROGRESS = 115, EPERM = 1, ENOENT = 2, EEXIST = 17, EINVAL = 22, ENOSPC = 28, EDQUOT = 122, EOPNOTSUPP = 95, EIO = 5;
 
     public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
     public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5;
@@ -25,11 +25,17 @@ public static unsafe partial class Libc
     public const uint EPOLLIN = 1, EPOLLOUT = 4, EPOLLERR = 8, EPOLLHUP = 16, EPOLLRDHUP = 0x2000;
     public const int EFD_NONBLOCK = 0x800, EFD_CLOEXEC = 0x80000;
 
+    public const int O_RDONLY = 0, O_RDWR = 2, O_CREAT = 0x40, O_EXCL = 0x80, O_CLOEXEC = 0x80000;
+    // These three differ between the processors that Linux runs on.
+    public static readonly int O_DIRECT = IsArm ? 0x10000 : 0x4000, O_DIRECTORY = IsArm ? 0x4000 : 0x10000, O_NOFOLLOW = IsArm ? 0x8000 : 0x20000;
+
     public const int PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000;
     public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15, RLIMIT_NOFILE = 7;
 
     /// <summary>The calling thread's errno; read it first thing after a failed call.</summary>
     public static int Errno => *ErrnoLocation();
+
+    private static bool IsArm => RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm;
 
     [LibraryImport(Name, EntryPoint = "__errno_location"), SuppressGCTransition]
     private static partial int* ErrnoLocation();
@@ -41,6 +47,16 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial nint read(int descriptor, void* buffer, nint bytes);
     [LibraryImport(Name)] public static partial nint write(int descriptor, void* buffer, nint bytes);
     [LibraryImport(Name)] public static partial int close(int descriptor);
+
+    [LibraryImport(Name)] public static partial int open(byte* path, int flags, uint mode);
+    [LibraryImport(Name)] public static partial nint pread(int descriptor, void* buffer, nint bytes, long offset);
+    [LibraryImport(Name)] public static partial nint pwrite(int descriptor, void* buffer, nint bytes, long offset);
+    [LibraryImport(Name)] public static partial int fsync(int descriptor);
+    [LibraryImport(Name)] public static partial int fdatasync(int descriptor);
+    [LibraryImport(Name)] public static partial int fallocate(int descriptor, int mode, long offset, long bytes);
+    [LibraryImport(Name)] public static partial int ftruncate(int descriptor, long bytes);
+    [LibraryImport(Name)] public static partial long lseek(int descriptor, long offset, int whence);
+    [LibraryImport(Name)] public static partial int rename(byte* from, byte* to);
 
     [LibraryImport(Name)] public static partial int socket(int family, int type, int protocol);
     [LibraryImport(Name)] public static partial int bind(int descriptor, void* address, uint addressBytes);

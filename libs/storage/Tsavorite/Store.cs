@@ -145,6 +145,20 @@ public sealed unsafe class Store : IDisposable
         set => Core.Logging = value;
     }
 
+    /// <summary>
+    /// Shows every partition in ascending order, each under its lock. For a log that ends a batch: whoever held a lock
+    /// before the visit is through with its write. The visitor must not wait and must not touch the store.
+    /// </summary>
+    public void VisitPartitions(IPartitionVisitor visitor)
+    {
+        for (int i = 0; i < _shape->PartitionCount; i++)
+        {
+            Partition.Enter(_shape->Partitions + i);
+            visitor.Visit(i);
+            Partition.Exit(_shape->Partitions + i);
+        }
+    }
+
     /// <summary>True when memory is close to the limit; read by every write command before it starts (one plain read).</summary>
     public bool Tight
     {

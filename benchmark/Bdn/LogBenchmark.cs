@@ -1,0 +1,152 @@
+using System.Runtime.InteropServices;
+using BenchmarkDotNet.Attributes;
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Common.Time;
+using Tsavorite;
+
+namespace Garnet.Bdn;
+
+/// <summary>
+/// What the log adds to a SET of 128 bytes (16-byte keys, batches of 16 with prefetch, a nudge per batch), and what
+/// closing a batch of one entry costs over 64 lanes. The disk is a null disk; its writer works on a core of its own.
+/// </summary>
+[MemoryDiagnoser]
+public unsafe class LogBenchmark : IDisposable
+{
+    private const int Batch = 16, Batches = 1024, Lanes = 64, ValueBytes = 128, Seals = 256;
+    private readonly KeyRef[] _refs = new KeyRef[Batch];
+    private readonly nint[] _buckets = new nint[Batch];
+    private readonly Target _plain = new(), _logged = new();
+    private byte* _keys;
+    private ulong _random = 88172645463325252;
+
+    /// <summary>Keys in the store: in cache and beyond.</summary>
+    [Params(1_000, 1_000_000)]
+    public int Keys { get; set; }
+
+    [GlobalSetup]
+    public void Open()
+    {
+        _keys = (byte*)NativeMemory.AlignedAlloc(Batch * 32 + 64, 64);
+        _plain.Open(withLog: false);
+        _logged.Open(withLog: true);
+        foreach (Target target in (Target[])[_plain, _logged])
+        {
+            for (int i = 0; i < Keys; i++) target.Set(target.Key(_keys, 0, (ulong)i), 1);
+        }
+    }
+
+    [GlobalCleanup]
+    public void Dispose()
+    {
+        _plain.Close();
+        _logged.Close();
+        NativeMemory.AlignedFree(_keys);
+        GC.SuppressFinalize(this);
+    }
+
+    [Benchmark(Baseline = true, OperationsPerInvoke = Batch * Batches)]
+    public void SetWithoutLog()
+    {
+        for (int i = 0; i < Batches; i++) Round(_plain);
+    }
+
+    [Benchmark(OperationsPerInvoke = Batch * Batches)]
+    public void SetWithLog()
+    {
+        for (int i = 0; i < Batches; i++)
+        {
+            Round(_logged);
+            _logged.Log!.Nudge();
+        }
+    }
+
+    /// <summary>An exclusive step closes a batch of one entry: all partition locks, all lanes, one part queued.</summary>
+    [Benchmark(OperationsPerInvoke = Seals)]
+    public void SealOneEntry()
+    {
+        for (int i = 0; i < Seals; i++)
+        {
+            _logged.Set(_logged.Key(_keys, 0, (ulong)i), 1);
+            _logged.Log!.Hold();
+            _logged.Log.Close();
+            _logged.Log.Release();
+        }
+    }
+
+    private void Round(Target target)
+    {
+        for (int i = 0; i < Batch; i++)
+        {
+            _random ^= _random << 13;
+            _random ^= _random >> 7;
+            _random ^= _random << 17;
+            _refs[i] = target.Key(_keys, i, _random % (ulong)Keys);
+            _buckets[i] = target.Store.PrefetchBucket(_refs[i]);
+        }
+        for (int i = 0; i < Batch; i++) target.Store.PrefetchRecord(_refs[i], _buckets[i]);
+        foreach (ref readonly KeyRef key in _refs.AsSpan()) target.Set(key, _random);
+    }
+
+    private sealed class Target
+    {
+        private StoreSession _session = null!;
+        private uint _ns;
+        public Store Store { get; private set; } = null!;
+        public Aof.Aof? Log { get; private set; }
+
+        public void Open(bool withLog)
+        {
+            if (withLog) Log = new Aof.Aof(new AofSettings(), new NullDisk(), SystemClock.Instance);
+            Store = new Store(new StoreSettings { MemoryLimitBytes = 1L << 30, Partitions = Lanes, Log = Log });
+            Log?.Attach(Store);
+            Log?.Start(new AofStart(1, 0, [], Lanes, 1));
+            _session = Store.OpenSession();
+            _ns = Store.Namespaces.Id(0);
+        }
+
+        public void Close()
+        {
+            Log?.Dispose();
+            Store.Dispose();
+        }
+
+        public KeyRef Key(byte* room, int slot, ulong number)
+        {
+            ulong* key = (ulong*)(room + slot * 32);
+            key[0] = number;
+            key[1] = number * 0x9E3779B97F4A7C15;
+            return Store.Key((byte*)key, 16, _ns);
+        }
+
+        public void Set(in KeyRef key, ulong seed)
+        {
+            Fill fill = new() { Seed = seed };
+            _session.Modify(key, ref fill);
+        }
+    }
+
+    private struct Fill : IModify
+    {
+        public ulong Seed;
+        public static byte OpId => 250;
+        public readonly int EncodedBytesMax => ValueBytes;
+
+        public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
+        {
+            next.ValueBytes = ValueBytes;
+            return Verdict.Put;
+        }
+
+        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => MemoryMarshal.Cast<byte, ulong>(value).Fill(Seed);
+
+        public readonly int Encode(Span<byte> to)
+        {
+            MemoryMarshal.Cast<byte, ulong>(to[..ValueBytes]).Fill(Seed);
+            return ValueBytes;
+        }
+
+        public readonly bool TryDecode(ReadOnlySpan<byte> from) => true;
+    }
+}

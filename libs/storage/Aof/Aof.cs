@@ -1,0 +1,192 @@
+using System.Runtime.CompilerServices;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Lanes;
+using Garnet.Aof.Writing;
+using Garnet.Common.Faults;
+using Garnet.Common.Time;
+using Tsavorite;
+
+namespace Garnet.Aof;
+
+/// <summary>
+/// The write side of the append-only file. A change goes to the lane of its partition (rules L in <see cref="LaneSet"/>),
+/// the sealer closes batches (rules S in <see cref="Sealer"/>), a writer per sublog puts them into files and makes them
+/// durable (rules W in <see cref="Sublog"/>, <see cref="SegmentWriter"/>, <see cref="LogState"/>).
+/// Order of use: construct, open the store with it as its log, <see cref="Attach"/>, recover, <see cref="Start"/>, switch
+/// the store's logging on, serve, <see cref="Stop"/>. Format: website/docs/format/aof.md.
+/// </summary>
+public sealed class Aof : IWriteLog, IDisposable
+{
+    private readonly AofSettings _settings;
+    private readonly IDisk _disk;
+    private readonly IClock _clock;
+    private readonly ChunkPool _pool = new();
+    private readonly SegmentList _segments;
+    private Store? _store;
+    // Written once, by Start.
+    private LaneSet _lanes = null!;
+    private Sealer _sealer = null!;
+    private LogState _state = new(1, 0);
+    private Sublog[] _sublogs = [];
+    private ulong _lastOfEarlierRuns;
+    private bool _stopped;
+
+    /// <summary>Touches nothing; usable as a log after <see cref="Start"/>.</summary>
+    public Aof(AofSettings settings, IDisk disk, IClock clock)
+    {
+        _settings = settings;
+        _disk = disk;
+        _clock = clock;
+        _segments = new SegmentList(disk);
+    }
+
+    /// <summary>
+    /// Raised on a writer's thread whenever <see cref="Durable"/>, <see cref="Poison"/> or <see cref="Stalled"/> moved. Handlers must
+    /// be quick and must not throw.
+    /// </summary>
+    public event Action? Advanced;
+
+    /// <inheritdoc/>
+    public ulong Batch
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => _lanes.Batch;
+    }
+
+    /// <summary>The last batch handed to the files of all sublogs.</summary>
+    public ulong Written => _state.Written;
+
+    /// <summary>The last batch that is durable in all sublogs; under <see cref="SyncPolicy.No"/> the last one written.</summary>
+    public ulong Durable => _state.Durable;
+
+    /// <summary>More than <see cref="AofSettings.StagingBytesMax"/> wait for the disk: let writers wait before they take locks.</summary>
+    public bool IsFull => _pool.StagedBytes > _settings.StagingBytesMax;
+
+    /// <summary>Not null: the log is lost, for the cause named, and writes must be refused until the process ends.</summary>
+    public string? Poison => _state.Poison;
+
+    /// <summary>
+    /// Not null: the disk is full, as the text says. What was appended is kept, and written when there is space; that is tried
+    /// every 100 ms and by <see cref="Retry"/>.
+    /// </summary>
+    public string? Stalled => _state.Stalled;
+
+    /// <summary>Names the store whose changes come here; before <see cref="Start"/>.</summary>
+    public void Attach(Store store) => _store = store;
+
+    /// <summary>Creates the first segment files, for the batch after the last recovered one, and starts the threads.</summary>
+    /// <exception cref="DiskException">A file cannot be created.</exception>
+    public void Start(AofStart start)
+    {
+        Check.That(_store != null && _store.Partitions == start.Lanes, "L1 the lanes are the store's partitions");
+        int sublogs = _settings.SublogCount;
+        _lastOfEarlierRuns = start.LastBatch;
+        _segments.Load();
+        _state = new LogState(sublogs, start.LastBatch);
+        _state.Advanced += () => Advanced?.Invoke();
+        _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
+        _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool);
+        _sublogs = OpenSublogs(sublogs, start);
+        _sealer.Start(_sublogs);
+        foreach (Sublog sublog in _sublogs) sublog.Start();
+    }
+
+    /// <inheritdoc/>
+    public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax) => _lanes.Reserve(partition, batch, key, bytesMax);
+
+    /// <inheritdoc/>
+    public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes) =>
+        _lanes.Append(partition, batch, new EntryHeader((uint)(EntryHeader.Bytes + key.Length + argumentBytes), opId, (ushort)key.Length, database));
+
+    /// <inheritdoc/>
+    public void Hold() => _sealer.Hold();
+
+    /// <inheritdoc/>
+    public ulong Close() => _sealer.Close();
+
+    /// <inheritdoc/>
+    public void Control(byte opId, ReadOnlySpan<byte> arguments) => _sealer.Control(opId, arguments);
+
+    /// <inheritdoc/>
+    public void Release() => _sealer.Release();
+
+    /// <summary>To be called at the end of a round that wrote something; a fence and a read while the sealer is at work.</summary>
+    public void Nudge() => _sealer.Nudge();
+
+    /// <summary>Somebody waits for the batch: it is closed soon rather than lazily.</summary>
+    public void Demand(ulong batch) => _sealer.Demand(batch);
+
+    /// <summary>Tries at once to write what a full disk refused, and looks at clock and policy again.</summary>
+    public void Retry()
+    {
+        _sealer.Wake();
+        foreach (Sublog sublog in _sublogs) sublog.Wake();
+    }
+
+    /// <summary>Deletes the segment files all of whose batches are below <paramref name="before"/>, never one that is written.</summary>
+    /// <exception cref="DiskException">A file cannot be deleted; those deleted before are gone.</exception>
+    public void Truncate(ulong before) => _segments.Truncate(before, _sublogs.Length, _lastOfEarlierRuns);
+
+    /// <summary>Figures of the moment.</summary>
+    public AofFigures Figures()
+    {
+        if (_sublogs.Length == 0) return new AofFigures();
+        (int segments, long segmentBytes, ulong firstBatch) = _segments.Figures(_sublogs.Length);
+        return new AofFigures
+        {
+            Batches = _sealer.Batches,
+            Entries = _sealer.Entries,
+            BytesWritten = _sublogs.Sum(static sublog => sublog.BytesWritten),
+            Writes = _sublogs.Sum(static sublog => sublog.Writes),
+            Syncs = _sublogs.Sum(static sublog => sublog.Syncs),
+            LastSyncUs = _sublogs.Max(static sublog => sublog.LastSyncUs),
+            StagedBytes = _pool.StagedBytes,
+            Segments = segments,
+            SegmentBytes = segmentBytes,
+            FirstBatch = firstBatch,
+            LastError = _state.LastError,
+        };
+    }
+
+    /// <summary>
+    /// Closes the last batch, writes and syncs it and ends the threads; nobody writes any more. Afterwards
+    /// <see cref="Durable"/> is the last batch, unless <see cref="Poison"/> says why not (a disk still full is a cause).
+    /// </summary>
+    public void Stop()
+    {
+        if (_stopped || _sublogs.Length == 0) return;
+        _stopped = true;
+        _sealer.Stop();
+        foreach (Sublog sublog in _sublogs) sublog.Stop();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Stop();
+        foreach (Sublog sublog in _sublogs) sublog.Dispose();
+        _lanes?.Dispose();
+        _pool.Dispose();
+    }
+
+    private Sublog[] OpenSublogs(int count, AofStart start)
+    {
+        var opened = new List<Sublog>();
+        try
+        {
+            for (int i = 0; i < count; i++)
+            {
+                var pieces = new LogPieces(_disk, _segments, _pool, new SublogPlace(i, count, start));
+                opened.Add(new Sublog(_settings, _clock, _state, pieces, _sealer.OnFree));
+                opened[i].Open(start.LastBatch + 1);
+            }
+            return [.. opened];
+        }
+        catch (DiskException)
+        {
+            foreach (Sublog sublog in opened) sublog.Dispose();
+            throw;
+        }
+    }
+}

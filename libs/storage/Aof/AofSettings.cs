@@ -1,0 +1,40 @@
+namespace Garnet.Aof;
+
+/// <summary>What the append-only file needs to know. <see cref="Sync"/> may change while it runs, all else before the start.</summary>
+public sealed class AofSettings
+{
+    /// <summary>Most sublogs there may be.</summary>
+    public const int SublogsMax = 16;
+    private volatile SyncPolicy _sync = SyncPolicy.EverySecond;
+
+    /// <summary>Files written side by side, 1 to <see cref="SublogsMax"/>; 0 = 1 up to four cores, a quarter of the cores above.</summary>
+    public int Sublogs { get; set; }
+
+    /// <summary>When written batches are made durable.</summary>
+    public SyncPolicy Sync
+    {
+        get => _sync;
+        set => _sync = value;
+    }
+
+    /// <summary>Bytes a segment file is created with; one that must hold a larger batch is larger.</summary>
+    public long SegmentBytes { get; set; } = 64 << 20;
+
+    /// <summary>Bytes that may wait for the disk before <see cref="Aof.IsFull"/> asks writers to wait.</summary>
+    public long StagingBytesMax { get; set; } = 64 << 20;
+
+    /// <summary>Least time between two batches that somebody waits for, microseconds; bounds what closing them costs.</summary>
+    public int SealMinUs { get; set; } = 100;
+
+    /// <summary>A batch that grows beyond this many bytes is closed without further delay.</summary>
+    public int BatchBytes { get; set; } = 1 << 20;
+
+    /// <summary>
+    /// Time between two batches that nobody waits for, milliseconds. What a killed process loses under everysec and no;
+    /// each batch costs a write of at least 4 KiB (measured: LogBenchmark).
+    /// </summary>
+    public int LazySealMs { get; set; } = 20;
+
+    /// <summary>The number of sublogs that <see cref="Sublogs"/> stands for on this machine.</summary>
+    internal int SublogCount => Math.Clamp(Sublogs != 0 ? Sublogs : Environment.ProcessorCount / 4, 1, SublogsMax);
+}

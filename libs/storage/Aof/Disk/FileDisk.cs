@@ -1,0 +1,95 @@
+using Garnet.Common.Linux;
+
+namespace Garnet.Aof.Disk;
+
+/// <summary>
+/// A directory of the real file system. Files with room set aside (the log's segments) bypass the page cache where the
+/// file system allows it: they are written once in large aligned pieces, and what one sync has to wait for is then
+/// exactly what it was asked for. All other files are buffered and may be written at any offset.
+/// Files are readable by their owner only (mode 0600), and a symbolic link in place of one is refused.
+/// </summary>
+public sealed unsafe class FileDisk : IDisk
+{
+    private readonly bool _linux = OperatingSystem.IsLinux();
+
+    /// <summary>Uses an existing directory.</summary>
+    /// <exception cref="DiskException">There is none.</exception>
+    public FileDisk(string path)
+    {
+        Path = System.IO.Path.GetFullPath(path);
+        if (!Directory.Exists(Path)) throw new DiskException("open", Path, "no such directory", isFull: false);
+    }
+
+    /// <inheritdoc/>
+    public string Path { get; }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> List()
+    {
+        try
+        {
+            string[] names = [.. Directory.EnumerateFiles(Path).Select(static file => System.IO.Path.GetFileName(file))];
+            Array.Sort(names, StringComparer.Ordinal);
+            return names;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw new DiskException("list", Path, e.Message, isFull: false);
+        }
+    }
+
+    /// <inheritdoc/>
+    public IDiskFile Create(string name, long bytes) =>
+        _linux ? LinuxFile.Create(In(name), bytes) : PortableFile.Create(In(name), bytes);
+
+    /// <inheritdoc/>
+    public IDiskFile Open(string name) => _linux ? LinuxFile.Open(In(name)) : PortableFile.Open(In(name));
+
+    /// <inheritdoc/>
+    public void Rename(string from, string to)
+    {
+        if (!_linux)
+        {
+            PortableFile.Rename(In(from), In(to));
+            return;
+        }
+        fixed (byte* source = LinuxFile.Text(In(from)), target = LinuxFile.Text(In(to)))
+        {
+            if (Libc.rename(source, target) != 0) throw LinuxFile.Failure("rename", In(from));
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Delete(string name)
+    {
+        if (!_linux)
+        {
+            PortableFile.Delete(In(name));
+            return;
+        }
+        fixed (byte* path = LinuxFile.Text(In(name)))
+        {
+            if (Libc.unlink(path) != 0) throw LinuxFile.Failure("delete", In(name));
+        }
+    }
+
+    /// <inheritdoc/>
+    public void SyncDirectory()
+    {
+        if (!_linux) return; // no portable call; where there is none, the file system journals names by itself
+        int directory;
+        fixed (byte* path = LinuxFile.Text(Path)) directory = Libc.open(path, Libc.O_RDONLY | Libc.O_DIRECTORY | Libc.O_CLOEXEC, 0);
+        if (directory < 0) throw LinuxFile.Failure("open", Path);
+        bool synced = Libc.fsync(directory) == 0;
+        DiskException? failure = synced ? null : LinuxFile.Failure("sync", Path);
+        _ = Libc.close(directory);
+        if (failure != null) throw failure;
+    }
+
+    private string In(string name)
+    {
+        bool plain = name.Length > 0 && name != "." && name != ".." && !name.AsSpan().ContainsAny('/', '\0', '\\');
+        if (!plain) throw new DiskException("name", name, "not a plain file name", isFull: false);
+        return System.IO.Path.Combine(Path, name);
+    }
+}

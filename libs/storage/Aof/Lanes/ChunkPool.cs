@@ -1,0 +1,97 @@
+using System.Runtime.InteropServices;
+
+namespace Garnet.Aof.Lanes;
+
+/// <summary>
+/// Memory for entries that wait for the disk: chunks of one size, handed out again last in, first out, because the one
+/// given back last is the likeliest to be in a cache. Keeps the account of all bytes staged. Called by writers under a
+/// partition lock, hence a spinning gate held for a few instructions.
+/// </summary>
+internal sealed unsafe class ChunkPool(int chunkBytes = ChunkPool.DefaultChunkBytes) : IDisposable
+{
+    /// <summary>Measured with LogBenchmark: smaller costs more calls, larger spreads a lane over more cache.</summary>
+    public const int DefaultChunkBytes = 16 << 10;
+    private const int FreeBytesMax = 16 << 20, Alignment = 64;
+
+    private readonly int _capacity = chunkBytes - Chunk.HeaderBytes;
+    private SpinLock _gate = new(enableThreadOwnerTracking: false);
+    private Chunk* _free;
+    private long _freeBytes, _stagedBytes;
+
+    /// <summary>Bytes in chunks handed out and, by <see cref="Account"/>, in write buffers.</summary>
+    public long StagedBytes => Volatile.Read(ref _stagedBytes);
+
+    /// <summary>A chunk with room for <paramref name="bytes"/> at least.</summary>
+    public Chunk* Take(int bytes)
+    {
+        Chunk* chunk = null;
+        bool pooled = bytes <= _capacity, taken = false;
+        int capacity = pooled ? _capacity : bytes;
+        _gate.Enter(ref taken);
+        _stagedBytes += (long)capacity + Chunk.HeaderBytes;
+        if (pooled && _free != null)
+        {
+            chunk = _free;
+            _free = chunk->Next;
+            _freeBytes -= (long)capacity + Chunk.HeaderBytes;
+        }
+        _gate.Exit(useMemoryBarrier: false);
+        if (chunk == null)
+        {
+            chunk = (Chunk*)NativeMemory.AlignedAlloc((nuint)capacity + Chunk.HeaderBytes, Alignment);
+            chunk->Capacity = capacity;
+        }
+        chunk->Next = null;
+        chunk->Before = 0;
+        chunk->Used = 0;
+        return chunk;
+    }
+
+    /// <summary>Takes a chain of chunks back.</summary>
+    public void Give(Chunk* chain)
+    {
+        while (chain != null)
+        {
+            Chunk* next = chain->Next;
+            if (!TryKeep(chain)) NativeMemory.AlignedFree(chain);
+            chain = next;
+        }
+    }
+
+    /// <summary>Adds to the account what is staged elsewhere, or takes it off again.</summary>
+    public void Account(long bytes)
+    {
+        bool taken = false;
+        _gate.Enter(ref taken);
+        _stagedBytes += bytes;
+        _gate.Exit(useMemoryBarrier: false);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        while (_free != null)
+        {
+            Chunk* next = _free->Next;
+            NativeMemory.AlignedFree(_free);
+            _free = next;
+        }
+    }
+
+    private bool TryKeep(Chunk* chunk)
+    {
+        long bytes = (long)chunk->Capacity + Chunk.HeaderBytes;
+        bool taken = false;
+        _gate.Enter(ref taken);
+        _stagedBytes -= bytes;
+        bool keeps = chunk->Capacity == _capacity && _freeBytes + bytes <= FreeBytesMax;
+        if (keeps)
+        {
+            chunk->Next = _free;
+            _free = chunk;
+            _freeBytes += bytes;
+        }
+        _gate.Exit(useMemoryBarrier: false);
+        return keeps;
+    }
+}

@@ -1,0 +1,142 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Garnet.Aof.Format;
+using Garnet.Common.Faults;
+using Tsavorite;
+
+namespace Garnet.Aof.Lanes;
+
+/// <summary>
+/// The lanes: where changes of the store wait for their batch to be closed, outside the managed heap, laid out as they
+/// will stand in the file.
+/// L1: a lane is written under its partition's lock, by plain stores. L2: the buffer is chosen by the parity of the batch
+/// number that the writer names, never by the number open now. L3: the open number is raised by one thread at a time, and
+/// not again before the buffers of the number before are taken; so two buffers suffice. L4: the buffers of a batch are
+/// taken only after every partition's lock was visited since the number was raised, so nobody writes to them any more.
+/// </summary>
+internal sealed unsafe class LaneSet : IDisposable
+{
+    private const int LineBytes = 64, LongLaneBytes = 64 << 10;
+
+    private readonly ChunkPool _pool;
+    private readonly int _batchBytes;
+    // A line with the open batch's number, alone because everyone reads it, and the lanes behind it.
+    private readonly ulong* _open;
+    private readonly LaneHalf* _halves;
+    private long _leftBytes;
+    private volatile bool _isLong;
+
+    public LaneSet(int lanes, ulong batch, int batchBytes, ChunkPool pool)
+    {
+        Check.That(sizeof(LaneHalf) * 2 == LineBytes, "L2 a lane is one line");
+        Count = lanes;
+        _batchBytes = batchBytes;
+        _pool = pool;
+        nuint bytes = (nuint)(lanes + 1) * LineBytes;
+        _open = (ulong*)NativeMemory.AlignedAlloc(bytes, LineBytes);
+        NativeMemory.Clear(_open, bytes);
+        *_open = batch;
+        _halves = (LaneHalf*)((byte*)_open + LineBytes);
+    }
+
+    public int Count { get; }
+
+    /// <summary>Number of the open batch.</summary>
+    public ulong Batch
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Volatile.Read(ref *_open);
+    }
+
+    /// <summary>True when the open batch should be closed for its size; set by the append that makes it so.</summary>
+    public bool IsLong => _isLong;
+
+    // L1, L2. Inlined into the only caller (LogBenchmark).
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public Span<byte> Reserve(int lane, ulong batch, in KeyRef key, int bytesMax)
+    {
+        LaneHalf* half = Half(lane, batch);
+        int needed = EntryHeader.Bytes + key.Length + bytesMax;
+        if (needed > half->Room) Extend(half, needed);
+        byte* at = half->Cursor + EntryHeader.Bytes;
+        Unsafe.CopyBlockUnaligned(at, key.Bytes, (uint)key.Length);
+        return new Span<byte>(at + key.Length, bytesMax);
+    }
+
+    // L1, L2. Inlined into the only caller (LogBenchmark).
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void Append(int lane, ulong batch, in EntryHeader header)
+    {
+        LaneHalf* half = Half(lane, batch);
+        header.Write(new Span<byte>(half->Cursor, EntryHeader.Bytes));
+        half->Cursor += header.EntryBytes;
+        half->Room -= (int)header.EntryBytes;
+        half->Entries++;
+    }
+
+    /// <summary>
+    /// Whether anything was written to the open batch, without a lock: a writer that is just at it may be overlooked, but
+    /// not one whose nudge came before.
+    /// </summary>
+    public bool HasEntries()
+    {
+        ulong batch = Batch;
+        for (int lane = 0; lane < Count; lane++)
+        {
+            if (Volatile.Read(ref Half(lane, batch)->Entries) != 0) return true;
+        }
+        return false;
+    }
+
+    /// <summary>Opens the next batch and returns the number of the one before, whose buffers are to be taken (L3).</summary>
+    public ulong Raise()
+    {
+        ulong batch = *_open;
+        _isLong = false;
+        Volatile.Write(ref _leftBytes, 0);
+        Volatile.Write(ref *_open, batch + 1);
+        return batch;
+    }
+
+    /// <summary>Takes what the lane holds of a batch that is no longer open, under the partition's lock (L4); false if nothing.</summary>
+    public bool TryTake(int lane, ulong batch, out LaneTake take)
+    {
+        LaneHalf* half = Half(lane, batch);
+        take = default;
+        if (half->Entries == 0) return false;
+        Leave(half);
+        take = new LaneTake { Lane = (ushort)lane, Entries = half->Entries, Bytes = half->Tail->Before + half->Tail->Used, Head = half->Head };
+        *half = default;
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        for (int half = 0; half < Count * 2; half++) _pool.Give(_halves[half].Head);
+        NativeMemory.AlignedFree(_open);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private LaneHalf* Half(int lane, ulong batch) => _halves + (lane * 2 + (int)(batch & 1));
+
+    private static void Leave(LaneHalf* half) => half->Tail->Used = (int)(half->Cursor - Chunk.Start(half->Tail));
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Extend(LaneHalf* half, int needed)
+    {
+        Chunk* next = _pool.Take(needed), tail = half->Tail;
+        if (tail == null) half->Head = next;
+        else
+        {
+            Leave(half);
+            tail->Next = next;
+            next->Before = tail->Before + tail->Used;
+            long left = Interlocked.Add(ref _leftBytes, tail->Used);
+            if (next->Before >= LongLaneBytes || left >= _batchBytes) _isLong = true;
+        }
+        half->Tail = next;
+        half->Cursor = Chunk.Start(next);
+        half->Room = next->Capacity;
+    }
+}

@@ -1,0 +1,255 @@
+using Garnet.Aof.Format;
+using Garnet.Aof.Lanes;
+using Garnet.Common.Faults;
+using Garnet.Common.Time;
+using Tsavorite;
+
+namespace Garnet.Aof.Writing;
+
+/// <summary>
+/// Closes batches: raises the number, visits every partition, hands each sublog its part. A thread of its own does it when
+/// it is time; an exclusive step does it when it must (<see cref="Close"/>), and under always a writer that has just
+/// become free does it for itself, so that all that gathered during one sync is in the next.
+/// S1: who closes a batch holds the gate from raising the number until the parts are queued; so sublogs see batches in
+/// order, and an exclusive step, which holds it throughout, is at a boundary of batches.
+/// S2: a batch is closed only if something was written to it: who writes nothing causes no writes.
+/// S3: while a partition lock is held nothing here waits for the disk; <see cref="Close"/> may exceed the queue's bound.
+/// </summary>
+internal sealed class Sealer : IPartitionVisitor
+{
+    private const int Running = 0, Lingering = 1, Asleep = 2;
+    private const int QueuedMax = 4, YieldsMax = 400;
+    private const long Never = long.MaxValue / 2;
+
+    private readonly AofSettings _settings;
+    private readonly IClock _clock;
+    private readonly Store _store;
+    private readonly LaneSet _lanes;
+    private readonly ChunkPool _pool;
+    private readonly Lock _gate = new();
+    private readonly object _bell = new();
+    private readonly Thread _thread;
+    private Sublog[] _sublogs = [];
+    private SealedPart[] _parts = [];
+    private ulong _closing, _demanded;
+    private int _mood;
+    private bool _stopping;
+    private long _lastSealUs, _dueUs, _batches, _entries;
+
+    public Sealer(AofSettings settings, IClock clock, Store store, LaneSet lanes, ChunkPool pool)
+    {
+        _settings = settings;
+        _clock = clock;
+        _store = store;
+        _lanes = lanes;
+        _pool = pool;
+        _lastSealUs = clock.MonotonicUs - Math.Max(settings.LazySealMs * 1000L, settings.SealMinUs);
+        _thread = new Thread(Run) { Name = "aof-sealer", IsBackground = true };
+    }
+
+    public long Batches => Volatile.Read(ref _batches);
+    public long Entries => Volatile.Read(ref _entries);
+
+    public void Start(Sublog[] sublogs)
+    {
+        _sublogs = sublogs;
+        _parts = new SealedPart[sublogs.Length];
+        _thread.Start();
+    }
+
+    /// <summary>Something was written, perhaps. Costs a fence and a read while the sealer is at work.</summary>
+    public void Nudge()
+    {
+        // Between the writes to a lane and the look at the mood, as the sealer has one between its mood and its look at the lanes.
+        Interlocked.MemoryBarrier();
+        int mood = _mood;
+        if (mood == Running || (mood == Lingering && !_lanes.IsLong)) return;
+        Wake(mood);
+    }
+
+    /// <summary>Somebody waits for the batch.</summary>
+    public void Demand(ulong batch)
+    {
+        ulong before = Volatile.Read(ref _demanded);
+        while (before < batch)
+        {
+            ulong seen = Interlocked.CompareExchange(ref _demanded, batch, before);
+            if (seen == before) break;
+            before = seen;
+        }
+        if (batch >= _lanes.Batch) Wake(Volatile.Read(ref _mood));
+    }
+
+    /// <summary>Makes the thread look at everything again, the clock included.</summary>
+    public void Wake()
+    {
+        lock (_bell) Monitor.Pulse(_bell);
+    }
+
+    /// <summary>A writer could begin.</summary>
+    public void OnFree()
+    {
+        bool gathers = _settings.Sync == SyncPolicy.Always && !Volatile.Read(ref _stopping);
+        if (gathers && Queued() < QueuedMax && _lanes.HasEntries() && _gate.TryEnter())
+        {
+            Seal();
+            _gate.Exit();
+        }
+        int mood = Volatile.Read(ref _mood);
+        if (mood == Lingering) Wake(mood);
+    }
+
+    /// <summary>Begins an exclusive step.</summary>
+    public void Hold() => _gate.Enter();
+
+    /// <summary>Ends an exclusive step.</summary>
+    public void Release() => _gate.Exit();
+
+    /// <summary>Closes what is open; all partition locks and the gate are held. Returns the last batch that holds anything written before.</summary>
+    public ulong Close()
+    {
+        if (!_lanes.HasEntries()) return _lanes.Batch - 1;
+        Begin(BatchKind.Data);
+        for (int lane = 0; lane < _lanes.Count; lane++) Visit(lane);
+        return Finish();
+    }
+
+    /// <summary>Writes a control batch; all partition locks and the gate are held.</summary>
+    public unsafe void Control(byte opId, ReadOnlySpan<byte> arguments)
+    {
+        Check.That(!_lanes.HasEntries(), "S1 nothing is written between the closing of a batch and the control batch behind it");
+        var header = new EntryHeader((uint)(EntryHeader.Bytes + arguments.Length), opId, 0, 0);
+        Chunk* chunk = _pool.Take((int)header.EntryBytes);
+        chunk->Used = (int)header.EntryBytes;
+        header.Write(new Span<byte>(Chunk.Start(chunk), EntryHeader.Bytes));
+        arguments.CopyTo(new Span<byte>(Chunk.Start(chunk) + EntryHeader.Bytes, arguments.Length));
+        Begin(BatchKind.Control);
+        _parts[0].Add(new LaneTake { Lane = 0, Entries = 1, Bytes = header.EntryBytes, Head = chunk });
+        Finish();
+    }
+
+    /// <inheritdoc/>
+    public void Visit(int partition)
+    {
+        if (_lanes.TryTake(partition, _closing, out LaneTake take)) _parts[partition % _parts.Length].Add(take);
+    }
+
+    /// <summary>Ends the thread after closing what is open.</summary>
+    public void Stop()
+    {
+        lock (_bell)
+        {
+            _stopping = true;
+            Monitor.Pulse(_bell);
+        }
+        _thread.Join();
+        _gate.Enter();
+        Seal();
+        _gate.Exit();
+    }
+
+    private void Run()
+    {
+        while (AwaitWork())
+        {
+            AwaitPause();
+            _gate.Enter();
+            Seal();
+            _gate.Exit();
+        }
+    }
+
+    // S2. The gate is held.
+    private void Seal()
+    {
+        if (!_lanes.HasEntries()) return;
+        Begin(BatchKind.Data);
+        _store.VisitPartitions(this);
+        Finish();
+    }
+
+    private void Begin(BatchKind kind)
+    {
+        long now = _clock.UnixUs;
+        for (int i = 0; i < _parts.Length; i++) _parts[i] = _sublogs[i].Rent();
+        _closing = _lanes.Raise();
+        foreach (SealedPart part in _parts) part.Reset(_closing, kind, now);
+    }
+
+    private ulong Finish()
+    {
+        long entries = 0;
+        for (int i = 0; i < _parts.Length; i++)
+        {
+            entries += _parts[i].Entries;
+            _sublogs[i].Enqueue(_parts[i]);
+        }
+        Volatile.Write(ref _entries, _entries + entries);
+        Volatile.Write(ref _batches, _batches + 1);
+        Volatile.Write(ref _lastSealUs, _clock.MonotonicUs);
+        return _closing;
+    }
+
+    // Waits until a batch is to be closed; false when the log stops.
+    private bool AwaitWork()
+    {
+        lock (_bell)
+        {
+            while (!_stopping)
+            {
+                int waitMs = Timeout.Infinite;
+                SetMood(Asleep);
+                if (_lanes.HasEntries())
+                {
+                    SetMood(Lingering);
+                    _dueUs = DueUs(out bool isSoon);
+                    long leftUs = _dueUs - _clock.MonotonicUs;
+                    if (leftUs <= 0 || isSoon) break;
+                    if (leftUs < int.MaxValue) waitMs = (int)((leftUs + 999) / 1000);
+                }
+                Monitor.Wait(_bell, waitMs);
+            }
+            SetMood(Running);
+            return !_stopping;
+        }
+    }
+
+    // The clock's time at which the open batch is to be closed, as things are; Never if a writer must be free first (it
+    // calls OnFree). Soon is sooner than the system's shortest wait.
+    private long DueUs(out bool isSoon)
+    {
+        int queued = Queued();
+        bool awaited = _settings.Sync == SyncPolicy.Always || Volatile.Read(ref _demanded) >= _lanes.Batch;
+        isSoon = false;
+        if (queued >= (awaited ? 1 : QueuedMax)) return Never;
+        isSoon = awaited;
+        if (_lanes.IsLong) return 0;
+        return Volatile.Read(ref _lastSealUs) + (awaited ? _settings.SealMinUs : _settings.LazySealMs * 1000L);
+    }
+
+    // Ends after so many yields at the latest: a clock may stand still.
+    private void AwaitPause()
+    {
+        for (int yields = 0; yields < YieldsMax && _clock.MonotonicUs < _dueUs; yields++) Thread.Yield();
+    }
+
+    private int Queued()
+    {
+        int most = 0;
+        foreach (Sublog sublog in _sublogs) most = Math.Max(most, sublog.Queued);
+        return most;
+    }
+
+    private void SetMood(int mood)
+    {
+        Volatile.Write(ref _mood, mood);
+        Interlocked.MemoryBarrier();
+    }
+
+    // Only the first of those who find the sealer waiting rings.
+    private void Wake(int mood)
+    {
+        if (mood == Running || Interlocked.CompareExchange(ref _mood, Running, mood) != mood) return;
+        Wake();
+    }
+}

@@ -1,0 +1,189 @@
+using System.Runtime.InteropServices;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Lanes;
+
+namespace Garnet.Aof.Writing;
+
+/// <summary>
+/// Puts a sublog's parts into its files: lays them out in a buffer, writes the buffer, goes on to the next file. One thread.
+/// W1: each write begins at a multiple of 4,096 and is padded to one, so that no write touches what an earlier one wrote.
+/// W2: a call that failed because the disk is full may be repeated and does the same again, at the same place.
+/// W3: a file is synced before its successor exists; header and name of the successor are durable before a batch is in it.
+/// Failures are <see cref="DiskException"/>s.
+/// </summary>
+internal sealed unsafe class SegmentWriter : IDisposable
+{
+    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20;
+
+    private readonly IDisk _disk;
+    private readonly SegmentList _segments;
+    private readonly ChunkPool _pool;
+    private readonly SublogPlace _place;
+    private readonly FileHeader _header;
+    private readonly long _segmentBytes;
+    private byte* _buffer;
+    private long _bufferBytes, _used, _offset, _end;
+    private uint _chain;
+    private IDiskFile? _file;
+    private string _name = "";
+
+    public SegmentWriter(IDisk disk, SegmentList segments, ChunkPool pool, SublogPlace place, long segmentBytes)
+    {
+        _disk = disk;
+        _segments = segments;
+        _pool = pool;
+        _place = place;
+        _segmentBytes = segmentBytes;
+        _chain = place.Chain;
+        _header = new FileHeader
+        {
+            Sublog = (byte)place.Number, Sublogs = (byte)place.Count, FirstBatch = 0, Term = place.Start.Term,
+            Lanes = (uint)place.Start.Lanes, HashSeed = place.Start.HashSeed, PreviousCrc = 0,
+        };
+        _bufferBytes = BufferBytes;
+        _buffer = (byte*)NativeMemory.AlignedAlloc(BufferBytes, WriteAlignment);
+    }
+
+    /// <summary>Bytes laid out and not written.</summary>
+    public long UsedBytes => _used;
+
+    /// <summary>Whether the part fits into the file behind what is laid out already.</summary>
+    public bool Fits(SealedPart part) => _file != null && _offset + Align(Align(_used, PartAlignment) + part.Bytes, WriteAlignment) <= _end;
+
+    /// <summary>
+    /// Goes on to a file that begins with the batch and holds a part of <paramref name="partBytes"/> at least. Everything
+    /// laid out has been written and synced.
+    /// </summary>
+    public void Switch(ulong firstBatch, long partBytes)
+    {
+        _file?.Dispose();
+        _file = null;
+        _name = SegmentList.NameOf(_place.Number, firstBatch);
+        // Behind the last batch that counts nothing counts, and a try that found the disk full may have left a file.
+        if (_segments.Has(_place.Number, firstBatch))
+        {
+            _disk.Delete(_name);
+            _segments.Remove(_place.Number, firstBatch);
+        }
+        long bytes = Math.Max(Align(_segmentBytes, WriteAlignment), FileHeader.Bytes + Align(partBytes, WriteAlignment));
+        _file = _disk.Create(_name, bytes);
+        _segments.Add(_place.Number, firstBatch, bytes);
+        WriteHeader(firstBatch);
+        _end = bytes;
+        _offset = FileHeader.Bytes;
+    }
+
+    /// <summary>Lays the part out behind those before it and gives its memory back.</summary>
+    public void Lay(SealedPart part)
+    {
+        long at = Align(_used, PartAlignment), end = at + part.Bytes;
+        EnsureBuffer(Align(end, WriteAlignment));
+        new Span<byte>(_buffer + _used, (int)(at - _used)).Clear();
+        _pool.Account(end - _used);
+        byte* table = _buffer + at + BatchHeader.Bytes, entries = table + part.RowCount * LaneRow.Bytes;
+        foreach (ref readonly LaneTake take in part.Rows)
+        {
+            new LaneRow(take.Lane, take.Entries, (uint)take.Bytes).Write(new Span<byte>(table, LaneRow.Bytes));
+            table += LaneRow.Bytes;
+            entries = Copy(take.Head, entries);
+            _pool.Give(take.Head);
+        }
+        var header = new BatchHeader
+        {
+            Kind = part.Kind, Term = _place.Start.Term, Batch = part.Batch, SealedUnixUs = (ulong)part.SealedUnixUs,
+            Part = (byte)_place.Number, Parts = (byte)_place.Count, Lanes = (ushort)part.RowCount, BodyBytes = (uint)part.BodyBytes,
+            Entries = part.Entries, PreviousCrc = _chain,
+            BodyCrc = Crc32C.Of(new ReadOnlySpan<byte>(_buffer + at + BatchHeader.Bytes, (int)part.BodyBytes)),
+        };
+        _chain = header.Write(new Span<byte>(_buffer + at, BatchHeader.Bytes));
+        _used = end;
+    }
+
+    /// <summary>Writes what is laid out; returns the bytes written with padding.</summary>
+    public long Flush()
+    {
+        long bytes = Align(_used, WriteAlignment);
+        new Span<byte>(_buffer + _used, (int)(bytes - _used)).Clear();
+        _file!.Write(_offset, new ReadOnlySpan<byte>(_buffer, (int)bytes));
+        _offset += bytes;
+        Discard();
+        return bytes;
+    }
+
+    /// <summary>Forgets what is laid out.</summary>
+    public void Discard()
+    {
+        _pool.Account(-_used);
+        _used = 0;
+        if (_bufferBytes > BufferBytesKept) Resize(BufferBytes);
+    }
+
+    /// <summary>Makes what was written durable. No failure of a sync can be waited out, a full disk included.</summary>
+    public void Sync()
+    {
+        try
+        {
+            _file?.Sync();
+        }
+        catch (DiskException e) when (e.IsFull)
+        {
+            throw new DiskException("sync", _name, e.Message, isFull: false);
+        }
+    }
+
+    public void Dispose()
+    {
+        _file?.Dispose();
+        _file = null;
+        NativeMemory.AlignedFree(_buffer);
+        _buffer = null;
+    }
+
+    private void WriteHeader(ulong firstBatch)
+    {
+        EnsureBuffer(FileHeader.Bytes);
+        var block = new Span<byte>(_buffer, FileHeader.Bytes); // nothing is laid out
+        (_header with { FirstBatch = firstBatch, PreviousCrc = _chain }).Write(block);
+        try
+        {
+            _file!.Write(0, block);
+            Sync();
+            _disk.SyncDirectory();
+        }
+        catch (DiskException)
+        {
+            _file!.Dispose();
+            _file = null;
+            throw;
+        }
+    }
+
+    private static byte* Copy(Chunk* chain, byte* to)
+    {
+        for (; chain != null; chain = chain->Next)
+        {
+            Buffer.MemoryCopy(Chunk.Start(chain), to, chain->Used, chain->Used);
+            to += chain->Used;
+        }
+        return to;
+    }
+
+    private void EnsureBuffer(long bytes)
+    {
+        if (bytes <= _bufferBytes) return;
+        Garnet.Common.Faults.Check.That(bytes <= int.MaxValue, "W1 a write is shorter than 2 GiB");
+        Resize(Math.Min(int.MaxValue / WriteAlignment * (long)WriteAlignment, Math.Max(bytes, _bufferBytes * 2)));
+    }
+
+    private void Resize(long bytes)
+    {
+        byte* larger = (byte*)NativeMemory.AlignedAlloc((nuint)bytes, WriteAlignment);
+        Buffer.MemoryCopy(_buffer, larger, bytes, _used);
+        NativeMemory.AlignedFree(_buffer);
+        _buffer = larger;
+        _bufferBytes = bytes;
+    }
+
+    private static long Align(long bytes, int alignment) => (bytes + alignment - 1) & -alignment;
+}

@@ -1,0 +1,280 @@
+using System.Diagnostics.CodeAnalysis;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Lanes;
+using Garnet.Common.Time;
+
+namespace Garnet.Aof.Writing;
+
+/// <summary>
+/// One sublog: a queue of closed parts and the thread that writes them, as many at once as have gathered, and syncs as
+/// the policy says.
+/// W6: a disk that is full is asked again, with the same bytes for the same place, until there is space or the log stops.
+/// W7: after any other failure, and after any failed sync, nothing is written any more; what comes is dropped.
+/// W8: durable is reported only after a sync that began when all of it was written.
+/// </summary>
+internal sealed class Sublog : IDisposable
+{
+    private const long SyncEveryUs = 1_000_000, RetryUs = 100_000, GatherBytesMax = 4 << 20;
+
+    private readonly AofSettings _settings;
+    private readonly IClock _clock;
+    private readonly LogState _state;
+    private readonly ChunkPool _pool;
+    private readonly SegmentWriter _writer;
+    private readonly int _number;
+    private readonly Action _write, _sync, _switch;
+    private readonly Action _onFree;
+    private readonly Thread _thread;
+
+    // Under the bell.
+    private readonly object _bell = new();
+    private readonly Queue<SealedPart> _queue = new();
+    private readonly Stack<SealedPart> _spare = new();
+    private bool _stopping, _retry;
+
+    // The writer's own.
+    private SealedPart? _next;
+    private ulong _written, _durable;
+    private bool _unsynced, _lastTry;
+    private long _lastSyncAtUs;
+
+    private long _bytesWritten, _writes, _syncs, _lastSyncUs;
+
+    /// <summary><paramref name="onFree"/> is called on the writer's thread whenever it could begin a write.</summary>
+    public Sublog(AofSettings settings, IClock clock, LogState state, LogPieces pieces, Action onFree)
+    {
+        _settings = settings;
+        _clock = clock;
+        _state = state;
+        _pool = pieces.Pool;
+        _number = pieces.Place.Number;
+        _written = _durable = pieces.Place.Start.LastBatch;
+        _writer = new SegmentWriter(pieces.Disk, pieces.Segments, pieces.Pool, pieces.Place, settings.SegmentBytes);
+        _onFree = onFree;
+        _write = Write;
+        _sync = Sync;
+        _switch = () => _writer.Switch(_next!.Batch, _next.Bytes);
+        _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
+        _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
+    }
+
+    public long BytesWritten => Volatile.Read(ref _bytesWritten);
+    public long Writes => Volatile.Read(ref _writes);
+    public long Syncs => Volatile.Read(ref _syncs);
+    public long LastSyncUs => Volatile.Read(ref _lastSyncUs);
+
+    /// <summary>Creates the first file; failures are the caller's.</summary>
+    public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0);
+
+    public void Start() => _thread.Start();
+
+    /// <summary>Parts closed and not yet looked at.</summary>
+    public int Queued
+    {
+        get
+        {
+            lock (_bell) return _queue.Count;
+        }
+    }
+
+    /// <summary>A part to fill and to <see cref="Enqueue"/>.</summary>
+    public SealedPart Rent()
+    {
+        lock (_bell) return _spare.TryPop(out SealedPart? part) ? part : new SealedPart();
+    }
+
+    /// <summary>Hands a part over, in the order of batches. Never waits: how many may be under way is the sealer's to say.</summary>
+    public void Enqueue(SealedPart part)
+    {
+        lock (_bell)
+        {
+            _queue.Enqueue(part);
+            Monitor.Pulse(_bell);
+        }
+    }
+
+    /// <summary>Makes the writer look at clock, policy and, if it waits for space, the disk.</summary>
+    public void Wake()
+    {
+        lock (_bell)
+        {
+            _retry = true;
+            Monitor.Pulse(_bell);
+        }
+    }
+
+    /// <summary>Writes and syncs what is queued and ends the thread. A disk that is full is asked once more.</summary>
+    public void Stop()
+    {
+        lock (_bell)
+        {
+            _stopping = true;
+            Monitor.Pulse(_bell);
+        }
+        _thread.Join();
+    }
+
+    public void Dispose()
+    {
+        while (_queue.TryDequeue(out SealedPart? part)) part.Drop(_pool);
+        _writer.Dispose();
+    }
+
+    private void Run()
+    {
+        while (true)
+        {
+            _onFree();
+            if (!Await()) break;
+            if (_state.Poison == null) Gather();
+            if (_state.Poison != null) DropAll();
+            else SyncByPolicy();
+        }
+        if (_state.Poison == null && _unsynced && Insist(_sync)) Report();
+    }
+
+    // False when there is nothing left to do and the log stops.
+    private bool Await()
+    {
+        lock (_bell)
+        {
+            while (_queue.Count == 0)
+            {
+                if (_stopping) return false;
+                long dueUs = SyncDueUs() - _clock.MonotonicUs;
+                if (dueUs <= 0) break;
+                Monitor.Wait(_bell, Milliseconds(dueUs));
+            }
+            return true;
+        }
+    }
+
+    private void Gather()
+    {
+        while (_writer.UsedBytes < GatherBytesMax && TryPeek(out _next))
+        {
+            if (!_writer.Fits(_next))
+            {
+                if (_writer.UsedBytes > 0) break;
+                if (!SwitchSegment()) return;
+            }
+            _writer.Lay(_next);
+            _written = _next.Batch;
+            Recycle();
+        }
+        if (_writer.UsedBytes == 0) return;
+        if (!Insist(_write)) return;
+        _unsynced = true;
+        Report();
+    }
+
+    // W3: the old file first.
+    private bool SwitchSegment()
+    {
+        if (_unsynced && !Insist(_sync)) return false;
+        Report();
+        return Insist(_switch);
+    }
+
+    private void SyncByPolicy()
+    {
+        if (SyncDueUs() <= _clock.MonotonicUs && Insist(_sync)) Report();
+    }
+
+    private long SyncDueUs()
+    {
+        if (!_unsynced || _state.Poison != null) return long.MaxValue;
+        return _settings.Sync switch
+        {
+            SyncPolicy.No => long.MaxValue,
+            SyncPolicy.Always => 0,
+            _ => _lastSyncAtUs + SyncEveryUs,
+        };
+    }
+
+    private void Write()
+    {
+        long bytes = _writer.Flush();
+        Volatile.Write(ref _bytesWritten, _bytesWritten + bytes);
+        Volatile.Write(ref _writes, _writes + 1);
+    }
+
+    private void Sync()
+    {
+        long start = _clock.MonotonicUs;
+        _lastSyncAtUs = start;
+        _writer.Sync();
+        _unsynced = false;
+        _durable = _written; // W8: the writer does nothing else meanwhile
+        Volatile.Write(ref _lastSyncUs, _clock.MonotonicUs - start);
+        Volatile.Write(ref _syncs, _syncs + 1);
+    }
+
+    private void Report()
+    {
+        if (_settings.Sync == SyncPolicy.No) _durable = _written; // nobody waits for more under this policy
+        _state.Report(_number, _written, _durable);
+    }
+
+    // W6, W7. False if the log is lost.
+    private bool Insist(Action step)
+    {
+        bool stalled = false;
+        while (true)
+        {
+            try
+            {
+                step();
+                if (stalled) _state.Stall(_number, null);
+                return true;
+            }
+            catch (DiskException e) when (e.IsFull && !_lastTry)
+            {
+                stalled = true;
+                _state.Stall(_number, e.Message);
+                AwaitSpace();
+            }
+            catch (DiskException e)
+            {
+                if (stalled) _state.Stall(_number, null);
+                _state.Fail(e.Message);
+                return false;
+            }
+        }
+    }
+
+    private void AwaitSpace()
+    {
+        lock (_bell)
+        {
+            _retry = false;
+            long until = _clock.MonotonicUs + RetryUs;
+            for (long left = RetryUs; left > 0 && !_retry && !_stopping; left = until - _clock.MonotonicUs)
+                Monitor.Wait(_bell, Milliseconds(left));
+            _lastTry = _stopping;
+        }
+    }
+
+    private void DropAll()
+    {
+        _writer.Discard();
+        while (TryPeek(out _next))
+        {
+            _next.Drop(_pool);
+            Recycle();
+        }
+    }
+
+    private bool TryPeek([NotNullWhen(true)] out SealedPart? part)
+    {
+        lock (_bell) return _queue.TryPeek(out part);
+    }
+
+    private void Recycle()
+    {
+        lock (_bell) _spare.Push(_queue.Dequeue());
+    }
+
+    // The wait is real time, what is due is the clock's to say; whoever moves a clock by hand wakes the writer.
+    private static int Milliseconds(long us) => us > int.MaxValue ? Timeout.Infinite : (int)((us + 999) / 1000);
+}

@@ -1,0 +1,15 @@
+using Garnet.Common.Time;
+
+namespace Garnet.Aof.Test.Writing;
+
+/// <summary>A clock that a test moves by hand.</summary>
+internal sealed class ManualClock : IClock
+{
+    private long _us = 1_000_000_000;
+
+    public long UnixMs => UnixUs / 1000;
+    public long UnixUs => MonotonicUs + 1_790_000_000_000_000;
+    public long MonotonicUs => Volatile.Read(ref _us);
+
+    public void Advance(long us) => Interlocked.Add(ref _us, us);
+}

@@ -1,0 +1,128 @@
+using System.Runtime.CompilerServices;
+using Garnet.Aof.Disk;
+
+namespace Garnet.Aof.Test.Writing;
+
+/// <summary>
+/// A disk in memory that is strict about alignment and shows the tests what is done to it. Hooks run on the caller's
+/// thread before the step, and may throw or wait.
+/// </summary>
+internal sealed class MemoryDisk : IDisk
+{
+    public const int DirectAlignment = 4096;
+    private readonly Lock _gate = new();
+    private readonly SortedDictionary<string, Content> _files = new(StringComparer.Ordinal);
+
+    public string Path => "memory";
+    public Action<string>? OnCreate { get; set; }
+    public Action<string, long>? OnWrite { get; set; }
+    public Action<string>? OnSync { get; set; }
+    public int Writes;
+    public int Syncs;
+    public int DirectorySyncs;
+    /// <summary>Bytes all files may have together; a create or write beyond fails as on a full disk.</summary>
+    public long Capacity = long.MaxValue;
+
+    public static DiskException Full(string operation, string name) => new(operation, name, "No space left on device", isFull: true);
+
+    public static DiskException Broken(string operation, string name) => new(operation, name, "Input/output error", isFull: false);
+
+    public IReadOnlyList<string> List()
+    {
+        lock (_gate) return [.. _files.Keys];
+    }
+
+    public byte[] Bytes(string name)
+    {
+        lock (_gate) return [.. _files[name].Bytes];
+    }
+
+    public IDiskFile Create(string name, long bytes)
+    {
+        OnCreate?.Invoke(name);
+        lock (_gate)
+        {
+            if (_files.ContainsKey(name)) throw new DiskException("create", name, "File exists", isFull: false);
+            if (_files.Values.Sum(static file => (long)file.Bytes.Length) + bytes > Capacity) throw Full("create", name);
+            _files[name] = new Content(new byte[bytes]);
+            return new OpenFile(this, name, _files[name], bytes > 0 ? DirectAlignment : 1);
+        }
+    }
+
+    public IDiskFile Open(string name)
+    {
+        lock (_gate)
+        {
+            if (!_files.TryGetValue(name, out Content? content)) throw new DiskException("open", name, "No such file", isFull: false);
+            return new OpenFile(this, name, content, 1);
+        }
+    }
+
+    public void Rename(string from, string to)
+    {
+        lock (_gate)
+        {
+            _files.Remove(from, out Content? content);
+            _files[to] = content!;
+        }
+    }
+
+    public void Delete(string name)
+    {
+        lock (_gate)
+        {
+            if (!_files.Remove(name)) throw new DiskException("delete", name, "No such file", isFull: false);
+        }
+    }
+
+    public void SyncDirectory() => Interlocked.Increment(ref DirectorySyncs);
+
+    private sealed class Content(byte[] bytes)
+    {
+        public byte[] Bytes = bytes;
+    }
+
+    private sealed class OpenFile(MemoryDisk disk, string name, Content content, int alignment) : IDiskFile
+    {
+        public long Length => content.Bytes.Length;
+        public int Alignment => alignment;
+
+        public unsafe void Write(long offset, ReadOnlySpan<byte> bytes)
+        {
+            disk.OnWrite?.Invoke(name, offset);
+            long address = (long)Unsafe.AsPointer(ref Unsafe.AsRef(in bytes[0]));
+            if ((offset | (long)bytes.Length | address) % alignment != 0) throw new DiskException("write", name, "Invalid argument", isFull: false);
+            lock (disk._gate)
+            {
+                if (content.Bytes.Length < offset + bytes.Length) Array.Resize(ref content.Bytes, (int)offset + bytes.Length);
+                bytes.CopyTo(content.Bytes.AsSpan((int)offset));
+            }
+            Interlocked.Increment(ref disk.Writes);
+        }
+
+        public int Read(long offset, Span<byte> to)
+        {
+            lock (disk._gate)
+            {
+                int bytes = (int)Math.Clamp(content.Bytes.Length - offset, 0, to.Length);
+                content.Bytes.AsSpan((int)offset, bytes).CopyTo(to);
+                return bytes;
+            }
+        }
+
+        public void Sync()
+        {
+            disk.OnSync?.Invoke(name);
+            Interlocked.Increment(ref disk.Syncs);
+        }
+
+        public void SetLength(long bytes)
+        {
+            lock (disk._gate) Array.Resize(ref content.Bytes, (int)bytes);
+        }
+
+        public void Dispose()
+        {
+        }
+    }
+}
