@@ -1,0 +1,31 @@
+using System.Runtime.InteropServices;
+
+namespace Garnet.Common.Linux;
+
+/// <summary>What a directory that belongs to one process needs: a lock that dies with its holder, and who owns a file.</summary>
+public static unsafe partial class Libc
+{
+    private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, NoFollow = 0x20000, CloseOnExec = 0x80000;
+    private const int LockExclusive = 2, LockWithoutWaiting = 4, OwnerReadsAndWrites = 0x180;
+    private const int NoFollowLink = 0x100, WantUid = 0x8, StatxBytes = 256, StatxUidOffset = 20;
+
+    /// <summary>Opens or creates a file to be locked, never through a symbolic link; -1 with errno set if that fails.</summary>
+    public static int OpenLockFile(byte* path) => openat(CurrentDirectory, path, ReadWrite | Create | NoFollow | CloseOnExec, OwnerReadsAndWrites);
+
+    /// <summary>Takes the exclusive lock of an open file; false if another process (or another opening) has it.</summary>
+    public static bool TryLock(int descriptor) => flock(descriptor, LockExclusive | LockWithoutWaiting) == 0;
+
+    /// <summary>User id of a file's owner (of the link itself, if it is one); null with errno set if it cannot be seen.</summary>
+    public static uint? OwnerOf(byte* path)
+    {
+        byte* facts = stackalloc byte[StatxBytes];
+        return statx(CurrentDirectory, path, NoFollowLink, WantUid, facts) == 0 ? *(uint*)(facts + StatxUidOffset) : null;
+    }
+
+    /// <summary>User id this process acts as.</summary>
+    [LibraryImport(Name)] public static partial uint geteuid();
+
+    [LibraryImport(Name)] private static partial int openat(int directory, byte* path, int flags, uint mode);
+    [LibraryImport(Name)] private static partial int flock(int descriptor, int operation);
+    [LibraryImport(Name)] private static partial int statx(int directory, byte* path, int flags, uint mask, void* facts);
+}

@@ -1,0 +1,87 @@
+using System.Globalization;
+using System.Text;
+
+namespace Garnet.Aof.Format;
+
+/// <summary>
+/// What a data directory is: the file <c>manifest</c>, a few lines of text (website/docs/format/manifest.md). It is only ever
+/// replaced as a whole.
+/// </summary>
+public sealed record Manifest
+{
+    /// <summary>The file's name.</summary>
+    public const string FileName = "manifest";
+    /// <summary>The name under which the next one is written.</summary>
+    public const string NextFileName = "manifest.tmp";
+    /// <summary>Most sublogs a log may have; their numbers have two digits.</summary>
+    public const int SublogsMax = 100;
+    internal const int BytesMax = 4096;
+
+    private const string Title = "garnet-manifest ";
+    private const int CurrentVersion = 1;
+
+    /// <summary>Seed of the store's key hash.</summary>
+    public required ulong HashSeed { get; init; }
+    /// <summary>Partitions of the store, which are the lanes of the log.</summary>
+    public required int Lanes { get; init; }
+    /// <summary>Sublogs of the log; fixed for the life of the directory.</summary>
+    public required int Sublogs { get; init; }
+    /// <summary>The term in which the log goes on.</summary>
+    public required uint Term { get; init; }
+    /// <summary>The newest snapshot; null = none.</summary>
+    public SnapshotName? Snapshot { get; init; }
+    /// <summary>The snapshot before, the way back if the newest is damaged; null = none.</summary>
+    public SnapshotName? Previous { get; init; }
+
+    internal byte[] Encode()
+    {
+        string text = string.Create(CultureInfo.InvariantCulture,
+            $"{Title}{CurrentVersion}\nseed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
+            $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\n");
+        uint crc = Crc32C.Of(Encoding.ASCII.GetBytes(text));
+        return Encoding.ASCII.GetBytes(text + string.Create(CultureInfo.InvariantCulture, $"crc {crc:x8}\n"));
+    }
+
+    /// <summary>Reads a manifest; <see cref="HeaderState.Newer"/> if it is whole but of another version.</summary>
+    internal static HeaderState TryDecode(ReadOnlySpan<byte> bytes, out Manifest? manifest)
+    {
+        manifest = null;
+        string text = Encoding.ASCII.GetString(bytes);
+        if (!text.StartsWith(Title, StringComparison.Ordinal)) return HeaderState.None;
+        int end = text.LastIndexOf("crc ", StringComparison.Ordinal);
+        if (end < 0 || text[end..] != string.Create(CultureInfo.InvariantCulture, $"crc {Crc32C.Of(bytes[..end]):x8}\n")) return HeaderState.Damaged;
+        string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
+        if (lines[0] != Title + CurrentVersion.ToString(CultureInfo.InvariantCulture)) return HeaderState.Newer;
+        manifest = Parse(lines);
+        return manifest is null ? HeaderState.Damaged : HeaderState.Whole;
+    }
+
+    private static Manifest? Parse(string[] lines)
+    {
+        if (lines.Length != 7
+            || !ulong.TryParse(Value(lines[1], "seed "), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong seed)
+            || !int.TryParse(Value(lines[2], "lanes "), NumberStyles.None, CultureInfo.InvariantCulture, out int lanes)
+            || !int.TryParse(Value(lines[3], "sublogs "), NumberStyles.None, CultureInfo.InvariantCulture, out int sublogs)
+            || !uint.TryParse(Value(lines[4], "term "), NumberStyles.None, CultureInfo.InvariantCulture, out uint term)
+            || sublogs is < 1 or > SublogsMax
+            || !TrySnapshot(Value(lines[5], "snapshot "), out SnapshotName? snapshot)
+            || !TrySnapshot(Value(lines[6], "previous "), out SnapshotName? previous)) return null;
+        return new Manifest { HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous };
+    }
+
+    private static string Of(SnapshotName? snapshot) => snapshot is null ? "none"
+        : string.Create(CultureInfo.InvariantCulture, $"{snapshot.File} {snapshot.Batch}");
+
+    private static string Value(string line, string name) => line.StartsWith(name, StringComparison.Ordinal) ? line[name.Length..] : "";
+
+    private static bool TrySnapshot(string text, out SnapshotName? snapshot)
+    {
+        snapshot = null;
+        if (text == "none") return true;
+        string[] words = text.Split(' ');
+        if (words.Length != 2 || words[0].Contains('/', StringComparison.Ordinal)) return false;
+        if (!ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong batch)) return false;
+        snapshot = new SnapshotName(words[0], batch);
+        return true;
+    }
+}

@@ -1,0 +1,14 @@
+namespace Garnet.Aof.Reading;
+
+/// <summary>What stands where a log ends.</summary>
+internal enum LogFailureKind
+{
+    /// <summary>Nothing.</summary>
+    End,
+    /// <summary>Something that is not whole: an interrupted write, or damage; what lies behind decides.</summary>
+    Broken,
+    /// <summary>Whole by its checksums and yet impossible, or missing in the middle: never an interrupted write.</summary>
+    Impossible,
+    /// <summary>Whole, of a version this code does not know.</summary>
+    Newer,
+}

@@ -1,0 +1,195 @@
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+
+namespace Garnet.Aof.Reading;
+
+/// <summary>
+/// Walks one sublog from file to file: finds the next part, checks everything about it that can be checked in one sublog
+/// (checksums, chain, number, lane table), and moves behind it only when told that the whole batch counts.
+/// </summary>
+internal sealed unsafe class SublogCursor : IDisposable
+{
+    /// <summary>Longest body that is believed.</summary>
+    private const uint BodyBytesMax = 1 << 30;
+    private const int BatchAlignment = 64, WriteAlignment = 4096;
+
+    private readonly DiskView _view;
+    private readonly int _sublogs;
+
+    public SublogCursor(IDisk disk, int sublog, int sublogs)
+    {
+        _view = new DiskView(disk);
+        _sublogs = sublogs;
+        Sublog = sublog;
+        Files = LogFiles.Of(disk, sublog);
+    }
+
+    public int Sublog { get; }
+    /// <summary>The sublog's files, oldest first.</summary>
+    public IReadOnlyList<LogFile> Files { get; }
+    /// <summary>The file that holds the last part that counts, and where that part ends; -1 if there is no file.</summary>
+    public int FileIndex { get; private set; } = -1;
+    public long Offset { get; private set; }
+    public uint LastCrc { get; private set; }
+    public uint LastTerm { get; private set; }
+    /// <summary>Number of the batch that comes next.</summary>
+    public ulong Next { get; private set; }
+    /// <summary>The largest mark seen; see <see cref="DurableMark"/>.</summary>
+    public ulong Mark { get; private set; }
+    public LogFailure? Failure { get; private set; }
+    /// <summary>The part the last <see cref="TryRead"/> found.</summary>
+    public LogPart Part;
+    private LogFileHeader _layout;
+
+    /// <summary>Goes to the beginning of the youngest file from which batch <paramref name="wanted"/> can be reached; <see cref="Failure"/> if there is none.</summary>
+    public void Begin(ulong wanted)
+    {
+        Next = wanted;
+        if (Files.Count == 0) return;
+        int index = Files.Count - 1;
+        while (index >= 0 && Files[index].FirstBatch > wanted) index--;
+        if (index < 0)
+        {
+            Fail(LogFailureKind.Impossible, Files[0].Name, 0, $"the log begins with batch {Files[0].FirstBatch}; the batches before it are missing");
+            return;
+        }
+        bool opened = TryOpen(index, out LogFileHeader header);
+        // The youngest file may be one whose creation was interrupted.
+        while (!opened && index > 0 && Failure!.Kind == LogFailureKind.Broken) opened = TryOpen(--index, out header);
+        if (opened) Failure = null;
+        FileIndex = index;
+        Offset = LogFileHeader.Bytes;
+        Next = Files[index].FirstBatch;
+        LastCrc = header.ChainStart;
+        LastTerm = header.Term;
+        _layout = header;
+    }
+
+    /// <summary>Finds and checks the next part; false with <see cref="Failure"/> set if there is none that counts.</summary>
+    public bool TryRead()
+    {
+        if (FileIndex < 0) return Fail(LogFailureKind.End, LogFileName.Of(Sublog, Next), 0, "the file does not exist");
+        LogFile file = Files[FileIndex];
+        _view.Open(file.Name);
+        long near = Up(Offset, BatchAlignment), far = Up(Offset, WriteAlignment);
+        HeaderState state = HeaderAt(near, out BatchHeader header, out uint crc);
+        if (state == HeaderState.None && far != near)
+        {
+            HeaderState other = HeaderAt(far, out header, out crc);
+            if (other != HeaderState.None) (near, state) = (far, other);
+        }
+        if (state == HeaderState.Whole) return Accepts(new Place(FileIndex, near), header, crc, _layout);
+        if (FileIndex + 1 < Files.Count && Files[FileIndex + 1].FirstBatch == Next) return TryNextFile();
+        return state switch
+        {
+            HeaderState.None => Fail(LogFailureKind.End, file.Name, near, "nothing is there"),
+            HeaderState.Newer => Fail(LogFailureKind.Newer, file.Name, near, "the batch is of a newer version of the format"),
+            _ => Fail(LogFailureKind.Broken, file.Name, near, "the checksum of the batch header does not hold"),
+        };
+    }
+
+    /// <summary>The part found is one that counts.</summary>
+    public void Accept()
+    {
+        FileIndex = Part.FileIndex;
+        Offset = Part.End;
+        LastCrc = Part.HeaderCrc;
+        LastTerm = Part.Header.Term;
+        _layout = Part.Layout;
+        Next++;
+    }
+
+    public void Dispose() => _view.Dispose();
+
+    private bool TryNextFile()
+    {
+        if (!TryOpen(FileIndex + 1, out LogFileHeader header)) return false;
+        string name = Files[FileIndex + 1].Name;
+        if (header.ChainStart != LastCrc) return Fail(LogFailureKind.Broken, name, 0, "the file does not go on where the one before it ended");
+        if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, 0, $"its term {header.Term} is before term {LastTerm}");
+        HeaderState state = HeaderAt(LogFileHeader.Bytes, out BatchHeader batch, out uint crc);
+        return state switch
+        {
+            HeaderState.Whole => Accepts(new Place(FileIndex + 1, LogFileHeader.Bytes), batch, crc, header),
+            HeaderState.None => Fail(LogFailureKind.End, name, LogFileHeader.Bytes, "nothing is there"),
+            HeaderState.Newer => Fail(LogFailureKind.Newer, name, LogFileHeader.Bytes, "the batch is of a newer version of the format"),
+            _ => Fail(LogFailureKind.Broken, name, LogFileHeader.Bytes, "the checksum of the batch header does not hold"),
+        };
+    }
+
+    private bool TryOpen(int index, out LogFileHeader header)
+    {
+        string name = Files[index].Name;
+        _view.Open(name);
+        byte* at = _view.At(0, LogFileHeader.Bytes);
+        HeaderState state = HeaderState.None;
+        header = default;
+        if (at != null) state = LogFileHeader.TryRead(new ReadOnlySpan<byte>(at, LogFileHeader.Bytes), out header);
+        if (state == HeaderState.Newer) return Fail(LogFailureKind.Newer, name, 0, "the file is of a newer version of the format");
+        if (state != HeaderState.Whole) return Fail(LogFailureKind.Broken, name, 0, "the file header is not whole");
+        if (header.Sublog == Sublog && header.Sublogs == _sublogs && header.FirstBatch == Files[index].FirstBatch) return true;
+        return Fail(LogFailureKind.Impossible, name, 0,
+            $"the file header says sublog {header.Sublog} of {header.Sublogs} from batch {header.FirstBatch} on: it is another file's");
+    }
+
+    private HeaderState HeaderAt(long offset, out BatchHeader header, out uint crc)
+    {
+        header = default;
+        crc = 0;
+        byte* at = _view.At(offset, BatchHeader.Bytes);
+        if (at == null) return HeaderState.None;
+        var bytes = new ReadOnlySpan<byte>(at, BatchHeader.Bytes);
+        HeaderState state = BatchHeader.TryRead(bytes, out header, out crc);
+        if (state == HeaderState.Whole) Mark = Math.Max(Mark, DurableMark.Read(bytes));
+        return state;
+    }
+
+    // The header is whole: is it the one that comes next, and does its body hold?
+    private bool Accepts(Place place, in BatchHeader header, uint crc, in LogFileHeader layout)
+    {
+        string name = Files[place.FileIndex].Name;
+        if (header.Batch != Next) return Fail(LogFailureKind.Broken, name, place.Offset, $"batch {header.Batch} stands there");
+        if (header.Part != Sublog || header.Parts != _sublogs)
+            return Fail(LogFailureKind.Impossible, name, place.Offset, $"part {header.Part} of {header.Parts} stands in sublog {Sublog} of {_sublogs}");
+        if (header.PreviousCrc != LastCrc)
+            return Fail(LogFailureKind.Broken, name, place.Offset, "the batch does not follow the one before it (its chain is broken)");
+        if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
+        byte* body = header.BodyBytes > BodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
+        if (body == null) return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
+        if (Crc32C.Of(new ReadOnlySpan<byte>(body, (int)header.BodyBytes)) != header.BodyCrc)
+            return Fail(LogFailureKind.Broken, name, place.Offset, "the checksum of the batch's body does not hold");
+        Part = new LogPart
+        {
+            File = name, FileIndex = place.FileIndex, Offset = place.Offset, End = place.Offset + BatchHeader.Bytes + header.BodyBytes,
+            Header = header, HeaderCrc = crc, Body = body, Layout = layout,
+        };
+        string? wrong = TableFault(in Part);
+        return wrong is null || Fail(LogFailureKind.Impossible, name, place.Offset, wrong);
+    }
+
+    private static string? TableFault(in LogPart part)
+    {
+        long bytes = (long)part.Header.Lanes * LaneRow.Bytes, entries = 0;
+        if (part.Header.Kind is not (BatchKind.Data or BatchKind.Control)) return $"batches of kind {(byte)part.Header.Kind} are not known";
+        if (bytes > part.Header.BodyBytes) return "the lane table does not fit into the batch";
+        for (int i = 0; i < part.Header.Lanes; i++)
+        {
+            LaneRow row = part.Row(i);
+            bytes += row.EntryBytes;
+            entries += row.Entries;
+        }
+        if (bytes != part.Header.BodyBytes || entries != part.Header.Entries) return "the lane table does not add up to the batch";
+        bool single = part.Header is { Lanes: 1, Entries: 1, Part: 0 } or { Lanes: 0, Part: not 0 };
+        return part.Header.Kind == BatchKind.Control && !single ? "a control batch holds other than one entry" : null;
+    }
+
+    private bool Fail(LogFailureKind kind, string file, long offset, string reason)
+    {
+        Failure = new LogFailure(kind, Sublog, file, offset, Next, reason);
+        return false;
+    }
+
+    private static long Up(long offset, long alignment) => (offset + alignment - 1) & -alignment;
+
+    private readonly record struct Place(int FileIndex, long Offset);
+}

@@ -1,0 +1,194 @@
+using System.Diagnostics;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Aof.Recovery;
+using Garnet.Common;
+using Tsavorite;
+
+namespace Garnet.Aof;
+
+/// <summary>
+/// The directory in which everything durable lives, held by one process: its lock, its manifest, the way from its files to a
+/// store (<see cref="Recover"/>), and the order in which snapshots take the place of what came before.
+/// Failures of the disk and refusals are <see cref="GarnetException"/>s that say what, why and what next.
+/// </summary>
+public sealed class DataDirectory : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly IDisposable? _lock;
+
+    private DataDirectory(IDisk disk, IDisposable? held, DirectoryLayout? fresh)
+    {
+        Disk = disk;
+        _lock = held;
+        Manifest = Guarded(disk, () => ManifestFile.Open(disk, fresh ?? DirectoryLayout.OfThisMachine));
+    }
+
+    /// <summary>
+    /// Opens the directory, creating it (mode 0700) and its manifest if need be, and locks it against other processes.
+    /// Refused: a directory in use, symbolic links, what others own or may write to, a manifest that is damaged or missing.
+    /// The log is not read.
+    /// </summary>
+    public static DataDirectory Open(string path, Func<string, IDisk> diskOf, DirectoryLayout? fresh = null)
+    {
+        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        DirectoryGuard.Create(path);
+        DirectoryGuard.Judge(path);
+        DirectoryLock held = DirectoryLock.Take(path);
+        try
+        {
+            return new DataDirectory(diskOf(path), held, fresh);
+        }
+        catch
+        {
+            held.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>The same on a disk that somebody else guards.</summary>
+    public static DataDirectory OpenUnlocked(IDisk disk, DirectoryLayout? fresh = null) => new(disk, null, fresh);
+
+    /// <summary>The files.</summary>
+    public IDisk Disk { get; }
+
+    /// <summary>What the directory is, as it stands on disk now.</summary>
+    public Manifest Manifest { get; private set; }
+
+    /// <summary>
+    /// Fills an empty store: loads the newest sound snapshot, replays the log behind it, cuts away what an interrupted write
+    /// left, and says where the log goes on. The store's expiry is paused by the caller; its logging is off meanwhile.
+    /// A damaged log is refused or cut by the settings; a damaged snapshot is replaced by the one before if the log allows.
+    /// After a refusal the store holds a part of the data and must be thrown away.
+    /// </summary>
+    public RecoveryReport Recover(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots, JobProgress progress)
+    {
+        bool logging = store.Logging;
+        store.Logging = false;
+        try
+        {
+            return Guarded(Disk, () => RecoverLocked(store, table, settings, snapshots, progress));
+        }
+        finally
+        {
+            store.Logging = logging;
+        }
+    }
+
+    /// <summary>
+    /// Makes a snapshot that is durable already the newest (U10). The one before stays as the way back; older ones are
+    /// deleted, and only when the manifest that does not name them is durable. Throws <see cref="DiskException"/>.
+    /// </summary>
+    public void PublishSnapshot(string name, ulong batch)
+    {
+        lock (_gate)
+        {
+            SnapshotName? previous = Manifest.Snapshot?.File == name ? Manifest.Previous : Manifest.Snapshot;
+            Publish(Manifest with { Snapshot = new SnapshotName(name, batch), Previous = previous });
+            DeleteObsoleteSnapshots(batch);
+        }
+    }
+
+    /// <summary>
+    /// Deletes the sublog files that hold nothing but batches of the older snapshot, oldest first, and returns their names.
+    /// The file being written is never among them. Throws <see cref="DiskException"/>.
+    /// </summary>
+    public IReadOnlyList<string> DeleteObsoleteLogs()
+    {
+        lock (_gate)
+        {
+            ulong needed = (Manifest.Previous?.Batch ?? 0) + 1;
+            var deleted = new List<string>();
+            List<LogFile> files = LogFiles.All(Disk);
+            for (int i = 0; i + 1 < files.Count; i++)
+            {
+                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > needed) continue;
+                Disk.Delete(files[i].Name);
+                deleted.Add(files[i].Name);
+            }
+            if (deleted.Count > 0) Disk.SyncDirectory();
+            return deleted;
+        }
+    }
+
+    /// <summary>Gives the directory up.</summary>
+    public void Dispose() => _lock?.Dispose();
+
+    private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots, JobProgress progress)
+    {
+        long started = Stopwatch.GetTimestamp();
+        SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
+        if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress);
+        using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0);
+        progress.Begin("replaying the log", LogFiles.All(Disk).Sum(file => LogFiles.Bytes(Disk, file.Name)));
+        recovery.Replay(progress);
+        TailScan tail = recovery.JudgeEnd();
+        LogReader reader = recovery.Reader;
+        uint term = Math.Max(Math.Max(Manifest.Term, reader.LastTerm), choice.Term) + (tail.HasRest || tail.IsDamage ? 1u : 0);
+        // The term is durable before the cut: a crash between them must not leave a cut log in the old term.
+        PublishRecovered(choice, term, store.Partitions);
+        var cut = new LogCut(Disk, tail.IsDamage ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse);
+        cut.Apply(reader);
+        return new RecoveryReport
+        {
+            Start = new AofStart(term, reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed),
+            Snapshot = choice.Chosen?.File,
+            SnapshotBatch = choice.Chosen?.Batch ?? 0,
+            Batches = recovery.Batches,
+            Entries = recovery.Entries,
+            Bytes = recovery.Bytes,
+            ElapsedMs = (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds,
+            WasCut = tail.HasRest || tail.IsDamage,
+            Messages = [.. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
+        };
+    }
+
+    private static uint[] ChainOf(LogReader reader) => [.. reader.Cursors.Select(cursor => reader.Reaches ? cursor.LastCrc : 0)];
+
+    private void PublishRecovered(SnapshotChoice choice, uint term, int lanes)
+    {
+        lock (_gate)
+        {
+            Manifest next = Manifest with { Term = term, Lanes = lanes };
+            if (choice.Damaged.Count > 0)
+                next = next with { Snapshot = choice.Chosen, Previous = null };
+            if (next != Manifest) Publish(next);
+            foreach (SnapshotName damaged in choice.Damaged)
+                if (Disk.List().Contains(damaged.File)) Aside.Move(Disk, damaged.File);
+            if (choice.Damaged.Count > 0) Disk.SyncDirectory();
+        }
+    }
+
+    private void Publish(Manifest next)
+    {
+        ManifestFile.Publish(Disk, next);
+        Manifest = next;
+    }
+
+    private void DeleteObsoleteSnapshots(ulong newest)
+    {
+        bool deleted = false;
+        foreach (string name in Disk.List())
+        {
+            if (!SnapshotFileName.TryParse(name, out ulong batch) || batch > newest) continue;
+            if (name == Manifest.Snapshot?.File || name == Manifest.Previous?.File) continue;
+            Disk.Delete(name);
+            deleted = true;
+        }
+        if (deleted) Disk.SyncDirectory();
+    }
+
+    private static T Guarded<T>(IDisk disk, Func<T> step)
+    {
+        try
+        {
+            return step();
+        }
+        catch (DiskException e)
+        {
+            throw new GarnetException(e.IsFull ? ExitKind.Data : ExitKind.Permission, $"the data directory cannot be used: {disk.Path}", e.Message,
+                e.IsFull ? "Make room on the disk." : "Look at the system's log for errors of the disk, and at the rights of the files.");
+        }
+    }
+}

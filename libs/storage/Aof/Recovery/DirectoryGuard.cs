@@ -1,0 +1,68 @@
+using System.Runtime.Versioning;
+using System.Text;
+using Garnet.Aof.Format;
+using Garnet.Common;
+using Garnet.Common.Linux;
+
+namespace Garnet.Aof.Recovery;
+
+/// <summary>
+/// Whether a directory is one that data may be entrusted to: a real directory of our own that nobody else can write to, with
+/// real files of our own. Everything else is refused before anything is read.
+/// </summary>
+[SupportedOSPlatform("linux")]
+internal static class DirectoryGuard
+{
+    private const UnixFileMode Owner = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute;
+    private const UnixFileMode OthersWrite = UnixFileMode.GroupWrite | UnixFileMode.OtherWrite;
+
+    /// <summary>Creates the directory, readable by us only, if it is not there.</summary>
+    public static void Create(string path)
+    {
+        if (Path.Exists(path)) return;
+        try
+        {
+            Directory.CreateDirectory(path, Owner);
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            throw Refused(path, e.Message, "Create it, owned by the server's user with mode 0700, or name another one.");
+        }
+    }
+
+    public static void Judge(string path)
+    {
+        var directory = new DirectoryInfo(path);
+        if (directory.LinkTarget != null) throw Refused(path, "it is a symbolic link", $"Name the directory it points to: {directory.LinkTarget}.");
+        if (!directory.Exists) throw Refused(path, "it is not a directory", "Name a directory.");
+        UnixFileMode mode = File.GetUnixFileMode(path);
+        if ((mode & OthersWrite) != 0) throw Refused(path, "others than its owner may write to it", $"Run: chmod 0700 {path}");
+        if ((mode & Owner) != Owner) throw Refused(path, "its owner may not write to it", $"Run: chmod 0700 {path}");
+        JudgeOwner(path);
+        foreach (FileSystemInfo file in directory.EnumerateFileSystemInfos())
+            if (IsOurs(file.Name)) JudgeFile(file);
+    }
+
+    public static bool IsOurs(string name) => name is Manifest.FileName or Manifest.NextFileName or DirectoryLock.FileName
+        || LogFileName.TryParse(name, out _, out _) || SnapshotFileName.TryParse(name, out _);
+
+    public static GarnetException Refused(string path, string why, string next) =>
+        new(ExitKind.Permission, $"the data directory cannot be used: {path}", why, next);
+
+    private static void JudgeFile(FileSystemInfo file)
+    {
+        if (file.LinkTarget != null) throw Refused(file.FullName, "it is a symbolic link", "Put the file itself there.");
+        if (file is DirectoryInfo) throw Refused(file.FullName, "it is a directory where a file should be", "Move it away.");
+        JudgeOwner(file.FullName);
+        if ((File.GetUnixFileMode(file.FullName) & OthersWrite) != 0)
+            throw Refused(file.FullName, "others than its owner may write to it", $"Run: chmod 0600 {file.FullName}");
+    }
+
+    private static unsafe void JudgeOwner(string path)
+    {
+        uint? owner;
+        fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0')) owner = Libc.OwnerOf(bytes);
+        uint us = Libc.geteuid();
+        if (owner != us) throw Refused(path, $"it belongs to user {owner}, and the server runs as user {us}", $"Run the server as its owner, or: chown {us} {path}");
+    }
+}

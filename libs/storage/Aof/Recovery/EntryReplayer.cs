@@ -1,0 +1,52 @@
+using Garnet.Aof.Format;
+using Garnet.Common;
+using Tsavorite;
+
+namespace Garnet.Aof.Recovery;
+
+/// <summary>Applies the entries of a lane, in order; an entry that cannot be applied ends the recovery with its place.</summary>
+internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session)
+{
+    public void Apply(ReplayBlock block, in ReplaySlice slice)
+    {
+        byte* at = block.At(slice), end = at + slice.Bytes;
+        for (uint i = 0; i < slice.Entries; i++)
+        {
+            if (!EntryHeader.TryRead(new ReadOnlySpan<byte>(at, (int)(end - at)), out EntryHeader entry))
+                throw Bad(slice, "an entry does not fit into its lane");
+            if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
+            byte* keyBytes = at + EntryHeader.Bytes, arguments = keyBytes + entry.KeyBytes;
+            KeyRef key = store.Key(keyBytes, entry.KeyBytes, store.Namespaces.Id(entry.Database));
+            var argumentSpan = new ReadOnlySpan<byte>(arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
+            if (!table.Apply(session, entry.Operation, key, argumentSpan)) throw Refused(slice, entry);
+            at += entry.EntryBytes;
+        }
+        if (at != end) throw Bad(slice, "a lane is longer than its entries");
+    }
+
+    /// <summary>Applies an operation on the whole store; nothing else may run meanwhile.</summary>
+    public static void ApplyControl(Store store, ReplayBlock block)
+    {
+        ReplaySlice slice = block.Slices[0];
+        var bytes = new ReadOnlySpan<byte>(block.At(slice), slice.Bytes);
+        if (!EntryHeader.TryRead(bytes, out EntryHeader entry) || entry.EntryBytes != slice.Bytes || entry.KeyBytes != 0)
+            throw Bad(slice, "the entry of a control batch is not whole");
+        if (!ReplayTable.ApplyControl(store, entry.Operation, bytes[EntryHeader.Bytes..]))
+            throw Bad(slice, $"operation {entry.Operation} on the whole store, or its arguments, are not known");
+    }
+
+    private GarnetException Refused(in ReplaySlice slice, in EntryHeader entry)
+    {
+        if (!table.Knows(entry.Operation)) return Bad(slice, $"operation {entry.Operation} is not known");
+        StoreFigures figures = store.Figures();
+        if (!store.Tight) return Bad(slice, $"the arguments of operation {entry.Operation} are not valid");
+        return new GarnetException(ExitKind.Configuration, "the data do not fit into memory",
+            $"{figures.UsedBytes:N0} of {figures.LimitBytes:N0} bytes are used at batch {slice.Batch} of {slice.File}",
+            "Raise maxmemory and start again; nothing on disk was changed.");
+    }
+
+    // Its checksums hold: the disk is not to blame.
+    private static GarnetException Bad(in ReplaySlice slice, string why) => new(ExitKind.Data,
+        $"the log cannot be replayed: {slice.File}, offset {slice.FileOffset}, batch {slice.Batch}", $"{why}, though the checksums hold",
+        "A newer server may have written it: start that version. Otherwise look at it with 'garnet-server check' and keep a copy of the directory.");
+}

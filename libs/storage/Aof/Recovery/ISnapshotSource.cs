@@ -1,0 +1,14 @@
+using Garnet.Aof.Disk;
+using Tsavorite;
+
+namespace Garnet.Aof;
+
+/// <summary>Reads snapshot files; how they look inside is its secret.</summary>
+public interface ISnapshotSource
+{
+    /// <summary>Reads the whole file and says what it is; damage is an answer, not an exception.</summary>
+    SnapshotFacts Check(IDisk disk, string name, JobProgress progress);
+
+    /// <summary>Loads a file that was found sound into an empty store, without logging.</summary>
+    void Load(IDisk disk, string name, Store store, JobProgress progress);
+}

@@ -1,0 +1,49 @@
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+
+namespace Garnet.Aof.Recovery;
+
+/// <summary>
+/// Makes the end of a log its end on disk: nothing stays behind the last batch that counts, so that what is written next can
+/// never be followed by something old. Done again after a crash in between, it comes to the same.
+/// </summary>
+internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
+{
+    private readonly List<string> _kept = [];
+    private bool _directoryChanged;
+
+    /// <summary>Names under which damaged files are kept.</summary>
+    public IReadOnlyList<string> Kept => _kept;
+
+    /// <summary>Cuts behind the last batch the reader found. With <see cref="CorruptionPolicy.Truncate"/> the originals are kept aside.</summary>
+    public void Apply(LogReader reader)
+    {
+        foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
+        foreach (SublogCursor cursor in reader.Cursors)
+            for (int i = cursor.Files.Count - 1; i >= FirstBehind(cursor); i--) Remove(cursor.Files[i].Name);
+        if (_directoryChanged) disk.SyncDirectory();
+    }
+
+    // A file without a batch that counts goes as well: the writer makes it anew.
+    private static int FirstBehind(SublogCursor cursor) =>
+        cursor.FileIndex >= 0 && cursor.Offset > LogFileHeader.Bytes ? cursor.FileIndex + 1 : Math.Max(cursor.FileIndex, 0);
+
+    private void CutHead(SublogCursor cursor)
+    {
+        if (FirstBehind(cursor) != cursor.FileIndex + 1 || cursor.FileIndex < 0) return;
+        string name = cursor.Files[cursor.FileIndex].Name;
+        using IDiskFile file = disk.Open(name);
+        if (file.Length <= cursor.Offset) return;
+        if (keeping == CorruptionPolicy.Truncate) _kept.Add(Aside.Copy(disk, name));
+        file.SetLength(cursor.Offset);
+        file.Sync();
+    }
+
+    private void Remove(string name)
+    {
+        _directoryChanged = true;
+        if (keeping == CorruptionPolicy.Truncate) _kept.Add(Aside.Move(disk, name));
+        else disk.Delete(name);
+    }
+}

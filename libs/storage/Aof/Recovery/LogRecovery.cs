@@ -1,0 +1,114 @@
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Common;
+using Tsavorite;
+
+namespace Garnet.Aof.Recovery;
+
+/// <summary>
+/// Replays a log behind a snapshot and decides how it ends. Data batches go to the workers without a barrier between them, for
+/// lanes are independent; operations on the whole store, and a change of what the lanes mean, wait for all that came before.
+/// </summary>
+internal sealed class LogRecovery : IDisposable
+{
+    private readonly IDisk _disk;
+    private readonly Manifest _manifest;
+    private readonly Store _store;
+    private readonly RecoverySettings _settings;
+    private readonly LogReader _reader;
+    private readonly ReplayWorkers _workers;
+    private readonly List<string> _messages = [];
+    private (uint Lanes, ulong Seed) _layout;
+
+    public LogRecovery(IDisk disk, Manifest manifest, Store store, ReplayTable table, RecoverySettings settings, ulong after)
+    {
+        _disk = disk;
+        _manifest = manifest;
+        _store = store;
+        _settings = settings;
+        _reader = new LogReader(disk, manifest.Sublogs, after);
+        _workers = new ReplayWorkers(store, table, Math.Max(1, settings.Threads));
+        _layout = ((uint)store.Partitions, manifest.HashSeed);
+    }
+
+    public LogReader Reader => _reader;
+    public IReadOnlyList<string> Messages => _messages;
+    public long Batches { get; private set; }
+    public long Entries { get; private set; }
+    public long Bytes { get; private set; }
+
+    public void Replay(JobProgress progress)
+    {
+        while (_reader.Next())
+        {
+            MeetLayout();
+            if (_reader.Kind == BatchKind.Control) ApplyControl();
+            else AddData();
+            Batches++;
+            foreach (SublogCursor cursor in _reader.Cursors)
+            {
+                long bytes = cursor.Part.End - cursor.Part.Offset;
+                Entries += cursor.Part.Header.Entries;
+                Bytes += bytes;
+                progress.Add(bytes);
+            }
+        }
+        _workers.Drain();
+    }
+
+    /// <summary>Judges the end; throws if the log is damaged and damage is refused. Nothing on disk is changed.</summary>
+    public TailScan JudgeEnd()
+    {
+        LogFailure failure = _reader.Failure!;
+        TailScan tail = TailScan.Of(_disk, _reader);
+        if (failure.Kind == LogFailureKind.Newer)
+            throw new GarnetException(ExitKind.Data, $"the log cannot be read: {Place(failure)}", failure.Reason, "Start the version of the server that wrote it.");
+        if (tail.IsDamage && _settings.OnCorruption == CorruptionPolicy.Refuse)
+            throw new GarnetException(ExitKind.Data, $"the log is damaged: {Place(failure)}", $"{failure.Reason}, and {tail.Evidence}",
+                $"To go on with the {_reader.LastBatch} batches before it, set aof-on-corruption to truncate (the damaged files are kept), or run 'garnet-server repair'.");
+        if (tail.IsDamage) _messages.Add($"The log was damaged: {Place(failure)}: {failure.Reason}, and {tail.Evidence}. It was cut there.");
+        else if (tail.HasRest) _messages.Add($"The log ended in an interrupted write: {Place(failure)}: {failure.Reason}. It was cut there.");
+        return tail;
+    }
+
+    public void Dispose()
+    {
+        _workers.Dispose();
+        _reader.Dispose();
+    }
+
+    private void AddData()
+    {
+        ReplayBlock block = _workers.Open();
+        foreach (SublogCursor cursor in _reader.Cursors) block.Add(in cursor.Part);
+        if (block.IsFull) _workers.Submit();
+    }
+
+    private void ApplyControl()
+    {
+        _workers.Drain();
+        ReplayBlock block = _workers.Open();
+        block.Add(in _reader.Cursors[0].Part);
+        EntryReplayer.ApplyControl(_store, block);
+        block.Clear();
+    }
+
+    private void MeetLayout()
+    {
+        foreach (SublogCursor cursor in _reader.Cursors)
+        {
+            ref LogPart part = ref cursor.Part;
+            if (part.Layout.Lanes == _layout.Lanes && part.Layout.HashSeed == _layout.Seed) continue;
+            if (!_settings.ReloadsForeignLayout)
+                throw new GarnetException(ExitKind.Configuration, $"the log has another layout: {part.File}",
+                    $"it was written with {part.Layout.Lanes} lanes, and the store has {_store.Partitions}", "Allow foreign layouts, or give the store as many partitions.");
+            _workers.Drain();
+            _layout = (part.Layout.Lanes, part.Layout.HashSeed);
+            _messages.Add($"From batch {part.Header.Batch} on the log was written with {part.Layout.Lanes} lanes" +
+                $"{(part.Layout.HashSeed == _manifest.HashSeed ? "" : " and another hash seed")}; it was read by those.");
+        }
+    }
+
+    private string Place(LogFailure failure) => $"{_disk.Path}/{failure.File}, offset {failure.Offset}, batch {failure.Batch}";
+}

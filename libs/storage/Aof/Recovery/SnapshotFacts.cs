@@ -1,0 +1,7 @@
+namespace Garnet.Aof;
+
+/// <summary>
+/// What a snapshot file is: the last batch whose changes it holds, the term, its size, its records, and what is wrong with it
+/// (null = nothing; the other figures are to be believed then only).
+/// </summary>
+public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Records, string? Damage);
