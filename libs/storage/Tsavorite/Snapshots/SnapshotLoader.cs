@@ -58,6 +58,18 @@ public sealed unsafe class SnapshotLoader : IDisposable
         return LoadOutcome.Done;
     }
 
+    /// <summary>Records in a block, -1 if it is not one; nothing is loaded.</summary>
+    public static int Count(ReadOnlySpan<byte> block)
+    {
+        int records = 0;
+        fixed (byte* start = block)
+        {
+            byte* next = start, end = start + block.Length;
+            for (; next < end && SnapshotRecord.TryRead(next, end, out LoadRecord record); next += record.Bytes) records++;
+            return next == end ? records : -1;
+        }
+    }
+
     /// <inheritdoc/>
     public void Dispose() => _session.Dispose();
 
