@@ -55,7 +55,7 @@ internal sealed class RamDisk : IDisk
         public void Write(long offset, ReadOnlySpan<byte> bytes)
         {
             fixed (byte* start = bytes)
-                Assert.That((offset | bytes.Length | (nint)start) % Alignment, Is.Zero, "an aligned write");
+                Assert.That((offset % Alignment) + (bytes.Length % Alignment) + ((nint)start % Alignment), Is.Zero, "an aligned write");
             if (offset + bytes.Length > disk.BytesMax) throw new DiskException("write", name, "no space", true);
             if (offset + bytes.Length > Length) SetLength(offset + bytes.Length);
             bytes.CopyTo(disk[name].AsSpan((int)offset));
