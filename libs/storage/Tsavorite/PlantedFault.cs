@@ -44,4 +44,10 @@ internal enum PlantedFault
     EvictChunks,
     /// <summary>A freed run of pages stays in the account.</summary>
     ForgetExtentAccount,
+    /// <summary>A writer neither saves nor stamps a bucket of a snapshot's cut.</summary>
+    ForgetBucketStamp,
+    /// <summary>The right half of a split is not stamped as the left is.</summary>
+    SplitWithoutStamp,
+    /// <summary>Index segments merge while a snapshot is taken.</summary>
+    MergeDuringSnapshot,
 }

@@ -12,8 +12,9 @@ namespace Tsavorite;
 /// unmapped and every address range-checked; U4 the index word is the commit point and an address is not reissued
 /// while named; U5 nothing waits under a lock; U6 locks in ascending order; U7 the log is written under the lock;
 /// U12 readers re-check the structure sequence too; U13 nothing changes in place in a draining segment; U14 lock
-/// holders run at normal priority; U15 index memory stays index memory; U18 ids and stamps never wrap unseen.
-/// (U8 to U11, U16 and U17 concern media and snapshots, which this store does not have yet.)
+/// holders run at normal priority; U15 index memory stays index memory; U16 splits copy a bucket's stamp, merges wait while a
+/// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen.
+/// (U8 to U11 and U17 concern media, which this store does not have.)
 /// </summary>
 public sealed unsafe class Store : IDisposable
 {
@@ -98,6 +99,19 @@ public sealed unsafe class Store : IDisposable
         uint node = Bucket.Overflow(bucket);
         if (node != 0) Sse.Prefetch0(Bucket.Node(Shape.PartitionOf(_shape, key.Hash), node));
     }
+
+    /// <summary>
+    /// Cuts the store: the snapshot returned hands out, step by step, all records as they are now. Locks every partition once,
+    /// for microseconds; with a log, waits for a batch to end. One snapshot at a time: throws
+    /// <see cref="InvalidOperationException"/> while another has not been disposed of. Dispose of it before the store.
+    /// </summary>
+    public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null) => Core.Snapshots.Begin(options ?? new SnapshotOptions());
+
+    /// <summary>
+    /// True while what writers saved for a snapshot exceeds its budget: whoever is about to write waits before it takes a lock,
+    /// until this is false again (the sink has caught up, or the snapshot has ended). The store itself never waits for it.
+    /// </summary>
+    public bool SnapshotBehind => Core.Snapshots.Running is { Behind: true };
 
     /// <summary>A new session; one per thread that uses the store.</summary>
     public StoreSession OpenSession() => new(this);
@@ -197,6 +211,7 @@ public sealed unsafe class Store : IDisposable
             PeakBytes = Arena.Peak,
             FixedBytes = Arena.Fixed,
             HugePages = Arena.HugePages,
+            SnapshotBytes = Core.Snapshots.Running?.BufferedBytes ?? 0,
             LiveBytes = live,
             IndexBytes = index,
             ExpiredKeys = expired,
@@ -211,6 +226,7 @@ public sealed unsafe class Store : IDisposable
     public void Dispose()
     {
         Movers.Stop();
+        Core.Snapshots.Running?.Dispose();
         Core.Dispose();
         Arena.Dispose();
         _wake.Dispose();

@@ -18,6 +18,7 @@ internal sealed unsafe class StoreCore : IDisposable
     public readonly IndexSpace Index;
     public readonly RecordSpace Records;
     public readonly SegmentPool Segments;
+    public readonly SnapshotNumbers Snapshots;
     public readonly ulong HashSeed, HashMask;
     public readonly IWriteLog? Log;
     public volatile IKeyObserver? Observer;
@@ -41,6 +42,7 @@ internal sealed unsafe class StoreCore : IDisposable
         IndexPool pool = new(arena, Shape->BucketsPerSegment * Bucket.Bytes);
         Index = new IndexSpace(Shape, pool);
         Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
+        Snapshots = new SnapshotNumbers(this);
         OpenPartitions(arena);
     }
 
@@ -89,11 +91,26 @@ internal sealed unsafe class StoreCore : IDisposable
         if ((word & IndexWord.TtlBit) != 0) count->Expiring += by;
     }
 
+    /// <summary>
+    /// U18: stands before every logical change of a bucket: what a running snapshot wants of it is saved. One branch without one.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void SaveFirst(Partition* partition, byte* bucket)
+    {
+        if (IsUnsaved(partition, bucket)) Snapshots.Running!.Save(partition, bucket);
+    }
+
+    /// <summary>True if a running snapshot still wants the bucket as it is.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool IsUnsaved(Partition* partition, byte* bucket) => partition->Snapshot != 0
+        && Bucket.Stamp(bucket) != (byte)partition->Snapshot && !StoreTestHooks.Has(PlantedFault.ForgetBucketStamp);
+
     /// <summary>Removes the record a slot names. Key bytes may lie in the record itself: hooks have run before it dies.</summary>
     public void Remove(Partition* partition, byte* bucket, ulong* slot)
     {
         ulong word = *slot;
         byte* record = Shape->Base + IndexWord.Offset(word);
+        SaveFirst(partition, bucket);
         Count(partition, Record.Namespace(record), word, -1);
         Bucket.BeginWrite(bucket);
         Index.Remove(partition, bucket, slot);

@@ -21,6 +21,7 @@ internal static unsafe class Acts
         ["Clean"] = Clean,
         ["Expire"] = Expire,
         ["Flush"] = static (stage, _) => stage.Store.Namespaces.Flush(0, wait: true) >= 0 ? "flushed" : "",
+        ["Snapshot"] = SnapshotAct.Run,
         ["SwapUp"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Shared, Stage.Other),
         ["SwapDown"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Other, Stage.Shared),
     };

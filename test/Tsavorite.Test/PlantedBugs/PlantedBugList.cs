@@ -29,6 +29,9 @@ internal static class PlantedBugList
         new(PlantedFault.ForgetEarlierExpiry, Oracle),
         new(PlantedFault.EvictChunks, new EngineRuleTests().Eviction_never_takes_a_chunk),
         new(PlantedFault.ForgetExtentAccount, new MoverTests().After_a_flush_the_account_is_back_at_the_empty_baseline),
+        new(PlantedFault.ForgetBucketStamp, static () => Interleave("Snapshot", "SwapUp")),
+        new(PlantedFault.SplitWithoutStamp, static () => Interleave("Snapshot", "Split")),
+        new(PlantedFault.MergeDuringSnapshot, static () => Interleave("Snapshot", "Merge")),
     ];
 
     // Without a fault every detecting test passes in the same surroundings.

@@ -20,6 +20,12 @@ internal static unsafe class Bucket
 
     public static void SetOverflow(byte* bucket, uint node) => *(uint*)(bucket + 4) = (*(uint*)(bucket + 4) & 0xFF) | node << 8;
 
+    /// <summary>Low 8 bits of the number of the snapshot that last had the bucket (U18).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static byte Stamp(byte* bucket) => bucket[4];
+
+    public static void SetStamp(byte* bucket, byte stamp) => bucket[4] = stamp;
+
     /// <summary>U1: makes the sequence odd before anything in the bucket or its records changes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void BeginWrite(byte* bucket)

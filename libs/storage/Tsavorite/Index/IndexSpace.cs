@@ -121,6 +121,7 @@ internal sealed unsafe class IndexSpace : IDisposable
     /// <summary>Merges the segment at a directory entry with its buddy if both are nearly empty.</summary>
     public bool TryMerge(Partition* partition, uint entry)
     {
+        if (partition->Snapshot != 0 && !StoreTestHooks.Has(PlantedFault.MergeDuringSnapshot)) return false; // U16
         uint* entries = Entries(partition);
         int depth = _pool.Descriptor(entries[entry])->Depth;
         if (depth == 0) return false;
@@ -251,6 +252,7 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         int bit = 63 - depth, moved = 0;
         Bucket.BeginWrite(left);
+        if (!StoreTestHooks.Has(PlantedFault.SplitWithoutStamp)) Bucket.SetStamp(right, Bucket.Stamp(left)); // U16
         for (int i = 1; i <= Bucket.Words; i++)
         {
             ulong word = ((ulong*)left)[i];

@@ -48,6 +48,9 @@ internal sealed unsafe class MoverScheduler
 
     public long NowMs => _clockMs();
 
+    // What a mover removes is saved too while a snapshot runs: it waits with the writers.
+    private bool MayExpire => !ExpiryPaused && _core.Snapshots.Running is not { Behind: true };
+
     public void Start()
     {
         _thread = new Thread(Run) { IsBackground = true, Name = "store movers" };
@@ -71,7 +74,7 @@ internal sealed unsafe class MoverScheduler
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
-            for (int step = 0; step < 64 && !ExpiryPaused && _expirer.Step(partition, nowMs); step++) worked = true;
+            for (int step = 0; step < 64 && MayExpire && _expirer.Step(partition, nowMs); step++) worked = true;
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }

@@ -1,6 +1,9 @@
 namespace Tsavorite;
 
-/// <summary>Removes the records of namespaces that were given up, and gives their ids back when none is left.</summary>
+/// <summary>
+/// Removes the records of namespaces that were given up, and gives their ids back when none is left. What it removes is saved for
+/// a running snapshot: like a writer, it stops while that is behind, and goes on with the next step.
+/// </summary>
 internal sealed unsafe class Reclaimer
 {
     private const int BucketsPerHold = 16;
@@ -18,15 +21,19 @@ internal sealed unsafe class Reclaimer
     {
         uint[] retired = _table.Retired();
         if (retired.Length == 0) return false;
-        for (int i = 0; i < _core.Shape->PartitionCount; i++) Empty(_core.Shape->Partitions + i, retired);
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+            if (!Empty(_core.Shape->Partitions + i, retired)) return true;
         foreach (uint ns in retired) _table.Rest(ns, nowMs);
         return true;
     }
 
-    private void Empty(Partition* partition, uint[] retired)
+    // False if it stopped for a snapshot.
+    private bool Empty(Partition* partition, uint[] retired)
     {
         ulong position = 0;
-        while (Walk(partition, retired, ref position)) { }
+        while (Walk(partition, retired, ref position))
+            if (_core.Snapshots.Running is { Behind: true }) return false;
+        return true;
     }
 
     // One lock hold. The directory may change between holds; the walk starts again until the counts are zero.

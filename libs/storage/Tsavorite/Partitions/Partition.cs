@@ -16,6 +16,7 @@ namespace Tsavorite;
 internal unsafe struct Partition
 {
     public const int ClassesMax = 8;
+    public const uint SnapshotRuns = 256;
 
     /// <summary>Pointer to the directory's segment numbers (64-byte aligned) with its depth in the low 6 bits.</summary>
     [FieldOffset(0)] public ulong Directory;
@@ -24,6 +25,8 @@ internal unsafe struct Partition
     /// <summary>The overflow nodes, addressed by number; number 0 is none.</summary>
     [FieldOffset(16)] public byte* Slab;
     [FieldOffset(24)] public uint SlabNodesMax;
+    /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (U18). Changed under the lock.</summary>
+    [FieldOffset(28)] public uint Snapshot;
 
     [FieldOffset(64)] public int Lock;
     [FieldOffset(68)] public uint Draining;

@@ -6,6 +6,7 @@ namespace Tsavorite;
 /// Runs one operation on one key under the partition's lock: look, plan, then change in place, append, touch fields
 /// or remove. The path seen most (a value overwritten where it lies) stands first; all else is out of line.
 /// U1: a bucket's words and records change only while its sequence is odd. U4: the index word commits.
+/// U18: a bucket that a running snapshot still wants is saved before its first change.
 /// U13: nothing changes in place in a draining segment.
 /// </summary>
 internal sealed unsafe class Writer
@@ -43,7 +44,8 @@ internal sealed unsafe class Writer
             ETag = existing.ETag,
         };
         Verdict verdict = operation.Plan(existing, ref next);
-        if (verdict == Verdict.Put && FitsInPlace(partition, record, word, existing, next, out int slackUnits))
+        if (verdict == Verdict.Put && FitsInPlace(partition, record, word, existing, next, out int slackUnits)
+            && !StoreCore.IsUnsaved(partition, bucket))
         {
             Bucket.BeginWrite(bucket);
             operation.Write(existing, new Span<byte>(existing.Value, next.ValueBytes), true);
@@ -101,6 +103,7 @@ internal sealed unsafe class Writer
         ulong word = Fill(record, Record.FlagsFor(next), key, next, 0);
         operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        _core.SaveFirst(partition, bucket);
         Bucket.BeginWrite(bucket);
         _core.Index.Insert(partition, bucket, word);
         Bucket.EndWrite(bucket);
@@ -114,6 +117,7 @@ internal sealed unsafe class Writer
         ref NewRecord next) where T : struct, IModify
     {
         Outcome outcome = Outcome.Done;
+        if (verdict != Verdict.Keep) _core.SaveFirst(target.Partition, target.Bucket);
         switch (verdict)
         {
             case Verdict.Keep:

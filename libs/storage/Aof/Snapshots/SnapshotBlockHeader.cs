@@ -1,0 +1,42 @@
+using System.Buffers.Binary;
+using Garnet.Aof.Format;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>The 16 bytes in front of a block: magic, bytes of records, records, checksum of the 12 bytes before it and the records.</summary>
+internal readonly record struct SnapshotBlockHeader(uint RecordBytes, uint Records, uint Crc)
+{
+    public const int Bytes = 16;
+    public const uint Magic = 0x42_53_4E_47; // "GNSB"
+    private const int CrcOffset = 12;
+
+    /// <summary>Writes the header of a block; returns its checksum.</summary>
+    public static uint Write(Span<byte> to, ReadOnlySpan<byte> block, int records)
+    {
+        BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[4..], (uint)block.Length);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[8..], (uint)records);
+        uint crc = Crc32C.Of(block, Crc32C.Of(to[..CrcOffset]));
+        BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], crc);
+        return crc;
+    }
+
+    /// <summary>Reads a header; nothing of it may be believed before <see cref="Holds"/>, but that the magic is there.</summary>
+    public static bool TryRead(ReadOnlySpan<byte> from, out SnapshotBlockHeader header)
+    {
+        header = default;
+        if (from.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic) return false;
+        header = new SnapshotBlockHeader(
+            BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
+            BinaryPrimitives.ReadUInt32LittleEndian(from[8..]),
+            BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]));
+        return true;
+    }
+
+    /// <summary>True if header and block are as they were written.</summary>
+    public bool Holds(ReadOnlySpan<byte> block)
+    {
+        Span<byte> head = stackalloc byte[Bytes];
+        return Write(head, block, (int)Records) == Crc && block.Length == RecordBytes;
+    }
+}

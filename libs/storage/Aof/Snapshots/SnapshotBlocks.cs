@@ -1,0 +1,99 @@
+using Garnet.Aof.Disk;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>
+/// Goes through a snapshot file from block to block; several threads may take turns. Every number is checked against the file
+/// before memory is taken for it: a length never asks for more than the file holds.
+/// </summary>
+internal sealed class SnapshotBlocks : IDisposable
+{
+    private readonly IDiskFile _file;
+    private readonly string _name;
+    private readonly Lock _turn = new();
+    private readonly long _length;
+    private readonly byte[] _head = new byte[SnapshotFooter.Bytes];
+    private long _offset = SnapshotFileHeader.Bytes;
+    private ulong _blocks, _records, _recordBytes;
+    private uint _blocksCrc;
+    private bool _ended;
+
+    /// <summary>Opens the file and reads its header, or refuses it.</summary>
+    public SnapshotBlocks(IDisk disk, string name)
+    {
+        _name = name;
+        _file = disk.Open(name);
+        try
+        {
+            _length = _file.Length;
+            byte[] header = new byte[SnapshotFileHeader.Bytes];
+            ReadWhole(0, header, "the header is cut off");
+            Facts = SnapshotFileHeader.Read(header, name) with { FileBytes = _length };
+            if (SnapshotFileName.TryParse(name, out ulong batch) && batch != Facts.Batch)
+                throw new SnapshotFileException(name, 16, $"the header names batch {Facts.Batch}");
+        }
+        catch
+        {
+            _file.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>The header's facts, and the footer's once the end was reached.</summary>
+    public SnapshotFacts Facts { get; private set; }
+
+    /// <summary>Reads the next block as it stands; false at the end, when footer and totals hold. The checksum is left to the caller.</summary>
+    public bool Next(SnapshotBlock into)
+    {
+        lock (_turn)
+        {
+            if (_ended) return false;
+            Span<byte> head = _head.AsSpan(0, SnapshotBlockHeader.Bytes);
+            ReadWhole(_offset, head, "the footer is missing");
+            if (!SnapshotBlockHeader.TryRead(head, out SnapshotBlockHeader header))
+            {
+                End();
+                return false;
+            }
+            long start = _offset + SnapshotBlockHeader.Bytes;
+            if (header.RecordBytes > _length - SnapshotFooter.Bytes - start || header.RecordBytes > SnapshotBlock.BytesMax)
+                throw new SnapshotFileException(_name, _offset, $"a block of {header.RecordBytes} bytes cannot be");
+            into.Set(_name, _offset, header);
+            ReadWhole(start, into.Span, "the block is cut off");
+            _blocksCrc = SnapshotFooter.Chain(_blocksCrc, header.Crc);
+            _blocks++;
+            _records += header.Records;
+            _recordBytes += header.RecordBytes;
+            _offset = start + header.RecordBytes;
+            return true;
+        }
+    }
+
+    public void Dispose() => _file.Dispose();
+
+    private void End()
+    {
+        ReadWhole(_offset, _head, "the footer is cut off");
+        if (!SnapshotFooter.TryRead(_head, out SnapshotFooter footer))
+            throw new SnapshotFileException(_name, _offset, "neither a block nor a footer");
+        if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, Facts.Batch, _blocksCrc))
+            throw new SnapshotFileException(_name, _offset, "the footer's totals are not those of the file");
+        CheckEnd(_offset + SnapshotFooter.Bytes);
+        Facts = Facts with { Blocks = _blocks, Records = _records, RecordBytes = _recordBytes };
+        _ended = true;
+    }
+
+    private void CheckEnd(long offset)
+    {
+        long end = (offset + SnapshotFooter.FileMultiple - 1) / SnapshotFooter.FileMultiple * SnapshotFooter.FileMultiple;
+        if (_length != end) throw new SnapshotFileException(_name, offset, $"the file has {_length} bytes instead of {end}");
+        byte[] zeros = new byte[end - offset];
+        ReadWhole(offset, zeros, "the end is cut off");
+        if (zeros.AsSpan().ContainsAnyExcept((byte)0)) throw new SnapshotFileException(_name, offset, "bytes that must be zero are not");
+    }
+
+    private void ReadWhole(long offset, Span<byte> to, string otherwise)
+    {
+        if (_file.Read(offset, to) != to.Length) throw new SnapshotFileException(_name, offset, otherwise);
+    }
+}

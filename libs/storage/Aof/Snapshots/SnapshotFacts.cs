@@ -1,0 +1,26 @@
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>What a snapshot file says of itself.</summary>
+public readonly record struct SnapshotFacts
+{
+    /// <summary>Name in the data directory, as published.</summary>
+    public required string Name { get; init; }
+    /// <summary>Term of the log at the cut.</summary>
+    public required uint Term { get; init; }
+    /// <summary>Last batch of the log that the snapshot holds; 0 if there was no log.</summary>
+    public required ulong Batch { get; init; }
+    /// <summary>Seed of the key hash of the store it was taken of.</summary>
+    public required ulong HashSeed { get; init; }
+    /// <summary>Partitions of that store.</summary>
+    public required uint Partitions { get; init; }
+    /// <summary>When the cut was made, Unix microseconds.</summary>
+    public required long StartUnixUs { get; init; }
+    /// <summary>Blocks in the file.</summary>
+    public ulong Blocks { get; init; }
+    /// <summary>Records in all blocks.</summary>
+    public ulong Records { get; init; }
+    /// <summary>Bytes of these records.</summary>
+    public ulong RecordBytes { get; init; }
+    /// <summary>Bytes of the file.</summary>
+    public long FileBytes { get; init; }
+}

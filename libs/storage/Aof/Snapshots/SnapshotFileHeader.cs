@@ -1,0 +1,50 @@
+using System.Buffers.Binary;
+using Garnet.Aof.Format;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>The first 4,096 bytes of a snapshot file; website/docs/format/snapshot.md. Little endian.</summary>
+internal static class SnapshotFileHeader
+{
+    public const int Bytes = 4096;
+    public const byte CurrentVersion = 1;
+
+    private const uint Magic = 0x46_53_4E_47; // "GNSF"
+    private const int CrcOffset = Bytes - sizeof(uint), UsedBytes = 40;
+
+    public static void Write(Span<byte> to, in SnapshotFacts facts)
+    {
+        to = to[..Bytes];
+        to.Clear();
+        BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
+        to[4] = CurrentVersion;
+        BinaryPrimitives.WriteUInt32LittleEndian(to[8..], facts.Term);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[12..], facts.Partitions);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[16..], facts.Batch);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[24..], facts.HashSeed);
+        BinaryPrimitives.WriteInt64LittleEndian(to[32..], facts.StartUnixUs);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
+    }
+
+    /// <summary>Reads the header or refuses the file.</summary>
+    public static SnapshotFacts Read(ReadOnlySpan<byte> from, string name)
+    {
+        if (from.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic)
+            throw new SnapshotFileException(name, 0, "this is no snapshot");
+        if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
+            throw new SnapshotFileException(name, 0, "the header's checksum does not hold");
+        if (from[4] != CurrentVersion)
+            throw new SnapshotFileException(name, 4, $"version {from[4]} is not known here, only {CurrentVersion}", isNewer: true);
+        if (from[5..8].ContainsAnyExcept((byte)0) || from[UsedBytes..CrcOffset].ContainsAnyExcept((byte)0))
+            throw new SnapshotFileException(name, 5, "bytes that must be zero are not");
+        return new SnapshotFacts
+        {
+            Name = name,
+            Term = BinaryPrimitives.ReadUInt32LittleEndian(from[8..]),
+            Partitions = BinaryPrimitives.ReadUInt32LittleEndian(from[12..]),
+            Batch = BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),
+            HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),
+            StartUnixUs = BinaryPrimitives.ReadInt64LittleEndian(from[32..]),
+        };
+    }
+}

@@ -1,0 +1,50 @@
+using Garnet.Aof.Disk;
+using Garnet.Common.Time;
+using Tsavorite;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>
+/// Takes a snapshot of a store and writes it to a file, on the caller's thread, which is the only one that waits for the disk.
+/// </summary>
+public static class SnapshotJob
+{
+    private const int PauseMsMax = 10;
+
+    /// <summary>
+    /// Cuts the store, walks it and writes the file. Failures of the disk throw <see cref="DiskException"/>; the snapshot is
+    /// abandoned then and no file is left. Throws <see cref="InvalidOperationException"/> if a snapshot runs already.
+    /// </summary>
+    public static SnapshotResult Run(Store store, IDisk disk, SnapshotJobOptions options, IClock clock, CancellationToken cancellation,
+        SnapshotProgress? progress = null)
+    {
+        ArgumentNullException.ThrowIfNull(store);
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(clock);
+        using StoreSnapshot snapshot = store.BeginSnapshot(options.Snapshot);
+        SnapshotFacts facts = new()
+        {
+            Name = SnapshotFileName.Of(snapshot.Batch),
+            Term = options.Term,
+            Batch = snapshot.Batch,
+            HashSeed = snapshot.HashSeed,
+            Partitions = (uint)snapshot.Partitions,
+            StartUnixUs = clock.UnixUs,
+        };
+        using SnapshotWriter writer = new(disk, facts);
+        long startUs = clock.MonotonicUs;
+        while (!cancellation.IsCancellationRequested && snapshot.Step(writer))
+        {
+            progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
+            while (IsAhead(snapshot, options, clock.MonotonicUs - startUs) && !store.SnapshotBehind && !cancellation.IsCancellationRequested)
+                cancellation.WaitHandle.WaitOne(PauseMsMax);
+        }
+        if (snapshot.State == SnapshotState.Whole) facts = writer.Finish();
+        progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
+        SnapshotState state = snapshot.State == SnapshotState.Running ? SnapshotState.Abandoned : snapshot.State;
+        return new SnapshotResult(state, facts, snapshot.Figures);
+    }
+
+    private static bool IsAhead(StoreSnapshot snapshot, SnapshotJobOptions options, long elapsedUs) =>
+        options.BytesPerSecondMax > 0 && snapshot.Figures.Bytes > options.BytesPerSecondMax * (elapsedUs / 1e6);
+}

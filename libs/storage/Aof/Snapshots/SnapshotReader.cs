@@ -1,0 +1,96 @@
+using System.Runtime.ExceptionServices;
+using Garnet.Aof.Disk;
+using Tsavorite;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>
+/// Checks and loads snapshot files. A damaged file, or one of another version, throws <see cref="SnapshotFileException"/> with
+/// name and offset; the disk's own failures are <see cref="DiskException"/>. Every byte of the file is taken for hostile.
+/// </summary>
+public static class SnapshotReader
+{
+    /// <summary>Reads the whole file: header, every block's checksum and records, totals, footer, length.</summary>
+    public static SnapshotFacts Check(IDisk disk, string name, SnapshotProgress? progress = null)
+    {
+        ArgumentNullException.ThrowIfNull(disk);
+        using SnapshotBlocks blocks = new(disk, name);
+        progress?.Begin(blocks.Facts.FileBytes);
+        SnapshotBlock block = new();
+        while (blocks.Next(block))
+        {
+            block.Verify();
+            block.Expect(SnapshotLoader.Count(block.Span));
+            progress?.Add(block.Records, block.Span.Length);
+        }
+        return blocks.Facts;
+    }
+
+    /// <summary>
+    /// Loads all records into a store whose log is off and whose expiry is paused (<see cref="SnapshotLoader"/>), with
+    /// <paramref name="threads"/> threads (0 = one per processor). Checks as <see cref="Check"/> does while it goes: after an
+    /// exception the store holds a part of the file and is of no use.
+    /// </summary>
+    public static SnapshotLoad Load(IDisk disk, string name, Store store, SnapshotProgress? progress = null, int threads = 0)
+    {
+        ArgumentNullException.ThrowIfNull(disk);
+        ArgumentNullException.ThrowIfNull(store);
+        using SnapshotBlocks blocks = new(disk, name);
+        progress?.Begin(blocks.Facts.FileBytes);
+        Work work = new(blocks, store, progress ?? new SnapshotProgress());
+        Task[] tasks = new Task[threads > 0 ? threads : Environment.ProcessorCount];
+        for (int i = 0; i < tasks.Length; i++)
+            tasks[i] = Task.Factory.StartNew(work.Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        try
+        {
+            Task.WaitAll(tasks);
+        }
+        catch (AggregateException failures)
+        {
+            ExceptionDispatchInfo.Throw(failures.InnerExceptions[0]);
+        }
+        return work.Result();
+    }
+
+    /// <summary>What the threads share.</summary>
+    private sealed class Work(SnapshotBlocks blocks, Store store, SnapshotProgress progress)
+    {
+        private long _records, _bytes;
+        private volatile bool _outOfMemory, _stop;
+
+        public SnapshotLoad Result() => new(
+            _outOfMemory ? LoadOutcome.OutOfMemory : LoadOutcome.Done, blocks.Facts, _records, _bytes, store.Figures());
+
+        public void Run()
+        {
+            using SnapshotLoader loader = new(store);
+            SnapshotBlock block = new();
+            bool whole = false;
+            try
+            {
+                while (!_stop && blocks.Next(block)) Load(loader, block);
+                whole = true;
+            }
+            finally
+            {
+                if (!whole) _stop = true; // the others need not go on
+                Interlocked.Add(ref _records, loader.Records);
+                Interlocked.Add(ref _bytes, loader.Bytes);
+            }
+        }
+
+        private void Load(SnapshotLoader loader, SnapshotBlock block)
+        {
+            block.Verify();
+            long before = loader.Records;
+            LoadOutcome outcome = loader.Load(block.Span);
+            if (outcome == LoadOutcome.OutOfMemory)
+            {
+                _outOfMemory = _stop = true;
+                return;
+            }
+            block.Expect(outcome == LoadOutcome.Damaged ? -1 : loader.Records - before);
+            progress.Add(block.Records, block.Span.Length);
+        }
+    }
+}

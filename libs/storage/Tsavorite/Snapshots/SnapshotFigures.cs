@@ -1,0 +1,18 @@
+namespace Tsavorite;
+
+/// <summary>How far a snapshot is; a peek while it runs.</summary>
+public readonly record struct SnapshotFigures
+{
+    /// <summary>Records the sink has taken.</summary>
+    public long Records { get; init; }
+    /// <summary>Bytes the sink has taken.</summary>
+    public long Bytes { get; init; }
+    /// <summary>Of the records, those that writers saved before they changed them.</summary>
+    public long SavedRecords { get; init; }
+    /// <summary>Bytes saved by writers that wait for the sink.</summary>
+    public long BufferedBytes { get; init; }
+    /// <summary>Partitions walked to the end.</summary>
+    public int PartitionsDone { get; init; }
+    /// <summary>Partitions there are.</summary>
+    public int PartitionsTotal { get; init; }
+}

@@ -1,0 +1,94 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Puts the records of a snapshot's blocks into a store: no log, no decision about expiry. One per thread; several may load
+/// blocks of one snapshot at the same time, since its keys are distinct. Keys that are there already are overwritten.
+/// The owner pauses the store's expiry (<see cref="Store.PauseExpiry"/>) until what follows the snapshot has been read too: an
+/// expired record may still be prolonged there.
+/// </summary>
+public sealed unsafe class SnapshotLoader : IDisposable
+{
+    /// <summary>Bytes that must be readable behind a block.</summary>
+    public const int SlackBytes = 32;
+    private const int Ahead = 16;
+
+    private readonly Store _store;
+    private readonly StoreSession _session;
+    private readonly LoadRecord[] _records = new LoadRecord[Ahead];
+    private readonly KeyRef[] _keys = new KeyRef[Ahead];
+    private int _database = -1;
+    private uint _namespace;
+
+    /// <summary>A loader for the calling thread; <see cref="Store.Logging"/> must be off.</summary>
+    public SnapshotLoader(Store store)
+    {
+        ArgumentNullException.ThrowIfNull(store);
+        if (store.Logging) throw new InvalidOperationException("A store does not load a snapshot while it writes a log.");
+        _store = store;
+        _session = store.OpenSession(); // its clock stands at 0: nothing expires
+    }
+
+    /// <summary>Records loaded.</summary>
+    public long Records { get; private set; }
+
+    /// <summary>Their bytes, as they stand in the blocks.</summary>
+    public long Bytes { get; private set; }
+
+    /// <summary>
+    /// Loads a block whose checksum holds; its content is not trusted all the same. <see cref="SlackBytes"/> readable bytes lie
+    /// behind it.
+    /// </summary>
+    public LoadOutcome Load(ReadOnlySpan<byte> block)
+    {
+        fixed (byte* start = block)
+        {
+            byte* next = start, end = start + block.Length;
+            while (next < end)
+            {
+                int count = Prepare(ref next, end);
+                for (int i = 0; i < count; i++)
+                {
+                    if (_session.Modify(_keys[i], ref _records[i]) != Outcome.Done) return LoadOutcome.OutOfMemory;
+                    Records++;
+                    Bytes += _records[i].Bytes;
+                }
+                if (count < Ahead && next < end) return LoadOutcome.Damaged;
+            }
+        }
+        return LoadOutcome.Done;
+    }
+
+    /// <summary>Records in a block, -1 if it is not one; nothing is loaded.</summary>
+    public static int Count(ReadOnlySpan<byte> block)
+    {
+        int records = 0;
+        fixed (byte* start = block)
+        {
+            byte* next = start, end = start + block.Length;
+            for (; next < end && SnapshotRecord.TryRead(next, end, out LoadRecord record); next += record.Bytes) records++;
+            return next == end ? records : -1;
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _session.Dispose();
+
+    // The buckets of some records are brought towards the cache before the first is looked at (5 million keys in a third less).
+    private int Prepare(ref byte* next, byte* end)
+    {
+        int count = 0;
+        for (; count < Ahead && SnapshotRecord.TryRead(next, end, out LoadRecord record); count++)
+        {
+            if (record.Database != _database)
+            {
+                _database = record.Database;
+                _namespace = _store.Namespaces.Id(_database);
+            }
+            _keys[count] = _store.Key(record.Key, record.KeyBytes, _namespace);
+            _records[count] = record;
+            _store.PrefetchBucket(_keys[count]);
+            next += record.Bytes;
+        }
+        return count;
+    }
+}

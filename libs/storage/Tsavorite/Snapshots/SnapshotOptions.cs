@@ -1,0 +1,23 @@
+namespace Tsavorite;
+
+/// <summary>How much a snapshot may use.</summary>
+public sealed record SnapshotOptions
+{
+    /// <summary>
+    /// Bytes of records saved by writers and not yet taken by the sink, from which on <see cref="Store.SnapshotBehind"/> asks
+    /// writers to wait before they take locks.
+    /// </summary>
+    public long BufferBytes { get; init; } = 64L << 20;
+
+    /// <summary>
+    /// Bytes at which the snapshot gives up rather than take more memory, whatever writers do; 0 = eight times
+    /// <see cref="BufferBytes"/>. May be passed by the content of one bucket.
+    /// </summary>
+    public long BufferBytesMax { get; init; }
+
+    /// <summary>Test hook: buckets the walker takes in one lock hold.</summary>
+    internal int BucketsPerHold { get; init; } = 16;
+
+    /// <summary>Test hook: lock holds of one step.</summary>
+    internal int HoldsPerStep { get; init; } = 64;
+}

@@ -1,0 +1,196 @@
+namespace Tsavorite;
+
+/// <summary>
+/// The store as it was at one moment, the cut, handed to a sink while everybody goes on writing: no copy of the process, nobody
+/// stopped for longer than it takes to visit every partition's lock. One thread steps it.
+/// Every bucket carries the low 8 bits of the number of the snapshot that last had it. The cut raises the number; who comes
+/// first to a bucket then hands its records over and stamps it: a writer before its first change (into buffers), or the walker.
+/// S1: a bucket whose stamp is not the snapshot's holds what it held at the cut, whatever movers relocated (U18).
+/// S2: a bucket is handed over whole, chain included, and stamped, in one lock hold: exactly once.
+/// S3: behind the walker's cursor all is stamped; splits copy the stamp to both halves, merges wait (U16).
+/// S4: what writers save is bounded, see <see cref="SaveBuffers"/>.
+/// S5: a partition walked to the end is stamped as a whole; so a whole snapshot leaves one stamp in all buckets, and numbers
+/// may be compared by their low 8 bits as long as fewer than 256 have begun since the last whole one. Before that many were
+/// abandoned, all buckets are stamped anew.
+/// An index segment is only taken by a split, so every fresh bucket has its stamp from an older one.
+/// </summary>
+public sealed unsafe class StoreSnapshot : IDisposable
+{
+    private const int SavedPerStep = 16;
+    private readonly StoreCore _core;
+    private readonly SaveBuffers _buffers;
+    private readonly SnapshotWalk _walk;
+    private readonly int _holdsPerStep;
+    private int[] _databases;
+    private long _records, _bytes, _saved;
+    private volatile SnapshotState _state;
+    private bool _disposed;
+
+    internal StoreSnapshot(StoreCore core, SnapshotOptions options)
+    {
+        _core = core;
+        _buffers = new SaveBuffers(options, core.Shape->PartitionCount);
+        _walk = new SnapshotWalk(core, this, options.BucketsPerHold);
+        _holdsPerStep = options.HoldsPerStep;
+        _databases = new int[core.Databases.Length * 2];
+    }
+
+    /// <summary>The log's last batch before the cut: what it and earlier ones say is in the snapshot, the rest is not. 0 without a log.</summary>
+    public ulong Batch { get; private set; }
+
+    /// <summary>Seed of the store's key hash.</summary>
+    public ulong HashSeed => _core.HashSeed;
+
+    /// <summary>Partitions of the store.</summary>
+    public int Partitions => _core.Shape->PartitionCount;
+
+    /// <summary>How the snapshot stands.</summary>
+    public SnapshotState State => _state;
+
+    /// <summary>Figures of the moment; may be asked for by any thread.</summary>
+    public SnapshotFigures Figures => new()
+    {
+        Records = Volatile.Read(ref _records),
+        Bytes = Volatile.Read(ref _bytes),
+        SavedRecords = Volatile.Read(ref _saved),
+        BufferedBytes = _buffers.Bytes,
+        PartitionsDone = _walk.Done,
+        PartitionsTotal = Partitions,
+    };
+
+    internal bool Behind => _buffers.Behind;
+
+    internal long BufferedBytes => _buffers.Bytes;
+
+    /// <summary>
+    /// Hands about a block's worth of records to the sink, taking one partition lock at a time for some microseconds (longer only
+    /// for a record of many kilobytes). False once no step is to be made any more: <see cref="State"/> says whether the snapshot
+    /// is whole. What the sink throws goes through.
+    /// </summary>
+    public bool Step(ISnapshotSink sink)
+    {
+        ArgumentNullException.ThrowIfNull(sink);
+        if (_state != SnapshotState.Running) return false;
+        HandOutSaved(sink, SavedPerStep);
+        for (int i = 0; i < _holdsPerStep && !_walk.AtEnd; i++)
+        {
+            if (_walk.Hold()) continue;
+            _walk.Flush(sink);
+            break;
+        }
+        if (_state != SnapshotState.Running) return false;
+        if (!_walk.AtEnd) return true;
+        _walk.Flush(sink);
+        HandOutSaved(sink, int.MaxValue);
+        End(SnapshotState.Whole);
+        return false;
+    }
+
+    /// <summary>Ends the snapshot; before it is whole, this abandons it: writers save no more and what they saved is dropped.</summary>
+    public void Dispose()
+    {
+        if (_disposed) return;
+        _disposed = true;
+        for (int i = 0; i < Partitions; i++)
+        {
+            Partition* partition = _core.Shape->Partitions + i;
+            Partition.Enter(partition);
+            partition->Snapshot = 0;
+            Partition.Exit(partition);
+        }
+        if (_state == SnapshotState.Running) End(SnapshotState.Abandoned);
+        _core.Snapshots.Leave(this);
+        _buffers.Dispose();
+        _walk.Dispose();
+    }
+
+    /// <summary>The cut: every partition is locked, and the log's batch ends here.</summary>
+    internal void Cut(ulong number)
+    {
+        int[] databases = _core.Databases;
+        if (databases.Length > _databases.Length) _databases = new int[databases.Length];
+        Array.Fill(_databases, -1, databases.Length, _databases.Length - databases.Length);
+        databases.CopyTo(_databases, 0);
+        for (int i = 0; i < Partitions; i++) _core.Shape->Partitions[i].Snapshot = Partition.SnapshotRuns | (byte)number;
+    }
+
+    internal void Begun(ulong batch) => Batch = batch;
+
+    /// <summary>False for records of ids given up before the cut; else the database it stood in then.</summary>
+    internal bool Includes(byte* record, out int database)
+    {
+        uint ns = Record.Namespace(record);
+        Garnet.Common.Faults.Check.That(ns < (uint)_databases.Length, "S1 a record of the cut has an id of the cut");
+        database = _databases[ns];
+        return database >= 0;
+    }
+
+    /// <summary>U18: saves a bucket of the cut before its first change, under the partition's lock.</summary>
+    internal void Save(Partition* partition, byte* bucket)
+    {
+        byte stamp = (byte)partition->Snapshot;
+        if (Bucket.Stamp(bucket) == stamp || _state == SnapshotState.OutOfRoom) return;
+        int saved = 0;
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            if (*walk.Slot == 0) continue;
+            byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
+            if (!Includes(record, out int database)) continue;
+            byte* to = _buffers.Reserve(partition->Number, SnapshotRecord.BytesOf(record));
+            if (to == null)
+            {
+                End(SnapshotState.OutOfRoom); // S4
+                return;
+            }
+            SnapshotRecord.Write(to, record, database);
+            saved++;
+        }
+        Bucket.SetStamp(bucket, stamp); // S2
+        if (saved != 0) Interlocked.Add(ref _saved, saved);
+    }
+
+    /// <summary>The same for the walker, with a bucket that does not fit its block. Always true.</summary>
+    internal bool SaveLarge(Partition* partition, byte* bucket)
+    {
+        Save(partition, bucket);
+        _buffers.Close(partition->Number);
+        return true;
+    }
+
+    /// <summary>S5: every bucket of the partition is stamped, under its lock: writers save no more, merges may go on.</summary>
+    internal void Finish(Partition* partition)
+    {
+        partition->Snapshot = 0;
+        _buffers.Close(partition->Number);
+    }
+
+    internal void CountOut(int records, long bytes)
+    {
+        Volatile.Write(ref _records, _records + records);
+        Volatile.Write(ref _bytes, _bytes + bytes);
+    }
+
+    private void HandOutSaved(ISnapshotSink sink, int blocks)
+    {
+        for (; blocks > 0; blocks--)
+        {
+            SavedBlock* block = _buffers.TakeFull();
+            if (block == null) return;
+            try
+            {
+                sink.Write(new ReadOnlySpan<byte>(SavedBlock.Start(block), block->Used), block->Records);
+                CountOut(block->Records, block->Used);
+            }
+            finally
+            {
+                _buffers.Return(block);
+            }
+        }
+    }
+
+    private void End(SnapshotState state)
+    {
+        _state = state;
+        if (state == SnapshotState.Whole) _core.Snapshots.Whole();
+    }
+}
