@@ -51,6 +51,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void Progress(string line) => Write(LogLevel.Information, 18, line);
 
+    internal void Recovery(string message) => Write(LogLevel.Warning, 19, message);
+
     internal void LogTrouble(string why) => Write(LogLevel.Error, 16, $"Writes are refused: {why}");
 
     internal void LogRecovered() => Write(LogLevel.Information, 17, "Writes are taken again");

@@ -4,6 +4,7 @@ using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Aof;
+using Garnet.Aof.Snapshots;
 using Garnet.Server.Persistence;
 using Tsavorite;
 
@@ -150,13 +151,13 @@ internal sealed class InfoText(Server server, StringBuilder text)
         if (keeper.Loading)
             Job("loading", keeper.Progress);
         if (keeper.Saves?.Progress is { } saving)
-            Job("garnet_snapshot", saving);
+            Snapshot(saving);
         Field("garnet_data_directory", keeper.Directory);
         if (keeper.Trouble is { } trouble)
             Field("garnet_aof_trouble", trouble);
         if (keeper.Figures is not { } figures)
             return;
-        Field("aof_current_size", figures.Bytes);
+        Field("aof_current_size", figures.SegmentBytes);
         Field("aof_buffer_length", figures.StagedBytes);
         Field("garnet_aof_open_batch", (long)keeper.Log.Batch);
         Field("garnet_aof_durable_batch", (long)keeper.Durable);
@@ -166,15 +167,23 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("garnet_aof_segments", figures.Segments);
     }
 
+    private void Snapshot(SnapshotProgress saving)
+    {
+        Field("garnet_snapshot_records", saving.Records);
+        Field("garnet_snapshot_bytes", saving.Bytes);
+        Field("garnet_snapshot_bytes_per_sec", saving.BytesPerSecond);
+        Field("garnet_snapshot_partitions_done", saving.PartitionsDone);
+        Field("garnet_snapshot_partitions", saving.PartitionsTotal);
+    }
+
     // The fields that redis has for a load, and the same for our own jobs.
     private void Job(string name, JobProgress job)
     {
         long total = job.TotalBytes, done = job.DoneBytes;
-        Field(name + "_start_time", job.StartedMs / 1000);
         Field(name + "_total_bytes", total);
         Field(name + "_loaded_bytes", done);
         Field(name + "_loaded_perc", (total == 0 ? 0 : 100.0 * done / total).ToString("F2", CultureInfo.InvariantCulture));
-        Field(name + "_eta_seconds", job.RemainingMs / 1000);
+        Field(name + "_eta_seconds", Math.Max(job.LeftMs, 0) / 1000);
     }
 
     internal void Stats()

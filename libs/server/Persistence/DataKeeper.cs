@@ -36,8 +36,9 @@ internal sealed class DataKeeper : IDisposable
         _settings = settings;
         _clock = clock;
         _log = log;
-        _directory = DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path));
-        _aofSettings = new AofSettings { Sublogs = settings.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes };
+        var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, settings.Sublogs > 0 ? settings.Sublogs : Math.Clamp(Environment.ProcessorCount / 4, 1, AofSettings.SublogsMax));
+        _directory = DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
+        _aofSettings = new AofSettings { Sublogs = _directory.Manifest.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes };
         Progress = new JobProgress("loading", clock);
         if (settings.AppendOnly)
         {
@@ -46,7 +47,7 @@ internal sealed class DataKeeper : IDisposable
         }
         else
         {
-            Counter = new ChangeCounter(_directory.Manifest.Partitions);
+            Counter = new ChangeCounter(_directory.Manifest.Lanes);
         }
     }
 
@@ -74,7 +75,7 @@ internal sealed class DataKeeper : IDisposable
     internal ulong HashSeed => _directory.Manifest.HashSeed;
 
     /// <summary>Partitions that the directory was written with.</summary>
-    internal int Partitions => _directory.Manifest.Partitions;
+    internal int Partitions => _directory.Manifest.Lanes;
 
     /// <summary>The directory, for people.</summary>
     internal string Directory => _directory.Disk.Path;
@@ -103,11 +104,11 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Why the log does not keep changes now; null while it does.</summary>
     internal string? Trouble => _aof?.Poison ?? _aof?.Stalled;
 
-    /// <summary>True while the log has no memory for more changes.</summary>
-    internal bool IsFull => _aof is { IsFull: true };
+    /// <summary>True while the log, or a snapshot, has no memory for more changes.</summary>
+    internal bool IsFull => _aof is { IsFull: true } || _server!.Store.SnapshotBehind;
 
     /// <summary>True if some commands may be refused now.</summary>
-    internal bool Blocks => _loading || (_aof is { } aof && (aof.IsFull || aof.Poison is not null || aof.Stalled is not null));
+    internal bool Blocks => _loading || IsFull || (_aof is { } aof && (aof.Poison is not null || aof.Stalled is not null));
 
     /// <summary>Replies may acknowledge changes up to this batch: synced under <c>always</c>, else given to the system.</summary>
     internal ulong Kept => _aof is null ? ulong.MaxValue : _aofSettings.Sync == SyncPolicy.Always ? _aof.Durable : _aof.Written;
@@ -219,7 +220,10 @@ internal sealed class DataKeeper : IDisposable
             var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
             using var speaker = new Timer(_ => _log.Progress(Progress.Format()), null, 1000, 1000);
             RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, Progress);
-            _aof?.Start(new AofStart(report.Term, report.LastBatch, report.LastHeaderCrcs, Partitions, HashSeed), server.Store);
+            foreach (string message in report.Messages)
+                _log.Recovery(message);
+            _aof?.Attach(server.Store);
+            _aof?.Start(report.Start);
             Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
             server.Store.Logging = true;
             server.Store.PauseExpiry(false);

@@ -1,7 +1,9 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Tsavorite;
 
 namespace Garnet.Server.Persistence;
 
@@ -37,7 +39,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     internal bool LastFailed => _lastFailed;
 
     /// <summary>How far the running snapshot has come; null while none runs.</summary>
-    internal JobProgress? Progress { get; private set; }
+    internal SnapshotProgress? Progress { get; private set; }
 
     /// <summary>True while a snapshot is being taken.</summary>
     internal bool IsRunning => Volatile.Read(ref _thread) is not null;
@@ -53,7 +55,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
             if (_thread is not null || _cancellation.IsCancellationRequested)
                 return 0;
             BeganMs = clock.UnixMs;
-            Progress = new JobProgress("snapshot", clock);
+            Progress = new SnapshotProgress();
             _thread = new Thread(Run) { IsBackground = true, Name = "snapshot" };
             _thread.Start();
             return ++_number;
@@ -109,9 +111,15 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         _cancellation.Dispose();
     }
 
+    private void Speak()
+    {
+        if (Progress is { } progress)
+            log.Progress($"Snapshot: {progress.Records} records, {progress.Bytes >> 20} MiB, {progress.BytesPerSecond >> 20} MiB/s, {progress.PartitionsDone} of {progress.PartitionsTotal} partitions");
+    }
+
     private long Total() => keeper.Counter?.Changes ?? (long)(keeper.Figures?.Entries ?? 0);
 
-    private long LogBytes() => keeper.Figures?.Bytes ?? 0;
+    private long LogBytes() => keeper.Figures?.BytesWritten ?? 0;
 
     private void Run()
     {
@@ -124,10 +132,6 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         catch (DiskException e)
         {
             log.SaveFailed(e.Message);
-        }
-        catch (OperationCanceledException)
-        {
-            log.SaveFailed("the server stops");
         }
         catch (GarnetException e)
         {
@@ -150,8 +154,14 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
 
     private bool Take()
     {
-        using var speaker = new Timer(_ => log.Progress(Progress?.Format() ?? ""), null, 1000, 1000);
-        SavedSnapshot saved = SnapshotFiles.Save(server.Store, directory, settings, clock, Progress!, _cancellation.Token);
+        using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
+        SavedSnapshot saved = SnapshotFiles.Save(server.Store, directory, clock, Progress!, _cancellation.Token);
+        if (saved.Outcome != SnapshotState.Whole)
+        {
+            log.SaveFailed(saved.Outcome == SnapshotState.OutOfRoom ? "writers changed more than the snapshot may keep in memory; take it when there is less load" : "the server stops");
+            return false;
+        }
+
         if (!keeper.WaitDurable(saved.Batch))
         {
             log.SaveFailed("the append-only file failed");
@@ -159,7 +169,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         }
 
         directory.PublishSnapshot(saved.Name, saved.Batch);
-        keeper.Truncate(saved.Batch);
+        keeper.Truncate(directory.Manifest.Previous?.Batch ?? 0); // the snapshot before stays the way back
         LastSaveMs = clock.UnixMs;
         SnapshotBytes = saved.Bytes;
         Published++;

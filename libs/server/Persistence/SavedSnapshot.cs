@@ -1,4 +1,6 @@
+using Tsavorite;
+
 namespace Garnet.Server.Persistence;
 
-/// <summary>A snapshot file that is written and synced, not yet named by the manifest.</summary>
-internal readonly record struct SavedSnapshot(string Name, ulong Batch, long Records, long Bytes);
+/// <summary>What taking a snapshot came to: if <see cref="SnapshotState.Whole"/>, a file that is synced and not yet named by the manifest.</summary>
+internal readonly record struct SavedSnapshot(SnapshotState Outcome, string Name, ulong Batch, long Records, long Bytes);

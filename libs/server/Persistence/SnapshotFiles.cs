@@ -1,11 +1,58 @@
 using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Snapshots;
+using Garnet.Common;
 using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
 
+/// <summary>Between the store's snapshot files and the data directory: what recovery asks of a file, and how one is made.</summary>
 internal sealed class SnapshotFiles : ISnapshotSource
 {
+    private SnapshotFiles()
+    {
+    }
+
+    /// <summary>The one instance; it holds nothing.</summary>
     internal static SnapshotFiles Instance { get; } = new();
-    internal static SavedSnapshot Save(Store store, DataDirectory directory, PersistenceSettings settings, IClock clock, JobProgress progress, CancellationToken cancellation) => throw new NotSupportedException();
+
+    /// <inheritdoc/>
+    public Aof.SnapshotFacts Check(IDisk disk, string name, JobProgress progress)
+    {
+        try
+        {
+            Aof.Snapshots.SnapshotFacts facts = SnapshotReader.Check(disk, name);
+            return new Aof.SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null);
+        }
+        catch (SnapshotFileException e)
+        {
+            return new Aof.SnapshotFacts(0, 0, 0, 0, e.Message);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Load(IDisk disk, string name, Store store, JobProgress progress)
+    {
+        SnapshotLoad load = SnapshotReader.Load(disk, name, store);
+        progress.Add(load.Bytes);
+        if (load.Outcome != LoadOutcome.OutOfMemory)
+            return;
+        throw new GarnetException(
+            ExitKind.Data,
+            $"the snapshot {name} does not fit into memory",
+            $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} bytes, maxmemory is {load.Store.LimitBytes}",
+            "Raise maxmemory, or set a maxmemory-policy that evicts");
+    }
+
+    /// <summary>Takes a snapshot and gives the file its name; it is not published yet.</summary>
+    internal static SavedSnapshot Save(Store store, DataDirectory directory, IClock clock, SnapshotProgress progress, CancellationToken cancellation)
+    {
+        SnapshotResult result = SnapshotJob.Run(store, directory.Disk, new SnapshotJobOptions { Term = directory.Manifest.Term }, clock, cancellation, progress);
+        if (result.State != SnapshotState.Whole)
+            return new SavedSnapshot(Outcome: result.State, "", 0, 0, 0);
+        SnapshotWriter.Publish(directory.Disk, result.Facts);
+        directory.Disk.SyncDirectory();
+        return new SavedSnapshot(result.State, result.Facts.Name, result.Facts.Batch, (long)result.Facts.Records, result.Facts.FileBytes);
+    }
 }

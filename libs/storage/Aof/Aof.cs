@@ -42,7 +42,7 @@ public sealed class Aof : IWriteLog, IDisposable
     }
 
     /// <summary>
-    /// Raised on a writer's thread whenever <see cref="Durable"/>, <see cref="Poison"/> or <see cref="Stalled"/> moved. Handlers must
+    /// Raised on a writer's thread whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or <see cref="Stalled"/> moved. Handlers must
     /// be quick and must not throw.
     /// </summary>
     public event Action? Advanced;

@@ -54,10 +54,10 @@ public sealed class PersistenceTests
         server.Kill();
         server.Start();
         using RespConnection again = server.Connect();
-        Assert.That(again.Call("MGET", "gone", "a").ToString(), Is.EqualTo("[ $- 1 ]").Or.EqualTo("[ nil 1 ]").Or.EqualTo("[ _ 1 ]"), "database 0");
+        Assert.That(again.Call("MGET", "gone", "a").ToString(), Is.EqualTo("[ $-1 \"1\" ]"), "database 0");
         Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo(":1"));
         again.Call("SELECT", "1");
-        Assert.That(again.Call("MGET", "a", "b").ToString(), Is.EqualTo("[ 0 \"now in 1\" ]"));
+        Assert.That(again.Call("MGET", "a", "b").ToString(), Is.EqualTo("[ \"0\" \"now in 1\" ]"));
         again.Call("SELECT", "2");
         Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo(":0"));
     }
@@ -116,7 +116,7 @@ public sealed class PersistenceTests
         Assert.That(connection.Call("EXISTS", "dies", "m1").ToString(), Is.EqualTo(":0"));
         Assert.That(connection.Call("TTL", "lives").Text, Does.StartWith("99").Or.EqualTo("100000"));
         Assert.That(connection.Call("GET", "f").Text, Is.EqualTo("1.5"));
-        Assert.That(connection.Call("MGET", "m2", "m3").ToString(), Is.EqualTo("[ 2 1 ]"));
+        Assert.That(connection.Call("MGET", "m2", "m3").ToString(), Is.EqualTo("[ \"2\" \"1\" ]"));
         connection.Call("SELECT", "7");
         Assert.That(connection.Call("GET", "other").Text, Is.EqualTo("seven"));
         connection.Call("SELECT", "0");

@@ -40,8 +40,9 @@ internal sealed class LogState
             _writtenBy[sublog] = Math.Max(_writtenBy[sublog], written);
             _durableBy[sublog] = Math.Max(_durableBy[sublog], durable);
             ulong all = _durableBy.Min();
-            moved = all != _durable;
-            Volatile.Write(ref _written, _writtenBy.Min());
+            ulong given = _writtenBy.Min();
+            moved = all != _durable || given != _written;
+            Volatile.Write(ref _written, given);
             Volatile.Write(ref _durable, all);
         }
         if (moved) Advanced?.Invoke();

@@ -8,8 +8,8 @@ namespace Garnet.Aof.Writing;
 
 /// <summary>
 /// Closes batches: raises the number, visits every partition, hands each sublog its part. A thread of its own does it when
-/// it is time; an exclusive step does it when it must (<see cref="Close"/>), and under always a writer that has just
-/// become free does it for itself, so that all that gathered during one sync is in the next.
+/// it is time; an exclusive step does it when it must (<see cref="Close"/>), and while somebody waits for what is open a
+/// writer that has just become free does it for itself, so that all that gathered during one write is in the next.
 /// S1: who closes a batch holds the gate from raising the number until the parts are queued; so sublogs see batches in
 /// order, and an exclusive step, which holds it throughout, is at a boundary of batches.
 /// S2: a batch is closed only if something was written to it: who writes nothing causes no writes.
@@ -89,7 +89,7 @@ internal sealed class Sealer : IPartitionVisitor
     /// <summary>A writer could begin.</summary>
     public void OnFree()
     {
-        bool gathers = _settings.Sync == SyncPolicy.Always && !Volatile.Read(ref _stopping);
+        bool gathers = Volatile.Read(ref _demanded) >= _lanes.Batch && !Volatile.Read(ref _stopping);
         if (gathers && Queued() < QueuedMax && _lanes.HasEntries() && _gate.TryEnter())
         {
             Seal();
