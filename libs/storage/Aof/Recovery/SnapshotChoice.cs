@@ -32,7 +32,7 @@ internal sealed class SnapshotChoice
     }
 
     /// <summary>What is wrong with a snapshot; null = nothing.</summary>
-    public static string? DamageOf(IDisk disk, SnapshotName snapshot, SnapshotFacts facts) =>
+    public static string? DamageOf(SnapshotName snapshot, SnapshotFacts facts) =>
         facts.Damage ?? (facts.Batch != snapshot.Batch ? $"it ends with batch {facts.Batch}, the manifest says {snapshot.Batch}" : null);
 
     /// <summary>The facts of a snapshot, also of one that is not there.</summary>
@@ -42,7 +42,7 @@ internal sealed class SnapshotChoice
     private void Try(IDisk disk, SnapshotName snapshot, ISnapshotSource source, JobProgress progress)
     {
         SnapshotFacts facts = FactsOf(disk, snapshot, source, progress);
-        string? damage = DamageOf(disk, snapshot, facts);
+        string? damage = DamageOf(snapshot, facts);
         if (damage is null)
         {
             Chosen = snapshot;

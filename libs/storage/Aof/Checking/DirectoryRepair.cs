@@ -1,0 +1,111 @@
+using Garnet.Aof.Checking;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Aof.Recovery;
+
+namespace Garnet.Aof;
+
+/// <summary>
+/// Makes a damaged data directory one that a server starts on, at the price of what is damaged. Whatever is changed is kept aside
+/// first (<c>damaged-&lt;n&gt;-&lt;name&gt;</c>), and nothing is deleted. A repair that was interrupted is planned anew.
+/// The caller sees to it that no server uses the directory. Throws <see cref="DiskException"/>.
+/// </summary>
+public static class DirectoryRepair
+{
+    /// <summary>Looks at everything and says what could be done; changes nothing.</summary>
+    public static RepairPlan Plan(IDisk disk, ISnapshotSource snapshots, JobProgress progress)
+    {
+        using var inspection = new Inspection(disk, snapshots, progress);
+        inspection.Run();
+        if (inspection.ManifestState == HeaderState.Newer || inspection.Reader?.Failure?.Kind == LogFailureKind.Newer)
+            return new RepairPlan([], [], "A newer version of the server wrote the directory: start that version.");
+        if (inspection.Manifest is null)
+            return new RepairPlan([], [], $"There is no manifest and no sublog file with a whole header in {disk.Path}: nothing says what the directory was.");
+        var planning = new Planning(disk, inspection);
+        planning.CutLog();
+        planning.MoveSnapshots();
+        planning.RenewManifest();
+        return planning.Lost is { } lost ? new RepairPlan([], [], lost) : new RepairPlan(planning.Lines, planning.Steps, null);
+    }
+
+    /// <summary>Does what was planned, in order; every step is durable before the next begins.</summary>
+    public static void Apply(RepairPlan plan)
+    {
+        foreach (Action step in plan.Steps) step();
+    }
+
+    private sealed class Planning(IDisk disk, Inspection inspection)
+    {
+        private readonly Manifest _manifest = inspection.Manifest!;
+
+        public List<string> Lines { get; } = [];
+        public List<Action> Steps { get; } = [];
+        public string? Lost { get; private set; }
+
+        public void CutLog()
+        {
+            if (inspection.Tail is not { IsDamage: true } || inspection.Reader is not { Failure: { } failure } reader) return;
+            Add($"cut the log behind batch {reader.LastBatch} ({failure.File}, offset {failure.Offset}), keeping the originals of the files that are cut or dropped",
+                () => Cut(_manifest.Sublogs));
+        }
+
+        public void MoveSnapshots()
+        {
+            foreach (string name in inspection.Damaged)
+                Add($"keep the damaged snapshot {name} aside", () => Move(name));
+        }
+
+        public void RenewManifest()
+        {
+            Manifest next = _manifest with
+            {
+                Snapshot = Usable().FirstOrDefault(), Previous = Usable().Skip(1).FirstOrDefault(),
+                Term = Math.Max(_manifest.Term, inspection.Reader?.LastTerm ?? 0) + (inspection.Tail is { IsDamage: true } ? 1u : 0),
+            };
+            ulong from = (next.Snapshot?.Batch ?? 0) + 1;
+            bool hadMore = _manifest.Snapshot != null && next.Snapshot is null;
+            if (hadMore && !LogFiles.All(disk).Exists(file => file.FirstBatch <= from))
+                Lost = "The snapshots are damaged and the log does not reach back to its beginning: put a snapshot back from a copy.";
+            bool damaged = inspection.ManifestState != HeaderState.Whole;
+            if (!damaged && next == _manifest) return;
+            // First of all steps: a manifest of the new term must be there before the log is cut.
+            Lines.Insert(0, damaged
+                ? $"write a new manifest from the other files (term {next.Term}, snapshot {next.Snapshot?.File ?? "none"}), keeping the old one aside if there is one"
+                : $"write the manifest anew (term {next.Term}, snapshot {next.Snapshot?.File ?? "none"})");
+            Steps.Insert(0, () => Renew(damaged, next));
+        }
+
+        // A repaired directory begins with a sound snapshot that the manifest knew, or, without one, with the newest.
+        private IEnumerable<SnapshotName> Usable() => inspection.ManifestState == HeaderState.Whole
+            ? inspection.Sound.Where(snapshot => snapshot == _manifest.Snapshot || snapshot == _manifest.Previous)
+            : inspection.Sound;
+
+        private void Add(string line, Action step)
+        {
+            Lines.Add(line);
+            Steps.Add(step);
+        }
+
+        private void Cut(int sublogs)
+        {
+            using var reader = new LogReader(disk, sublogs, inspection.Start);
+            while (reader.Next())
+            {
+            }
+            new LogCut(disk, CorruptionPolicy.Truncate).Apply(reader);
+        }
+
+        private void Move(string name)
+        {
+            Aside.Move(disk, name);
+            disk.SyncDirectory();
+        }
+
+        private void Renew(bool damaged, Manifest next)
+        {
+            if (damaged && disk.List().Contains(Manifest.FileName)) Aside.Copy(disk, Manifest.FileName);
+            ManifestFile.Publish(disk, next);
+        }
+    }
+}

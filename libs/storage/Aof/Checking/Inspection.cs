@@ -1,0 +1,151 @@
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Aof.Recovery;
+
+namespace Garnet.Aof.Checking;
+
+/// <summary>
+/// One walk over a data directory: the manifest (or what it must have been, from the other files), the snapshots, the log. A
+/// check reports it, a repair acts on it.
+/// </summary>
+internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgress progress) : IDisposable
+{
+    private readonly List<CheckFinding> _findings = [];
+
+    public IReadOnlyList<CheckFinding> Findings => _findings;
+    public ulong LastBatch { get; private set; }
+    public long Batches { get; private set; }
+    public HeaderState ManifestState { get; private set; }
+    /// <summary>The manifest; if it cannot be read, one made from the other files; null if they do not tell.</summary>
+    public Manifest? Manifest { get; private set; }
+    /// <summary>The snapshots that are sound, newest first, and the names of the damaged ones.</summary>
+    public List<SnapshotName> Sound { get; } = [];
+    public List<string> Damaged { get; } = [];
+    /// <summary>The batch of the snapshot behind which the log was read.</summary>
+    public ulong Start { get; private set; }
+    /// <summary>The log, read to its end; null if it was not read.</summary>
+    public LogReader? Reader { get; private set; }
+    public TailScan? Tail { get; private set; }
+
+    public void Run()
+    {
+        InspectSnapshots();
+        InspectManifest();
+        if (Manifest is null) return;
+        foreach (SnapshotName? named in new[] { Manifest.Snapshot, Manifest.Previous })
+            if (named != null && !disk.List().Contains(named.File)) Note(named.File, 0, "the manifest names it, and it is missing", true);
+        if (LogFiles.All(disk).Count > 0) InspectLog(Manifest);
+        LastBatch = Math.Max(LastBatch, UsableSnapshot(Manifest));
+    }
+
+    public void Dispose() => Reader?.Dispose();
+
+    private void InspectManifest()
+    {
+        ManifestState = ManifestFile.TryRead(disk, out Manifest? manifest);
+        Manifest = manifest;
+        switch (ManifestState)
+        {
+            case HeaderState.Whole:
+                Note(Format.Manifest.FileName, 0, "sound", false);
+                return;
+            case HeaderState.Newer:
+                Note(Format.Manifest.FileName, 0, "a newer version of the server wrote it", true);
+                return;
+            default:
+                Note(Format.Manifest.FileName, 0, disk.List().Contains(Format.Manifest.FileName) ? "damaged" : "missing", true);
+                Manifest = FromFiles();
+                return;
+        }
+    }
+
+    // Every sublog file says what the manifest said, but for the snapshots, whose names say their batches.
+    private Manifest? FromFiles()
+    {
+        LogFileHeader? youngest = null;
+        foreach (LogFile file in LogFiles.All(disk))
+        {
+            if (LogFileHeader.TryRead(WholeFile.Read(disk, file.Name, LogFileHeader.Bytes), out LogFileHeader header) != HeaderState.Whole) continue;
+            if (youngest is null || header.FirstBatch >= youngest.Value.FirstBatch) youngest = header;
+        }
+        if (youngest is not { } known) return null;
+        return new Manifest
+        {
+            HashSeed = known.HashSeed, Lanes = (int)known.Lanes, Sublogs = known.Sublogs, Term = known.Term,
+            Snapshot = Sound.FirstOrDefault(), Previous = Sound.Skip(1).FirstOrDefault(),
+        };
+    }
+
+    private void InspectSnapshots()
+    {
+        foreach (string name in disk.List().Reverse())
+        {
+            if (!SnapshotFileName.TryParse(name, out ulong batch)) continue;
+            var snapshot = new SnapshotName(name, batch);
+            SnapshotFacts facts = snapshots.Check(disk, name, progress);
+            string? damage = SnapshotChoice.DamageOf(snapshot, facts);
+            if (damage is null) Sound.Add(snapshot);
+            else Damaged.Add(name);
+            Note(name, 0, damage ?? $"sound, {facts.Records} records up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
+        }
+    }
+
+    private void InspectLog(Manifest manifest)
+    {
+        progress.Begin("checking the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
+        Start = UsableSnapshot(manifest);
+        if (FirstCommon(manifest.Sublogs) <= Start) InspectOldLog(manifest.Sublogs);
+        Reader = new LogReader(disk, manifest.Sublogs, Start);
+        while (Reader.Next()) Count(Reader);
+        LastBatch = Reader.LastBatch;
+        Tail = TailScan.Of(disk, Reader);
+        NoteEnd(Reader.Failure!, Tail);
+    }
+
+    private ulong UsableSnapshot(Manifest manifest)
+    {
+        foreach (SnapshotName? named in new[] { manifest.Snapshot, manifest.Previous })
+            if (named != null && Sound.Contains(named)) return named.Batch;
+        return 0;
+    }
+
+    // What the newest snapshot has made unnecessary, and what the one before it would need.
+    private void InspectOldLog(int sublogs)
+    {
+        using var old = new LogReader(disk, sublogs, FirstCommon(sublogs) - 1);
+        while (old.LastBatch < Start && old.Next()) Count(old);
+        if (old.Failure is { } failure)
+            Note(failure.File, failure.Offset, $"batch {failure.Batch}: {failure.Reason}; only the way back behind the newest snapshot needs it", true);
+    }
+
+    private void Count(LogReader reader)
+    {
+        Batches++;
+        foreach (SublogCursor cursor in reader.Cursors) progress.Add(cursor.Part.End - cursor.Part.Offset);
+    }
+
+    private void NoteEnd(LogFailure failure, TailScan tail)
+    {
+        for (int i = 0; i < Reader!.Cursors.Count; i++)
+        {
+            SublogCursor cursor = Reader.Cursors[i];
+            string name = cursor.FileIndex >= 0 ? cursor.Files[cursor.FileIndex].Name : LogFileName.Of(i, 1);
+            if (i != failure.Sublog) Note(name, cursor.Offset, $"sublog {i} is whole up to batch {LastBatch}", false);
+            else if (tail.IsDamage) Note(failure.File, failure.Offset, $"batch {failure.Batch}: {failure.Reason}, and {tail.Evidence}; batch {LastBatch} is the last good one", true);
+            else if (tail.HasRest) Note(failure.File, failure.Offset, $"batch {failure.Batch}: {failure.Reason}: an interrupted write, which the next start cuts off", false);
+            else Note(failure.File, failure.Offset, $"sublog {i} ends with batch {LastBatch}", false);
+        }
+    }
+
+    // The first batch of which every sublog still has the file.
+    private ulong FirstCommon(int sublogs)
+    {
+        ulong first = 1;
+        for (int i = 0; i < sublogs; i++)
+            if (LogFiles.Of(disk, i) is [var oldest, ..]) first = Math.Max(first, oldest.FirstBatch);
+        return first;
+    }
+
+    private void Note(string file, long offset, string text, bool isDamage) => _findings.Add(new CheckFinding(file, offset, text, isDamage));
+}

@@ -1,0 +1,128 @@
+using Garnet.Aof.Format;
+using Garnet.Aof.Test.Disk;
+using NUnit.Framework;
+
+namespace Garnet.Aof.Test.Reading;
+
+/// <summary>A check says what is wrong and changes nothing; a repair makes a directory that starts, and deletes nothing.</summary>
+public sealed class CheckTests
+{
+    [Test]
+    public void A_sound_directory_needs_no_repair([Values(1, 3)] int sublogs)
+    {
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(sublogs, out _, out ulong last);
+        int before = disk.Operations;
+        CheckReport report = DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress());
+        Assert.That(report.IsSound, string.Join('\n', report.Findings));
+        Assert.That(report.LastBatch, Is.EqualTo(last));
+        Assert.That(report.Batches, Is.EqualTo((long)last));
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Lines, Is.Empty);
+        Assert.That(disk.Operations, Is.EqualTo(before));
+    }
+
+    [Test]
+    public void Damage_in_the_log_is_found_by_place_and_cut_by_a_repair([Values(1, 3)] int sublogs)
+    {
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(sublogs, out Workload workload, out ulong last);
+        (string file, int offset) = PartOf(disk, last - 3);
+        byte[] bytes = disk.Get(file);
+        bytes[offset + 44] ^= 1;
+        disk.Put(file, bytes);
+        CheckReport report = DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress());
+        Assert.That(report.IsSound, Is.False);
+        Assert.That(report.LastBatch, Is.EqualTo(last - 4));
+        Assert.That(string.Join('\n', report.Findings), Does.Contain($"{file}, offset {offset}: batch {last - 3}"));
+        Repaired(disk, workload, last - 4);
+        Assert.That(disk.Get("damaged-1-" + file), Is.EqualTo(bytes));
+    }
+
+    [Test]
+    public void A_lost_manifest_is_made_from_the_other_files([Values] bool damaged, [Values(1, 3)] int sublogs)
+    {
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(sublogs, out Workload workload, out ulong last);
+        byte[] before = disk.Get(Manifest.FileName);
+        if (damaged) SnapshotTests.Damage(disk, Manifest.FileName);
+        else disk.Delete(Manifest.FileName);
+        Assert.That(DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).IsSound, Is.False);
+        Repaired(disk, workload, last);
+        Assert.That(disk.Get(Manifest.FileName), Is.EqualTo(before));
+        Assert.That(disk.List().Contains("damaged-1-manifest"), Is.EqualTo(damaged));
+    }
+
+    [Test]
+    public void A_damaged_snapshot_is_set_aside([Values] bool newest)
+    {
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(1, out Workload workload, out ulong last);
+        string name = SnapshotFileName.Of(newest ? last - 5 : last - 20);
+        SnapshotTests.Damage(disk, name);
+        Assert.That(DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).Findings.Single(static f => f.IsDamage).File, Is.EqualTo(name));
+        Repaired(disk, workload, last);
+        Assert.That(disk.List(), Does.Contain("damaged-1-" + name));
+    }
+
+    [Test]
+    public void A_repair_that_crashes_can_be_done_again()
+    {
+        for (int operation = 1; operation < 40; operation++)
+        {
+            SimulatedDisk disk = SnapshotTests.WithSnapshots(3, out Workload workload, out ulong last).Copy();
+            (string file, int offset) = PartOf(disk, last - 3);
+            byte[] bytes = disk.Get(file);
+            bytes[offset + 44] ^= 1;
+            disk.Put(file, bytes);
+            SnapshotTests.Damage(disk, Manifest.FileName);
+            RepairPlan plan = DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress());
+            disk.CrashAt = operation;
+            try
+            {
+                DirectoryRepair.Apply(plan);
+            }
+            catch (SimulatedCrashException)
+            {
+            }
+            Repaired(disk.Crash(operation), workload, last - 4);
+        }
+    }
+
+    [Test]
+    public void What_a_newer_version_wrote_is_not_repaired()
+    {
+        var disk = new SimulatedDisk();
+        byte[] text = "garnet-manifest 2\n"u8.ToArray();
+        disk.Put(Manifest.FileName, [.. text, .. System.Text.Encoding.ASCII.GetBytes($"crc {Crc32C.Of(text):x8}\n")]);
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Hopeless, Does.Contain("newer"));
+    }
+
+    [Test]
+    public void Nothing_to_go_by_is_said_plainly()
+    {
+        var disk = new SimulatedDisk();
+        disk.Put(Manifest.FileName, [1, 2, 3]);
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Hopeless, Does.Contain("no sublog file"));
+    }
+
+    private static (string File, int Offset) PartOf(SimulatedDisk disk, ulong batch)
+    {
+        foreach (string name in disk.List().Where(static name => LogFileName.TryParse(name, out _, out _)))
+        {
+            byte[] bytes = disk.Get(name);
+            for (int at = 0; at + 64 <= bytes.Length; at += 64)
+                if (BatchHeader.TryRead(bytes.AsSpan(at), out BatchHeader header, out _) == HeaderState.Whole && header.Batch == batch) return (name, at);
+        }
+        throw new InvalidOperationException("no such batch");
+    }
+
+    private static void Repaired(SimulatedDisk disk, Workload workload, ulong last)
+    {
+        int files = disk.List().Count;
+        RepairPlan plan = DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress());
+        Assert.That(plan.Hopeless, Is.Null);
+        Assert.That(plan.Lines, Has.Count.EqualTo(plan.Steps.Count));
+        DirectoryRepair.Apply(plan);
+        Assert.That(disk.List(), Has.Count.GreaterThanOrEqualTo(files), "nothing is deleted");
+        using var store = new TestStore();
+        RecoveryReport report = store.Recover(DataDirectory.OpenUnlocked(disk));
+        Assert.That(report.Start.LastBatch, Is.EqualTo(last));
+        Assert.That(store.Text(), Is.EqualTo(workload.State(last)));
+    }
+}

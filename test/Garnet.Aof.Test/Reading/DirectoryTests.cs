@@ -1,0 +1,167 @@
+using System.Diagnostics;
+using System.Text;
+using Garnet.Aof.Format;
+using Garnet.Aof.Recovery;
+using Garnet.Aof.Test.Disk;
+using Garnet.Common;
+using NUnit.Framework;
+
+namespace Garnet.Aof.Test.Reading;
+
+/// <summary>Whom a data directory belongs to, and what its manifest may look like.</summary>
+[System.Runtime.Versioning.SupportedOSPlatform("linux")]
+public sealed class DirectoryTests
+{
+    private string _path = "";
+
+    [SetUp]
+    public void MakePlace() => _path = Directory.CreateTempSubdirectory("garnet-data-").FullName;
+
+    [TearDown]
+    public void RemovePlace() => Directory.Delete(_path, true);
+
+    [Test]
+    public void A_directory_that_is_not_there_is_made_for_its_owner_only()
+    {
+        string path = Path.Combine(_path, "made");
+        using (DataDirectory directory = Open(path)) Assert.That(directory.Manifest.HashSeed, Is.Not.Zero);
+        Assert.That(File.GetUnixFileMode(path), Is.EqualTo(UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute));
+        Assert.That(File.ReadAllText(Path.Combine(path, "lock")), Is.EqualTo($"{Environment.ProcessId}\n"));
+    }
+
+    [Test]
+    public void A_second_user_is_refused_and_told_who_the_first_is()
+    {
+        using (Open(_path))
+        {
+            var refused = Assert.Throws<GarnetException>(() => Open(_path))!;
+            Assert.That(refused.Kind, Is.EqualTo(ExitKind.Data));
+            Assert.That(refused.Message, Does.Contain($"process {Environment.ProcessId} "));
+        }
+        Open(_path).Dispose();
+    }
+
+    [Test]
+    public void A_symbolic_link_is_refused()
+    {
+        string link = _path + "-link";
+        File.CreateSymbolicLink(link, _path);
+        try
+        {
+            Assert.That(Refused(link).Message, Does.Contain("symbolic link").And.Contain(_path));
+        }
+        finally
+        {
+            File.Delete(link);
+        }
+    }
+
+    [Test]
+    public void A_manifest_that_is_a_symbolic_link_is_refused()
+    {
+        File.CreateSymbolicLink(Path.Combine(_path, "manifest"), "/etc/hostname");
+        Assert.That(Refused(_path).Message, Does.Contain("symbolic link").And.Contain("manifest"));
+    }
+
+    [Test]
+    public void A_directory_that_others_may_write_to_is_refused([Values(UnixFileMode.GroupWrite, UnixFileMode.OtherWrite)] UnixFileMode mode)
+    {
+        File.SetUnixFileMode(_path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute | mode);
+        Assert.That(Refused(_path).Next, Does.Contain("chmod 0700"));
+    }
+
+    [Test]
+    public void A_directory_that_cannot_be_written_is_refused()
+    {
+        File.SetUnixFileMode(_path, UnixFileMode.UserRead | UnixFileMode.UserExecute);
+        Assert.That(Refused(_path).Kind, Is.EqualTo(ExitKind.Permission));
+        File.SetUnixFileMode(_path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
+    }
+
+    [Test]
+    public void A_directory_of_another_user_is_refused()
+    {
+        if (Environment.UserName != "root")
+        {
+            Assert.That(Refused("/usr").Message, Does.Contain("user 0"));
+            return;
+        }
+        using (Process chown = Process.Start("chown", ["12345", _path])) chown.WaitForExit();
+        Assert.That(Refused(_path).Message, Does.Contain("user 12345").And.Contain("user 0"));
+    }
+
+    [Test]
+    public void A_file_where_the_directory_should_be_is_refused()
+    {
+        string path = Path.Combine(_path, "file");
+        File.WriteAllText(path, "");
+        Assert.That(Refused(path).Message, Does.Contain("not a directory"));
+    }
+
+    [Test]
+    public void A_manifest_comes_back_as_it_was_written()
+    {
+        var manifest = new Manifest
+        {
+            HashSeed = 0xFEDC_BA98_7654_3210, Lanes = 64, Sublogs = 3, Term = 12, Snapshot = new SnapshotName(SnapshotFileName.Of(9), 9),
+        };
+        Assert.That(Manifest.TryDecode(manifest.Encode(), out Manifest? read), Is.EqualTo(HeaderState.Whole));
+        Assert.That(read, Is.EqualTo(manifest));
+    }
+
+    [Test]
+    public void A_manifest_with_any_byte_changed_is_refused_by_name()
+    {
+        var disk = new SimulatedDisk();
+        DataDirectory.OpenUnlocked(disk).Dispose();
+        byte[] whole = disk.Get(Manifest.FileName);
+        for (int i = 0; i < whole.Length; i++)
+        {
+            byte[] damaged = [.. whole];
+            damaged[i] ^= 4;
+            disk.Put(Manifest.FileName, damaged);
+            var refused = Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk), $"byte {i}")!;
+            Assert.That(refused.Message, Does.Contain("/simulated/manifest").And.Contain("garnet-server repair"));
+            Assert.That(disk.Get(Manifest.FileName), Is.EqualTo(damaged), "a refusal changes nothing");
+        }
+    }
+
+    [Test]
+    public void A_manifest_of_a_newer_version_is_refused_by_name()
+    {
+        var disk = new SimulatedDisk();
+        string text = "garnet-manifest 2\nseed of something else\n";
+        disk.Put(Manifest.FileName, Encoding.ASCII.GetBytes($"{text}crc {Crc32C.Of(Encoding.ASCII.GetBytes(text)):x8}\n"));
+        Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("newer version"));
+    }
+
+    [Test]
+    public void A_missing_manifest_is_not_made_anew_where_there_is_a_log()
+    {
+        SimulatedDisk disk = ReplayTests.Log(1, 1, out _, out _);
+        disk.Delete(Manifest.FileName);
+        Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("missing").And.Contain("aof-00"));
+    }
+
+    [Test]
+    public void A_manifest_that_was_being_written_is_forgotten()
+    {
+        var disk = new SimulatedDisk();
+        DataDirectory.OpenUnlocked(disk).Dispose();
+        disk.Put(Manifest.NextFileName, [1, 2, 3]);
+        DataDirectory.OpenUnlocked(disk).Dispose();
+        Assert.That(disk.List(), Is.EqualTo(new[] { Manifest.FileName }));
+    }
+
+    [Test]
+    public void Only_names_of_the_format_are_taken_for_files_of_the_log([Values(
+        "aof-00-1.log", "aof-0-00000000000000000001.log", "aof-00-00000000000000000001.txt", "aof-00-0000000000000000000x.log", "damaged-1-aof-00-00000000000000000001.log")] string name)
+    {
+        Assert.That(LogFileName.TryParse(name, out _, out _), Is.False);
+        Assert.That(LogFileName.TryParse(LogFileName.Of(7, 42), out int sublog, out ulong batch) && sublog == 7 && batch == 42);
+    }
+
+    private static DataDirectory Open(string path) => DataDirectory.Open(path, static _ => new SimulatedDisk());
+
+    private static GarnetException Refused(string path) => Assert.Throws<GarnetException>(() => Open(path))!;
+}
