@@ -15,6 +15,10 @@ internal sealed class CommandLine
     public CommandVerb Verb { get; private set; }
     public string? ConfigFile { get; private set; }
     public string Reference { get; private set; } = "";
+    /// <summary>The directory to check or repair.</summary>
+    public string Directory { get; private set; } = "";
+    /// <summary>True if a repair is to be done, not only proposed.</summary>
+    public bool Applies { get; private set; }
     public int ExitCode { get; private set; }
     /// <summary>Each setting's name and its words, in order.</summary>
     public List<KeyValuePair<string, string[]>> Settings { get; } = [];
@@ -24,6 +28,7 @@ internal sealed class CommandLine
         var line = new CommandLine();
         var shell = new List<string>();
         int at = 0;
+        if (args is ["check" or "repair", ..]) return line.TakeDataVerb(args);
         if (args is ["ping" or "health", ..]) (line.Verb, at) = (CommandVerb.Ping, 1);
         else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..]) line.ConfigFile = args[at++];
         while (at < args.Length)
@@ -33,6 +38,15 @@ internal sealed class CommandLine
         }
         if (shell.Count > 0) line.ReadShell([.. shell]); // L1
         return line;
+    }
+
+    private CommandLine TakeDataVerb(string[] args)
+    {
+        bool repairs = args[0] == "repair", applies = args is [.., "--apply"];
+        if (args.Length != (repairs && applies ? 3 : 2) || args[1].StartsWith('-'))
+            throw new GarnetException(ExitKind.Configuration, $"{args[0]} cannot be run", "it needs a directory" + (repairs ? " and takes --apply" : ""), $"garnet-server {args[0]} DIR");
+        (Verb, Directory, Applies) = (repairs ? CommandVerb.RepairData : CommandVerb.CheckData, args[1], applies);
+        return this;
     }
 
     private static bool IsShell(string argument)

@@ -6,6 +6,8 @@ internal enum CommandVerb
     Serve,
     Ping,
     CheckConfig,
+    CheckData,
+    RepairData,
     PrintReference,
     /// <summary>Help or version was printed, or the options were wrong and that was printed.</summary>
     Done,

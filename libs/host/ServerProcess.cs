@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Server;
+using Garnet.Server.Persistence;
 using Microsoft.Extensions.Logging;
 
 namespace Garnet.Host;
@@ -24,6 +25,8 @@ public static class ServerProcess
             return line.Verb switch
             {
                 CommandVerb.Done => line.ExitCode,
+                CommandVerb.CheckData => DataTool.Check(line.Directory, Console.Out),
+                CommandVerb.RepairData => DataTool.Repair(line.Directory, line.Applies, Console.Out),
                 CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
                 _ => RunConfigured(line),
             };

@@ -11,6 +11,8 @@ internal sealed class ShellOptions
 
         Usage: garnet-server [FILE] [options] [--SETTING VALUE ...]
                garnet-server ping [--SETTING VALUE ...]     exits 0 if the server answers
+               garnet-server check DIR                      says what is sound in a data directory, and what is not
+               garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
 
         Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
         They are named as in redis.conf; website/docs/reference/settings.md lists them. FILE may be - for standard input.

@@ -50,6 +50,14 @@ public sealed class DataDirectory : IDisposable
     /// <summary>The same on a disk that somebody else guards.</summary>
     public static DataDirectory OpenUnlocked(IDisk disk, DirectoryLayout? fresh = null) => new(disk, null, fresh);
 
+    /// <summary>Keeps other processes out of a directory without reading anything; for tools that look at a damaged one.</summary>
+    public static IDisposable Hold(string path)
+    {
+        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        DirectoryGuard.Judge(path);
+        return DirectoryLock.Take(path);
+    }
+
     /// <summary>The files.</summary>
     public IDisk Disk { get; }
 

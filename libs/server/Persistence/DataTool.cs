@@ -1,0 +1,66 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Common;
+using Garnet.Common.Time;
+
+namespace Garnet.Server.Persistence;
+
+/// <summary>
+/// The data directory without a server: <c>garnet-server check DIR</c> reads everything and says what is sound, <c>repair DIR</c>
+/// proposes what would make a damaged one usable and, with <c>--apply</c>, does it; originals are kept aside.
+/// </summary>
+public static class DataTool
+{
+    private const int SpeakMs = 1000;
+
+    /// <summary>0 if everything is sound, else <see cref="ExitKind.Data"/>. Throws <see cref="GarnetException"/> if the directory cannot be used.</summary>
+    public static int Check(string path, TextWriter output) => With(path, output, (disk, progress) =>
+    {
+        CheckReport report = DirectoryCheck.Run(disk, SnapshotFiles.Instance, progress);
+        foreach (CheckFinding finding in report.Findings)
+            output.WriteLine((finding.IsDamage ? "DAMAGED  " : "         ") + finding);
+        output.WriteLine($"{report.Batches} batches read; the last good one is {report.LastBatch}.");
+        output.WriteLine(report.IsSound ? "The directory is sound." : "The directory is damaged: garnet-server repair DIR proposes what to do.");
+        return report.IsSound ? 0 : (int)ExitKind.Data;
+    });
+
+    /// <summary>0 if nothing is to be done or it was done, else <see cref="ExitKind.Data"/>. Throws as <see cref="Check"/> does.</summary>
+    public static int Repair(string path, bool apply, TextWriter output) => With(path, output, (disk, progress) =>
+    {
+        RepairPlan plan = DirectoryRepair.Plan(disk, SnapshotFiles.Instance, progress);
+        if (plan.Hopeless is { } hopeless)
+        {
+            output.WriteLine(hopeless);
+            return (int)ExitKind.Data;
+        }
+
+        foreach (string line in plan.Lines)
+            output.WriteLine((apply ? "Doing: " : "Would ") + line);
+        if (plan.Lines.Count == 0)
+            output.WriteLine("There is nothing to repair.");
+        else if (!apply)
+            output.WriteLine("Nothing was changed; --apply does it, keeping the originals as damaged-*.");
+        if (apply)
+            DirectoryRepair.Apply(plan);
+        return plan.Lines.Count == 0 || apply ? 0 : (int)ExitKind.Data;
+    });
+
+    private static int With(string path, TextWriter output, Func<IDisk, JobProgress, int> step)
+    {
+        string inner = Path.Combine(path, new PersistenceSettings().AppendDirectory);
+        string directory = Directory.Exists(inner) ? inner : path;
+        if (!Directory.Exists(directory))
+            throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", "Name the directory that was given as --dir");
+        using IDisposable held = DataDirectory.Hold(directory);
+        var progress = new JobProgress("reading", SystemClock.Instance);
+        using var speaker = new Timer(_ => output.WriteLine(progress.Format()), null, SpeakMs, SpeakMs);
+        try
+        {
+            return step(new FileDisk(directory), progress);
+        }
+        catch (DiskException e)
+        {
+            throw new GarnetException(ExitKind.Data, $"the data directory {directory} cannot be read", e.Message, "Look at the disk and at the rights of the files");
+        }
+    }
+}
