@@ -44,14 +44,14 @@ public sealed class Server : IDisposable
     {
     }
 
-    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null)
+    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null, Aof.DataDirectory? directory = null)
     {
         Settings = settings;
         Table = table;
         Log = new ServerLog(logger);
         Clock = clock;
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-        Keeper = DataKeeper.Open(settings.Persistence, table, clock, Log);
+        Keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, Log) : DataKeeper.Over(directory, settings.Persistence, clock, Log);
         Store = new Store(new StoreSettings
         {
             MemoryLimitBytes = MemoryLimitBytes,

@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -12,7 +13,7 @@ internal sealed class EmbeddedServer : IDisposable
 {
     private readonly TcpClient _client;
 
-    internal EmbeddedServer(IWriteLog? log = null)
+    internal EmbeddedServer(IWriteLog? log = null, DataDirectory? directory = null, AppendSync sync = AppendSync.Everysec)
     {
         var settings = new ServerSettings();
         var table = new SettingTable();
@@ -21,17 +22,25 @@ internal sealed class EmbeddedServer : IDisposable
         settings.Network.Port = 0;
         settings.Network.AnyPort = true;
         settings.Network.ReactorThreads = 2;
-        Server = new Server(settings, table, NullLogger.Instance, SystemClock.Instance, log);
+        settings.Persistence.AppendOnly = directory is not null;
+        settings.Persistence.AppendSync = sync;
+        Server = new Server(settings, table, NullLogger.Instance, SystemClock.Instance, log, directory);
         Server.Start();
         _client = new TcpClient("127.0.0.1", Server.Port) { NoDelay = true };
     }
 
     internal Server Server { get; }
 
+    /// <summary>Another connection.</summary>
+    internal TcpClient Connect() => new("127.0.0.1", Server.Port) { NoDelay = true };
+
     /// <summary>Sends bytes of the protocol and reads until the answer ends in the given text.</summary>
-    internal string Send(string bytes, string until)
+    internal string Send(string bytes, string until) => Send(_client, bytes, until);
+
+    /// <summary>The same on another connection.</summary>
+    internal static string Send(TcpClient client, string bytes, string until)
     {
-        NetworkStream stream = _client.GetStream();
+        NetworkStream stream = client.GetStream();
         stream.Write(Encoding.Latin1.GetBytes(bytes));
         var answer = new StringBuilder();
         byte[] buffer = new byte[16 * 1024];

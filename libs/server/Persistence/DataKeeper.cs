@@ -31,13 +31,12 @@ internal sealed class DataKeeper : IDisposable
     private volatile bool _loading = true;
     private volatile bool _stopped;
 
-    private DataKeeper(PersistenceSettings settings, IClock clock, ServerLog log)
+    private DataKeeper(PersistenceSettings settings, DataDirectory directory, IClock clock, ServerLog log)
     {
         _settings = settings;
         _clock = clock;
         _log = log;
-        var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, settings.Sublogs > 0 ? settings.Sublogs : Math.Clamp(Environment.ProcessorCount / 4, 1, AofSettings.SublogsMax));
-        _directory = DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
+        _directory = directory;
         _aofSettings = new AofSettings { Sublogs = _directory.Manifest.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes };
         Progress = new JobProgress("loading", clock);
         if (settings.AppendOnly)
@@ -59,7 +58,7 @@ internal sealed class DataKeeper : IDisposable
         if (!IsGiven(table, "appendonly"))
             settings.AppendOnly = hasDirectory;
         if (hasDirectory || settings.AppendOnly)
-            return new DataKeeper(settings, clock, log);
+            return new DataKeeper(settings, OpenDirectory(settings), clock, log);
         if (settings.Save.Rules.Count > 0)
             log.SaveWithoutDirectory();
         return null;
@@ -202,6 +201,16 @@ internal sealed class DataKeeper : IDisposable
         Counter?.Dispose();
         _advanced.Dispose();
         _directory.Dispose();
+    }
+
+    /// <summary>The same over a directory that a test has opened.</summary>
+    internal static DataKeeper Over(DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) => new(settings, directory, clock, log);
+
+    private static DataDirectory OpenDirectory(PersistenceSettings settings)
+    {
+        int sublogs = settings.Sublogs > 0 ? settings.Sublogs : Math.Clamp(Environment.ProcessorCount / 4, 1, AofSettings.SublogsMax);
+        var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, sublogs);
+        return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
     }
 
     private static bool IsGiven(SettingTable table, string name) => table.TryFind(name, out Setting? setting) && setting.Source != SettingSource.Default;

@@ -1,0 +1,112 @@
+using System.Net.Sockets;
+using Garnet.Aof;
+using Garnet.Aof.Test.Writing;
+
+namespace Garnet.Server.Test.Persistence;
+
+/// <summary>What clients see of a disk that is slow, full or broken, and of a server that loads.</summary>
+public sealed class KeeperTests
+{
+    [Test]
+    public void A_reply_waits_for_the_sync_and_nobody_else_does()
+    {
+        var disk = new MemoryDisk();
+        using var release = new ManualResetEventSlim(true);
+        using var reached = new ManualResetEventSlim();
+        disk.OnSync = _ =>
+        {
+            reached.Set();
+            release.Wait();
+        };
+        using EmbeddedServer server = Start(disk);
+        using TcpClient writer = server.Connect();
+        release.Reset();
+        reached.Reset();
+        writer.GetStream().Write("SET k v\r\nGET k\r\n"u8);
+        reached.Wait();
+        Assert.That(server.Send("GET k\r\n", "\r\n"), Does.StartWith("$1"), "the change is seen, and other clients are served");
+        Assert.That(writer.Available, Is.Zero, "the reply is held while the sync runs");
+        release.Set();
+        Assert.That(EmbeddedServer.Send(writer, "", "v\r\n"), Is.EqualTo("+OK\r\n$1\r\nv\r\n"));
+    }
+
+    [Test]
+    public void After_a_failed_sync_nothing_is_acknowledged_writes_are_refused_and_reads_go_on()
+    {
+        var disk = new MemoryDisk();
+        using EmbeddedServer server = Start(disk);
+        Assert.That(server.Send("SET k before\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+        disk.OnSync = name => throw MemoryDisk.Broken("sync", name);
+        using TcpClient writer = server.Connect();
+        writer.GetStream().Write("SET k after\r\n"u8);
+        Assert.That(writer.GetStream().Read(new byte[100]), Is.Zero, "closed without a reply: whether the change lives is not known");
+        Assert.That(server.Send("SET k again\r\n", "\r\n"), Does.StartWith("-MISCONF Errors writing to the AOF file: sync").And.Contain("Input/output error"));
+        Assert.That(server.Send("GET k\r\n", "after\r\n"), Is.EqualTo("$5\r\nafter\r\n"));
+        Assert.That(server.Send("INFO persistence\r\n", "garnet_aof_segments:1\r\n\r\n"), Does.Contain("aof_last_write_status:err"));
+    }
+
+    [Test]
+    public void A_full_disk_refuses_writes_until_there_is_space_and_loses_nothing()
+    {
+        var disk = new MemoryDisk();
+        using EmbeddedServer server = Start(disk);
+        using var refused = new ManualResetEventSlim();
+        bool full = true;
+        disk.OnWrite = (name, _) =>
+        {
+            if (!Volatile.Read(ref full)) return;
+            refused.Set();
+            throw MemoryDisk.Full("write", name);
+        };
+        using TcpClient writer = server.Connect();
+        writer.GetStream().Write("SET held 1\r\n"u8);
+        refused.Wait();
+        while (!server.Send("SET other 1\r\n", "\r\n").StartsWith("-MISCONF", StringComparison.Ordinal)) Thread.Yield();
+        Assert.That(writer.Available, Is.Zero);
+        Volatile.Write(ref full, false);
+        Assert.That(EmbeddedServer.Send(writer, "", "\r\n"), Is.EqualTo("+OK\r\n"), "the change that waited is kept and acknowledged now");
+        Assert.That(server.Send("SET other 2\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+    }
+
+    [Test]
+    public void While_data_is_loaded_commands_get_LOADING_but_those_that_redis_allows()
+    {
+        var disk = new MemoryDisk();
+        using var release = new ManualResetEventSlim();
+        DataDirectory directory = DataDirectory.OpenUnlocked(disk);
+        disk.OnCreate = _ => release.Wait();
+        using var server = new EmbeddedServer(directory: directory);
+        Assert.That(server.Send("GET k\r\n", "\r\n"), Is.EqualTo("-LOADING Redis is loading the dataset in memory\r\n"));
+        Assert.That(server.Send("SET k v\r\n", "\r\n"), Does.StartWith("-LOADING"));
+        Assert.That(server.Send("CONFIG GET appendfsync\r\n", "everysec\r\n"), Does.StartWith("*2"));
+        Assert.That(server.Send("INFO persistence\r\n", "garnet_data_directory:memory\r\n\r\n"), Does.Contain("loading:1"));
+        Assert.That(server.Server.Loaded.IsCompleted, Is.False);
+        release.Set();
+        server.Server.Loaded.Wait();
+        Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+    }
+
+    [Test]
+    public void What_was_written_is_there_after_a_restart_on_the_same_disk()
+    {
+        var disk = new MemoryDisk();
+        using (EmbeddedServer server = Start(disk))
+        {
+            server.Send("SET a 1\r\nINCR a\r\nSELECT 3\r\nSET b x\r\n", "+OK\r\n:2\r\n+OK\r\n+OK\r\n");
+            server.Send("SAVE\r\n", "+OK\r\n");
+            server.Send("APPEND b y\r\n", ":2\r\n");
+        }
+
+        using EmbeddedServer again = Start(disk);
+        Assert.That(again.Send("GET a\r\n", "2\r\n"), Is.EqualTo("$1\r\n2\r\n"));
+        again.Send("SELECT 3\r\n", "+OK\r\n");
+        Assert.That(again.Send("GET b\r\n", "xy\r\n"), Is.EqualTo("$2\r\nxy\r\n"));
+    }
+
+    private static EmbeddedServer Start(MemoryDisk disk)
+    {
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
+        server.Server.Loaded.Wait();
+        return server;
+    }
+}
