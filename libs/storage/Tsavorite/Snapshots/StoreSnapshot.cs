@@ -58,7 +58,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         PartitionsTotal = Partitions,
     };
 
-    internal bool Behind => _buffers.Behind;
+    internal bool Behind => _buffers.Behind && _state == SnapshotState.Running;
 
     internal long BufferedBytes => _buffers.Bytes;
 
