@@ -54,7 +54,8 @@ internal sealed unsafe class SnapshotStressTests
         load.Stop = true;
         foreach (Thread thread in threads) thread.Join();
         Assert.That(StoreCheck.Run(store), Is.Empty);
-        TestContext.Out.WriteLine($"seed {seed}: {load.Ops} writes, {saved} records saved, {cuts.Sum(static c => c.Blocks.Records)} in all, {store.Figures()}");
+        TestContext.Out.WriteLine($"seed {seed}: {load.Ops} writes, {saved} of {cuts.Sum(static c => c.Blocks.Records)} records saved, "
+            + store.Figures());
         Compare(log, cuts, seed);
         Assert.That(saved, Is.Positive, "writers were first at some buckets");
         StoreFigures figures = store.Figures();
