@@ -103,7 +103,8 @@ public sealed unsafe class Store : IDisposable
     /// <summary>
     /// Cuts the store: the snapshot returned hands out, step by step, all records as they are now. Locks every partition once,
     /// for microseconds; with a log, waits for a batch to end. One snapshot at a time: throws
-    /// <see cref="InvalidOperationException"/> while another has not been disposed of. Dispose of it before the store.
+    /// <see cref="InvalidOperationException"/> while another has not been disposed of. Dispose of it before the store. The caller
+    /// holds no <see cref="StoreSession.Lock"/>.
     /// </summary>
     public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null) => Core.Snapshots.Begin(options ?? new SnapshotOptions());
 

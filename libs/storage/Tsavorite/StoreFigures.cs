@@ -15,7 +15,7 @@ public readonly record struct StoreFigures
     public long IndexBytes { get; init; }
     /// <summary>Bytes that are taken with an empty store.</summary>
     public long FixedBytes { get; init; }
-    /// <summary>What writers saved for a running snapshot and the sink has not taken yet; outside the limit, so that nothing is evicted for it.</summary>
+    /// <summary>What writers saved for a snapshot whose sink has it not yet; not in <see cref="UsedBytes"/>: nothing is evicted for it.</summary>
     public long SnapshotBytes { get; init; }
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages { get; init; }

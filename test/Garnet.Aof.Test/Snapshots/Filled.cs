@@ -25,7 +25,11 @@ internal static unsafe class Filled
 
     public static Store Empty(long limit = 256 << 20) => new(new StoreSettings
     {
-        BackgroundMovers = false, Partitions = 4, HugePages = false, MemoryLimitBytes = limit, ReserveBytes = 1L << 30,
+        BackgroundMovers = false,
+        Partitions = 4,
+        HugePages = false,
+        MemoryLimitBytes = limit,
+        ReserveBytes = 1L << 30,
     });
 
     public static SortedDictionary<string, string> Content(Store store)

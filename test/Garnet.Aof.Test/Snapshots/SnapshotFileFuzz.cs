@@ -50,7 +50,8 @@ public sealed class SnapshotFileFuzz
         for (int i = random.Next(1, 4); i > 0; i--)
         {
             int at = random.Next(3) switch { 0 => random.Next(48), 1 => 4096 + random.Next(40), _ => random.Next(bad.Length) };
-            if (random.Next(4) == 0 && at + 4 <= bad.Length) BinaryPrimitives.WriteUInt32LittleEndian(bad.AsSpan(at), (uint)random.Next(-100, 100));
+            if (random.Next(4) == 0 && at + 4 <= bad.Length)
+                BinaryPrimitives.WriteInt32LittleEndian(bad.AsSpan(at), random.Next(-100, 100));
             else bad[at] = (byte)random.Next(256);
         }
         if (random.Next(4) != 0) BinaryPrimitives.WriteUInt32LittleEndian(bad.AsSpan(4092), Crc32C.Of(bad.AsSpan(0, 4092)));

@@ -71,7 +71,8 @@ public sealed class SnapshotFileTests
         using Store store = Filled.Store(20_000, 300);
         StepClock clock = new(50_000);
         long start = clock.MonotonicUs;
-        SnapshotFacts facts = SnapshotJob.Run(store, new RamDisk(), s_options with { BytesPerSecondMax = 1_000_000 }, clock, CancellationToken.None).Facts;
+        SnapshotJobOptions limited = s_options with { BytesPerSecondMax = 1_000_000 };
+        SnapshotFacts facts = SnapshotJob.Run(store, new RamDisk(), limited, clock, CancellationToken.None).Facts;
         long rate = (long)(facts.RecordBytes * 1e6 / (clock.MonotonicUs - start));
         Assert.That(rate, Is.InRange(500_000, 1_200_000));
     }
@@ -85,14 +86,15 @@ public sealed class SnapshotFileTests
         byte[] good = disk[facts.Name];
         Random random = new(5);
         // All of the header's fields, the first block's head and beginning, the end with footer and zeros, and a sample between.
-        IEnumerable<int> places = Enumerable.Range(0, 64).Concat(Enumerable.Range(4080, 200)).Concat(Enumerable.Range(good.Length - 4200, 4200))
+        IEnumerable<int> places = Enumerable.Range(0, 64).Concat(Enumerable.Range(4080, 200))
+            .Concat(Enumerable.Range(good.Length - 4200, 4200))
             .Concat(Enumerable.Range(0, 300).Select(_ => random.Next(good.Length)));
         foreach (int at in places)
         {
             byte[] bad = (byte[])good.Clone();
             bad[at] ^= (byte)(1 << random.Next(8));
             disk[facts.Name] = bad;
-            SnapshotFileException? refused = Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, facts.Name), $"byte {at}");
+            var refused = Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, facts.Name), $"byte {at}");
             Assert.That((refused!.File, refused.Offset <= at), Is.EqualTo((facts.Name, true)), $"byte {at}: {refused.Message}");
         }
     }
@@ -105,7 +107,8 @@ public sealed class SnapshotFileTests
         SnapshotFacts facts = Run(store, disk).Facts;
         byte[] good = disk[facts.Name];
         Random random = new(6);
-        foreach (int length in Enumerable.Range(0, 200).Select(_ => random.Next(good.Length)).Concat([0, 4096, good.Length - 4096, good.Length - 1]))
+        int[] edges = [0, 4096, good.Length - 4096, good.Length - 1];
+        foreach (int length in Enumerable.Range(0, 200).Select(_ => random.Next(good.Length)).Concat(edges))
         {
             disk[facts.Name] = good[..length];
             Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, facts.Name), $"{length} bytes");

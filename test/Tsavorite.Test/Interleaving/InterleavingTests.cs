@@ -44,7 +44,8 @@ internal sealed class InterleavingTests
 
     [Test]
     public void U16_U18_A_snapshot_a_change_of_structure_and_a_writer_look_like_some_order_of_them(
-        [Values("Split", "Merge", "Clean", "Flush")] string structure, [Values("SwapUp", "PutElsewhere", "Delete", "SetExpiry")] string writer)
+        [Values("Split", "Merge", "Clean", "Flush")] string structure,
+        [Values("SwapUp", "PutElsewhere", "Delete", "SetExpiry")] string writer)
     {
         int seed = Environment.TickCount & 0xFFFFFF;
         using Explorer explorer = new(seed % 2 == 0, "Snapshot", structure, writer);

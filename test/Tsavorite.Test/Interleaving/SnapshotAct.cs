@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Tsavorite.Test.Interleaving;
 
-/// <summary>A snapshot from cut to end, one bucket in a lock hold; what it saw is the cut, every record of it as often as it came.</summary>
+/// <summary>A snapshot from cut to end, one bucket in a lock hold; it saw the cut, every record as often as it came.</summary>
 internal sealed unsafe class SnapshotAct : ISnapshotSink
 {
     private readonly List<string> _records = [];
@@ -25,7 +25,8 @@ internal sealed unsafe class SnapshotAct : ISnapshotSink
 
     private static string Text(in LoadRecord record)
     {
-        string key = Encoding.ASCII.GetString(record.Key, record.KeyBytes), value = Encoding.ASCII.GetString(record.Value, record.ValueBytes);
+        string key = Encoding.ASCII.GetString(record.Key, record.KeyBytes);
+        string value = Encoding.ASCII.GetString(record.Value, record.ValueBytes);
         return $"{key}={string.Concat(value.Distinct())}{value.Length}@{record.ExpireAtMs}";
     }
 }

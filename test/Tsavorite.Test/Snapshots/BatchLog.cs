@@ -30,7 +30,8 @@ internal sealed class BatchLog(int partitions) : IWriteLog
 
     public ulong Close() => _batch++;
 
-    public void Control(byte opId, ReadOnlySpan<byte> arguments) => _controls.Add(new Entry(_batch++, opId, Whole, [], arguments.ToArray()));
+    public void Control(byte opId, ReadOnlySpan<byte> arguments) =>
+        _controls.Add(new Entry(_batch++, opId, Whole, [], arguments.ToArray()));
 
     public void Release() => _gate.Exit();
 
@@ -40,7 +41,7 @@ internal sealed class BatchLog(int partitions) : IWriteLog
         lock (_gate) Volatile.Write(ref _batch, _batch + 1);
     }
 
-    /// <summary>Runs all entries behind batch <paramref name="after"/> up to <paramref name="upTo"/> again; nobody writes any more.</summary>
+    /// <summary>Runs all entries behind batch <paramref name="after"/> up to <paramref name="upTo"/> again.</summary>
     public unsafe void Replay(Store store, StoreSession session, ulong after, ulong upTo)
     {
         int runs = 0;

@@ -29,6 +29,7 @@ internal static unsafe class Content
         if (database < 0) return;
         RecordView view = Record.View(record, word);
         content.Add(string.Create(CultureInfo.InvariantCulture, $"{database}:{Convert.ToHexString(view.KeySpan)}"),
-            string.Create(CultureInfo.InvariantCulture, $"{view.Kind} {view.ExpireAtMs} {view.ETag} {Convert.ToHexString(view.ValueSpan)}"));
+            string.Create(CultureInfo.InvariantCulture,
+                $"{view.Kind} {view.ExpireAtMs} {view.ETag} {Convert.ToHexString(view.ValueSpan)}"));
     }
 }

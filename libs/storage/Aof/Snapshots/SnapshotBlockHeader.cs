@@ -3,7 +3,7 @@ using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Snapshots;
 
-/// <summary>The 16 bytes in front of a block: magic, bytes of records, records, checksum of the 12 bytes before it and the records.</summary>
+/// <summary>The 16 bytes in front of a block: magic, bytes of records, records, checksum of these 12 bytes and the records.</summary>
 internal readonly record struct SnapshotBlockHeader(uint RecordBytes, uint Records, uint Crc)
 {
     public const int Bytes = 16;

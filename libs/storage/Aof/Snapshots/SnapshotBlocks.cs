@@ -42,7 +42,7 @@ internal sealed class SnapshotBlocks : IDisposable
     /// <summary>The header's facts, and the footer's once the end was reached.</summary>
     public SnapshotFacts Facts { get; private set; }
 
-    /// <summary>Reads the next block as it stands; false at the end, when footer and totals hold. The checksum is left to the caller.</summary>
+    /// <summary>Reads the next block as it stands; false at the end, if footer and totals hold. The caller checks the checksum.</summary>
     public bool Next(SnapshotBlock into)
     {
         lock (_turn)

@@ -1,7 +1,8 @@
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>A snapshot file is refused: which, from which byte on, and why.</summary>
-public sealed class SnapshotFileException(string file, long offset, string why, bool isNewer = false) : IOException($"{file} at {offset}: {why}")
+public sealed class SnapshotFileException(string file, long offset, string why, bool isNewer = false)
+    : IOException($"{file} at {offset}: {why}")
 {
     /// <summary>Name of the file.</summary>
     public string File { get; } = file;

@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace Garnet.Aof.Snapshots;
 
-/// <summary>Names of snapshot files: <c>snapshot-</c>, the batch in twenty digits, <c>.snap</c>; <c>.tmp</c> behind it until it is published.</summary>
+/// <summary>
+/// Names of snapshot files: <c>snapshot-</c>, the batch in twenty digits, <c>.snap</c>; <c>.tmp</c> behind it until it is published.
+/// </summary>
 public static class SnapshotFileName
 {
     /// <summary>Ends the name of a file that is not published: at a start it may be deleted.</summary>

@@ -36,7 +36,8 @@ public static class SnapshotJob
         while (!cancellation.IsCancellationRequested && snapshot.Step(writer))
         {
             progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
-            while (IsAhead(snapshot, options, clock.MonotonicUs - startUs) && !store.SnapshotBehind && !cancellation.IsCancellationRequested)
+            while (IsAhead(snapshot, options, clock.MonotonicUs - startUs) && !store.SnapshotBehind
+                && !cancellation.IsCancellationRequested)
                 cancellation.WaitHandle.WaitOne(PauseMsMax);
         }
         if (snapshot.State == SnapshotState.Whole) facts = writer.Finish();

@@ -8,7 +8,7 @@ public sealed record SnapshotJobOptions
     /// <summary>Term of the log, for the file's header.</summary>
     public uint Term { get; init; }
 
-    /// <summary>Bytes of records per second at most, on average since the start; 0 = no limit. Lifted while writers wait for the snapshot.</summary>
+    /// <summary>Bytes of records per second at most, on average since the start; 0 = no limit. Lifted while writers wait.</summary>
     public long BytesPerSecondMax { get; init; }
 
     /// <summary>Memory for what writers save.</summary>

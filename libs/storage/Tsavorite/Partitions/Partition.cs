@@ -25,7 +25,7 @@ internal unsafe struct Partition
     /// <summary>The overflow nodes, addressed by number; number 0 is none.</summary>
     [FieldOffset(16)] public byte* Slab;
     [FieldOffset(24)] public uint SlabNodesMax;
-    /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (U18). Changed under the lock.</summary>
+    /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (U18).</summary>
     [FieldOffset(28)] public uint Snapshot;
 
     [FieldOffset(64)] public int Lock;

@@ -2,7 +2,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// A place in the order of hashes of one partition's buckets. A split only refines the order: what lies before the cursor stays
-/// before it. Merges are suspended while it is in use (U16), so no bucket gets in between.
+/// before it. While a snapshot runs nothing merges (U16). At other times a merge keeps the buckets of its left half, which the
+/// cursor has met, is in or will meet.
 /// </summary>
 internal unsafe struct BucketCursor
 {

@@ -4,7 +4,8 @@ namespace Tsavorite;
 /// Puts the records of a snapshot's blocks into a store: no log, no decision about expiry. One per thread; several may load
 /// blocks of one snapshot at the same time, since its keys are distinct. Keys that are there already are overwritten.
 /// The owner pauses the store's expiry (<see cref="Store.PauseExpiry"/>) until what follows the snapshot has been read too: an
-/// expired record may still be prolonged there.
+/// expired record may still be prolonged there. Eviction is the owner's to decide as well: under a policy that allows it, the
+/// movers evict while the store is loaded beyond its limit.
 /// </summary>
 public sealed unsafe class SnapshotLoader : IDisposable
 {
@@ -73,7 +74,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _session.Dispose();
 
-    // The buckets of some records are brought towards the cache before the first is looked at (5 million keys in a third less).
+    // The buckets of some records are brought towards the cache before the first is looked at.
     private int Prepare(ref byte* next, byte* end)
     {
         int count = 0;

@@ -49,7 +49,7 @@ internal sealed unsafe class SnapshotNumbers
         }
     }
 
-    // No snapshot runs. Splits copy stamps meanwhile, and a merge keeps the stamp of the half that the cursor meets first.
+    // No snapshot runs. Splits copy stamps meanwhile, and a merge keeps those of the half that the cursor meets first.
     private void Restamp()
     {
         for (int i = 0; i < _core.Shape->PartitionCount; i++)

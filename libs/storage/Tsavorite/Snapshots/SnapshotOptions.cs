@@ -16,7 +16,7 @@ public sealed record SnapshotOptions
     public long BufferBytesMax { get; init; }
 
     /// <summary>Test hook: buckets the walker takes in one lock hold.</summary>
-    internal int BucketsPerHold { get; init; } = 16;
+    internal int BucketsPerHold { get; init; } = 8;
 
     /// <summary>Test hook: lock holds of one step.</summary>
     internal int HoldsPerStep { get; init; } = 64;

@@ -53,8 +53,8 @@ internal static unsafe class SnapshotRecord
         if (end - from < HeaderBytes) return false;
         uint valueBytes = *(uint*)from;
         int kind = from[6], flags = from[7];
-        if (valueBytes > Record.ValueBytesMax || kind > 31 || (Kinds >> kind & 1) == 0 || (flags & ~(TtlFlag | ETagFlag | InternalFlag)) != 0)
-            return false;
+        if (valueBytes > Record.ValueBytesMax || kind > 31 || (Kinds >> kind & 1) == 0) return false;
+        if ((flags & ~(TtlFlag | ETagFlag | InternalFlag)) != 0) return false;
         bool isInternal = (flags & InternalFlag) != 0;
         if (isInternal != (kind == (int)RecordKind.Chunk)) return false;
         record.KeyBytes = *(ushort*)(from + 4);

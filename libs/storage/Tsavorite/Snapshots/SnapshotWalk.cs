@@ -4,23 +4,24 @@ using System.Runtime.Intrinsics.X86;
 namespace Tsavorite;
 
 /// <summary>
-/// The walker's place and its block. Goes through the buckets of one partition after the other in the order of hashes; what is not
-/// stamped yet is encoded and stamped in the same lock hold. S3: everything behind the cursor is stamped, and stays so,
-/// because a split copies the stamp.
+/// The walker's places and its block. Goes through the buckets of each partition in the order of hashes; what is not stamped yet is
+/// encoded and stamped in the same lock hold. S3: everything behind a partition's cursor is stamped, and stays so, because a
+/// split copies the stamp. Takes turns among a few partitions: a writer that meets the walker waits for one hold and
+/// then finds the lock free, where it would have to win a race against a walker that came back at once.
 /// </summary>
 internal sealed unsafe class SnapshotWalk : IDisposable
 {
     /// <summary>Bytes of a block, unless a single record is larger.</summary>
     public const int BlockBytes = 64 << 10;
     // U5: microseconds of work, together with the number of buckets.
-    private const int BytesPerHold = 16 << 10;
+    private const int BytesPerHold = 16 << 10, Turns = 8;
     private readonly StoreCore _core;
     private readonly StoreSnapshot _snapshot;
     private readonly int _bucketsPerHold;
     private byte* _block = (byte*)NativeMemory.Alloc(BlockBytes);
     private int _used, _records;
-    private BucketCursor _cursor;
-    private int _partition;
+    private readonly BucketCursor[] _cursors = new BucketCursor[Turns];
+    private int _first, _turn, _done;
 
     public SnapshotWalk(StoreCore core, StoreSnapshot snapshot, int bucketsPerHold)
     {
@@ -30,33 +31,32 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     }
 
     /// <summary>Partitions walked to the end.</summary>
-    public int Done => Volatile.Read(ref _partition);
+    public int Done => Volatile.Read(ref _done);
 
-    public bool AtEnd => _partition == _core.Shape->PartitionCount;
+    public bool AtEnd => _done == _core.Shape->PartitionCount;
 
     /// <summary>
     /// One lock hold. False if the block must be handed over first because the next bucket does not fit behind what it holds.
     /// </summary>
     public bool Hold()
     {
-        Partition* partition = _core.Shape->Partitions + _partition;
-        Prefetch(partition);
+        Partition* partition = NextTurn();
+        ref BucketCursor cursor = ref _cursors[_turn];
+        Prefetch(partition, cursor);
         int usedBefore = _used;
         bool fits = true;
         Partition.Enter(partition);
-        for (int i = 0; i < _bucketsPerHold && !_cursor.AtEnd && _used - usedBefore < BytesPerHold; i++)
+        for (int i = 0; i < _bucketsPerHold && !cursor.AtEnd && _used - usedBefore < BytesPerHold; i++)
         {
-            fits = Take(partition, _cursor.Current(_core, partition));
+            fits = Take(partition, cursor.Current(_core, partition));
             if (!fits) break;
-            _cursor.MoveOn(_core, partition);
+            cursor.MoveOn(_core, partition);
         }
-        bool atEnd = _cursor.AtEnd;
+        bool atEnd = cursor.AtEnd;
         if (atEnd) _snapshot.Finish(partition);
         Partition.Exit(partition);
-        if (!atEnd) return fits;
-        _cursor = default;
-        Volatile.Write(ref _partition, _partition + 1);
-        return true;
+        if (atEnd) Volatile.Write(ref _done, _done + 1);
+        return fits;
     }
 
     /// <summary>Hands the block to the sink: any number of whole records.</summary>
@@ -99,13 +99,27 @@ internal sealed unsafe class SnapshotWalk : IDisposable
         return true;
     }
 
+    // The next partition of those that take turns which has buckets left; new ones when all are done. There is one: not at the end.
+    private Partition* NextTurn()
+    {
+        int turns = Math.Min(Turns, _core.Shape->PartitionCount);
+        if (_done == _first + turns)
+        {
+            _first += turns;
+            Array.Clear(_cursors);
+        }
+        do _turn = (_turn + 1) % turns;
+        while (_cursors[_turn].AtEnd);
+        return _core.Shape->Partitions + _first + _turn;
+    }
+
     private byte* RecordAt(ulong word) => _core.Shape->Base + IndexWord.Offset(word);
 
     // Without the lock, which is free for others meanwhile: a hint, never wrong.
-    private void Prefetch(Partition* partition)
+    private void Prefetch(Partition* partition, in BucketCursor cursor)
     {
         if (!Sse.IsSupported) return;
-        byte* bucket = _cursor.Peek(_core, partition, out int buckets);
+        byte* bucket = cursor.Peek(_core, partition, out int buckets);
         for (int i = Math.Min(buckets, _bucketsPerHold); i > 0; i--, bucket += Bucket.Bytes)
         {
             for (int word = 1; word <= Bucket.Words; word++)

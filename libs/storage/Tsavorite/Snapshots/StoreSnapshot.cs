@@ -35,7 +35,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         _databases = new int[core.Databases.Length * 2];
     }
 
-    /// <summary>The log's last batch before the cut: what it and earlier ones say is in the snapshot, the rest is not. 0 without a log.</summary>
+    /// <summary>The log's last batch before the cut: all up to it is in the snapshot, the rest is not. 0 without a log.</summary>
     public ulong Batch { get; private set; }
 
     /// <summary>Seed of the store's key hash.</summary>
@@ -58,7 +58,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         PartitionsTotal = Partitions,
     };
 
-    internal bool Behind => _buffers.Behind;
+    internal bool Behind => _buffers.Behind && _state == SnapshotState.Running;
 
     internal long BufferedBytes => _buffers.Bytes;
 
