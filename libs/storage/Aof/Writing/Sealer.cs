@@ -43,6 +43,7 @@ internal sealed class Sealer : IPartitionVisitor
         _store = store;
         _lanes = lanes;
         _pool = pool;
+        lanes.OnLong(Nudge);
         _lastSealUs = clock.MonotonicUs - Math.Max(settings.LazySealMs * 1000L, settings.SealMinUs);
         _thread = new Thread(Run) { Name = "aof-sealer", IsBackground = true };
     }
