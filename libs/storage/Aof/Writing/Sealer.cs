@@ -180,6 +180,7 @@ internal sealed class Sealer : IPartitionVisitor
     private ulong Finish()
     {
         long entries = 0;
+        Volatile.Write(ref _lastSealUs, _clock.MonotonicUs); // before anyone can see the batch written
         for (int i = 0; i < _parts.Length; i++)
         {
             entries += _parts[i].Entries;
@@ -187,7 +188,6 @@ internal sealed class Sealer : IPartitionVisitor
         }
         Volatile.Write(ref _entries, _entries + entries);
         Volatile.Write(ref _batches, _batches + 1);
-        Volatile.Write(ref _lastSealUs, _clock.MonotonicUs);
         return _closing;
     }
 
