@@ -150,7 +150,8 @@ public unsafe class LogBenchmark : IDisposable
             return Verdict.Put;
         }
 
-        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => MemoryMarshal.Cast<byte, ulong>(value).Fill(Seed);
+        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
+            MemoryMarshal.Cast<byte, ulong>(value).Fill(Seed);
 
         public readonly int Encode(Span<byte> to)
         {

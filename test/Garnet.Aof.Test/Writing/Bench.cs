@@ -18,7 +18,10 @@ internal sealed unsafe class Bench : IDisposable
         Clock = clock as ManualClock ?? new ManualClock();
         change?.Invoke(Settings);
         Log = new Aof(Settings, Disk, clock ?? Clock);
-        Store = new Store(new StoreSettings { MemoryLimitBytes = 64 << 20, Partitions = lanes, Log = Log, HashSeed = 7, BackgroundMovers = false });
+        Store = new Store(new StoreSettings
+        {
+            MemoryLimitBytes = 64 << 20, Partitions = lanes, Log = Log, HashSeed = 7, BackgroundMovers = false,
+        });
         Log.Attach(Store);
         Log.Start(start ?? new AofStart(1, 0, [], lanes, 7));
         Session = Store.OpenSession();

@@ -188,7 +188,8 @@ internal sealed unsafe class LaneTests
         {
             Bench.WriteKey(key, number);
             Look look = default;
-            if (bench.Session.Read(bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0)), ref look) == Outcome.Done) state[number] = look.Value;
+            KeyRef at = bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0));
+            if (bench.Session.Read(at, ref look) == Outcome.Done) state[number] = look.Value;
         }
         return state;
     }

@@ -117,7 +117,8 @@ internal sealed unsafe class LaneSet : IDisposable
         take = default;
         if (half->Entries == 0) return false;
         Leave(half);
-        take = new LaneTake { Lane = (ushort)lane, Entries = half->Entries, Bytes = half->Tail->Before + half->Tail->Used, Head = half->Head };
+        long bytes = half->Tail->Before + half->Tail->Used;
+        take = new LaneTake { Lane = (ushort)lane, Entries = half->Entries, Bytes = bytes, Head = half->Head };
         *half = default;
         return true;
     }

@@ -106,7 +106,9 @@ internal sealed class Sealer : IPartitionVisitor
     /// <summary>Ends an exclusive step.</summary>
     public void Release() => _gate.Exit();
 
-    /// <summary>Closes what is open; all partition locks and the gate are held. Returns the last batch that holds anything written before.</summary>
+    /// <summary>
+    /// Closes what is open; all partition locks and the gate are held. Returns the last batch that holds anything written before.
+    /// </summary>
     public ulong Close()
     {
         if (!_lanes.HasEntries()) return _lanes.Batch - 1;
