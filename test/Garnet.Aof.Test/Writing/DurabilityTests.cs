@@ -114,6 +114,15 @@ internal sealed class DurabilityTests
         bench.AwaitWritten(batch);
     }
 
+    [Test]
+    public void A_batch_that_grows_long_is_closed_although_nobody_tells()
+    {
+        using Bench bench = new(static settings => settings.Sync = SyncPolicy.EverySecond);
+        ulong batch = bench.PutQuietly("a", new byte[10_000]);
+        for (int i = 0; i < 8; i++) bench.PutQuietly("a", new byte[10_000]);
+        bench.AwaitWritten(batch);
+    }
+
     // T18.
     [Test]
     public void A_log_nobody_writes_to_writes_nothing()
