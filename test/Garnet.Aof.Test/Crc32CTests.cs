@@ -27,7 +27,8 @@ public sealed class Crc32CTests
         byte[] bytes = new byte[FileHeader.Bytes];
         var header = new FileHeader
         {
-            Sublog = 1, Sublogs = 2, FirstBatch = 0x0102030405060708, Term = 3, Lanes = 64, HashSeed = 0x1112131415161718, PreviousCrc = 0xDEADBEEF,
+            Sublog = 1, Sublogs = 2, FirstBatch = 0x0102030405060708, Term = 3, Lanes = 64, HashSeed = 0x1112131415161718,
+            PreviousCrc = 0xDEADBEEF,
         };
         header.Write(bytes);
         Assert.That(FileHeader.TryRead(bytes, out FileHeader read), Is.EqualTo(HeaderState.Whole));

@@ -97,7 +97,8 @@ public sealed class Aof : IWriteLog, IDisposable
 
     /// <inheritdoc/>
     public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes) =>
-        _lanes.Append(partition, batch, new EntryHeader((uint)(EntryHeader.Bytes + key.Length + argumentBytes), opId, (ushort)key.Length, database));
+        _lanes.Append(partition, batch,
+            new EntryHeader((uint)(EntryHeader.Bytes + key.Length + argumentBytes), opId, (ushort)key.Length, database));
 
     /// <inheritdoc/>
     public void Hold() => _sealer.Hold();
@@ -161,7 +162,7 @@ public sealed class Aof : IWriteLog, IDisposable
         foreach (Sublog sublog in _sublogs) sublog.Stop();
     }
 
-    /// <inheritdoc/>
+    /// <summary>Stops and gives all memory back; the store is closed before, or its logging switched off.</summary>
     public void Dispose()
     {
         Stop();

@@ -57,7 +57,8 @@ internal static class BatchDecoder
         {
             Assert.That(bytes.AsSpan(end, at - end).ContainsAnyExcept((byte)0), Is.False, $"{name}: padding before {at}");
             Assert.That(header.Batch, Is.EqualTo(next++), $"{name} at {at}");
-            Assert.That((header.PreviousCrc, header.Part, header.Parts, header.Term), Is.EqualTo((chain, file.Sublog, file.Sublogs, file.Term)));
+            Assert.That((header.PreviousCrc, header.Part, header.Parts, header.Term),
+                Is.EqualTo((chain, file.Sublog, file.Sublogs, file.Term)));
             ReadOnlySpan<byte> body = bytes.AsSpan(at + BatchHeader.Bytes, (int)header.BodyBytes);
             Assert.That(Crc32C.OfSimply(body), Is.EqualTo(header.BodyCrc), $"{name} at {at}");
             found.Add(new DecodedBatch(header, crc, Entries(header, body, file)));

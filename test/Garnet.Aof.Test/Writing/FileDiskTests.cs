@@ -73,7 +73,8 @@ internal sealed unsafe class FileDiskTests
     public void Failures_name_operation_file_and_cause()
     {
         _disk.Create("there", 0).Dispose();
-        Assert.That(() => _disk.Create("there", 0), Throws.TypeOf<DiskException>().With.Message.Contains("create").And.Message.Contains("exists"));
+        Assert.That(() => _disk.Create("there", 0),
+            Throws.TypeOf<DiskException>().With.Message.Contains("create").And.Message.Contains("exists"));
         Assert.That(() => _disk.Create("there", Block), Throws.TypeOf<DiskException>().With.Message.Contains("exists"));
         Assert.That(() => _disk.Open("gone"), Throws.TypeOf<DiskException>().With.Message.Contains("No such file"));
         Assert.That(() => _disk.Delete("gone"), Throws.TypeOf<DiskException>());

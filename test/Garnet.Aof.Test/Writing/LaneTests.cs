@@ -73,11 +73,14 @@ internal sealed unsafe class LaneTests
     public void A_flush_between_concurrent_writes_is_a_batch_of_its_own_and_replays_to_the_same_state([Values(1, 2)] int sublogs)
     {
         using Bench bench = new(settings => settings.Sublogs = sublogs, SystemClock.Instance);
-        const int Flushes = 40;
+        const int Flushes = 400, RoundsMax = 30;
+        int flushed = 0;
         InParallel(5, writer =>
         {
-            if (writer < 4) Write(bench, writer + 1, static key => key, static () => 0);
-            for (int i = 0; writer == 4 && i < Flushes; i++) bench.Store.Namespaces.Flush(0, wait: false);
+            for (int round = 0; writer < 4 && round < RoundsMax && Volatile.Read(ref flushed) < Flushes; round++)
+                Write(bench, writer + 1, static key => key, static () => 0);
+            for (; writer == 4 && flushed < Flushes; Volatile.Write(ref flushed, flushed + 1))
+                bench.Store.Namespaces.Flush(0, wait: false);
         });
         List<DecodedBatch> batches = bench.Stopped();
         Assert.That(batches.Count(static batch => batch.Header.Kind == BatchKind.Control), Is.EqualTo(Flushes));
@@ -188,7 +191,8 @@ internal sealed unsafe class LaneTests
         {
             Bench.WriteKey(key, number);
             Look look = default;
-            if (bench.Session.Read(bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0)), ref look) == Outcome.Done) state[number] = look.Value;
+            KeyRef at = bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0));
+            if (bench.Session.Read(at, ref look) == Outcome.Done) state[number] = look.Value;
         }
         return state;
     }

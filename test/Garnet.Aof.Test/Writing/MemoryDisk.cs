@@ -91,7 +91,8 @@ internal sealed class MemoryDisk : IDisk
         {
             disk.OnWrite?.Invoke(name, offset);
             long address = (long)Unsafe.AsPointer(ref Unsafe.AsRef(in bytes[0]));
-            if ((offset | (long)bytes.Length | address) % alignment != 0) throw new DiskException("write", name, "Invalid argument", isFull: false);
+            if ((offset | (long)bytes.Length | address) % alignment != 0)
+                throw new DiskException("write", name, "Invalid argument", isFull: false);
             lock (disk._gate)
             {
                 if (content.Bytes.Length < offset + bytes.Length) Array.Resize(ref content.Bytes, (int)offset + bytes.Length);

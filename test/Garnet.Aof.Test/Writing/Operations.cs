@@ -44,7 +44,8 @@ internal unsafe struct Add : IModify
         return Verdict.Put;
     }
 
-    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => BinaryPrimitives.WriteInt64LittleEndian(value, Result);
+    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
+        BinaryPrimitives.WriteInt64LittleEndian(value, Result);
 
     public readonly int Encode(Span<byte> to)
     {

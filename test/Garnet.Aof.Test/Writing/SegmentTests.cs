@@ -30,7 +30,8 @@ internal sealed class SegmentTests
         for (int i = 0; i < 40; i++) bench.PutDurably("key:" + i, new string('v', i * 37));
         List<DecodedBatch> batches = bench.Stopped();
         Assert.That(batches.Sum(static batch => batch.Entries.Count), Is.EqualTo(40));
-        Assert.That(batches.Select(static batch => batch.Number), Is.EqualTo(Enumerable.Range(1, batches.Count).Select(static i => (ulong)i)));
+        Assert.That(batches.Select(static batch => batch.Number),
+            Is.EqualTo(Enumerable.Range(1, batches.Count).Select(static i => (ulong)i)));
         Assert.That(bench.Log.Figures().Segments, Is.GreaterThanOrEqualTo(5 * sublogs));
         Assert.That(bench.Log.Figures().FirstBatch, Is.EqualTo(1));
     }

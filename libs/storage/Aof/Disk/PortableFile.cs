@@ -19,7 +19,8 @@ internal sealed class PortableFile : IDiskFile
     public int Alignment => 1;
 
     public static PortableFile Create(string path, long bytes) => new(path,
-        Try("create", path, () => File.OpenHandle(path, FileMode.CreateNew, FileAccess.ReadWrite, FileShare.Read, preallocationSize: bytes)))
+        Try("create", path,
+            () => File.OpenHandle(path, FileMode.CreateNew, FileAccess.ReadWrite, FileShare.Read, preallocationSize: bytes)))
     {
         Room = bytes,
     };

@@ -10,6 +10,8 @@ namespace Garnet.Aof.Lanes;
 internal unsafe struct Chunk
 {
     public const int HeaderBytes = 32;
+    /// <summary>Bytes behind the capacity that may be written to and are never kept.</summary>
+    public const int SlackBytes = 16;
 
     public Chunk* Next;
     /// <summary>Bytes in the chain before this chunk; set when the chunk is put behind another.</summary>

@@ -3,7 +3,9 @@ using Garnet.Aof.Lanes;
 
 namespace Garnet.Aof.Writing;
 
-/// <summary>A sublog's part of a closed batch on its way to the file: the lanes' chunks, nothing copied yet. Used again and again.</summary>
+/// <summary>
+/// A sublog's part of a closed batch on its way to the file: the lanes' chunks, nothing copied yet. Used again and again.
+/// </summary>
 internal sealed unsafe class SealedPart
 {
     private LaneTake[] _rows = new LaneTake[64];

@@ -43,6 +43,7 @@ internal sealed class Sealer : IPartitionVisitor
         _store = store;
         _lanes = lanes;
         _pool = pool;
+        lanes.OnLong(Nudge);
         _lastSealUs = clock.MonotonicUs - Math.Max(settings.LazySealMs * 1000L, settings.SealMinUs);
         _thread = new Thread(Run) { Name = "aof-sealer", IsBackground = true };
     }
@@ -105,7 +106,9 @@ internal sealed class Sealer : IPartitionVisitor
     /// <summary>Ends an exclusive step.</summary>
     public void Release() => _gate.Exit();
 
-    /// <summary>Closes what is open; all partition locks and the gate are held. Returns the last batch that holds anything written before.</summary>
+    /// <summary>
+    /// Closes what is open; all partition locks and the gate are held. Returns the last batch that holds anything written before.
+    /// </summary>
     public ulong Close()
     {
         if (!_lanes.HasEntries()) return _lanes.Batch - 1;
@@ -179,6 +182,7 @@ internal sealed class Sealer : IPartitionVisitor
     private ulong Finish()
     {
         long entries = 0;
+        Volatile.Write(ref _lastSealUs, _clock.MonotonicUs); // before anyone can see the batch written
         for (int i = 0; i < _parts.Length; i++)
         {
             entries += _parts[i].Entries;
@@ -186,7 +190,6 @@ internal sealed class Sealer : IPartitionVisitor
         }
         Volatile.Write(ref _entries, _entries + entries);
         Volatile.Write(ref _batches, _batches + 1);
-        Volatile.Write(ref _lastSealUs, _clock.MonotonicUs);
         return _closing;
     }
 
