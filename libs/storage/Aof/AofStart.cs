@@ -1,8 +1,11 @@
 namespace Garnet.Aof;
 
-/// <summary>
-/// Where a log goes on after recovery: what the writer needs to number, chain and lay out its next batch.
-/// <paramref name="Term"/> is durable already; the next batch is <paramref name="LastBatch"/> + 1 and names, in each sublog,
-/// the checksum in <paramref name="LastHeaderCrcs"/> (0 where a chain begins).
-/// </summary>
+/// <summary>Where the log goes on, as recovery found it.</summary>
+/// <param name="Term">Term of the batches to come.</param>
+/// <param name="LastBatch">The last batch recovered, 0 for none.</param>
+/// <param name="LastHeaderCrcs">
+/// Header checksum of that batch by sublog. If their number is not that of the sublogs now, all chains begin anew with 0.
+/// </param>
+/// <param name="Lanes">Partitions of the store.</param>
+/// <param name="HashSeed">Seed of the store's key hash.</param>
 public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> LastHeaderCrcs, int Lanes, ulong HashSeed);

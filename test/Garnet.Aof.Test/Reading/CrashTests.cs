@@ -1,5 +1,7 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
 using NUnit.Framework;
@@ -208,9 +210,9 @@ public sealed class CrashTests
     {
         for (int i = 0; i < sublogs; i++)
         {
-            foreach (Aof.Reading.LogFile file in Aof.Reading.LogFiles.Of(disk, i))
+            foreach (LogFile file in LogFiles.Of(disk, i))
             {
-                byte[] bytes = Aof.Recovery.WholeFile.Read(disk, file.Name, 1 << 20);
+                byte[] bytes = WholeFile.Read(disk, file.Name, 1 << 20);
                 for (int at = 0; at + BatchHeader.Bytes <= bytes.Length; at += BatchHeader.Bytes)
                     if (BatchHeader.TryRead(bytes.AsSpan(at), out BatchHeader header, out _) == HeaderState.Whole)
                         Assert.That(header.Batch, Is.LessThanOrEqualTo(last), file.Name);

@@ -144,11 +144,12 @@ public sealed class DirectoryTests
     }
 
     [Test]
-    public void A_manifest_that_was_being_written_is_forgotten()
+    public void A_manifest_or_snapshot_that_was_being_written_is_forgotten()
     {
         var disk = new SimulatedDisk();
         DataDirectory.OpenUnlocked(disk).Dispose();
         disk.Put(Manifest.NextFileName, [1, 2, 3]);
+        disk.Put(SnapshotFileName.Of(3) + ".tmp", [1, 2, 3]);
         DataDirectory.OpenUnlocked(disk).Dispose();
         Assert.That(disk.List(), Is.EqualTo(new[] { Manifest.FileName }));
     }

@@ -135,17 +135,17 @@ internal sealed class LogBuilder : IDisposable
         ulong first = _pendingFirst[sublog];
         _first[sublog] = first;
         IDiskFile file = _disk.Create(LogFileName.Of(sublog, first), _plan.FileBytes);
-        byte[] block = new byte[LogFileHeader.Bytes];
-        new LogFileHeader
+        byte[] block = new byte[FileHeader.Bytes];
+        new FileHeader
         {
             Sublog = (byte)sublog, Sublogs = (byte)_plan.Sublogs, FirstBatch = first, Term = _plan.Term, Lanes = (uint)_plan.Lanes,
-            HashSeed = _plan.Seed, ChainStart = _pendingStart[sublog],
+            HashSeed = _plan.Seed, PreviousCrc = _pendingStart[sublog],
         }.Write(block);
         file.Write(0, block);
         file.Sync();
         _disk.SyncDirectory();
         _files[sublog] = file;
-        _ends[sublog] = LogFileHeader.Bytes;
+        _ends[sublog] = FileHeader.Bytes;
     }
 
     private void NoteParts(string file, long at, byte[] bytes)

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.InteropServices;
 using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
 using NUnit.Framework;
@@ -55,7 +56,7 @@ public sealed class RecoveryRate
     private static void ReadOnly(string path)
     {
         long started = Stopwatch.GetTimestamp(), bytes = 0;
-        using var reader = new Aof.Reading.LogReader(new PlainDisk(path), 1, 0);
+        using var reader = new LogReader(new PlainDisk(path), 1, 0);
         while (reader.Next()) bytes += reader.Cursors[0].Part.End - reader.Cursors[0].Part.Offset;
         double seconds = Stopwatch.GetElapsedTime(started).TotalSeconds;
         TestContext.Out.WriteLine($"reading and checking alone: {bytes / seconds / 1e9:F3} GB/s ({RuntimeInformation.ProcessArchitecture})");

@@ -1,3 +1,5 @@
+using Garnet.Aof.Format;
+using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
 using NUnit.Framework;
@@ -118,8 +120,8 @@ public sealed class ReplayTests
         var disk = new SimulatedDisk();
         // The seed of the tests, as a manifest of an older start would have it.
         DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8, sublogs)).Dispose();
-        Aof.Recovery.ManifestFile.TryRead(disk, out Format.Manifest? manifest);
-        Aof.Recovery.ManifestFile.Publish(disk, manifest! with { HashSeed = 77 });
+        ManifestFile.TryRead(disk, out Manifest? manifest);
+        ManifestFile.Publish(disk, manifest! with { HashSeed = 77 });
         using var builder = new LogBuilder(disk, new LogPlan(sublogs));
         workload = new Workload(seed);
         workload.Run(builder, 40, 3, 1);

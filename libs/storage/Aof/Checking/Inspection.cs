@@ -63,10 +63,10 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     // Every sublog file says what the manifest said, but for the snapshots, whose names say their batches.
     private Manifest? FromFiles()
     {
-        LogFileHeader? youngest = null;
+        FileHeader? youngest = null;
         foreach (LogFile file in LogFiles.All(disk))
         {
-            if (LogFileHeader.TryRead(WholeFile.Read(disk, file.Name, LogFileHeader.Bytes), out LogFileHeader header) != HeaderState.Whole) continue;
+            if (FileHeader.TryRead(WholeFile.Read(disk, file.Name, FileHeader.Bytes), out FileHeader header) != HeaderState.Whole) continue;
             if (youngest is null || header.FirstBatch >= youngest.Value.FirstBatch) youngest = header;
         }
         if (youngest is not { } known) return null;

@@ -11,7 +11,7 @@ internal unsafe struct LogPart
     public BatchHeader Header;
     public uint HeaderCrc;
     public byte* Body;
-    public LogFileHeader Layout;
+    public FileHeader Layout;
 
     public readonly LaneRow Row(int number) => LaneRow.Read(new ReadOnlySpan<byte>(Body + number * LaneRow.Bytes, LaneRow.Bytes));
 }

@@ -56,6 +56,9 @@ public sealed class DataDirectory : IDisposable
     /// <summary>What the directory is, as it stands on disk now.</summary>
     public Manifest Manifest { get; private set; }
 
+    /// <summary>The first batch that a recovery may need, also if the newest snapshot is damaged: what the log may be truncated to.</summary>
+    public ulong LogNeededFrom => (Manifest.Previous?.Batch ?? 0) + 1;
+
     /// <summary>
     /// Fills an empty store: loads the newest sound snapshot, replays the log behind it, cuts away what an interrupted write
     /// left, and says where the log goes on. The store's expiry is paused by the caller; its logging is off meanwhile.
@@ -92,18 +95,18 @@ public sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// Deletes the sublog files that hold nothing but batches of the older snapshot, oldest first, and returns their names.
-    /// The file being written is never among them. Throws <see cref="DiskException"/>.
+    /// For a directory whose log nobody writes: a writer keeps its own list of files and truncates to <see cref="LogNeededFrom"/>.
+    /// Throws <see cref="DiskException"/>.
     /// </summary>
     public IReadOnlyList<string> DeleteObsoleteLogs()
     {
         lock (_gate)
         {
-            ulong needed = (Manifest.Previous?.Batch ?? 0) + 1;
             var deleted = new List<string>();
             List<LogFile> files = LogFiles.All(Disk);
             for (int i = 0; i + 1 < files.Count; i++)
             {
-                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > needed) continue;
+                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > LogNeededFrom) continue;
                 Disk.Delete(files[i].Name);
                 deleted.Add(files[i].Name);
             }
@@ -187,7 +190,7 @@ public sealed class DataDirectory : IDisposable
         }
         catch (DiskException e)
         {
-            throw new GarnetException(e.IsFull ? ExitKind.Data : ExitKind.Permission, $"the data directory cannot be used: {disk.Path}", e.Message,
+            throw new GarnetException(ExitKind.Data, $"the data directory cannot be used: {disk.Path}", e.Message,
                 e.IsFull ? "Make room on the disk." : "Look at the system's log for errors of the disk, and at the rights of the files.");
         }
     }

@@ -27,7 +27,7 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
 
     // A file without a batch that counts goes as well: the writer makes it anew.
     private static int FirstBehind(SublogCursor cursor) =>
-        cursor.FileIndex >= 0 && cursor.Offset > LogFileHeader.Bytes ? cursor.FileIndex + 1 : Math.Max(cursor.FileIndex, 0);
+        cursor.FileIndex >= 0 && cursor.Offset > FileHeader.Bytes ? cursor.FileIndex + 1 : Math.Max(cursor.FileIndex, 0);
 
     private void CutHead(SublogCursor cursor)
     {

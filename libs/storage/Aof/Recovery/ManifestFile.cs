@@ -24,7 +24,8 @@ internal static class ManifestFile
     public static Manifest Open(IDisk disk, DirectoryLayout fresh)
     {
         IReadOnlyList<string> files = disk.List();
-        if (files.Contains(Manifest.NextFileName)) disk.Delete(Manifest.NextFileName); // a crash before the rename
+        foreach (string unfinished in files.Where(static name => name == Manifest.NextFileName || SnapshotFileName.IsUnfinished(name)))
+            disk.Delete(unfinished); // a crash before the rename
         if (files.Contains(Manifest.FileName)) return Read(disk);
         string? other = files.FirstOrDefault(static name => LogFileName.TryParse(name, out _, out _) || SnapshotFileName.TryParse(name, out _));
         if (other != null) throw Refused(disk, $"it is missing, but there is {other}");

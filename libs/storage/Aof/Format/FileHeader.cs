@@ -1,0 +1,69 @@
+using System.Buffers.Binary;
+
+namespace Garnet.Aof.Format;
+
+/// <summary>The block a sublog's file begins with; website/docs/format/aof.md. Little endian.</summary>
+public readonly record struct FileHeader
+{
+    /// <summary>Size on disk; what a write starts at is a multiple of it too.</summary>
+    public const int Bytes = 4096;
+    /// <summary>The version this code writes; another one is refused by name.</summary>
+    public const byte CurrentVersion = 1;
+
+    private const uint Magic = 0x46_4C_4E_47; // "GNLF"
+    private const int CrcOffset = 36;
+
+    /// <summary>Which sublog, and of how many.</summary>
+    public required byte Sublog { get; init; }
+    public required byte Sublogs { get; init; }
+    /// <summary>Number of the first batch in the file.</summary>
+    public required ulong FirstBatch { get; init; }
+    /// <summary>Term of the first batch.</summary>
+    public required uint Term { get; init; }
+    /// <summary>Partitions of the store that wrote the file.</summary>
+    public required uint Lanes { get; init; }
+    /// <summary>Seed of the key hash.</summary>
+    public required ulong HashSeed { get; init; }
+    /// <summary>Checksum of the header of the batch before the first, 0 at the beginning of a chain.</summary>
+    public required uint PreviousCrc { get; init; }
+
+    /// <summary>Writes the whole block.</summary>
+    public void Write(Span<byte> to)
+    {
+        to = to[..Bytes];
+        to.Clear();
+        BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
+        to[4] = CurrentVersion;
+        to[5] = Sublog;
+        to[6] = Sublogs;
+        BinaryPrimitives.WriteUInt64LittleEndian(to[8..], FirstBatch);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[16..], Term);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[20..], Lanes);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[24..], HashSeed);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[32..], PreviousCrc);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
+    }
+
+    /// <summary>Reads the block; the states mean what they mean for <see cref="BatchHeader.TryRead"/>.</summary>
+    public static HeaderState TryRead(ReadOnlySpan<byte> from, out FileHeader header)
+    {
+        header = default;
+        if (from.Length < CrcOffset + sizeof(uint) || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic)
+            return HeaderState.None;
+        if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
+            return HeaderState.Damaged;
+        if (from[4] != CurrentVersion)
+            return HeaderState.Newer;
+        header = new FileHeader
+        {
+            Sublog = from[5],
+            Sublogs = from[6],
+            FirstBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
+            Term = BinaryPrimitives.ReadUInt32LittleEndian(from[16..]),
+            Lanes = BinaryPrimitives.ReadUInt32LittleEndian(from[20..]),
+            HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),
+            PreviousCrc = BinaryPrimitives.ReadUInt32LittleEndian(from[32..]),
+        };
+        return HeaderState.Whole;
+    }
+}
