@@ -34,7 +34,8 @@ public sealed class SimulatedDiskTests
         {
             byte[] found = disk.Crash(seed).Get("a");
             Assert.That(found[..4096], Is.EqualTo(Block));
-            for (int at = 4096; at < 8192; at += 512) Assert.That(found.AsSpan(at, 512).ToArray().Distinct().Count(), Is.EqualTo(1), "a sector is whole");
+            for (int at = 4096; at < 8192; at += 512) Assert.That(found.AsSpan(at, 512).ToArray().Distinct().Count(), Is.EqualTo(1),
+                "a sector is whole");
             torn |= found[4096..].Distinct().Count() == 2;
             Assert.That(disk.Crash(seed).Get("a"), Is.EqualTo(found), "the same seed, the same disk");
         }

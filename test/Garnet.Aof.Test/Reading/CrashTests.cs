@@ -28,7 +28,8 @@ public sealed class CrashTests
             {
                 var disk = new SimulatedDisk { CrashAt = operation };
                 Script(disk, plan, out Workload workload);
-                cuts += RecoverTwice(disk.Crash(seed == 0 || seed == 1 ? seed : operation * Seeds + seed), workload, $"operation {operation}, seed {seed}") ? 1 : 0;
+                cuts += RecoverTwice(disk.Crash(seed == 0 || seed == 1 ? seed : operation * Seeds + seed), workload,
+                    $"operation {operation}, seed {seed}") ? 1 : 0;
             }
         }
         Assert.That(cuts, Is.Positive, "no crash left anything to cut: the script is too tame");
@@ -66,7 +67,8 @@ public sealed class CrashTests
             using var store = new TestStore();
             using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
             RecoveryReport report = store.Recover(directory);
-            Assert.That(report.Start.LastBatch, Is.GreaterThanOrEqualTo(workload.Durable).And.LessThanOrEqualTo(Math.Max(last, workload.Durable)));
+            Assert.That(report.Start.LastBatch,
+                Is.GreaterThanOrEqualTo(workload.Durable).And.LessThanOrEqualTo(Math.Max(last, workload.Durable)));
             Assert.That(store.Text(), Is.EqualTo(workload.State(report.Start.LastBatch)), $"life {life}");
             workload.From(report.Start.LastBatch);
             using var builder = new LogBuilder(disk, LogPlan.After(report.Start, plan));

@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace Garnet.Aof.Format;
 
-/// <summary>Names of snapshot files: <c>snapshot-&lt;last batch, 20 digits&gt;.snap</c>, <c>.tmp</c> behind it while it is written.</summary>
+/// <summary>
+/// Names of snapshot files: <c>snapshot-&lt;last batch, 20 digits&gt;.snap</c>, <c>.tmp</c> behind it while it is written.
+/// </summary>
 internal static class SnapshotFileName
 {
     private const string Prefix = "snapshot-", Suffix = ".snap", UnfinishedSuffix = ".tmp";

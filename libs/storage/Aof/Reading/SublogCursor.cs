@@ -41,7 +41,10 @@ internal sealed unsafe class SublogCursor : IDisposable
     public LogPart Part;
     private FileHeader _layout;
 
-    /// <summary>Goes to the beginning of the youngest file from which batch <paramref name="wanted"/> can be reached; <see cref="Failure"/> if there is none.</summary>
+    /// <summary>
+    /// Goes to the beginning of the youngest file from which batch <paramref name="wanted"/> can be reached;
+    /// <see cref="Failure"/> if there is none.
+    /// </summary>
     public void Begin(ulong wanted)
     {
         Next = wanted;
@@ -50,7 +53,8 @@ internal sealed unsafe class SublogCursor : IDisposable
         while (index >= 0 && Files[index].FirstBatch > wanted) index--;
         if (index < 0)
         {
-            Fail(LogFailureKind.Impossible, Files[0].Name, 0, $"the log begins with batch {Files[0].FirstBatch}; the batches before it are missing");
+            Fail(LogFailureKind.Impossible, Files[0].Name, 0,
+                $"the log begins with batch {Files[0].FirstBatch}; the batches before it are missing");
             return;
         }
         bool opened = TryOpen(index, out FileHeader header);
@@ -105,7 +109,8 @@ internal sealed unsafe class SublogCursor : IDisposable
     {
         if (!TryOpen(FileIndex + 1, out FileHeader header)) return false;
         string name = Files[FileIndex + 1].Name;
-        if (header.PreviousCrc != LastCrc) return Fail(LogFailureKind.Broken, name, 0, "the file does not go on where the one before it ended");
+        if (header.PreviousCrc != LastCrc)
+            return Fail(LogFailureKind.Broken, name, 0, "the file does not go on where the one before it ended");
         if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, 0, $"its term {header.Term} is before term {LastTerm}");
         HeaderState state = HeaderAt(FileHeader.Bytes, out BatchHeader batch, out uint crc);
         return state switch
@@ -150,10 +155,12 @@ internal sealed unsafe class SublogCursor : IDisposable
         string name = Files[place.FileIndex].Name;
         if (header.Batch != Next) return Fail(LogFailureKind.Broken, name, place.Offset, $"batch {header.Batch} stands there");
         if (header.Part != Sublog || header.Parts != _sublogs)
-            return Fail(LogFailureKind.Impossible, name, place.Offset, $"part {header.Part} of {header.Parts} stands in sublog {Sublog} of {_sublogs}");
+            return Fail(LogFailureKind.Impossible, name, place.Offset,
+                $"part {header.Part} of {header.Parts} stands in sublog {Sublog} of {_sublogs}");
         if (header.PreviousCrc != LastCrc)
             return Fail(LogFailureKind.Broken, name, place.Offset, "the batch does not follow the one before it (its chain is broken)");
-        if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
+        if (header.Term < LastTerm)
+            return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
         byte* body = header.BodyBytes > BodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
         if (body == null) return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
         if (Crc32C.Of(new ReadOnlySpan<byte>(body, (int)header.BodyBytes)) != header.BodyCrc)

@@ -62,7 +62,9 @@ internal sealed unsafe class TailScan
         }
     }
 
-    /// <summary>Notes a header that stands there; returns where its batch ends, so that headers inside of values are not believed.</summary>
+    /// <summary>
+    /// Notes a header that stands there; returns where its batch ends, so that headers inside of values are not believed.
+    /// </summary>
     private long Note(DiskView view, SublogCursor cursor, long at, ReadOnlySpan<byte> bytes)
     {
         if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;

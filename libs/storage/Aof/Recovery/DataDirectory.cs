@@ -56,7 +56,9 @@ public sealed class DataDirectory : IDisposable
     /// <summary>What the directory is, as it stands on disk now.</summary>
     public Manifest Manifest { get; private set; }
 
-    /// <summary>The first batch that a recovery may need, also if the newest snapshot is damaged: what the log may be truncated to.</summary>
+    /// <summary>
+    /// The first batch that a recovery may need, also if the newest snapshot is damaged: what the log may be truncated to.
+    /// </summary>
     public ulong LogNeededFrom => (Manifest.Previous?.Batch ?? 0) + 1;
 
     /// <summary>
@@ -65,7 +67,8 @@ public sealed class DataDirectory : IDisposable
     /// A damaged log is refused or cut by the settings; a damaged snapshot is replaced by the one before if the log allows.
     /// After a refusal the store holds a part of the data and must be thrown away.
     /// </summary>
-    public RecoveryReport Recover(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots, JobProgress progress)
+    public RecoveryReport Recover(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots,
+        JobProgress progress)
     {
         bool logging = store.Logging;
         store.Logging = false;
@@ -118,7 +121,8 @@ public sealed class DataDirectory : IDisposable
     /// <summary>Gives the directory up.</summary>
     public void Dispose() => _lock?.Dispose();
 
-    private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots, JobProgress progress)
+    private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots,
+        JobProgress progress)
     {
         long started = Stopwatch.GetTimestamp();
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);

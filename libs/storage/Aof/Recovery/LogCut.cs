@@ -16,7 +16,9 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     /// <summary>Names under which damaged files are kept.</summary>
     public IReadOnlyList<string> Kept => _kept;
 
-    /// <summary>Cuts behind the last batch the reader found. With <see cref="CorruptionPolicy.Truncate"/> the originals are kept aside.</summary>
+    /// <summary>
+    /// Cuts behind the last batch the reader found. With <see cref="CorruptionPolicy.Truncate"/> the originals are kept aside.
+    /// </summary>
     public void Apply(LogReader reader)
     {
         foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
