@@ -44,12 +44,17 @@ public sealed class CrashTests
         {
             var first = new SimulatedDisk { CrashAt = operations - seed };
             Script(first, plan, out Workload workload);
+            RecoveryReport undisturbed = Recover(first.Crash(seed), workload, $"seed {seed}");
             for (int operation = 1; ; operation++)
             {
                 SimulatedDisk disk = first.Crash(seed);
                 disk.CrashAt = operation;
                 if (Recovers(disk)) break;
-                RecoverTwice(disk.Crash(operation), workload, $"operation {operation} of the recovery, seed {seed}");
+                SimulatedDisk found = disk.Crash(operation);
+                RecoveryReport report = Recover(found.Copy(), workload, $"operation {operation} of the recovery, seed {seed}");
+                Assert.That(report.Start.LastBatch, Is.EqualTo(undisturbed.Start.LastBatch));
+                Assert.That(report.Start.Term, Is.GreaterThanOrEqualTo(undisturbed.Start.Term), "what was cut is of an older term");
+                RecoverTwice(found, workload, $"operation {operation} of the recovery, seed {seed}");
             }
         }
     }
