@@ -5,12 +5,16 @@ namespace Garnet.Common.Linux;
 /// <summary>What a directory that belongs to one process needs: a lock that dies with its holder, and who owns a file.</summary>
 public static unsafe partial class Libc
 {
-    private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, NoFollow = 0x20000, CloseOnExec = 0x80000;
+    private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, CloseOnExec = 0x80000;
     private const int LockExclusive = 2, LockWithoutWaiting = 4, OwnerReadsAndWrites = 0x180;
     private const int NoFollowLink = 0x100, WantUid = 0x8, StatxBytes = 256, StatxUidOffset = 20;
 
+    // One of the flags that differ between the processors that Linux runs on.
+    private static int NoFollow => RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x8000 : 0x20000;
+
     /// <summary>Opens or creates a file to be locked, never through a symbolic link; -1 with errno set if that fails.</summary>
-    public static int OpenLockFile(byte* path) => openat(CurrentDirectory, path, ReadWrite | Create | NoFollow | CloseOnExec, OwnerReadsAndWrites);
+    public static int OpenLockFile(byte* path) =>
+        openat(CurrentDirectory, path, ReadWrite | Create | NoFollow | CloseOnExec, OwnerReadsAndWrites);
 
     /// <summary>Takes the exclusive lock of an open file; false if another process (or another opening) has it.</summary>
     public static bool TryLock(int descriptor) => flock(descriptor, LockExclusive | LockWithoutWaiting) == 0;

@@ -3,7 +3,9 @@ using Garnet.Aof.Format;
 
 namespace Garnet.Aof;
 
-/// <summary>What a fresh data directory is made for: the store's partitions (the log's lanes) and the number of sublogs, 1 to 100.</summary>
+/// <summary>
+/// What a fresh data directory is made for: the store's partitions (the log's lanes) and the number of sublogs, 1 to 100.
+/// </summary>
 public sealed record DirectoryLayout(int Lanes, int Sublogs = 1)
 {
     private const int LanesPerCore = 8, LanesMin = 64, LanesMax = 1024;

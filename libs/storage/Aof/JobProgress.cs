@@ -50,8 +50,10 @@ public sealed class JobProgress(string kind, IClock clock)
     {
         long left = LeftMs;
         string share = TotalBytes > 0 ? string.Create(CultureInfo.InvariantCulture, $" of {Megabytes(TotalBytes)} MB") : "";
-        string end = left >= 0 && TotalBytes > 0 ? string.Create(CultureInfo.InvariantCulture, $", about {(left + 999) / 1000} s left") : "";
-        return string.Create(CultureInfo.InvariantCulture, $"{Kind}: {Megabytes(DoneBytes)}{share}{(share == "" ? " MB" : "")}, {Megabytes(BytesPerSecond)} MB/s{end}");
+        string end = left >= 0 && TotalBytes > 0 ? string.Create(CultureInfo.InvariantCulture, $", about {(left + 999) / 1000} s left")
+            : "";
+        return string.Create(CultureInfo.InvariantCulture,
+            $"{Kind}: {Megabytes(DoneBytes)}{share}{(share == "" ? " MB" : "")}, {Megabytes(BytesPerSecond)} MB/s{end}");
     }
 
     private static string Megabytes(long bytes) => (bytes / 1e6).ToString("F1", CultureInfo.InvariantCulture);

@@ -7,6 +7,8 @@ public sealed class RecoverySettings
     public CorruptionPolicy OnCorruption { get; init; } = CorruptionPolicy.Refuse;
     /// <summary>Threads that apply entries, from 1.</summary>
     public int Threads { get; init; } = Environment.ProcessorCount;
-    /// <summary>Whether a log written with another number of lanes or another seed of the key hash is read; otherwise it is refused.</summary>
+    /// <summary>
+    /// Whether a log written with another number of lanes or another seed of the key hash is read; otherwise it is refused.
+    /// </summary>
     public bool ReloadsForeignLayout { get; init; } = true;
 }

@@ -7,7 +7,8 @@ namespace Garnet.Aof.Test.Disk;
 internal sealed class PlainDisk(string path) : IDisk
 {
     public string Path => path;
-    public IReadOnlyList<string> List() => [.. Directory.GetFiles(path).Select(static file => System.IO.Path.GetFileName(file)).Order(StringComparer.Ordinal)];
+    public IReadOnlyList<string> List() =>
+        [.. Directory.GetFiles(path).Select(static file => System.IO.Path.GetFileName(file)).Order(StringComparer.Ordinal)];
     public IDiskFile Open(string name) => new Handle(File.OpenHandle(Full(name), FileMode.Open, FileAccess.ReadWrite));
     public void Rename(string from, string to) => File.Move(Full(from), Full(to), true);
     public void Delete(string name) => File.Delete(Full(name));

@@ -46,7 +46,8 @@ internal sealed class SimulatedDisk : IDisk
     }
 
     public IDiskFile Open(string name) =>
-        _names.TryGetValue(name, out SimulatedFile? file) ? new Handle(file) : throw new DiskException("open", name, "it does not exist", false);
+        _names.TryGetValue(name, out SimulatedFile? file) ? new Handle(file)
+            : throw new DiskException("open", name, "it does not exist", false);
 
     public void Rename(string from, string to)
     {

@@ -55,7 +55,8 @@ public sealed class CheckTests
         SimulatedDisk disk = SnapshotTests.WithSnapshots(1, out Workload workload, out ulong last);
         string name = SnapshotFileName.Of(newest ? last - 5 : last - 20);
         SnapshotTests.Damage(disk, name);
-        Assert.That(DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).Findings.Single(static f => f.IsDamage).File, Is.EqualTo(name));
+        Assert.That(DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).Findings.Single(static f => f.IsDamage).File,
+            Is.EqualTo(name));
         Repaired(disk, workload, last);
         Assert.That(disk.List(), Does.Contain("damaged-1-" + name));
     }
@@ -107,7 +108,8 @@ public sealed class CheckTests
         {
             byte[] bytes = disk.Get(name);
             for (int at = 0; at + 64 <= bytes.Length; at += 64)
-                if (BatchHeader.TryRead(bytes.AsSpan(at), out BatchHeader header, out _) == HeaderState.Whole && header.Batch == batch) return (name, at);
+                if (BatchHeader.TryRead(bytes.AsSpan(at), out BatchHeader header, out _) == HeaderState.Whole
+                    && header.Batch == batch) return (name, at);
         }
         throw new InvalidOperationException("no such batch");
     }

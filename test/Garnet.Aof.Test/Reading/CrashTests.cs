@@ -1,5 +1,7 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
 using NUnit.Framework;
@@ -26,7 +28,8 @@ public sealed class CrashTests
             {
                 var disk = new SimulatedDisk { CrashAt = operation };
                 Script(disk, plan, out Workload workload);
-                cuts += RecoverTwice(disk.Crash(seed == 0 || seed == 1 ? seed : operation * Seeds + seed), workload, $"operation {operation}, seed {seed}") ? 1 : 0;
+                cuts += RecoverTwice(disk.Crash(seed == 0 || seed == 1 ? seed : operation * Seeds + seed), workload,
+                    $"operation {operation}, seed {seed}") ? 1 : 0;
             }
         }
         Assert.That(cuts, Is.Positive, "no crash left anything to cut: the script is too tame");
@@ -41,12 +44,17 @@ public sealed class CrashTests
         {
             var first = new SimulatedDisk { CrashAt = operations - seed };
             Script(first, plan, out Workload workload);
+            RecoveryReport undisturbed = Recover(first.Crash(seed), workload, $"seed {seed}");
             for (int operation = 1; ; operation++)
             {
                 SimulatedDisk disk = first.Crash(seed);
                 disk.CrashAt = operation;
                 if (Recovers(disk)) break;
-                RecoverTwice(disk.Crash(operation), workload, $"operation {operation} of the recovery, seed {seed}");
+                SimulatedDisk found = disk.Crash(operation);
+                RecoveryReport report = Recover(found.Copy(), workload, $"operation {operation} of the recovery, seed {seed}");
+                Assert.That(report.Start.LastBatch, Is.EqualTo(undisturbed.Start.LastBatch));
+                Assert.That(report.Start.Term, Is.GreaterThanOrEqualTo(undisturbed.Start.Term), "what was cut is of an older term");
+                RecoverTwice(found, workload, $"operation {operation} of the recovery, seed {seed}");
             }
         }
     }
@@ -64,7 +72,8 @@ public sealed class CrashTests
             using var store = new TestStore();
             using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
             RecoveryReport report = store.Recover(directory);
-            Assert.That(report.Start.LastBatch, Is.GreaterThanOrEqualTo(workload.Durable).And.LessThanOrEqualTo(Math.Max(last, workload.Durable)));
+            Assert.That(report.Start.LastBatch,
+                Is.GreaterThanOrEqualTo(workload.Durable).And.LessThanOrEqualTo(Math.Max(last, workload.Durable)));
             Assert.That(store.Text(), Is.EqualTo(workload.State(report.Start.LastBatch)), $"life {life}");
             workload.From(report.Start.LastBatch);
             using var builder = new LogBuilder(disk, LogPlan.After(report.Start, plan));
@@ -208,9 +217,9 @@ public sealed class CrashTests
     {
         for (int i = 0; i < sublogs; i++)
         {
-            foreach (Aof.Reading.LogFile file in Aof.Reading.LogFiles.Of(disk, i))
+            foreach (LogFile file in LogFiles.Of(disk, i))
             {
-                byte[] bytes = Aof.Recovery.WholeFile.Read(disk, file.Name, 1 << 20);
+                byte[] bytes = WholeFile.Read(disk, file.Name, 1 << 20);
                 for (int at = 0; at + BatchHeader.Bytes <= bytes.Length; at += BatchHeader.Bytes)
                     if (BatchHeader.TryRead(bytes.AsSpan(at), out BatchHeader header, out _) == HeaderState.Whole)
                         Assert.That(header.Batch, Is.LessThanOrEqualTo(last), file.Name);

@@ -64,7 +64,8 @@ public sealed class DirectoryTests
     }
 
     [Test]
-    public void A_directory_that_others_may_write_to_is_refused([Values(UnixFileMode.GroupWrite, UnixFileMode.OtherWrite)] UnixFileMode mode)
+    public void A_directory_that_others_may_write_to_is_refused(
+        [Values(UnixFileMode.GroupWrite, UnixFileMode.OtherWrite)] UnixFileMode mode)
     {
         File.SetUnixFileMode(_path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute | mode);
         Assert.That(Refused(_path).Next, Does.Contain("chmod 0700"));
@@ -140,22 +141,25 @@ public sealed class DirectoryTests
     {
         SimulatedDisk disk = ReplayTests.Log(1, 1, out _, out _);
         disk.Delete(Manifest.FileName);
-        Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("missing").And.Contain("aof-00"));
+        Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message,
+            Does.Contain("missing").And.Contain("aof-00"));
     }
 
     [Test]
-    public void A_manifest_that_was_being_written_is_forgotten()
+    public void A_manifest_or_snapshot_that_was_being_written_is_forgotten()
     {
         var disk = new SimulatedDisk();
         DataDirectory.OpenUnlocked(disk).Dispose();
         disk.Put(Manifest.NextFileName, [1, 2, 3]);
+        disk.Put(SnapshotFileName.Of(3) + ".tmp", [1, 2, 3]);
         DataDirectory.OpenUnlocked(disk).Dispose();
         Assert.That(disk.List(), Is.EqualTo(new[] { Manifest.FileName }));
     }
 
     [Test]
     public void Only_names_of_the_format_are_taken_for_files_of_the_log([Values(
-        "aof-00-1.log", "aof-0-00000000000000000001.log", "aof-00-00000000000000000001.txt", "aof-00-0000000000000000000x.log", "damaged-1-aof-00-00000000000000000001.log")] string name)
+        "aof-00-1.log", "aof-0-00000000000000000001.log", "aof-00-00000000000000000001.txt", "aof-00-0000000000000000000x.log",
+            "damaged-1-aof-00-00000000000000000001.log")] string name)
     {
         Assert.That(LogFileName.TryParse(name, out _, out _), Is.False);
         Assert.That(LogFileName.TryParse(LogFileName.Of(7, 42), out int sublog, out ulong batch) && sublog == 7 && batch == 42);

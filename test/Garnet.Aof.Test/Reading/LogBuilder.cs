@@ -11,7 +11,10 @@ internal sealed record LogPlan(int Sublogs, int Lanes = 8, ulong Seed = 77, long
     public uint[]? Chain { get; init; }
 
     public static LogPlan After(AofStart start, LogPlan before) =>
-        before with { Term = start.Term, LastBatch = start.LastBatch, Chain = [.. start.LastHeaderCrcs], Lanes = start.Lanes, Seed = start.HashSeed };
+        before with
+        {
+            Term = start.Term, LastBatch = start.LastBatch, Chain = [.. start.LastHeaderCrcs], Lanes = start.Lanes, Seed = start.HashSeed,
+        };
 }
 
 /// <summary>
@@ -60,7 +63,8 @@ internal sealed class LogBuilder : IDisposable
         for (int sublog = 0; sublog < _plan.Sublogs; sublog++)
         {
             IEnumerable<TestEntry> own = entries.Where(entry => entry.Lane(_plan.Lanes) % _plan.Sublogs == sublog);
-            AddPart(sublog, control ? BatchKind.Control : BatchKind.Data, [.. own.GroupBy(entry => entry.Lane(_plan.Lanes)).OrderBy(static lane => lane.Key)]);
+            AddPart(sublog, control ? BatchKind.Control : BatchKind.Data,
+                [.. own.GroupBy(entry => entry.Lane(_plan.Lanes)).OrderBy(static lane => lane.Key)]);
         }
     }
 
@@ -102,7 +106,8 @@ internal sealed class LogBuilder : IDisposable
         byte[] header = new byte[BatchHeader.Bytes];
         _chain[sublog] = new BatchHeader
         {
-            Kind = kind, Term = _plan.Term, Batch = Batch, SealedUnixUs = FirstSealedUs + Batch, Part = (byte)sublog, Parts = (byte)_plan.Sublogs,
+            Kind = kind, Term = _plan.Term, Batch = Batch, SealedUnixUs = FirstSealedUs + Batch, Part = (byte)sublog,
+            Parts = (byte)_plan.Sublogs,
             Lanes = (ushort)lanes.Count, BodyBytes = (uint)body.Length, Entries = (uint)lanes.Sum(static lane => lane.Count()),
             PreviousCrc = _chain[sublog], BodyCrc = Crc32C.Of(body),
         }.Write(header);
@@ -124,7 +129,8 @@ internal sealed class LogBuilder : IDisposable
     private static byte[] EntryBytes(TestEntry entry)
     {
         byte[] key = System.Text.Encoding.ASCII.GetBytes(entry.Key), arguments = entry.Arguments(), header = new byte[EntryHeader.Bytes];
-        new EntryHeader((uint)(EntryHeader.Bytes + key.Length + arguments.Length), entry.Operation, (ushort)key.Length, entry.Database).Write(header);
+        new EntryHeader((uint)(EntryHeader.Bytes + key.Length + arguments.Length), entry.Operation, (ushort)key.Length,
+            entry.Database).Write(header);
         return [.. header, .. key, .. arguments];
     }
 
@@ -135,17 +141,17 @@ internal sealed class LogBuilder : IDisposable
         ulong first = _pendingFirst[sublog];
         _first[sublog] = first;
         IDiskFile file = _disk.Create(LogFileName.Of(sublog, first), _plan.FileBytes);
-        byte[] block = new byte[LogFileHeader.Bytes];
-        new LogFileHeader
+        byte[] block = new byte[FileHeader.Bytes];
+        new FileHeader
         {
             Sublog = (byte)sublog, Sublogs = (byte)_plan.Sublogs, FirstBatch = first, Term = _plan.Term, Lanes = (uint)_plan.Lanes,
-            HashSeed = _plan.Seed, ChainStart = _pendingStart[sublog],
+            HashSeed = _plan.Seed, PreviousCrc = _pendingStart[sublog],
         }.Write(block);
         file.Write(0, block);
         file.Sync();
         _disk.SyncDirectory();
         _files[sublog] = file;
-        _ends[sublog] = LogFileHeader.Bytes;
+        _ends[sublog] = FileHeader.Bytes;
     }
 
     private void NoteParts(string file, long at, byte[] bytes)

@@ -33,5 +33,6 @@ internal sealed class Model
         return model;
     }
 
-    public string Text() => string.Concat(_databases.SelectMany(static (keys, database) => keys.Select(pair => $"{database} {pair.Key} {pair.Value}\n")));
+    public string Text() =>
+        string.Concat(_databases.SelectMany(static (keys, database) => keys.Select(pair => $"{database} {pair.Key} {pair.Value}\n")));
 }

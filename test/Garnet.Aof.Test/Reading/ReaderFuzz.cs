@@ -53,9 +53,11 @@ public sealed class ReaderFuzz
             byte[] bytes = new byte[random.Next(40_000)];
             random.NextBytes(bytes);
             if (random.Next(2) == 0 && bytes.Length > 8192)
-                new LogFileHeader { Sublog = 0, Sublogs = 1, FirstBatch = 1, Term = 1, Lanes = 8, HashSeed = 77 }.Write(bytes);
+                new FileHeader { Sublog = 0, Sublogs = 1, FirstBatch = 1, Term = 1, Lanes = 8, HashSeed = 77,
+                    PreviousCrc = 0 }.Write(bytes);
             if (random.Next(2) == 0 && bytes.Length > 8192)
-                new BatchHeader { Kind = BatchKind.Data, Term = 1, Batch = 1, SealedUnixUs = 0, Parts = 1, BodyBytes = (uint)random.Next(), Lanes = 3 }.Write(bytes.AsSpan(4096));
+                new BatchHeader { Kind = BatchKind.Data, Term = 1, Batch = 1, SealedUnixUs = 0, Parts = 1, BodyBytes = (uint)random.Next(),
+                    Lanes = 3 }.Write(bytes.AsSpan(4096));
             disk.Put(LogFileName.Of(0, 1), bytes);
             using var store = new TestStore();
             RecoveryReport report = store.Recover(DataDirectory.OpenUnlocked(disk));

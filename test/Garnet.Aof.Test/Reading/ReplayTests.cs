@@ -1,3 +1,5 @@
+using Garnet.Aof.Format;
+using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
 using Garnet.Common;
 using NUnit.Framework;
@@ -8,7 +10,8 @@ namespace Garnet.Aof.Test.Reading;
 public sealed class ReplayTests
 {
     [Test]
-    public void Every_number_of_threads_reads_the_same([Values(1, 2, 3, 8)] int threads, [Values(1, 3)] int sublogs, [Values(1, 2, 3)] int seed)
+    public void Every_number_of_threads_reads_the_same([Values(1, 2, 3, 8)] int threads, [Values(1, 3)] int sublogs,
+        [Values(1, 2, 3)] int seed)
     {
         SimulatedDisk disk = Log(sublogs, seed, out Workload workload, out ulong last);
         using var store = new TestStore();
@@ -37,7 +40,8 @@ public sealed class ReplayTests
         builder.Sync();
         using var store = new TestStore();
         store.Recover(DataDirectory.OpenUnlocked(disk));
-        Assert.That(store.Text(), Is.EqualTo("0 key1 c\n" + string.Concat(Workload.Keys.Order(StringComparer.Ordinal).Select(static key => $"2 {key} a\n"))));
+        Assert.That(store.Text(),
+            Is.EqualTo("0 key1 c\n" + string.Concat(Workload.Keys.Order(StringComparer.Ordinal).Select(static key => $"2 {key} a\n"))));
     }
 
     [Test]
@@ -60,6 +64,31 @@ public sealed class ReplayTests
         RecoveryReport again = second.Recover(DataDirectory.OpenUnlocked(disk), threads: 4);
         Assert.That(second.Text(), Is.EqualTo(workload.State(last)));
         Assert.That(again.Messages, Has.Count.EqualTo(2), "into the old layout and out of it");
+    }
+
+    [Test]
+    public void What_a_key_was_told_in_another_lane_comes_first()
+    {
+        var disk = new SimulatedDisk();
+        DataDirectory.OpenUnlocked(disk, new DirectoryLayout(1)).Dispose();
+        // With 8 lanes the key is read by another worker than with one lane, and that one has more to do before it.
+        string key = Workload.Keys.First(static k => new TestEntry(TestEntry.Put, 0, k, "").Lane(8) % 2 == 1);
+        TestEntry last = new(TestEntry.Put, 0, key, "late");
+        using (var before = new LogBuilder(disk, new LogPlan(1, Lanes: 1, FileBytes: 4 << 20)))
+        {
+            before.Add([.. Enumerable.Range(0, 20_000).Select(i => last with { Argument = "early" + i })]);
+            before.Write();
+        }
+        RecoveryReport first;
+        using (var store = new TestStore(8)) first = store.Recover(DataDirectory.OpenUnlocked(disk));
+        using (var after = new LogBuilder(disk, LogPlan.After(first.Start, new LogPlan(1))))
+        {
+            after.Add(last);
+            after.Write();
+        }
+        using var second = new TestStore(8);
+        second.Recover(DataDirectory.OpenUnlocked(disk), threads: 2);
+        Assert.That(second.Text(), Is.EqualTo($"0 {last.Key} late\n"));
     }
 
     [Test]
@@ -103,7 +132,8 @@ public sealed class ReplayTests
         using var builder = new LogBuilder(disk, new LogPlan(1, FileBytes: 16 << 20));
         for (int i = 0; i < 3; i++)
         {
-            builder.Add([.. Enumerable.Range(0, 6000).Select(static n => new TestEntry(TestEntry.Put, 0, "key" + n % 24, new string((char)('a' + n % 26), 900)))]);
+            builder.Add([.. Enumerable.Range(0, 6000).Select(static n =>
+                new TestEntry(TestEntry.Put, 0, "key" + n % 24, new string((char)('a' + n % 26), 900)))]);
             builder.Write();
         }
         builder.Sync();
@@ -118,8 +148,8 @@ public sealed class ReplayTests
         var disk = new SimulatedDisk();
         // The seed of the tests, as a manifest of an older start would have it.
         DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8, sublogs)).Dispose();
-        Aof.Recovery.ManifestFile.TryRead(disk, out Format.Manifest? manifest);
-        Aof.Recovery.ManifestFile.Publish(disk, manifest! with { HashSeed = 77 });
+        ManifestFile.TryRead(disk, out Manifest? manifest);
+        ManifestFile.Publish(disk, manifest! with { HashSeed = 77 });
         using var builder = new LogBuilder(disk, new LogPlan(sublogs));
         workload = new Workload(seed);
         workload.Run(builder, 40, 3, 1);

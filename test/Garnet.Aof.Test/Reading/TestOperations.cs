@@ -17,7 +17,8 @@ internal unsafe struct PutBytes : IModify
         return Verdict.Put;
     }
 
-    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => new ReadOnlySpan<byte>(_from, _bytes).CopyTo(value);
+    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
+        new ReadOnlySpan<byte>(_from, _bytes).CopyTo(value);
     public readonly int Encode(Span<byte> to) => 0;
 
     public bool TryDecode(ReadOnlySpan<byte> from)

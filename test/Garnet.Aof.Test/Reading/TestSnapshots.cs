@@ -25,15 +25,18 @@ internal sealed class TestSnapshots : ISnapshotSource
         byte[] bytes = WholeFile.Read(disk, name, 1 << 20);
         if (bytes.Length < 8) return new SnapshotFacts(0, 0, bytes.Length, 0, "too short");
         string crc = Crc32C.Of(bytes.AsSpan(0, bytes.Length - 8)).ToString("x8", CultureInfo.InvariantCulture);
-        if (crc != Encoding.ASCII.GetString(bytes, bytes.Length - 8, 8)) return new SnapshotFacts(0, 0, bytes.Length, 0, "its checksum does not hold");
+        if (crc != Encoding.ASCII.GetString(bytes, bytes.Length - 8, 8)) return new SnapshotFacts(0, 0, bytes.Length, 0,
+            "its checksum does not hold");
         string[] head = Encoding.ASCII.GetString(bytes).Split('\n')[0].Split(' ');
-        return new SnapshotFacts(ulong.Parse(head[0], CultureInfo.InvariantCulture), uint.Parse(head[1], CultureInfo.InvariantCulture), bytes.Length, 0, null);
+        return new SnapshotFacts(ulong.Parse(head[0], CultureInfo.InvariantCulture), uint.Parse(head[1], CultureInfo.InvariantCulture),
+            bytes.Length, 0, null);
     }
 
     public void Load(IDisk disk, string name, Store store, JobProgress progress)
     {
         byte[] bytes = WholeFile.Read(disk, name, 1 << 20);
-        foreach (string line in Encoding.ASCII.GetString(bytes, 0, bytes.Length - 8).Split('\n', StringSplitOptions.RemoveEmptyEntries).Skip(1))
+        foreach (string line in Encoding.ASCII.GetString(bytes, 0, bytes.Length - 8).Split('\n',
+            StringSplitOptions.RemoveEmptyEntries).Skip(1))
         {
             string[] words = line.Split(' ');
             Put(store, int.Parse(words[0], CultureInfo.InvariantCulture), words[1], words[2]);
@@ -48,6 +51,7 @@ internal sealed class TestSnapshots : ISnapshotSource
         byte[] bytes = new byte[key.Length + 16];
         Encoding.ASCII.GetBytes(key, bytes);
         fixed (byte* at = bytes, argument = Encoding.ASCII.GetBytes(value + " "))
-            table.Apply(session, TestEntry.Put, store.Key(at, key.Length, store.Namespaces.Id(database)), new ReadOnlySpan<byte>(argument, value.Length));
+            table.Apply(session, TestEntry.Put, store.Key(at, key.Length, store.Namespaces.Id(database)),
+                new ReadOnlySpan<byte>(argument, value.Length));
     }
 }

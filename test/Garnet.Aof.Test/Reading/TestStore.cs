@@ -15,7 +15,8 @@ internal sealed unsafe class TestStore : IDisposable
     {
         Store = new Store(new StoreSettings
         {
-            MemoryLimitBytes = memoryBytes, ReserveBytes = 2 * memoryBytes, Partitions = partitions, HugePages = false, BackgroundMovers = false, HashSeed = 77,
+            MemoryLimitBytes = memoryBytes, ReserveBytes = 2 * memoryBytes, Partitions = partitions, HugePages = false,
+            BackgroundMovers = false, HashSeed = 77,
         });
         Table.Add<PutBytes>();
         Table.Add<Extend>();

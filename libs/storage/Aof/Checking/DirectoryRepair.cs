@@ -21,7 +21,8 @@ public static class DirectoryRepair
         if (inspection.ManifestState == HeaderState.Newer || inspection.Reader?.Failure?.Kind == LogFailureKind.Newer)
             return new RepairPlan([], [], "A newer version of the server wrote the directory: start that version.");
         if (inspection.Manifest is null)
-            return new RepairPlan([], [], $"There is no manifest and no sublog file with a whole header in {disk.Path}: nothing says what the directory was.");
+            return new RepairPlan([], [],
+                $"There is no manifest and no sublog file with a whole header in {disk.Path}: nothing says what the directory was.");
         var planning = new Planning(disk, inspection);
         planning.CutLog();
         planning.MoveSnapshots();
@@ -46,7 +47,8 @@ public static class DirectoryRepair
         public void CutLog()
         {
             if (inspection.Tail is not { IsDamage: true } || inspection.Reader is not { Failure: { } failure } reader) return;
-            Add($"cut the log behind batch {reader.LastBatch} ({failure.File}, offset {failure.Offset}), keeping the originals of the files that are cut or dropped",
+            Add($"cut the log behind batch {reader.LastBatch} ({failure.File}, offset {failure.Offset}); " +
+                "the originals of the files that are cut or dropped are kept",
                 () => Cut(_manifest.Sublogs));
         }
 
@@ -71,7 +73,8 @@ public static class DirectoryRepair
             if (!damaged && next == _manifest) return;
             // First of all steps: a manifest of the new term must be there before the log is cut.
             Lines.Insert(0, damaged
-                ? $"write a new manifest from the other files (term {next.Term}, snapshot {next.Snapshot?.File ?? "none"}), keeping the old one aside if there is one"
+                ? $"write a new manifest from the other files (term {next.Term}, snapshot {next.Snapshot?.File ?? "none"}); " +
+                    "the old one is kept if there is one"
                 : $"write the manifest anew (term {next.Term}, snapshot {next.Snapshot?.File ?? "none"})");
             Steps.Insert(0, () => Renew(damaged, next));
         }

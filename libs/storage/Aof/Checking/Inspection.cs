@@ -63,10 +63,10 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     // Every sublog file says what the manifest said, but for the snapshots, whose names say their batches.
     private Manifest? FromFiles()
     {
-        LogFileHeader? youngest = null;
+        FileHeader? youngest = null;
         foreach (LogFile file in LogFiles.All(disk))
         {
-            if (LogFileHeader.TryRead(WholeFile.Read(disk, file.Name, LogFileHeader.Bytes), out LogFileHeader header) != HeaderState.Whole) continue;
+            if (FileHeader.TryRead(WholeFile.Read(disk, file.Name, FileHeader.Bytes), out FileHeader header) != HeaderState.Whole) continue;
             if (youngest is null || header.FirstBatch >= youngest.Value.FirstBatch) youngest = header;
         }
         if (youngest is not { } known) return null;
@@ -116,7 +116,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         using var old = new LogReader(disk, sublogs, FirstCommon(sublogs) - 1);
         while (old.LastBatch < Start && old.Next()) Count(old);
         if (old.Failure is { } failure)
-            Note(failure.File, failure.Offset, $"batch {failure.Batch}: {failure.Reason}; only the way back behind the newest snapshot needs it", true);
+            Note(failure.File, failure.Offset,
+                $"batch {failure.Batch}: {failure.Reason}; only the way back behind the newest snapshot needs it", true);
     }
 
     private void Count(LogReader reader)
@@ -132,8 +133,10 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
             SublogCursor cursor = Reader.Cursors[i];
             string name = cursor.FileIndex >= 0 ? cursor.Files[cursor.FileIndex].Name : LogFileName.Of(i, 1);
             if (i != failure.Sublog) Note(name, cursor.Offset, $"sublog {i} is whole up to batch {LastBatch}", false);
-            else if (tail.IsDamage) Note(failure.File, failure.Offset, $"batch {failure.Batch}: {failure.Reason}, and {tail.Evidence}; batch {LastBatch} is the last good one", true);
-            else if (tail.HasRest) Note(failure.File, failure.Offset, $"batch {failure.Batch}: {failure.Reason}: an interrupted write, which the next start cuts off", false);
+            else if (tail.IsDamage) Note(failure.File, failure.Offset,
+                $"batch {failure.Batch}: {failure.Reason}, and {tail.Evidence}; batch {LastBatch} is the last good one", true);
+            else if (tail.HasRest) Note(failure.File, failure.Offset,
+                $"batch {failure.Batch}: {failure.Reason}: an interrupted write, which the next start cuts off", false);
             else Note(failure.File, failure.Offset, $"sublog {i} ends with batch {LastBatch}", false);
         }
     }
@@ -147,5 +150,6 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         return first;
     }
 
-    private void Note(string file, long offset, string text, bool isDamage) => _findings.Add(new CheckFinding(file, offset, text, isDamage));
+    private void Note(string file, long offset, string text, bool isDamage) =>
+        _findings.Add(new CheckFinding(file, offset, text, isDamage));
 }

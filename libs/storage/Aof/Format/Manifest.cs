@@ -38,8 +38,7 @@ public sealed record Manifest
         string text = string.Create(CultureInfo.InvariantCulture,
             $"{Title}{CurrentVersion}\nseed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
             $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\n");
-        uint crc = Crc32C.Of(Encoding.ASCII.GetBytes(text));
-        return Encoding.ASCII.GetBytes(text + string.Create(CultureInfo.InvariantCulture, $"crc {crc:x8}\n"));
+        return Encoding.ASCII.GetBytes(text + LastLine(Encoding.ASCII.GetBytes(text)));
     }
 
     /// <summary>Reads a manifest; <see cref="HeaderState.Newer"/> if it is whole but of another version.</summary>
@@ -49,7 +48,7 @@ public sealed record Manifest
         string text = Encoding.ASCII.GetString(bytes);
         if (!text.StartsWith(Title, StringComparison.Ordinal)) return HeaderState.None;
         int end = text.LastIndexOf("crc ", StringComparison.Ordinal);
-        if (end < 0 || text[end..] != string.Create(CultureInfo.InvariantCulture, $"crc {Crc32C.Of(bytes[..end]):x8}\n")) return HeaderState.Damaged;
+        if (end < 0 || text[end..] != LastLine(bytes[..end])) return HeaderState.Damaged;
         string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
         if (lines[0] != Title + CurrentVersion.ToString(CultureInfo.InvariantCulture)) return HeaderState.Newer;
         manifest = Parse(lines);
@@ -68,6 +67,8 @@ public sealed record Manifest
             || !TrySnapshot(Value(lines[6], "previous "), out SnapshotName? previous)) return null;
         return new Manifest { HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous };
     }
+
+    private static string LastLine(ReadOnlySpan<byte> before) => string.Create(CultureInfo.InvariantCulture, $"crc {Crc32C.Of(before):x8}\n");
 
     private static string Of(SnapshotName? snapshot) => snapshot is null ? "none"
         : string.Create(CultureInfo.InvariantCulture, $"{snapshot.File} {snapshot.Batch}");

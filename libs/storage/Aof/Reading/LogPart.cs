@@ -2,7 +2,9 @@ using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Reading;
 
-/// <summary>A whole part of a batch, where it lies, and its body (lane table and entries) in memory that the next read takes away.</summary>
+/// <summary>
+/// A whole part of a batch, where it lies, and its body (lane table and entries) in memory that the next read takes away.
+/// </summary>
 internal unsafe struct LogPart
 {
     public string File;
@@ -11,7 +13,7 @@ internal unsafe struct LogPart
     public BatchHeader Header;
     public uint HeaderCrc;
     public byte* Body;
-    public LogFileHeader Layout;
+    public FileHeader Layout;
 
     public readonly LaneRow Row(int number) => LaneRow.Read(new ReadOnlySpan<byte>(Body + number * LaneRow.Bytes, LaneRow.Bytes));
 }

@@ -78,7 +78,8 @@ internal sealed class LogReader : IDisposable
         {
             ref LogPart part = ref cursor.Part;
             if (part.Header.Term != first.Term || part.Header.Kind != first.Kind)
-                return Fail(new LogFailure(LogFailureKind.Impossible, cursor.Sublog, part.File, part.Offset, part.Header.Batch, "the parts of the batch do not agree"));
+                return Fail(new LogFailure(LogFailureKind.Impossible, cursor.Sublog, part.File, part.Offset, part.Header.Batch,
+                    "the parts of the batch do not agree"));
         }
         foreach (SublogCursor cursor in _cursors) cursor.Accept();
         return true;

@@ -14,7 +14,9 @@ internal sealed unsafe class NativeBuffer : IDisposable
     public byte* Bytes { get; private set; }
     public long Capacity { get; private set; }
 
-    /// <summary>Makes room for the bytes in all, keeping the first <paramref name="keep"/> ones; pointers from before are void then.</summary>
+    /// <summary>
+    /// Makes room for the bytes in all, keeping the first <paramref name="keep"/> ones; pointers from before are void then.
+    /// </summary>
     public void Grow(long bytes, long keep)
     {
         if (bytes <= Capacity) return;

@@ -39,9 +39,12 @@ internal sealed unsafe class SublogCursor : IDisposable
     public LogFailure? Failure { get; private set; }
     /// <summary>The part the last <see cref="TryRead"/> found.</summary>
     public LogPart Part;
-    private LogFileHeader _layout;
+    private FileHeader _layout;
 
-    /// <summary>Goes to the beginning of the youngest file from which batch <paramref name="wanted"/> can be reached; <see cref="Failure"/> if there is none.</summary>
+    /// <summary>
+    /// Goes to the beginning of the youngest file from which batch <paramref name="wanted"/> can be reached;
+    /// <see cref="Failure"/> if there is none.
+    /// </summary>
     public void Begin(ulong wanted)
     {
         Next = wanted;
@@ -50,17 +53,18 @@ internal sealed unsafe class SublogCursor : IDisposable
         while (index >= 0 && Files[index].FirstBatch > wanted) index--;
         if (index < 0)
         {
-            Fail(LogFailureKind.Impossible, Files[0].Name, 0, $"the log begins with batch {Files[0].FirstBatch}; the batches before it are missing");
+            Fail(LogFailureKind.Impossible, Files[0].Name, 0,
+                $"the log begins with batch {Files[0].FirstBatch}; the batches before it are missing");
             return;
         }
-        bool opened = TryOpen(index, out LogFileHeader header);
+        bool opened = TryOpen(index, out FileHeader header);
         // The youngest file may be one whose creation was interrupted.
         while (!opened && index > 0 && Failure!.Kind == LogFailureKind.Broken) opened = TryOpen(--index, out header);
         if (opened) Failure = null;
         FileIndex = index;
-        Offset = LogFileHeader.Bytes;
+        Offset = FileHeader.Bytes;
         Next = Files[index].FirstBatch;
-        LastCrc = header.ChainStart;
+        LastCrc = header.PreviousCrc;
         LastTerm = header.Term;
         _layout = header;
     }
@@ -103,28 +107,29 @@ internal sealed unsafe class SublogCursor : IDisposable
 
     private bool TryNextFile()
     {
-        if (!TryOpen(FileIndex + 1, out LogFileHeader header)) return false;
+        if (!TryOpen(FileIndex + 1, out FileHeader header)) return false;
         string name = Files[FileIndex + 1].Name;
-        if (header.ChainStart != LastCrc) return Fail(LogFailureKind.Broken, name, 0, "the file does not go on where the one before it ended");
+        if (header.PreviousCrc != LastCrc)
+            return Fail(LogFailureKind.Broken, name, 0, "the file does not go on where the one before it ended");
         if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, 0, $"its term {header.Term} is before term {LastTerm}");
-        HeaderState state = HeaderAt(LogFileHeader.Bytes, out BatchHeader batch, out uint crc);
+        HeaderState state = HeaderAt(FileHeader.Bytes, out BatchHeader batch, out uint crc);
         return state switch
         {
-            HeaderState.Whole => Accepts(new Place(FileIndex + 1, LogFileHeader.Bytes), batch, crc, header),
-            HeaderState.None => Fail(LogFailureKind.End, name, LogFileHeader.Bytes, "nothing is there"),
-            HeaderState.Newer => Fail(LogFailureKind.Newer, name, LogFileHeader.Bytes, "the batch is of a newer version of the format"),
-            _ => Fail(LogFailureKind.Broken, name, LogFileHeader.Bytes, "the checksum of the batch header does not hold"),
+            HeaderState.Whole => Accepts(new Place(FileIndex + 1, FileHeader.Bytes), batch, crc, header),
+            HeaderState.None => Fail(LogFailureKind.End, name, FileHeader.Bytes, "nothing is there"),
+            HeaderState.Newer => Fail(LogFailureKind.Newer, name, FileHeader.Bytes, "the batch is of a newer version of the format"),
+            _ => Fail(LogFailureKind.Broken, name, FileHeader.Bytes, "the checksum of the batch header does not hold"),
         };
     }
 
-    private bool TryOpen(int index, out LogFileHeader header)
+    private bool TryOpen(int index, out FileHeader header)
     {
         string name = Files[index].Name;
         _view.Open(name);
-        byte* at = _view.At(0, LogFileHeader.Bytes);
+        byte* at = _view.At(0, FileHeader.Bytes);
         HeaderState state = HeaderState.None;
         header = default;
-        if (at != null) state = LogFileHeader.TryRead(new ReadOnlySpan<byte>(at, LogFileHeader.Bytes), out header);
+        if (at != null) state = FileHeader.TryRead(new ReadOnlySpan<byte>(at, FileHeader.Bytes), out header);
         if (state == HeaderState.Newer) return Fail(LogFailureKind.Newer, name, 0, "the file is of a newer version of the format");
         if (state != HeaderState.Whole) return Fail(LogFailureKind.Broken, name, 0, "the file header is not whole");
         if (header.Sublog == Sublog && header.Sublogs == _sublogs && header.FirstBatch == Files[index].FirstBatch) return true;
@@ -145,15 +150,17 @@ internal sealed unsafe class SublogCursor : IDisposable
     }
 
     // The header is whole: is it the one that comes next, and does its body hold?
-    private bool Accepts(Place place, in BatchHeader header, uint crc, in LogFileHeader layout)
+    private bool Accepts(Place place, in BatchHeader header, uint crc, in FileHeader layout)
     {
         string name = Files[place.FileIndex].Name;
         if (header.Batch != Next) return Fail(LogFailureKind.Broken, name, place.Offset, $"batch {header.Batch} stands there");
         if (header.Part != Sublog || header.Parts != _sublogs)
-            return Fail(LogFailureKind.Impossible, name, place.Offset, $"part {header.Part} of {header.Parts} stands in sublog {Sublog} of {_sublogs}");
+            return Fail(LogFailureKind.Impossible, name, place.Offset,
+                $"part {header.Part} of {header.Parts} stands in sublog {Sublog} of {_sublogs}");
         if (header.PreviousCrc != LastCrc)
             return Fail(LogFailureKind.Broken, name, place.Offset, "the batch does not follow the one before it (its chain is broken)");
-        if (header.Term < LastTerm) return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
+        if (header.Term < LastTerm)
+            return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
         byte* body = header.BodyBytes > BodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
         if (body == null) return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
         if (Crc32C.Of(new ReadOnlySpan<byte>(body, (int)header.BodyBytes)) != header.BodyCrc)

@@ -45,7 +45,7 @@ internal sealed unsafe class TailScan
             view.Open(cursor.Files[i].Name);
             bool isHead = i == cursor.FileIndex && cursor.Offset > 0;
             if (!isHead && view.Length > 0 && HasContent(view, 0)) HasRest = true;
-            ScanFile(view, cursor, isHead ? cursor.Offset : LogFileHeader.Bytes);
+            ScanFile(view, cursor, isHead ? cursor.Offset : FileHeader.Bytes);
         }
     }
 
@@ -62,7 +62,9 @@ internal sealed unsafe class TailScan
         }
     }
 
-    /// <summary>Notes a header that stands there; returns where its batch ends, so that headers inside of values are not believed.</summary>
+    /// <summary>
+    /// Notes a header that stands there; returns where its batch ends, so that headers inside of values are not believed.
+    /// </summary>
     private long Note(DiskView view, SublogCursor cursor, long at, ReadOnlySpan<byte> bytes)
     {
         if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;
@@ -76,8 +78,8 @@ internal sealed unsafe class TailScan
 
     private static bool HasContent(DiskView view, long at)
     {
-        long bytes = Math.Min(LogFileHeader.Bytes, view.Length - at);
-        return LogFileHeader.TryRead(new ReadOnlySpan<byte>(view.At(at, bytes), (int)bytes), out _) == HeaderState.None
+        long bytes = Math.Min(FileHeader.Bytes, view.Length - at);
+        return FileHeader.TryRead(new ReadOnlySpan<byte>(view.At(at, bytes), (int)bytes), out _) == HeaderState.None
             && new ReadOnlySpan<byte>(view.At(at, bytes), (int)bytes).ContainsAnyExcept((byte)0);
     }
 }

@@ -65,12 +65,18 @@ public sealed class DataDirectory : IDisposable
     public Manifest Manifest { get; private set; }
 
     /// <summary>
+    /// The first batch that a recovery may need, also if the newest snapshot is damaged: what the log may be truncated to.
+    /// </summary>
+    public ulong LogNeededFrom => (Manifest.Previous?.Batch ?? 0) + 1;
+
+    /// <summary>
     /// Fills an empty store: loads the newest sound snapshot, replays the log behind it, cuts away what an interrupted write
     /// left, and says where the log goes on. The store's expiry is paused by the caller; its logging is off meanwhile.
     /// A damaged log is refused or cut by the settings; a damaged snapshot is replaced by the one before if the log allows.
     /// After a refusal the store holds a part of the data and must be thrown away.
     /// </summary>
-    public RecoveryReport Recover(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots, JobProgress progress)
+    public RecoveryReport Recover(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots,
+        JobProgress progress)
     {
         bool logging = store.Logging;
         store.Logging = false;
@@ -100,18 +106,18 @@ public sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// Deletes the sublog files that hold nothing but batches of the older snapshot, oldest first, and returns their names.
-    /// The file being written is never among them. Throws <see cref="DiskException"/>.
+    /// For a directory whose log nobody writes: a writer keeps its own list of files and truncates to <see cref="LogNeededFrom"/>.
+    /// Throws <see cref="DiskException"/>.
     /// </summary>
     public IReadOnlyList<string> DeleteObsoleteLogs()
     {
         lock (_gate)
         {
-            ulong needed = (Manifest.Previous?.Batch ?? 0) + 1;
             var deleted = new List<string>();
             List<LogFile> files = LogFiles.All(Disk);
             for (int i = 0; i + 1 < files.Count; i++)
             {
-                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > needed) continue;
+                if (files[i + 1].Sublog != files[i].Sublog || files[i + 1].FirstBatch > LogNeededFrom) continue;
                 Disk.Delete(files[i].Name);
                 deleted.Add(files[i].Name);
             }
@@ -123,7 +129,8 @@ public sealed class DataDirectory : IDisposable
     /// <summary>Gives the directory up.</summary>
     public void Dispose() => _lock?.Dispose();
 
-    private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots, JobProgress progress)
+    private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots,
+        JobProgress progress)
     {
         long started = Stopwatch.GetTimestamp();
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
@@ -195,7 +202,7 @@ public sealed class DataDirectory : IDisposable
         }
         catch (DiskException e)
         {
-            throw new GarnetException(e.IsFull ? ExitKind.Data : ExitKind.Permission, $"the data directory cannot be used: {disk.Path}", e.Message,
+            throw new GarnetException(ExitKind.Data, $"the data directory cannot be used: {disk.Path}", e.Message,
                 e.IsFull ? "Make room on the disk." : "Look at the system's log for errors of the disk, and at the rights of the files.");
         }
     }

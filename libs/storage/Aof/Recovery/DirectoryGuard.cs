@@ -33,7 +33,8 @@ internal static class DirectoryGuard
     public static void Judge(string path)
     {
         var directory = new DirectoryInfo(path);
-        if (directory.LinkTarget != null) throw Refused(path, "it is a symbolic link", $"Name the directory it points to: {directory.LinkTarget}.");
+        if (directory.LinkTarget != null)
+            throw Refused(path, "it is a symbolic link", $"Name the directory it points to: {directory.LinkTarget}.");
         if (!directory.Exists) throw Refused(path, "it is not a directory", "Name a directory.");
         UnixFileMode mode = File.GetUnixFileMode(path);
         if ((mode & OthersWrite) != 0) throw Refused(path, "others than its owner may write to it", $"Run: chmod 0700 {path}");
@@ -63,6 +64,8 @@ internal static class DirectoryGuard
         uint? owner;
         fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0')) owner = Libc.OwnerOf(bytes);
         uint us = Libc.geteuid();
-        if (owner != us) throw Refused(path, $"it belongs to user {owner}, and the server runs as user {us}", $"Run the server as its owner, or: chown {us} {path}");
+        if (owner == us) return;
+        throw Refused(path, $"it belongs to user {owner}, and the server runs as user {us}",
+            $"Run the server as its owner, or: chown {us} {path}");
     }
 }

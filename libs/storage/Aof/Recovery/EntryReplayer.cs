@@ -48,5 +48,5 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     // Its checksums hold: the disk is not to blame.
     private static GarnetException Bad(in ReplaySlice slice, string why) => new(ExitKind.Data,
         $"the log cannot be replayed: {slice.File}, offset {slice.FileOffset}, batch {slice.Batch}", $"{why}, though the checksums hold",
-        "A newer server may have written it: start that version. Otherwise look at it with 'garnet-server check' and keep a copy of the directory.");
+        "A newer server may have written it: start that version. Otherwise keep a copy of the directory and ask for help.");
 }

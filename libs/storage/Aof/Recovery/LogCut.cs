@@ -16,7 +16,9 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     /// <summary>Names under which damaged files are kept.</summary>
     public IReadOnlyList<string> Kept => _kept;
 
-    /// <summary>Cuts behind the last batch the reader found. With <see cref="CorruptionPolicy.Truncate"/> the originals are kept aside.</summary>
+    /// <summary>
+    /// Cuts behind the last batch the reader found. With <see cref="CorruptionPolicy.Truncate"/> the originals are kept aside.
+    /// </summary>
     public void Apply(LogReader reader)
     {
         foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
@@ -27,7 +29,7 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
 
     // A file without a batch that counts goes as well: the writer makes it anew.
     private static int FirstBehind(SublogCursor cursor) =>
-        cursor.FileIndex >= 0 && cursor.Offset > LogFileHeader.Bytes ? cursor.FileIndex + 1 : Math.Max(cursor.FileIndex, 0);
+        cursor.FileIndex >= 0 && cursor.Offset > FileHeader.Bytes ? cursor.FileIndex + 1 : Math.Max(cursor.FileIndex, 0);
 
     private void CutHead(SublogCursor cursor)
     {

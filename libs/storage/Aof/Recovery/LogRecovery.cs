@@ -63,12 +63,15 @@ internal sealed class LogRecovery : IDisposable
         LogFailure failure = _reader.Failure!;
         TailScan tail = TailScan.Of(_disk, _reader);
         if (failure.Kind == LogFailureKind.Newer)
-            throw new GarnetException(ExitKind.Data, $"the log cannot be read: {Place(failure)}", failure.Reason, "Start the version of the server that wrote it.");
+            throw new GarnetException(ExitKind.Data, $"the log cannot be read: {Place(failure)}", failure.Reason,
+                "Start the version of the server that wrote it.");
         if (tail.IsDamage && _settings.OnCorruption == CorruptionPolicy.Refuse)
             throw new GarnetException(ExitKind.Data, $"the log is damaged: {Place(failure)}", $"{failure.Reason}, and {tail.Evidence}",
-                $"To go on with the {_reader.LastBatch} batches before it, set aof-on-corruption to truncate (the damaged files are kept), or run 'garnet-server repair'.");
-        if (tail.IsDamage) _messages.Add($"The log was damaged: {Place(failure)}: {failure.Reason}, and {tail.Evidence}. It was cut there.");
-        else if (tail.HasRest) _messages.Add($"The log ended in an interrupted write: {Place(failure)}: {failure.Reason}. It was cut there.");
+                $"To go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
+                "(the damaged files are kept), or run 'garnet-server repair'.");
+        string place = $"{Place(failure)}: {failure.Reason}";
+        if (tail.IsDamage) _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there.");
+        else if (tail.HasRest) _messages.Add($"The log ended in an interrupted write: {place}. It was cut there.");
         return tail;
     }
 
@@ -102,7 +105,8 @@ internal sealed class LogRecovery : IDisposable
             if (part.Layout.Lanes == _layout.Lanes && part.Layout.HashSeed == _layout.Seed) continue;
             if (!_settings.ReloadsForeignLayout)
                 throw new GarnetException(ExitKind.Configuration, $"the log has another layout: {part.File}",
-                    $"it was written with {part.Layout.Lanes} lanes, and the store has {_store.Partitions}", "Allow foreign layouts, or give the store as many partitions.");
+                    $"it was written with {part.Layout.Lanes} lanes, and the store has {_store.Partitions}",
+                    "Allow foreign layouts, or give the store as many partitions.");
             _workers.Drain();
             _layout = (part.Layout.Lanes, part.Layout.HashSeed);
             _messages.Add($"From batch {part.Header.Batch} on the log was written with {part.Layout.Lanes} lanes" +

@@ -24,9 +24,11 @@ internal static class ManifestFile
     public static Manifest Open(IDisk disk, DirectoryLayout fresh)
     {
         IReadOnlyList<string> files = disk.List();
-        if (files.Contains(Manifest.NextFileName)) disk.Delete(Manifest.NextFileName); // a crash before the rename
+        foreach (string unfinished in files.Where(static name => name == Manifest.NextFileName || SnapshotFileName.IsUnfinished(name)))
+            disk.Delete(unfinished); // a crash before the rename
         if (files.Contains(Manifest.FileName)) return Read(disk);
-        string? other = files.FirstOrDefault(static name => LogFileName.TryParse(name, out _, out _) || SnapshotFileName.TryParse(name, out _));
+        string? other = files.FirstOrDefault(static name => LogFileName.TryParse(name, out _, out _)
+            || SnapshotFileName.TryParse(name, out _));
         if (other != null) throw Refused(disk, $"it is missing, but there is {other}");
         Manifest manifest = Fresh(fresh);
         Publish(disk, manifest);
@@ -53,9 +55,11 @@ internal static class ManifestFile
     private static Manifest Fresh(DirectoryLayout layout)
     {
         if (!layout.IsPossible)
-            throw new GarnetException(ExitKind.Configuration, "the data directory cannot be made", $"{layout.Sublogs} sublogs of {layout.Lanes} lanes are not possible",
+            throw new GarnetException(ExitKind.Configuration, "the data directory cannot be made",
+                $"{layout.Sublogs} sublogs of {layout.Lanes} lanes are not possible",
                 $"Ask for 1 to {Manifest.SublogsMax} sublogs.");
-        ulong seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong))) | 1; // 0 means none to the store
+        // Odd, for 0 means none to the store.
+        ulong seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong))) | 1;
         return new Manifest { HashSeed = seed, Lanes = layout.Lanes, Sublogs = layout.Sublogs, Term = 1 };
     }
 

@@ -37,7 +37,8 @@ internal sealed class SnapshotChoice
 
     /// <summary>The facts of a snapshot, also of one that is not there.</summary>
     public static SnapshotFacts FactsOf(IDisk disk, SnapshotName snapshot, ISnapshotSource source, JobProgress progress) =>
-        disk.List().Contains(snapshot.File) ? source.Check(disk, snapshot.File, progress) : new SnapshotFacts(0, 0, 0, 0, "the file is missing");
+        disk.List().Contains(snapshot.File) ? source.Check(disk, snapshot.File, progress)
+            : new SnapshotFacts(0, 0, 0, 0, "the file is missing");
 
     private void Try(IDisk disk, SnapshotName snapshot, ISnapshotSource source, JobProgress progress)
     {
