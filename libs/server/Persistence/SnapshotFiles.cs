@@ -18,16 +18,16 @@ internal sealed class SnapshotFiles : ISnapshotSource
     internal static SnapshotFiles Instance { get; } = new();
 
     /// <inheritdoc/>
-    public Aof.SnapshotFacts Check(IDisk disk, string name, JobProgress progress)
+    public SnapshotFacts Check(IDisk disk, string name, JobProgress progress)
     {
         try
         {
-            Aof.Snapshots.SnapshotFacts facts = SnapshotReader.Check(disk, name);
-            return new Aof.SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null);
+            SnapshotFileFacts facts = SnapshotReader.Check(disk, name);
+            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null);
         }
         catch (SnapshotFileException e)
         {
-            return new Aof.SnapshotFacts(0, 0, 0, 0, e.Message);
+            return new SnapshotFacts(0, 0, 0, 0, e.Message);
         }
     }
 

@@ -42,8 +42,8 @@ public sealed class Aof : IWriteLog, IDisposable
     }
 
     /// <summary>
-    /// Raised on a writer's thread whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or <see cref="Stalled"/> moved. Handlers must
-    /// be quick and must not throw.
+    /// Raised on a writer's thread whenever <see cref="Written"/>, <see cref="Durable"/>, <see cref="Poison"/> or
+    /// <see cref="Stalled"/> moved. Handlers must be quick and must not throw.
     /// </summary>
     public event Action? Advanced;
 
@@ -57,8 +57,11 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <summary>The last batch handed to the files of all sublogs.</summary>
     public ulong Written => _state.Written;
 
-    /// <summary>The last batch that is durable in all sublogs; under <see cref="SyncPolicy.No"/> the last one written.</summary>
-    public ulong Durable => _state.Durable;
+    /// <summary>
+    /// The last batch that is durable in all sublogs; under <see cref="SyncPolicy.No"/>, where nobody may wait for more, the last
+    /// one written.
+    /// </summary>
+    public ulong Durable => _settings.Sync == SyncPolicy.No ? _state.Written : _state.Durable;
 
     /// <summary>More than <see cref="AofSettings.StagingBytesMax"/> wait for the disk: let writers wait before they take locks.</summary>
     public bool IsFull => _pool.StagedBytes > _settings.StagingBytesMax;
@@ -79,6 +82,14 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <exception cref="DiskException">A file cannot be created.</exception>
     public void Start(AofStart start)
     {
+        Open(start);
+        _sealer.Start();
+        foreach (Sublog sublog in _sublogs) sublog.Start();
+    }
+
+    /// <summary><see cref="Start"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
+    internal void Open(AofStart start)
+    {
         Check.That(_store != null && _store.Partitions == start.Lanes, "L1 the lanes are the store's partitions");
         int sublogs = _settings.SublogCount;
         _lastOfEarlierRuns = start.LastBatch;
@@ -86,11 +97,13 @@ public sealed class Aof : IWriteLog, IDisposable
         _state = new LogState(sublogs, start.LastBatch);
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
-        _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool);
+        _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool, _state);
         _sublogs = OpenSublogs(sublogs, start);
-        _sealer.Start(_sublogs);
-        foreach (Sublog sublog in _sublogs) sublog.Start();
+        _sealer.Attach(_sublogs);
     }
+
+    internal Sealer Sealer => _sealer;
+    internal IReadOnlyList<Sublog> Sublogs => _sublogs;
 
     /// <inheritdoc/>
     public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax) => _lanes.Reserve(partition, batch, key, bytesMax);
@@ -160,6 +173,8 @@ public sealed class Aof : IWriteLog, IDisposable
         _stopped = true;
         _sealer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
+        if (!Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) || !_sealer.Prove()) return;
+        foreach (Sublog sublog in _sublogs) sublog.Finish();
     }
 
     /// <summary>Stops and gives all memory back; the store is closed before, or its logging switched off.</summary>

@@ -84,19 +84,6 @@ public sealed class CrashTests
     }
 
     [Test]
-    public void A_log_without_marks_survives_when_every_write_is_synced()
-    {
-        var plan = new LogPlan(1, Marks: false);
-        for (int operation = 1; operation < 60; operation++)
-        {
-            var disk = new SimulatedDisk { CrashAt = operation };
-            var workload = new Workload(8);
-            Assert.Catch<SimulatedCrashException>(() => Fill(disk, plan, workload, perWrite: 1, syncEvery: 1));
-            RecoverTwice(disk.Crash(operation), workload, $"operation {operation}");
-        }
-    }
-
-    [Test]
     public void A_manifest_is_the_old_one_or_the_new_one_after_any_crash()
     {
         for (int operation = 1; operation <= 12; operation++)

@@ -37,9 +37,9 @@ public sealed class DamageTests
 
     [Test]
     public void A_changed_header_in_the_middle_is_refused_by_place(
-        [ValueSource(nameof(HeaderOffsets))] int offset, [Values(1, 3)] int sublogs, [Values] bool marks)
+        [ValueSource(nameof(HeaderOffsets))] int offset, [Values(1, 3)] int sublogs)
     {
-        SimulatedDisk disk = Log(sublogs, out Workload workload, out LogBuilder built, marks);
+        SimulatedDisk disk = Log(sublogs, out Workload workload, out LogBuilder built);
         (string File, long Offset, int Bytes, ulong Batch) part = built.Parts.First(part => part.Batch == built.Batch / 2);
         Flip(disk, part, offset);
         RefusedAt(disk, part);
@@ -47,10 +47,9 @@ public sealed class DamageTests
     }
 
     [Test]
-    public void A_changed_body_in_the_middle_is_refused_by_place([Values(0, 0.3, 0.6, 0.99)] double where, [Values(1, 3)] int sublogs,
-        [Values] bool marks)
+    public void A_changed_body_in_the_middle_is_refused_by_place([Values(0, 0.3, 0.6, 0.99)] double where, [Values(1, 3)] int sublogs)
     {
-        SimulatedDisk disk = Log(sublogs, out Workload workload, out LogBuilder built, marks);
+        SimulatedDisk disk = Log(sublogs, out Workload workload, out LogBuilder built);
         (string File, long Offset, int Bytes, ulong Batch) part = built.Parts.First(part => part.Batch > 4
             && part.Bytes > BatchHeader.Bytes);
         Flip(disk, part, BatchHeader.Bytes + (int)((part.Bytes - BatchHeader.Bytes) * where));
@@ -123,21 +122,36 @@ public sealed class DamageTests
     [Test]
     public void A_part_that_is_missing_in_one_sublog_at_the_end_is_no_damage()
     {
-        SimulatedDisk disk = Log(3, out Workload workload, out LogBuilder built, marks: false);
-        foreach ((string File, long Offset, int Bytes, ulong _) in built.Parts.Where(part => part.Batch > built.Batch - 2
+        SimulatedDisk disk = Log(3, out Workload workload, out LogBuilder built);
+        foreach ((string File, long Offset, int Bytes, ulong _) in built.Parts.Where(part => part.Batch == built.Batch
             && part.File.StartsWith("aof-01", StringComparison.Ordinal)))
         {
             byte[] bytes = disk.Get(File);
             bytes.AsSpan((int)Offset, Bytes).Clear();
             disk.Put(File, bytes);
         }
-        Assert.That(Recovered(disk, workload).Start.LastBatch, Is.EqualTo(built.Batch - 2));
+        Assert.That(Recovered(disk, workload).Start.LastBatch, Is.EqualTo(built.Batch - 1));
+    }
+
+    [Test]
+    public void A_later_file_says_that_the_batches_of_the_one_before_it_were_safe()
+    {
+        var disk = new SimulatedDisk();
+        DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8)).Dispose();
+        var built = new LogBuilder(disk, new LogPlan(1, FileBytes: 24 << 10));
+        new Workload(3).Run(built, 12, 1, syncEvery: int.MaxValue); // no header says anything
+        Assert.That(built.Parts.Select(static part => part.File).Distinct().Count(), Is.GreaterThan(2));
+        built.Dispose();
+        (string File, long Offset, int Bytes, ulong Batch) part = built.Parts[2];
+        SimulatedDisk found = disk.Copy();
+        Flip(found, part, 50);
+        RefusedAt(found, part);
     }
 
     [Test]
     public void A_header_inside_of_a_value_is_no_later_batch()
     {
-        SimulatedDisk disk = Log(1, out Workload workload, out LogBuilder built, marks: false);
+        SimulatedDisk disk = Log(1, out Workload workload, out LogBuilder built);
         (string File, long Offset, int Bytes, ulong Batch) last = built.Parts[^1];
         byte[] bytes = disk.Get(last.File);
         // What a client may have stored: a whole header of a later batch, where one could begin.
@@ -181,11 +195,11 @@ public sealed class DamageTests
         Assert.That(refused.Message, Does.Contain("maxmemory").And.Contain("4,194,304"));
     }
 
-    private static SimulatedDisk Log(int sublogs, out Workload workload, out LogBuilder built, bool marks = true)
+    private static SimulatedDisk Log(int sublogs, out Workload workload, out LogBuilder built)
     {
         var disk = new SimulatedDisk();
         DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8, sublogs)).Dispose();
-        built = new LogBuilder(disk, new LogPlan(sublogs, FileBytes: 24 << 10, Marks: marks));
+        built = new LogBuilder(disk, new LogPlan(sublogs, FileBytes: 24 << 10));
         workload = new Workload(3);
         workload.Run(built, 20, 3, 1);
         // The last batch has entries in every sublog and more than one block of bytes.

@@ -4,7 +4,7 @@ using Garnet.Aof.Format;
 namespace Garnet.Aof.Test.Reading;
 
 /// <summary>What a log under construction looks like, and from where it goes on.</summary>
-internal sealed record LogPlan(int Sublogs, int Lanes = 8, ulong Seed = 77, long FileBytes = 32 << 10, bool Marks = true)
+internal sealed record LogPlan(int Sublogs, int Lanes = 8, ulong Seed = 77, long FileBytes = 32 << 10)
 {
     public uint Term { get; init; } = 1;
     public ulong LastBatch { get; init; }
@@ -109,9 +109,8 @@ internal sealed class LogBuilder : IDisposable
             Kind = kind, Term = _plan.Term, Batch = Batch, SealedUnixUs = FirstSealedUs + Batch, Part = (byte)sublog,
             Parts = (byte)_plan.Sublogs,
             Lanes = (ushort)lanes.Count, BodyBytes = (uint)body.Length, Entries = (uint)lanes.Sum(static lane => lane.Count()),
-            PreviousCrc = _chain[sublog], BodyCrc = Crc32C.Of(body),
+            PreviousCrc = _chain[sublog], BodyCrc = Crc32C.Of(body), DurableBatch = Durable,
         }.Write(header);
-        if (_plan.Marks) _chain[sublog] = DurableMark.Write(header, Durable);
         while (pending.Count % BatchHeader.Bytes != 0) pending.Add(0);
         pending.AddRange(header);
         pending.AddRange(body);

@@ -24,7 +24,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Store(5000);
         RamDisk disk = new();
-        SnapshotFacts facts = Run(store, disk).Facts;
+        SnapshotFileFacts facts = Run(store, disk).Facts;
         Assert.That(disk.List(), Is.EqualTo(new[] { "snapshot-00000000000000000000.snap" }));
         Assert.That(SnapshotReader.Check(disk, facts.Name), Is.EqualTo(facts));
         Assert.That((facts.Records, facts.Term, facts.Partitions, facts.FileBytes % 4096), Is.EqualTo((5000UL, 7u, 4u, 0L)));
@@ -42,7 +42,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Empty();
         RamDisk disk = new();
-        SnapshotFacts facts = Run(store, disk).Facts;
+        SnapshotFileFacts facts = Run(store, disk).Facts;
         Assert.That((facts.FileBytes, facts.Records), Is.EqualTo((8192L, 0UL)));
         Assert.That(SnapshotReader.Check(disk, facts.Name), Is.EqualTo(facts));
     }
@@ -52,7 +52,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Store(1000);
         RamDisk disk = new();
-        SnapshotFacts facts = SnapshotJob.Run(store, disk, s_options, new StepClock(1), CancellationToken.None).Facts;
+        SnapshotFileFacts facts = SnapshotJob.Run(store, disk, s_options, new StepClock(1), CancellationToken.None).Facts;
         Assert.That(disk.List(), Is.EqualTo(new[] { facts.Name + ".tmp" }));
         Assert.That(SnapshotFileName.TryParse(facts.Name + ".tmp", out _), Is.False);
         RamDisk full = new() { BytesMax = 65536 };
@@ -72,7 +72,7 @@ public sealed class SnapshotFileTests
         StepClock clock = new(50_000);
         long start = clock.MonotonicUs;
         SnapshotJobOptions limited = s_options with { BytesPerSecondMax = 1_000_000 };
-        SnapshotFacts facts = SnapshotJob.Run(store, new RamDisk(), limited, clock, CancellationToken.None).Facts;
+        SnapshotFileFacts facts = SnapshotJob.Run(store, new RamDisk(), limited, clock, CancellationToken.None).Facts;
         long rate = (long)(facts.RecordBytes * 1e6 / (clock.MonotonicUs - start));
         Assert.That(rate, Is.InRange(500_000, 1_200_000));
     }
@@ -82,7 +82,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Store(300);
         RamDisk disk = new();
-        SnapshotFacts facts = Run(store, disk).Facts;
+        SnapshotFileFacts facts = Run(store, disk).Facts;
         byte[] good = disk[facts.Name];
         Random random = new(5);
         // All of the header's fields, the first block's head and beginning, the end with footer and zeros, and a sample between.
@@ -104,7 +104,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Store(300);
         RamDisk disk = new();
-        SnapshotFacts facts = Run(store, disk).Facts;
+        SnapshotFileFacts facts = Run(store, disk).Facts;
         byte[] good = disk[facts.Name];
         Random random = new(6);
         int[] edges = [0, 4096, good.Length - 4096, good.Length - 1];
@@ -124,7 +124,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Store(10);
         RamDisk disk = new();
-        SnapshotFacts facts = Run(store, disk).Facts;
+        SnapshotFileFacts facts = Run(store, disk).Facts;
         byte[] newer = (byte[])disk[facts.Name].Clone();
         newer[4] = 2;
         BinaryPrimitives.WriteUInt32LittleEndian(newer.AsSpan(4092), Crc32C.Of(newer.AsSpan(0, 4092)));
@@ -141,7 +141,7 @@ public sealed class SnapshotFileTests
     {
         using Store store = Filled.Store(20_000, 300);
         RamDisk disk = new();
-        SnapshotFacts facts = Run(store, disk).Facts;
+        SnapshotFileFacts facts = Run(store, disk).Facts;
         using Store small = Filled.Empty(1 << 20);
         SnapshotLoad load = SnapshotReader.Load(disk, facts.Name, small);
         Assert.That(load.Outcome, Is.EqualTo(LoadOutcome.OutOfMemory));

@@ -37,7 +37,7 @@ internal static class BatchDecoder
         uint chain = chainFrom;
         foreach (string name in disk.List())
         {
-            Assert.That(SegmentList.TryParse(name, out int owner, out ulong first), Is.True, name);
+            Assert.That(LogFileName.TryParse(name, out int owner, out ulong first), Is.True, name);
             if (owner != sublog) continue;
             byte[] bytes = disk.Bytes(name);
             Assert.That(FileHeader.TryRead(bytes, out FileHeader header), Is.EqualTo(HeaderState.Whole), name);

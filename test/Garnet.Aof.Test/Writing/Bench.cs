@@ -75,10 +75,13 @@ internal sealed unsafe class Bench : IDisposable
 
     public void AwaitWritten(ulong batch) => Until(() => Log.Written >= batch, $"batch {batch} is written");
 
+    /// <summary>Stops the log and returns its batches, without the empty one that proves the end (S4).</summary>
     public List<DecodedBatch> Stopped()
     {
         Log.Stop();
-        return BatchDecoder.Read(Disk, Settings.Sublogs);
+        List<DecodedBatch> batches = BatchDecoder.Read(Disk, Settings.Sublogs);
+        if (batches.Count > 0 && batches[^1].Entries.Count == 0) batches.RemoveAt(batches.Count - 1);
+        return batches;
     }
 
     public void Dispose()

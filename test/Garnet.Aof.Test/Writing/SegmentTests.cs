@@ -11,12 +11,12 @@ internal sealed class SegmentTests
     [Test]
     public void A_segment_name_is_read_back_and_other_names_are_not()
     {
-        string name = SegmentList.NameOf(3, 42);
+        string name = LogFileName.Of(3, 42);
         Assert.That(name, Is.EqualTo("aof-03-00000000000000000042.log"));
-        Assert.That(SegmentList.TryParse(name, out int sublog, out ulong first), Is.True);
+        Assert.That(LogFileName.TryParse(name, out int sublog, out ulong first), Is.True);
         Assert.That((sublog, first), Is.EqualTo((3, 42UL)));
         foreach (string other in (string[])["", "manifest", "aof-3-42.log", name + "x", name.Replace('0', '+')])
-            Assert.That(SegmentList.TryParse(other, out _, out _), Is.False, other);
+            Assert.That(LogFileName.TryParse(other, out _, out _), Is.False, other);
     }
 
     [Test]
@@ -57,9 +57,9 @@ internal sealed class SegmentTests
         Assert.That((bench.Log.Batch, bench.Log.Written, bench.Log.Durable), Is.EqualTo((42UL, 41UL, 41UL)));
         bench.PutDurably("key");
         bench.Log.Stop();
-        DecodedBatch only = BatchDecoder.Read(bench.Disk, 1, chainFrom: 0xABCD).Single();
-        Assert.That((only.Number, only.Header.Term, only.Header.PreviousCrc), Is.EqualTo((42UL, 9U, 0xABCDU)));
-        Assert.That(FileHeader.TryRead(bench.Disk.Bytes(SegmentList.NameOf(0, 42)), out FileHeader file), Is.EqualTo(HeaderState.Whole));
+        DecodedBatch first = BatchDecoder.Read(bench.Disk, 1, chainFrom: 0xABCD)[0];
+        Assert.That((first.Number, first.Header.Term, first.Header.PreviousCrc), Is.EqualTo((42UL, 9U, 0xABCDU)));
+        Assert.That(FileHeader.TryRead(bench.Disk.Bytes(LogFileName.Of(0, 42)), out FileHeader file), Is.EqualTo(HeaderState.Whole));
         Assert.That((file.Lanes, file.HashSeed, file.PreviousCrc), Is.EqualTo((16U, 7UL, 0xABCDU)));
     }
 
@@ -67,7 +67,7 @@ internal sealed class SegmentTests
     public void What_an_earlier_run_left_behind_the_last_batch_is_replaced()
     {
         var disk = new MemoryDisk();
-        disk.Create(SegmentList.NameOf(0, 1), 100).Dispose();
+        disk.Create(LogFileName.Of(0, 1), 100).Dispose();
         var segments = new SegmentList(disk);
         segments.Load();
         using var pool = new Garnet.Aof.Lanes.ChunkPool();
@@ -112,7 +112,7 @@ internal sealed class SegmentTests
         bench.Log.Truncate(3);
         Assert.That(bench.Log.Figures().FirstBatch, Is.EqualTo(3));
         bench.Log.Truncate(ulong.MaxValue);
-        Assert.That(bench.Disk.List(), Is.EqualTo((string[])[SegmentList.NameOf(0, 5)]));
+        Assert.That(bench.Disk.List(), Is.EqualTo((string[])[LogFileName.Of(0, 5)]));
         bench.PutDurably("one more");
         Assert.That(bench.Log.Poison, Is.Null);
     }
@@ -122,13 +122,13 @@ internal sealed class SegmentTests
     {
         var disk = new MemoryDisk();
         foreach ((int sublog, ulong first) in ((int, ulong)[])[(0, 1), (1, 1), (1, 7), (0, 10)])
-            disk.Create(SegmentList.NameOf(sublog, first), 100).Dispose();
+            disk.Create(LogFileName.Of(sublog, first), 100).Dispose();
         var segments = new SegmentList(disk);
         segments.Load();
         segments.Truncate(9, sublogs: 1, lastOfEarlierRuns: 9);
-        Assert.That(disk.List(), Is.EqualTo((string[])[SegmentList.NameOf(0, 1), SegmentList.NameOf(0, 10), SegmentList.NameOf(1, 7)]));
+        Assert.That(disk.List(), Is.EqualTo((string[])[LogFileName.Of(0, 1), LogFileName.Of(0, 10), LogFileName.Of(1, 7)]));
         segments.Truncate(10, sublogs: 1, lastOfEarlierRuns: 9);
-        Assert.That(disk.List(), Is.EqualTo((string[])[SegmentList.NameOf(0, 10)]));
+        Assert.That(disk.List(), Is.EqualTo((string[])[LogFileName.Of(0, 10)]));
     }
 
     [Test]

@@ -35,6 +35,12 @@ public readonly record struct BatchHeader
     public uint PreviousCrc { get; init; }
     /// <summary>Checksum of the body.</summary>
     public uint BodyCrc { get; init; }
+    /// <summary>
+    /// The last batch that was synced in every sublog when the header was made; 0 = none. It tells damage from an interrupted
+    /// write: writes that were never synced survive a power cut in any order, so that a whole batch behind a broken one proves
+    /// nothing, unless it says that the broken one had been safe.
+    /// </summary>
+    public ulong DurableBatch { get; init; }
 
     /// <summary>Writes the header and returns its checksum, which the next one names.</summary>
     public uint Write(Span<byte> to)
@@ -54,6 +60,7 @@ public readonly record struct BatchHeader
         BinaryPrimitives.WriteUInt16LittleEndian(to[36..], Lanes);
         BinaryPrimitives.WriteUInt32LittleEndian(to[40..], PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(to[44..], BodyCrc);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[48..], DurableBatch);
         uint crc = Crc32C.Of(to[..CrcOffset]);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], crc);
         return crc;
@@ -87,6 +94,7 @@ public readonly record struct BatchHeader
             Lanes = BinaryPrimitives.ReadUInt16LittleEndian(from[36..]),
             PreviousCrc = BinaryPrimitives.ReadUInt32LittleEndian(from[40..]),
             BodyCrc = BinaryPrimitives.ReadUInt32LittleEndian(from[44..]),
+            DurableBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[48..]),
         };
         return HeaderState.Whole;
     }

@@ -5,15 +5,21 @@ namespace Garnet.Aof.Format;
 /// <summary>
 /// Names of snapshot files: <c>snapshot-&lt;last batch, 20 digits&gt;.snap</c>, <c>.tmp</c> behind it while it is written.
 /// </summary>
-internal static class SnapshotFileName
+public static class SnapshotFileName
 {
-    private const string Prefix = "snapshot-", Suffix = ".snap", UnfinishedSuffix = ".tmp";
+    /// <summary>Ends the name of a file that is not published: at a start it may be deleted.</summary>
+    public const string UnfinishedSuffix = ".tmp";
+
+    private const string Prefix = "snapshot-", Suffix = ".snap";
     private const int Digits = 20;
 
+    /// <summary>The name of the snapshot that holds everything up to the batch.</summary>
     public static string Of(ulong batch) => string.Create(CultureInfo.InvariantCulture, $"{Prefix}{batch:D20}{Suffix}");
 
+    /// <summary>False if the name is not that of a published snapshot.</summary>
     public static bool TryParse(string name, out ulong batch)
     {
+        ArgumentNullException.ThrowIfNull(name);
         batch = 0;
         return name.Length == Prefix.Length + Digits + Suffix.Length
             && name.StartsWith(Prefix, StringComparison.Ordinal) && name.EndsWith(Suffix, StringComparison.Ordinal)
@@ -21,6 +27,9 @@ internal static class SnapshotFileName
     }
 
     /// <summary>True for a snapshot that was being written and may be deleted at a start.</summary>
-    public static bool IsUnfinished(string name) =>
-        name.EndsWith(UnfinishedSuffix, StringComparison.Ordinal) && TryParse(name[..^UnfinishedSuffix.Length], out _);
+    public static bool IsUnfinished(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        return name.EndsWith(UnfinishedSuffix, StringComparison.Ordinal) && TryParse(name[..^UnfinishedSuffix.Length], out _);
+    }
 }

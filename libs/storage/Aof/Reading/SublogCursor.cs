@@ -34,8 +34,8 @@ internal sealed unsafe class SublogCursor : IDisposable
     public uint LastTerm { get; private set; }
     /// <summary>Number of the batch that comes next.</summary>
     public ulong Next { get; private set; }
-    /// <summary>The largest mark seen; see <see cref="DurableMark"/>.</summary>
-    public ulong Mark { get; private set; }
+    /// <summary>The last batch that headers seen so far call durable.</summary>
+    public ulong Durable { get; private set; }
     public LogFailure? Failure { get; private set; }
     /// <summary>The part the last <see cref="TryRead"/> found.</summary>
     public LogPart Part;
@@ -145,7 +145,7 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (at == null) return HeaderState.None;
         var bytes = new ReadOnlySpan<byte>(at, BatchHeader.Bytes);
         HeaderState state = BatchHeader.TryRead(bytes, out header, out crc);
-        if (state == HeaderState.Whole) Mark = Math.Max(Mark, DurableMark.Read(bytes));
+        if (state == HeaderState.Whole) Durable = Math.Max(Durable, header.DurableBatch);
         return state;
     }
 

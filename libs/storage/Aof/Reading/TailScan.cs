@@ -5,35 +5,32 @@ namespace Garnet.Aof.Reading;
 
 /// <summary>
 /// Looks at everything behind the end of a log and says whether the end is an interrupted write or damage. Damage is: what
-/// can never come of an interrupted write; a mark that says that the failed batch had been durable; and, where headers bear
-/// no marks, a whole header of a later batch behind the failure in the same sublog. Parts of later batches in other sublogs
-/// prove nothing: their writes are separate.
+/// can never come of an interrupted write; a header that says that the failed batch had been durable; and a later file of the
+/// same sublog, for a file is synced before its successor exists. A whole later batch alone proves nothing.
 /// </summary>
 internal sealed unsafe class TailScan
 {
     private readonly LogReader _reader;
     private readonly LogFailure _failure;
-    private ulong _mark;
+    private ulong _durable;
 
     private TailScan(IDisk disk, LogReader reader)
     {
         _reader = reader;
         _failure = reader.Failure!;
-        _mark = reader.Cursors.Max(static cursor => cursor.Mark);
+        _durable = reader.Cursors.Max(static cursor => cursor.Durable);
         using var view = new DiskView(disk);
         foreach (SublogCursor cursor in reader.Cursors) Scan(view, cursor);
-        IsDamage = _failure.Kind is LogFailureKind.Impossible or LogFailureKind.Newer || _mark > _failure.Batch || LaterBatch != 0;
+        IsDamage = _failure.Kind is LogFailureKind.Impossible or LogFailureKind.Newer || _durable >= _failure.Batch;
     }
 
     /// <summary>True if the log is damaged; false if it just ends, or its last writes were interrupted.</summary>
     public bool IsDamage { get; }
     /// <summary>True if anything but zeros stands behind the end.</summary>
     public bool HasRest { get; private set; }
-    /// <summary>A whole later batch behind the failure; 0 = none.</summary>
-    public ulong LaterBatch { get; private set; }
     /// <summary>What was found behind the end, for people.</summary>
-    public string Evidence => LaterBatch != 0 ? $"a whole batch {LaterBatch} follows"
-        : _mark > _failure.Batch ? $"later batches say that batch {_mark - 1} was durable" : "no interrupted write leaves this";
+    public string Evidence => _durable >= _failure.Batch ? $"what follows says that batch {_durable} was durable"
+        : "no interrupted write leaves this";
 
     /// <summary>Scans behind the end of a log that has been read to its end.</summary>
     public static TailScan Of(IDisk disk, LogReader reader) => new(disk, reader);
@@ -44,7 +41,7 @@ internal sealed unsafe class TailScan
         {
             view.Open(cursor.Files[i].Name);
             bool isHead = i == cursor.FileIndex && cursor.Offset > 0;
-            if (!isHead && view.Length > 0 && HasContent(view, 0)) HasRest = true;
+            if (!isHead) NoteFile(view, cursor);
             ScanFile(view, cursor, isHead ? cursor.Offset : FileHeader.Bytes);
         }
     }
@@ -69,17 +66,19 @@ internal sealed unsafe class TailScan
     {
         if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;
         if (header.Part != cursor.Sublog || header.Parts != _reader.Cursors.Count || header.Term < cursor.LastTerm) return 0;
-        ulong mark = DurableMark.Read(bytes);
-        _mark = Math.Max(_mark, mark);
-        if (mark == 0 && cursor.Sublog == _failure.Sublog && header.Batch > _failure.Batch && LaterBatch == 0) LaterBatch = header.Batch;
+        _durable = Math.Max(_durable, header.DurableBatch);
         long end = at + BatchHeader.Bytes + header.BodyBytes;
         return end > view.Length ? 0 : (end + BatchHeader.Bytes - 1) / BatchHeader.Bytes * BatchHeader.Bytes;
     }
 
-    private static bool HasContent(DiskView view, long at)
+    private void NoteFile(DiskView view, SublogCursor cursor)
     {
-        long bytes = Math.Min(FileHeader.Bytes, view.Length - at);
-        return FileHeader.TryRead(new ReadOnlySpan<byte>(view.At(at, bytes), (int)bytes), out _) == HeaderState.None
-            && new ReadOnlySpan<byte>(view.At(at, bytes), (int)bytes).ContainsAnyExcept((byte)0);
+        int bytes = (int)Math.Min(FileHeader.Bytes, view.Length);
+        if (bytes == 0) return;
+        var block = new ReadOnlySpan<byte>(view.At(0, bytes), bytes);
+        HeaderState state = FileHeader.TryRead(block, out FileHeader header);
+        if (state == HeaderState.None && block.ContainsAnyExcept((byte)0)) HasRest = true;
+        if (state != HeaderState.Whole || header.Sublog != _failure.Sublog || cursor.Sublog != _failure.Sublog) return;
+        if (header.Term >= cursor.LastTerm) _durable = Math.Max(_durable, header.FirstBatch - 1);
     }
 }

@@ -36,9 +36,12 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
         if (FirstBehind(cursor) != cursor.FileIndex + 1 || cursor.FileIndex < 0) return;
         string name = cursor.Files[cursor.FileIndex].Name;
         using IDiskFile file = disk.Open(name);
-        if (file.Length <= cursor.Offset) return;
-        if (keeping == CorruptionPolicy.Truncate) _kept.Add(Aside.Copy(disk, name));
-        file.SetLength(cursor.Offset);
+        if (file.Length > cursor.Offset)
+        {
+            if (keeping == CorruptionPolicy.Truncate) _kept.Add(Aside.Copy(disk, name));
+            file.SetLength(cursor.Offset);
+        }
+        // What a killed process left may be in the system's memory only, and from now on it counts as durable.
         file.Sync();
     }
 

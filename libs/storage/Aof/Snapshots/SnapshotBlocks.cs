@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Snapshots;
 
@@ -40,7 +41,7 @@ internal sealed class SnapshotBlocks : IDisposable
     }
 
     /// <summary>The header's facts, and the footer's once the end was reached.</summary>
-    public SnapshotFacts Facts { get; private set; }
+    public SnapshotFileFacts Facts { get; private set; }
 
     /// <summary>Reads the next block as it stands; false at the end, if footer and totals hold. The caller checks the checksum.</summary>
     public bool Next(SnapshotBlock into)

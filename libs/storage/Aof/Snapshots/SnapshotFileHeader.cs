@@ -12,7 +12,7 @@ internal static class SnapshotFileHeader
     private const uint Magic = 0x46_53_4E_47; // "GNSF"
     private const int CrcOffset = Bytes - sizeof(uint), UsedBytes = 40;
 
-    public static void Write(Span<byte> to, in SnapshotFacts facts)
+    public static void Write(Span<byte> to, in SnapshotFileFacts facts)
     {
         to = to[..Bytes];
         to.Clear();
@@ -27,7 +27,7 @@ internal static class SnapshotFileHeader
     }
 
     /// <summary>Reads the header or refuses the file.</summary>
-    public static SnapshotFacts Read(ReadOnlySpan<byte> from, string name)
+    public static SnapshotFileFacts Read(ReadOnlySpan<byte> from, string name)
     {
         if (from.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic)
             throw new SnapshotFileException(name, 0, "this is no snapshot");
@@ -37,7 +37,7 @@ internal static class SnapshotFileHeader
             throw new SnapshotFileException(name, 4, $"version {from[4]} is not known here, only {CurrentVersion}", isNewer: true);
         if (from[5..8].ContainsAnyExcept((byte)0) || from[UsedBytes..CrcOffset].ContainsAnyExcept((byte)0))
             throw new SnapshotFileException(name, 5, "bytes that must be zero are not");
-        return new SnapshotFacts
+        return new SnapshotFileFacts
         {
             Name = name,
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[8..]),

@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 using Garnet.Common.Time;
 using Tsavorite;
 
@@ -22,7 +23,7 @@ public static class SnapshotJob
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(clock);
         using StoreSnapshot snapshot = store.BeginSnapshot(options.Snapshot);
-        SnapshotFacts facts = new()
+        SnapshotFileFacts facts = new()
         {
             Name = SnapshotFileName.Of(snapshot.Batch),
             Term = options.Term,

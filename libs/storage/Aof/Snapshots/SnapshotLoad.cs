@@ -6,4 +6,4 @@ namespace Garnet.Aof.Snapshots;
 /// What loading a file came to: <see cref="LoadOutcome.Done"/>, or <see cref="LoadOutcome.OutOfMemory"/> with how far it came and
 /// how the store stands.
 /// </summary>
-public readonly record struct SnapshotLoad(LoadOutcome Outcome, SnapshotFacts Facts, long Records, long Bytes, StoreFigures Store);
+public readonly record struct SnapshotLoad(LoadOutcome Outcome, SnapshotFileFacts Facts, long Records, long Bytes, StoreFigures Store);

@@ -11,7 +11,7 @@ namespace Garnet.Aof.Snapshots;
 public static class SnapshotReader
 {
     /// <summary>Reads the whole file: header, every block's checksum and records, totals, footer, length.</summary>
-    public static SnapshotFacts Check(IDisk disk, string name, SnapshotProgress? progress = null)
+    public static SnapshotFileFacts Check(IDisk disk, string name, SnapshotProgress? progress = null)
     {
         ArgumentNullException.ThrowIfNull(disk);
         using SnapshotBlocks blocks = new(disk, name);

@@ -7,4 +7,4 @@ namespace Garnet.Aof.Snapshots;
 /// <see cref="SnapshotWriter.Publish"/>. <see cref="SnapshotState.OutOfRoom"/> and <see cref="SnapshotState.Abandoned"/>
 /// (cancelled): there is no file.
 /// </summary>
-public readonly record struct SnapshotResult(SnapshotState State, SnapshotFacts Facts, SnapshotFigures Figures);
+public readonly record struct SnapshotResult(SnapshotState State, SnapshotFileFacts Facts, SnapshotFigures Figures);

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;
@@ -15,7 +16,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     private const int BufferBytes = 1 << 20, AlignmentMax = 4096;
     private readonly IDisk _disk;
     private readonly IDiskFile _file;
-    private readonly SnapshotFacts _facts;
+    private readonly SnapshotFileFacts _facts;
     private byte* _buffer;
     private int _used;
     private long _written;
@@ -24,7 +25,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     private bool _finished;
 
     /// <summary>Creates the file; one left behind under the same temporary name is deleted.</summary>
-    public SnapshotWriter(IDisk disk, in SnapshotFacts facts)
+    public SnapshotWriter(IDisk disk, in SnapshotFileFacts facts)
     {
         ArgumentNullException.ThrowIfNull(disk);
         _disk = disk;
@@ -50,7 +51,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     }
 
     /// <summary>Writes the footer and syncs: the file is whole and durable under its temporary name once this returns.</summary>
-    public SnapshotFacts Finish()
+    public SnapshotFileFacts Finish()
     {
         Span<byte> footer = stackalloc byte[SnapshotFooter.Bytes];
         new SnapshotFooter(_blocks, _records, _recordBytes, _facts.Batch, _blocksCrc).Write(footer);
@@ -65,7 +66,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     }
 
     /// <summary>Gives a finished file its name; durable after <see cref="IDisk.SyncDirectory"/>.</summary>
-    public static void Publish(IDisk disk, in SnapshotFacts facts)
+    public static void Publish(IDisk disk, in SnapshotFileFacts facts)
     {
         ArgumentNullException.ThrowIfNull(disk);
         disk.Rename(TemporaryName(facts), facts.Name);
@@ -81,7 +82,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
         if (!_finished) Discard();
     }
 
-    private static string TemporaryName(in SnapshotFacts facts) => facts.Name + SnapshotFileName.TemporaryEnding;
+    private static string TemporaryName(in SnapshotFileFacts facts) => facts.Name + SnapshotFileName.UnfinishedSuffix;
 
     // Whatever brought us here is what the caller must hear of; a file left behind is deleted by the next writer or start.
     private void Discard()

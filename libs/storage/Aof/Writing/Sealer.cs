@@ -12,37 +12,42 @@ namespace Garnet.Aof.Writing;
 /// writer that has just become free does it for itself, so that all that gathered during one write is in the next.
 /// S1: who closes a batch holds the gate from raising the number until the parts are queued; so sublogs see batches in
 /// order, and an exclusive step, which holds it throughout, is at a boundary of batches.
-/// S2: a batch is closed only if something was written to it: who writes nothing causes no writes.
+/// S2: a batch is closed only if something was written to it, but for S4: who writes nothing causes no writes.
 /// S3: while a partition lock is held nothing here waits for the disk; <see cref="Close"/> may exceed the queue's bound.
+/// S4: a log that has been quiet for a second, or ends, with all of it durable, gets one empty batch whose header says so:
+/// without it a reader would take damage in its last batches for an interrupted write.
 /// </summary>
 internal sealed class Sealer : IPartitionVisitor
 {
     private const int Running = 0, Lingering = 1, Asleep = 2;
     private const int QueuedMax = 4, YieldsMax = 400;
-    private const long Never = long.MaxValue / 2;
+    private const long Never = long.MaxValue / 2, QuietUs = 1_000_000;
 
     private readonly AofSettings _settings;
     private readonly IClock _clock;
     private readonly Store _store;
     private readonly LaneSet _lanes;
     private readonly ChunkPool _pool;
+    private readonly LogState _state;
     private readonly Lock _gate = new();
     private readonly object _bell = new();
     private readonly Thread _thread;
     private Sublog[] _sublogs = [];
     private SealedPart[] _parts = [];
-    private ulong _closing, _demanded;
+    private ulong _closing, _demanded, _proven;
     private int _mood;
     private bool _stopping;
     private long _lastSealUs, _dueUs, _batches, _entries;
 
-    public Sealer(AofSettings settings, IClock clock, Store store, LaneSet lanes, ChunkPool pool)
+    public Sealer(AofSettings settings, IClock clock, Store store, LaneSet lanes, ChunkPool pool, LogState state)
     {
         _settings = settings;
         _clock = clock;
         _store = store;
         _lanes = lanes;
         _pool = pool;
+        _state = state;
+        _proven = lanes.Batch - 1;
         lanes.OnLong(Nudge);
         _lastSealUs = clock.MonotonicUs - Math.Max(settings.LazySealMs * 1000L, settings.SealMinUs);
         _thread = new Thread(Run) { Name = "aof-sealer", IsBackground = true };
@@ -51,12 +56,15 @@ internal sealed class Sealer : IPartitionVisitor
     public long Batches => Volatile.Read(ref _batches);
     public long Entries => Volatile.Read(ref _entries);
 
-    public void Start(Sublog[] sublogs)
+    /// <summary>Names who gets the parts; nothing is closed before.</summary>
+    public void Attach(Sublog[] sublogs)
     {
         _sublogs = sublogs;
         _parts = new SealedPart[sublogs.Length];
-        _thread.Start();
     }
+
+    /// <summary>Starts the thread.</summary>
+    public void Start() => _thread.Start();
 
     /// <summary>Something was written, perhaps. Costs a fence and a read while the sealer is at work.</summary>
     public void Nudge()
@@ -90,10 +98,9 @@ internal sealed class Sealer : IPartitionVisitor
     /// <summary>A writer could begin.</summary>
     public void OnFree()
     {
-        bool gathers = Volatile.Read(ref _demanded) >= _lanes.Batch && !Volatile.Read(ref _stopping);
-        if (gathers && Queued() < QueuedMax && _lanes.HasEntries() && _gate.TryEnter())
+        if (IsAwaited && !Volatile.Read(ref _stopping) && Queued() < QueuedMax && _gate.TryEnter())
         {
-            Seal();
+            if (_lanes.HasEntries()) Seal();
             _gate.Exit();
         }
         int mood = Volatile.Read(ref _mood);
@@ -137,6 +144,24 @@ internal sealed class Sealer : IPartitionVisitor
         if (_lanes.TryTake(partition, _closing, out LaneTake take)) _parts[partition % _parts.Length].Add(take);
     }
 
+    /// <summary>Closes what is open; S4 if nothing is and it is time. What the thread does when it is due.</summary>
+    public void Turn()
+    {
+        _gate.Enter();
+        if (_lanes.HasEntries() || (OwesProof && IsQuiet)) Seal();
+        _gate.Exit();
+    }
+
+    /// <summary>S4 at the end: closes an empty batch if the log owes one; true if it did.</summary>
+    public bool Prove()
+    {
+        _gate.Enter();
+        bool owes = OwesProof && _state.Durable == _lanes.Batch - 1;
+        if (owes) Seal();
+        _gate.Exit();
+        return owes;
+    }
+
     /// <summary>Ends the thread after closing what is open.</summary>
     public void Stop()
     {
@@ -145,27 +170,29 @@ internal sealed class Sealer : IPartitionVisitor
             _stopping = true;
             Monitor.Pulse(_bell);
         }
-        _thread.Join();
-        _gate.Enter();
-        Seal();
-        _gate.Exit();
+        if (_thread.IsAlive) _thread.Join();
+        Turn();
     }
+
+    private bool IsAwaited => _settings.Sync == SyncPolicy.Always || Volatile.Read(ref _demanded) >= _lanes.Batch;
+
+    // A policy that syncs nothing can prove nothing.
+    private bool OwesProof => _lanes.Batch - 1 > _proven && _settings.Sync != SyncPolicy.No && _state.Poison == null;
+
+    private bool IsQuiet => _clock.MonotonicUs >= Volatile.Read(ref _lastSealUs) + QuietUs && _state.Durable == _lanes.Batch - 1;
 
     private void Run()
     {
         while (AwaitWork())
         {
             AwaitPause();
-            _gate.Enter();
-            Seal();
-            _gate.Exit();
+            Turn();
         }
     }
 
-    // S2. The gate is held.
+    // The gate is held.
     private void Seal()
     {
-        if (!_lanes.HasEntries()) return;
         Begin(BatchKind.Data);
         _store.VisitPartitions(this);
         Finish();
@@ -188,6 +215,7 @@ internal sealed class Sealer : IPartitionVisitor
             entries += _parts[i].Entries;
             _sublogs[i].Enqueue(_parts[i]);
         }
+        if (entries == 0) _proven = _closing;
         Volatile.Write(ref _entries, _entries + entries);
         Volatile.Write(ref _batches, _batches + 1);
         return _closing;
@@ -210,6 +238,12 @@ internal sealed class Sealer : IPartitionVisitor
                     if (leftUs <= 0 || isSoon) break;
                     if (leftUs < int.MaxValue) waitMs = (int)((leftUs + 999) / 1000);
                 }
+                else if (OwesProof)
+                {
+                    _dueUs = 0;
+                    if (IsQuiet) break;
+                    waitMs = (int)(QuietUs / 1000);
+                }
                 Monitor.Wait(_bell, waitMs);
             }
             SetMood(Running);
@@ -222,7 +256,7 @@ internal sealed class Sealer : IPartitionVisitor
     private long DueUs(out bool isSoon)
     {
         int queued = Queued();
-        bool awaited = _settings.Sync == SyncPolicy.Always || Volatile.Read(ref _demanded) >= _lanes.Batch;
+        bool awaited = IsAwaited;
         isSoon = false;
         if (queued >= (awaited ? 1 : QueuedMax)) return Never;
         isSoon = awaited;

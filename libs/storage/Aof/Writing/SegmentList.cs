@@ -1,5 +1,5 @@
-using System.Globalization;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Writing;
 
@@ -9,28 +9,10 @@ namespace Garnet.Aof.Writing;
 /// </summary>
 internal sealed class SegmentList(IDisk disk)
 {
-    private const string Prefix = "aof-", Ending = ".log";
-    private const int SublogDigits = 2, BatchDigits = 20;
     private readonly Lock _gate = new();
     private readonly List<Entry> _files = [];
 
     private readonly record struct Entry(int Sublog, ulong First, long Bytes);
-
-    /// <summary>Name of a sublog's file that begins with the batch.</summary>
-    public static string NameOf(int sublog, ulong firstBatch) =>
-        string.Create(CultureInfo.InvariantCulture, $"{Prefix}{sublog:D2}-{firstBatch:D20}{Ending}");
-
-    /// <summary>Reads a name back; false if it is not one of a segment file.</summary>
-    public static bool TryParse(string name, out int sublog, out ulong firstBatch)
-    {
-        sublog = 0;
-        firstBatch = 0;
-        return name.Length == Prefix.Length + SublogDigits + 1 + BatchDigits + Ending.Length
-            && int.TryParse(name.AsSpan(Prefix.Length, SublogDigits), NumberStyles.None, CultureInfo.InvariantCulture, out sublog)
-            && ulong.TryParse(name.AsSpan(Prefix.Length + SublogDigits + 1, BatchDigits), NumberStyles.None, CultureInfo.InvariantCulture,
-                out firstBatch)
-            && name == NameOf(sublog, firstBatch);
-    }
 
     /// <summary>Looks at the directory.</summary>
     public void Load()
@@ -40,7 +22,7 @@ internal sealed class SegmentList(IDisk disk)
             _files.Clear();
             foreach (string name in disk.List())
             {
-                if (!TryParse(name, out int sublog, out ulong first)) continue;
+                if (!LogFileName.TryParse(name, out int sublog, out ulong first)) continue;
                 using IDiskFile file = disk.Open(name);
                 _files.Add(new Entry(sublog, first, file.Length));
             }
@@ -73,7 +55,7 @@ internal sealed class SegmentList(IDisk disk)
             Entry[] gone = [.. _files.Where(file => EndOf(file, sublogs, lastOfEarlierRuns) < before).OrderBy(static file => file.First)];
             foreach (Entry file in gone)
             {
-                disk.Delete(NameOf(file.Sublog, file.First));
+                disk.Delete(LogFileName.Of(file.Sublog, file.First));
                 _files.Remove(file);
             }
             if (gone.Length > 0) disk.SyncDirectory();

@@ -49,7 +49,10 @@ internal sealed unsafe class SegmentWriter : IDisposable
     public long UsedBytes => _used;
 
     /// <summary>Whether the part fits into the file behind what is laid out already.</summary>
-    public bool Fits(SealedPart part) => _file != null && _offset + Align(Align(_used, PartAlignment) + part.Bytes, WriteAlignment) <= _end;
+    public bool Fits(SealedPart part) => HasRoom(part.Bytes);
+
+    /// <summary>Whether a part of so many bytes would fit.</summary>
+    public bool HasRoom(long bytes) => _file != null && _offset + Align(Align(_used, PartAlignment) + bytes, WriteAlignment) <= _end;
 
     /// <summary>
     /// Goes on to a file that begins with the batch and holds a part of <paramref name="partBytes"/> at least. Everything
@@ -59,7 +62,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     {
         _file?.Dispose();
         _file = null;
-        _name = SegmentList.NameOf(_place.Number, firstBatch);
+        _name = LogFileName.Of(_place.Number, firstBatch);
         // Behind the last batch that counts nothing counts, and a try that found the disk full may have left a file.
         if (_segments.Has(_place.Number, firstBatch))
         {
@@ -74,8 +77,10 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _offset = FileHeader.Bytes;
     }
 
-    /// <summary>Lays the part out behind those before it and gives its memory back.</summary>
-    public void Lay(SealedPart part)
+    /// <summary>
+    /// Lays the part out behind those before it and gives its memory back; <paramref name="durable"/> is synced in all sublogs.
+    /// </summary>
+    public void Lay(SealedPart part, ulong durable)
     {
         long at = Align(_used, PartAlignment), end = at + part.Bytes;
         EnsureBuffer(Align(end, WriteAlignment));
@@ -93,7 +98,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         {
             Kind = part.Kind, Term = _place.Start.Term, Batch = part.Batch, SealedUnixUs = (ulong)part.SealedUnixUs,
             Part = (byte)_place.Number, Parts = (byte)_place.Count, Lanes = (ushort)part.RowCount, BodyBytes = (uint)part.BodyBytes,
-            Entries = part.Entries, PreviousCrc = _chain,
+            Entries = part.Entries, PreviousCrc = _chain, DurableBatch = durable,
             BodyCrc = Crc32C.Of(new ReadOnlySpan<byte>(_buffer + at + BatchHeader.Bytes, (int)part.BodyBytes)),
         };
         _chain = header.Write(new Span<byte>(_buffer + at, BatchHeader.Bytes));

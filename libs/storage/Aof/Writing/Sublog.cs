@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
 using Garnet.Common.Time;
 
@@ -103,7 +104,7 @@ internal sealed class Sublog : IDisposable
         }
     }
 
-    /// <summary>Writes and syncs what is queued and ends the thread. A disk that is full is asked once more.</summary>
+    /// <summary>Ends the thread and writes and syncs what is queued. A disk that is full is asked once more.</summary>
     public void Stop()
     {
         lock (_bell)
@@ -111,8 +112,28 @@ internal sealed class Sublog : IDisposable
             _stopping = true;
             Monitor.Pulse(_bell);
         }
-        _thread.Join();
+        if (_thread.IsAlive) _thread.Join();
+        Finish();
     }
+
+    /// <summary>Writes what is queued, and syncs if that is due.</summary>
+    public void Turn()
+    {
+        if (_state.Poison == null) Gather();
+        if (_state.Poison != null) DropAll();
+        else SyncByPolicy();
+    }
+
+    /// <summary>Writes what is queued and syncs all, whatever the policy; the thread has ended.</summary>
+    public void Finish()
+    {
+        do Turn();
+        while (Queued > 0);
+        if (_state.Poison == null && _unsynced && Insist(_sync)) Report();
+    }
+
+    /// <summary>Whether an empty part can be written without a new file; the thread has ended.</summary>
+    public bool HasRoomForProof => _writer.HasRoom(BatchHeader.Bytes);
 
     public void Dispose()
     {
@@ -126,11 +147,8 @@ internal sealed class Sublog : IDisposable
         {
             _onFree();
             if (!Await()) break;
-            if (_state.Poison == null) Gather();
-            if (_state.Poison != null) DropAll();
-            else SyncByPolicy();
+            Turn();
         }
-        if (_state.Poison == null && _unsynced && Insist(_sync)) Report();
     }
 
     // False when there is nothing left to do and the log stops.
@@ -158,7 +176,7 @@ internal sealed class Sublog : IDisposable
                 if (_writer.UsedBytes > 0) break;
                 if (!SwitchSegment()) return;
             }
-            _writer.Lay(_next);
+            _writer.Lay(_next, _state.Durable);
             _written = _next.Batch;
             Recycle();
         }
@@ -210,11 +228,7 @@ internal sealed class Sublog : IDisposable
         Volatile.Write(ref _syncs, _syncs + 1);
     }
 
-    private void Report()
-    {
-        if (_settings.Sync == SyncPolicy.No) _durable = _written; // nobody waits for more under this policy
-        _state.Report(_number, _written, _durable);
-    }
+    private void Report() => _state.Report(_number, _written, _durable);
 
     // W6, W7. False if the log is lost.
     private bool Insist(Action step)

@@ -1,7 +1,7 @@
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>What a snapshot file says of itself.</summary>
-public readonly record struct SnapshotFacts
+public readonly record struct SnapshotFileFacts
 {
     /// <summary>Name in the data directory, as published.</summary>
     public required string Name { get; init; }
