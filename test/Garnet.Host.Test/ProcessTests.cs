@@ -7,9 +7,13 @@ namespace Garnet.Host.Test;
 /// <summary>The executable from outside: exit codes, signals, health check.</summary>
 public sealed class ProcessTests
 {
+    /// <summary>A server that starts where it should refuse is ended after this long, so that its test fails.</summary>
+    private const int DeadlineMs = 30_000;
+    private static readonly List<Timer> s_deadlines = [];
+
     [TestCase("--port abc", 64, "port 'abc'")]
     [TestCase("--appendonly perhaps", 64, "appendonly 'perhaps'")]
-    [TestCase("--dir /nonexistent/garnet", 77, "/nonexistent")]
+    [TestCase("--dir /proc/garnet", 77, "/proc/garnet")]
     [TestCase("--daemonize yes", 64, "stays in the foreground")]
     [TestCase("/nonexistent.conf", 64, "cannot read the configuration file")]
     [TestCase("--logfile /nonexistent/log", 77, "cannot open the log file")]
@@ -58,7 +62,16 @@ public sealed class ProcessTests
     {
         string bin = Path.GetFullPath(Path.Combine(TestContext.CurrentContext.TestDirectory, "..", "..", "GarnetServer"));
         string server = Path.Combine(bin, Path.GetFileName(TestContext.CurrentContext.TestDirectory), "garnet-server");
-        return Process.Start(new ProcessStartInfo(server, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })!;
+        Process process = Process.Start(new ProcessStartInfo(server, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })!;
+        s_deadlines.Add(new Timer(static one => ((Process)one!).Kill(), process, DeadlineMs, Timeout.Infinite));
+        return process;
+    }
+
+    [TearDown]
+    public void EndDeadlines()
+    {
+        s_deadlines.ForEach(static deadline => deadline.Dispose());
+        s_deadlines.Clear();
     }
 
     private static void WaitFor(Process process, string text)

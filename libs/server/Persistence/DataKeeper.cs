@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Commands;
@@ -173,8 +174,8 @@ internal sealed class DataKeeper : IDisposable
         return true;
     }
 
-    /// <summary>Deletes log files that only hold batches up to <paramref name="batch"/> (D3).</summary>
-    internal void Truncate(ulong batch) => _aof?.Truncate(batch + 1);
+    /// <summary>Deletes log files that only hold batches below <paramref name="before"/>.</summary>
+    internal void Truncate(ulong before) => _aof?.Truncate(before);
 
     /// <summary>Takes over <c>appendfsync</c>.</summary>
     internal void TakeSyncPolicy() => _aofSettings.Sync = PolicyOf(_settings.AppendSync);

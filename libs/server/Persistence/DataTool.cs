@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
 

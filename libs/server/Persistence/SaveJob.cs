@@ -9,7 +9,7 @@ namespace Garnet.Server.Persistence;
 
 /// <summary>
 /// Snapshots of the whole store: one at a time, on a thread of its own, asked for by BGSAVE, SAVE, BGREWRITEAOF and SHUTDOWN
-/// SAVE, or due by the save points or the growth of the log. Published in the order of rule D3.
+/// SAVE, or due by the save points or the growth of the log. In what order, <see cref="SnapshotTaker"/> knows.
 /// </summary>
 internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
 {
@@ -155,25 +155,24 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     private bool Take()
     {
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
-        SavedSnapshot saved = SnapshotFiles.Save(server.Store, directory, clock, Progress!, _cancellation.Token);
-        if (saved.Outcome != SnapshotState.Whole)
+        var taker = new SnapshotTaker(server.Store, directory, clock) { AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate };
+        SnapshotResult saved = taker.Take(new SnapshotJobOptions { Term = directory.Manifest.Term }, Progress!, _cancellation.Token, out bool published);
+        if (saved.State != SnapshotState.Whole)
         {
-            log.SaveFailed(saved.Outcome == SnapshotState.OutOfRoom ? "writers changed more than the snapshot may keep in memory; take it when there is less load" : "the server stops");
+            log.SaveFailed(saved.State == SnapshotState.OutOfRoom ? "writers changed more than the snapshot may keep in memory; take it when there is less load" : "the server stops");
             return false;
         }
 
-        if (!keeper.WaitDurable(saved.Batch))
+        if (!published)
         {
             log.SaveFailed("the append-only file failed");
             return false;
         }
 
-        directory.PublishSnapshot(saved.Name, saved.Batch);
-        keeper.Truncate(directory.Manifest.Previous?.Batch ?? 0); // the snapshot before stays the way back
         LastSaveMs = clock.UnixMs;
-        SnapshotBytes = saved.Bytes;
+        SnapshotBytes = saved.Facts.FileBytes;
         Published++;
-        log.Saved(saved.Records, saved.Bytes, clock.UnixMs - BeganMs);
+        log.Saved((long)saved.Facts.Records, saved.Facts.FileBytes, clock.UnixMs - BeganMs);
         return true;
     }
 }

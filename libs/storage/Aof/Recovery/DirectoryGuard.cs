@@ -37,7 +37,8 @@ internal static class DirectoryGuard
             throw Refused(path, "it is a symbolic link", $"Name the directory it points to: {directory.LinkTarget}.");
         if (!directory.Exists) throw Refused(path, "it is not a directory", "Name a directory.");
         UnixFileMode mode = File.GetUnixFileMode(path);
-        if ((mode & OthersWrite) != 0) throw Refused(path, "others than its owner may write to it", $"Run: chmod 0700 {path}");
+        if ((mode & OthersWrite) != 0) throw Refused(path, "others than its owner may write to it", (mode & UnixFileMode.StickyBit) != 0
+            ? $"It is made for everybody: name a directory inside of it, such as {Path.Combine(path, "garnet")}." : $"Run: chmod 0700 {path}");
         if ((mode & Owner) != Owner) throw Refused(path, "its owner may not write to it", $"Run: chmod 0700 {path}");
         JudgeOwner(path);
         foreach (FileSystemInfo file in directory.EnumerateFileSystemInfos())

@@ -1,0 +1,42 @@
+using Garnet.Aof.Disk;
+using Garnet.Common;
+using Tsavorite;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>What recovery asks of snapshot files, answered by <see cref="SnapshotReader"/>.</summary>
+public sealed class SnapshotFiles : ISnapshotSource
+{
+    private SnapshotFiles()
+    {
+    }
+
+    /// <summary>The one instance; it holds nothing.</summary>
+    public static SnapshotFiles Instance { get; } = new();
+
+    /// <inheritdoc/>
+    public SnapshotFacts Check(IDisk disk, string name, JobProgress progress)
+    {
+        try
+        {
+            SnapshotFileFacts facts = SnapshotReader.Check(disk, name);
+            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null);
+        }
+        catch (SnapshotFileException e)
+        {
+            return new SnapshotFacts(0, 0, 0, 0, e.Message);
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Load(IDisk disk, string name, Store store, JobProgress progress)
+    {
+        ArgumentNullException.ThrowIfNull(progress);
+        SnapshotLoad load = SnapshotReader.Load(disk, name, store);
+        progress.Add(load.Bytes);
+        if (load.Outcome != LoadOutcome.OutOfMemory) return;
+        throw new GarnetException(ExitKind.Data, $"the snapshot {name} does not fit into memory",
+            $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} bytes, maxmemory is {load.Store.LimitBytes}",
+            "Raise maxmemory, or set a maxmemory-policy that evicts");
+    }
+}

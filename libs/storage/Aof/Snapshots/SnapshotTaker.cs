@@ -1,0 +1,39 @@
+using Garnet.Common.Time;
+using Tsavorite;
+
+namespace Garnet.Aof.Snapshots;
+
+/// <summary>
+/// Takes snapshots into a data directory in the order that loses nothing wherever it is interrupted (U10):
+/// P1: the file is written, synced and named, and its name synced, before anything speaks of it.
+/// P2: the log is durable up to the file's batch before the manifest names the file, so that what a crash leaves of the log
+/// does not end before its snapshot.
+/// P3: the log is cut only when the manifest is durable, and only behind the snapshot before this one, which stays the way back.
+/// Failures of the disk throw <see cref="DiskException"/>; the directory is then as it was, but for files nobody names.
+/// </summary>
+public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock clock)
+{
+    /// <summary>Makes the log durable up to a batch and waits for it; false if it cannot.</summary>
+    public required Func<ulong, bool> AwaitDurable { get; init; }
+
+    /// <summary>Deletes what the log holds below a batch.</summary>
+    public required Action<ulong> Truncate { get; init; }
+
+    /// <summary>
+    /// Takes one snapshot, on the caller's thread. It counts if the state is <see cref="SnapshotState.Whole"/> and
+    /// <paramref name="published"/> is true; whole and not published: the log failed meanwhile.
+    /// </summary>
+    public SnapshotResult Take(SnapshotJobOptions options, SnapshotProgress progress, CancellationToken cancellation, out bool published)
+    {
+        published = false;
+        SnapshotResult result = SnapshotJob.Run(store, directory.Disk, options, clock, cancellation, progress);
+        if (result.State != SnapshotState.Whole) return result;
+        SnapshotWriter.Publish(directory.Disk, result.Facts);
+        directory.Disk.SyncDirectory(); // P1
+        if (!AwaitDurable(result.Facts.Batch)) return result; // P2
+        directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch);
+        Truncate(directory.LogNeededFrom); // P3
+        published = true;
+        return result;
+    }
+}
