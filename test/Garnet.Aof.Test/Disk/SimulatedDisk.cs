@@ -29,6 +29,10 @@ internal sealed class SimulatedDisk : IDisk
     public int FailSync { get; set; }
     /// <summary>Bytes that fit on the disk.</summary>
     public long Capacity { get; set; } = long.MaxValue;
+    /// <summary>Every change fails from now on: nobody is interested any more.</summary>
+    public bool IsGone { get; set; }
+    /// <summary>A write or a sync has failed as it was told to.</summary>
+    public bool FailedOnce => (FailWrite > 0 && Writes >= FailWrite) || (FailSync > 0 && Syncs >= FailSync);
     public int Writes { get; private set; }
     public int Syncs { get; private set; }
 
@@ -109,6 +113,7 @@ internal sealed class SimulatedDisk : IDisk
 
     internal void Count(string operation, string name)
     {
+        if (IsGone) throw new DiskException(operation, name, "the disk is gone", false);
         if (_down) throw new SimulatedCrashException(Operations);
         Operations++;
         if (operation == "write" && ++Writes == FailWrite) throw new DiskException(operation, name, "input/output error", false);

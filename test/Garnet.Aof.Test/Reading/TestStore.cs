@@ -9,15 +9,17 @@ namespace Garnet.Aof.Test.Reading;
 /// <summary>A small store, the operations of the tests, and its content as text.</summary>
 internal sealed unsafe class TestStore : IDisposable
 {
-    private readonly byte* _key = (byte*)NativeMemory.AllocZeroed(256);
+    private const int KeyBytesMax = 128, ArgumentBytesMax = 16 << 10;
+    private readonly byte* _key = (byte*)NativeMemory.AllocZeroed(KeyBytesMax + ArgumentBytesMax);
 
-    public TestStore(int partitions = 8, long memoryBytes = 16L << 20)
+    public TestStore(int partitions = 8, long memoryBytes = 16L << 20, IWriteLog? log = null)
     {
         Store = new Store(new StoreSettings
         {
             MemoryLimitBytes = memoryBytes, ReserveBytes = 2 * memoryBytes, Partitions = partitions, HugePages = false,
-            BackgroundMovers = false, HashSeed = 77,
+            BackgroundMovers = false, HashSeed = 77, Log = log,
         });
+        Store.Logging = false; // as at a start
         Table.Add<PutBytes>();
         Table.Add<Extend>();
     }
@@ -30,13 +32,22 @@ internal sealed unsafe class TestStore : IDisposable
 
     public static JobProgress Progress() => new("test", SystemClock.Instance);
 
-    /// <summary>Runs one change as the log would.</summary>
-    public void Apply(int database, string key, string value)
+    /// <summary>Sets a key.</summary>
+    public void Apply(int database, string key, string value) => Apply(new TestEntry(TestEntry.Put, database, key, value));
+
+    /// <summary>Makes one change, of a key or of databases.</summary>
+    public void Apply(TestEntry entry)
     {
+        if (entry.IsControl)
+        {
+            ApplyControl(entry);
+            return;
+        }
         using StoreSession session = Store.OpenSession();
-        byte[] bytes = Encoding.ASCII.GetBytes(value);
-        KeyRef reference = Key(key, database);
-        Assert.That(Table.Apply(session, TestEntry.Put, reference, bytes));
+        int bytes = Encoding.ASCII.GetBytes(entry.Argument, new Span<byte>(_key + KeyBytesMax, ArgumentBytesMax));
+        var arguments = new ReadOnlySpan<byte>(_key + KeyBytesMax, bytes);
+        if (!Table.Apply(session, entry.Operation, Key(entry.Key, entry.Database), arguments))
+            throw new InvalidOperationException($"{entry} was refused");
     }
 
     /// <summary>Content in the form of <see cref="Model.Text"/>; looks at the keys of <see cref="Workload"/>.</summary>
@@ -54,7 +65,8 @@ internal sealed unsafe class TestStore : IDisposable
                 found++;
                 text.Append(database).Append(' ').Append(key).Append(' ').Append(read.Text).Append('\n');
             }
-            Assert.That(Store.Count(Store.Namespaces.Id(database)), Is.EqualTo(found), "the store holds keys that nobody wrote");
+            if (Store.Count(Store.Namespaces.Id(database)) != found)
+                throw new InvalidOperationException("the store holds keys that nobody wrote");
         }
         return text.ToString();
     }
@@ -65,9 +77,17 @@ internal sealed unsafe class TestStore : IDisposable
         NativeMemory.Free(_key);
     }
 
+    private void ApplyControl(TestEntry entry)
+    {
+        int[] databases = [.. entry.Argument.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)];
+        if (entry.Operation == TestEntry.FlushAll) Store.Namespaces.FlushAll(wait: false);
+        else if (entry.Operation == TestEntry.FlushDatabase) Store.Namespaces.Flush(databases[0], wait: false);
+        else Store.Namespaces.Swap(databases[0], databases[1]);
+    }
+
     private KeyRef Key(string key, int database)
     {
-        int bytes = Encoding.ASCII.GetBytes(key, new Span<byte>(_key, 128));
+        int bytes = Encoding.ASCII.GetBytes(key, new Span<byte>(_key, KeyBytesMax));
         return Store.Key(_key, bytes, Store.Namespaces.Id(database));
     }
 }

@@ -26,7 +26,7 @@ internal sealed class Workload
 
     public List<TestEntry> NextBatch()
     {
-        List<TestEntry> batch = _random.Next(8) == 0 ? [Control()] : [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => Change())];
+        List<TestEntry> batch = _random.Next(8) == 0 ? [Control(_random)] : [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => Change(_random))];
         foreach (TestEntry entry in batch) _model.Apply(entry);
         _states.Add(_model.Text());
         return batch;
@@ -45,17 +45,19 @@ internal sealed class Workload
         }
     }
 
-    private TestEntry Control() => _random.Next(3) switch
+    /// <summary>A random operation on the whole store.</summary>
+    public static TestEntry Control(Random random) => random.Next(3) switch
     {
-        0 => new TestEntry(TestEntry.FlushDatabase, 0, "", $"{_random.Next(Model.Databases)}"),
+        0 => new TestEntry(TestEntry.FlushDatabase, 0, "", $"{random.Next(Model.Databases)}"),
         1 => new TestEntry(TestEntry.SwapDatabases, 0, "", "0 1"),
         _ => new TestEntry(TestEntry.FlushAll, 0, "", ""),
     };
 
-    private TestEntry Change()
+    /// <summary>A random change of a key.</summary>
+    public static TestEntry Change(Random random)
     {
-        byte operation = _random.Next(10) switch { < 3 => TestEntry.Put, < 9 => TestEntry.Extend, _ => TestEntry.Delete };
-        string argument = operation == TestEntry.Delete ? "" : new string((char)('a' + _random.Next(26)), _random.Next(1, 60));
-        return new TestEntry(operation, _random.Next(Model.Databases), Keys[_random.Next(Keys.Length)], argument);
+        byte operation = random.Next(10) switch { < 3 => TestEntry.Put, < 9 => TestEntry.Extend, _ => TestEntry.Delete };
+        string argument = operation == TestEntry.Delete ? "" : new string((char)('a' + random.Next(26)), random.Next(1, 60));
+        return new TestEntry(operation, random.Next(Model.Databases), Keys[random.Next(Keys.Length)], argument);
     }
 }

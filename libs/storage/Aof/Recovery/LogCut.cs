@@ -6,7 +6,8 @@ namespace Garnet.Aof.Recovery;
 
 /// <summary>
 /// Makes the end of a log its end on disk: nothing stays behind the last batch that counts, so that what is written next can
-/// never be followed by something old. Done again after a crash in between, it comes to the same.
+/// never be followed by something old. Done again after a crash in between, it comes to the same: the youngest files go first,
+/// for a file says of the one before it that it was whole.
 /// </summary>
 internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
 {
@@ -21,10 +22,10 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     /// </summary>
     public void Apply(LogReader reader)
     {
-        foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
         foreach (SublogCursor cursor in reader.Cursors)
             for (int i = cursor.Files.Count - 1; i >= FirstBehind(cursor); i--) Remove(cursor.Files[i].Name);
         if (_directoryChanged) disk.SyncDirectory();
+        foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
     }
 
     // A file without a batch that counts goes as well: the writer makes it anew.

@@ -1,0 +1,17 @@
+namespace Garnet.Aof.Test.Simulation;
+
+/// <summary>What a <see cref="FaultyDisk"/>, or the order of steps, does wrong.</summary>
+internal enum DiskFault
+{
+    None,
+    /// <summary>A file of the log is synced the first time only.</summary>
+    SyncOnce,
+    /// <summary>A snapshot is published without having been synced.</summary>
+    UnsyncedSnapshot,
+    /// <summary>The log is cut before the manifest names the snapshot that takes its place.</summary>
+    CutBeforePublish,
+    /// <summary>The first sector of a write to the log, with the header, is there at once, the rest after the next sync.</summary>
+    BodyAfterSync,
+    /// <summary>The directory is never synced.</summary>
+    NamesNeverSynced,
+}

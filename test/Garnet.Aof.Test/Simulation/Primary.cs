@@ -1,0 +1,151 @@
+using Garnet.Aof.Disk;
+using Garnet.Aof.Snapshots;
+using Garnet.Aof.Test.Reading;
+using Garnet.Aof.Test.Writing;
+using Garnet.Aof.Writing;
+using Tsavorite;
+
+namespace Garnet.Aof.Test.Simulation;
+
+/// <summary>A store with its log, from its start to whatever ends it. No threads: every step is somebody's turn.</summary>
+internal sealed class Primary : IDisposable
+{
+    public const int Lanes = 8;
+    private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30;
+
+    private readonly Random _random;
+    private readonly History _history;
+    private readonly DiskFault _fault;
+    private readonly AofSettings _settings;
+    private readonly ManualClock _clock = new();
+    private readonly TestStore _store;
+    private readonly Aof _log;
+    private DataDirectory? _directory;
+    private bool _inSnapshot;
+
+    public Primary(IDisk disk, int sublogs, History history, Random random, DiskFault fault)
+    {
+        (_history, _random, _fault) = (history, random, fault);
+        _settings = new AofSettings
+        {
+            Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << random.Next(4),
+            Sync = (SyncPolicy)random.Next(3),
+        };
+        _log = new Aof(_settings, disk, _clock);
+        _store = new TestStore(Lanes, 16 << 20, _log);
+    }
+
+    /// <summary>True once recovery is through and changes may come.</summary>
+    public bool IsOpen { get; private set; }
+    public bool IsPoisoned => IsOpen && _log.Poison != null;
+    /// <summary>The last batch of which somebody may have been told that a power cut cannot take it.</summary>
+    public ulong Promised => _settings.Sync == SyncPolicy.No ? 0 : _log.Durable;
+    /// <summary>The last batch that the end of the process cannot take.</summary>
+    public ulong Written => _log.Written;
+    public int Snapshots { get; private set; }
+    public int Changes { get; private set; }
+
+    public override string ToString() =>
+        $"{_settings.Sync}, segments of {_settings.SegmentBytes}, batch {_log.Batch}, written {Written}, durable {_log.Durable}, poison {_log.Poison}";
+
+    /// <summary>Recovers what the disk holds, compares it with the history and goes on from there.</summary>
+    public RecoveryReport Open(IDisk disk, ulong atLeast)
+    {
+        _directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes, _settings.Sublogs));
+        RecoveryReport report = _directory.Recover(_store.Store, _store.Table, new RecoverySettings { Threads = 1 },
+            SnapshotFiles.Instance, TestStore.Progress());
+        ulong last = report.Start.LastBatch;
+        if (last < atLeast) throw new InvalidOperationException($"batch {atLeast} was promised and the log ends with {last}");
+        string wanted = _history.State(last), found = _store.Text();
+        if (wanted != found) throw new InvalidOperationException($"after batch {last} the store should hold\n{wanted}and holds\n{found}");
+        // A crash damages nothing that was published.
+        string? damage = report.Messages.FirstOrDefault(static message => message.Contains("damaged", StringComparison.Ordinal));
+        if (damage != null) throw new InvalidOperationException(damage);
+        _log.Attach(_store.Store);
+        _log.Open(report.Start);
+        _history.ForgetBehind(last);
+        _store.Store.Logging = true;
+        IsOpen = true;
+        return report;
+    }
+
+    public void Step()
+    {
+        if (_log.Poison == null && _random.Next(100) < 3) TakeSnapshot();
+        else Turn();
+    }
+
+    public void Stop() => _log.Stop();
+
+    /// <summary>Gives memory back; nothing reaches the disk, which is down.</summary>
+    public void Dispose()
+    {
+        _log.Dispose();
+        _store.Dispose();
+        _directory?.Dispose();
+    }
+
+    private void Turn()
+    {
+        int dice = _random.Next(100);
+        if (dice < 60) Change();
+        else if (dice < 72) _log.Sealer.Turn();
+        else if (dice < 94) _log.Sublogs[_random.Next(_log.Sublogs.Count)].Turn();
+        else if (dice < 97) _clock.Advance(_random.Next(1_500_000));
+        else _store.Store.StepMovers(_clock.UnixMs);
+    }
+
+    // A poisoned log gets no more changes: the server refuses them.
+    private void Change()
+    {
+        if (_log.Poison != null) return;
+        TestEntry entry = _random.Next(20) == 0 ? Workload.Control(_random) : Workload.Change(_random);
+        if (entry.Operation == TestEntry.Put && _random.Next(20) == 0) entry = entry with { Argument = new string('L', LargeBytes) };
+        _store.Apply(entry);
+        Changes++;
+        // Nobody else writes: an operation on the whole store was a batch of its own, a change is in the open one.
+        _history.Add(entry.IsControl ? _log.Batch - 1 : _log.Batch, entry);
+    }
+
+    private void TakeSnapshot()
+    {
+        if (_inSnapshot) return;
+        _inSnapshot = true;
+        var taker = new SnapshotTaker(_store.Store, _directory!, new TurningClock(_clock, TurnsOfOthers))
+        {
+            AwaitDurable = AwaitDurable,
+            Truncate = before => _log.Truncate(before),
+        };
+        var options = new SnapshotJobOptions
+        {
+            Term = _directory!.Manifest.Term, Snapshot = new SnapshotOptions { BucketsPerHold = 1, HoldsPerStep = 1 },
+        };
+        try
+        {
+            taker.Take(options, new SnapshotProgress(), CancellationToken.None, out bool published);
+            if (published) Snapshots++;
+        }
+        catch (DiskException)
+        {
+            // A snapshot that failed changes nothing; the server says so and goes on.
+        }
+        _inSnapshot = false;
+    }
+
+    private void TurnsOfOthers()
+    {
+        if (_random.Next(TurnsOfWalkerPerTurnOfOthers) == 0) Turn();
+    }
+
+    private bool AwaitDurable(ulong batch)
+    {
+        while (_log.Durable < batch && _log.Poison == null)
+        {
+            _log.Sealer.Turn();
+            foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
+            _clock.Advance(1_000_000);
+        }
+        if (_fault == DiskFault.CutBeforePublish) _log.Truncate(batch + 1);
+        return _log.Durable >= batch;
+    }
+}

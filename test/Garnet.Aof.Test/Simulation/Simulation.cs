@@ -1,0 +1,93 @@
+using Garnet.Aof.Test.Disk;
+
+namespace Garnet.Aof.Test.Simulation;
+
+/// <summary>
+/// Several lives of one data directory: each begins with recovery, whose outcome is checked against the history, runs for some
+/// turns, and ends in a power cut at some operation of the disk, the end of the process, or a stop.
+/// </summary>
+internal sealed class Simulation
+{
+    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160;
+
+    private readonly Random _random;
+    private readonly DiskFault _fault;
+    private readonly SimulationFigures _figures;
+    private readonly History _history = new();
+    private readonly int _sublogs;
+    private SimulatedDisk _disk = new();
+    private ulong _promised;
+
+    public Simulation(int seed, DiskFault fault, SimulationFigures figures)
+    {
+        _random = new Random(seed);
+        _sublogs = 1 + _random.Next(3);
+        _fault = fault;
+        _figures = figures;
+    }
+
+    public void Run()
+    {
+        for (int lives = 2 + _random.Next(LivesMax - 1); lives > 0; lives--) Live();
+        // Once more without any accident: what the last end left is checked.
+        var disk = new FaultyDisk(_disk, _fault);
+        using var last = new Primary(disk, _sublogs, _history, _random, _fault);
+        last.Open(disk, _promised);
+        last.Stop();
+    }
+
+    private void Live()
+    {
+        if (_random.Next(10) < 6) _disk.CrashAt = _disk.Operations + 1 + _random.Next(CrashWithin);
+        if (_random.Next(10) == 0) _disk.FailSync = _disk.Syncs + 5 + _random.Next(40);
+        if (_random.Next(10) == 0) _disk.FailWrite = _disk.Writes + 5 + _random.Next(40);
+        var disk = new FaultyDisk(_disk, _fault);
+        using var primary = new Primary(disk, _sublogs, _history, _random, _fault);
+        _disk = After(primary, RunAndEnd(primary, disk));
+        _figures.Lives++;
+        _figures.Changes += primary.Changes;
+        _figures.Snapshots += primary.Snapshots;
+        if (primary.IsPoisoned) _figures.Poisoned++;
+    }
+
+    private Ending RunAndEnd(Primary primary, FaultyDisk disk)
+    {
+        try
+        {
+            RecoveryReport report = primary.Open(disk, _promised);
+            _figures.Tell?.Invoke($"recovered: term {report.Start.Term}, batch {report.Start.LastBatch}, snapshot {report.SnapshotBatch}; {primary}");
+            if (report.WasCut) _figures.Cuts++;
+            for (int steps = _random.Next(StepsMax); steps > 0; steps--) primary.Step();
+            if (_random.Next(3) != 0) return _random.Next(2) == 0 ? Ending.Kill : Ending.PowerCut;
+            primary.Stop();
+            return Ending.Stop;
+        }
+        catch (SimulatedCrashException)
+        {
+            if (!primary.IsOpen) _figures.CrashesInRecovery++;
+            return Ending.PowerCut;
+        }
+        catch (Exception) when (_disk.FailedOnce && !primary.IsOpen)
+        {
+            return Ending.Kill; // the start was refused because the disk failed: nothing has changed
+        }
+    }
+
+    private SimulatedDisk After(Primary primary, Ending ending)
+    {
+        if (primary.IsOpen) _promised = ending == Ending.PowerCut || primary.IsPoisoned ? primary.Promised : primary.Written;
+        _figures.Tell?.Invoke($"{ending}: promised {_promised}, {primary.Changes} changes, {primary.Snapshots} snapshots; " +
+            (primary.IsOpen ? primary.ToString() : "while recovering"));
+        if (ending == Ending.PowerCut) _figures.Crashes++;
+        if (ending == Ending.Kill) _figures.Kills++;
+        if (ending == Ending.Stop) _figures.Stops++;
+        SimulatedDisk found = ending == Ending.PowerCut ? _disk.Crash(_random.Next()) : _disk.Copy();
+        _disk.IsGone = true;
+        return found;
+    }
+
+    private enum Ending
+    {
+        PowerCut, Kill, Stop,
+    }
+}

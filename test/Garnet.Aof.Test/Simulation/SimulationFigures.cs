@@ -1,0 +1,17 @@
+namespace Garnet.Aof.Test.Simulation;
+
+/// <summary>What the seeds came to, to see that they went everywhere.</summary>
+internal sealed record SimulationFigures
+{
+    /// <summary>Called with every beginning and end of a life.</summary>
+    public Action<string>? Tell { get; init; }
+    public int Lives { get; set; }
+    public int Changes { get; set; }
+    public int Crashes { get; set; }
+    public int CrashesInRecovery { get; set; }
+    public int Kills { get; set; }
+    public int Stops { get; set; }
+    public int Snapshots { get; set; }
+    public int Cuts { get; set; }
+    public int Poisoned { get; set; }
+}

@@ -1,0 +1,47 @@
+using System.Diagnostics;
+using Tsavorite;
+
+namespace Garnet.Aof.Test.Simulation;
+
+/// <summary>
+/// The simulation over a store with a fault planted, which is chosen before the store's first use and so needs a process of its
+/// own: the test assembly's entry point, told the fault and how many seeds to try. Ends with 1 when a seed finds it.
+/// </summary>
+internal static class StoreFaultProcess
+{
+    private const int NotFound = 0, Found = 1;
+
+    public static int Main(string[] args)
+    {
+        if (args.Length != 2) return 2;
+        AppContext.SetData(StoreTestHooks.PlantedName, args[0]);
+        for (int seed = 1; seed <= int.Parse(args[1], System.Globalization.CultureInfo.InvariantCulture); seed++)
+        {
+            try
+            {
+                new Simulation(seed, DiskFault.None, new SimulationFigures()).Run();
+            }
+            catch (InvalidOperationException e)
+            {
+                Console.WriteLine($"seed {seed}: {e.Message}");
+                return Found;
+            }
+        }
+        return NotFound;
+    }
+
+    /// <summary>Whether a seed finds the fault, by its own checks or by an invariant of the store, and what was said.</summary>
+    public static bool Finds(PlantedFault fault, int seeds, out string said)
+    {
+        var start = new ProcessStartInfo(Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") ?? "dotnet")
+        {
+            ArgumentList = { typeof(StoreFaultProcess).Assembly.Location, fault.ToString(), $"{seeds}" }, RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        using Process process = Process.Start(start)!;
+        Task<string> errors = process.StandardError.ReadToEndAsync();
+        said = process.StandardOutput.ReadToEnd() + errors.Result;
+        process.WaitForExit();
+        return process.ExitCode == Found || said.Contains("broken invariant: ", StringComparison.Ordinal);
+    }
+}
