@@ -15,9 +15,9 @@ public sealed record SnapshotOptions
     /// </summary>
     public long BufferBytesMax { get; init; }
 
-    /// <summary>Test hook: buckets the walker takes in one lock hold.</summary>
-    internal int BucketsPerHold { get; init; } = 8;
+    /// <summary>Buckets the walker takes in one lock hold: how long it may keep a writer waiting.</summary>
+    public int BucketsPerHold { get; init; } = 8;
 
-    /// <summary>Test hook: lock holds of one step.</summary>
-    internal int HoldsPerStep { get; init; } = 64;
+    /// <summary>Lock holds of one <see cref="StoreSnapshot.Step"/> at most.</summary>
+    public int HoldsPerStep { get; init; } = 64;
 }
