@@ -44,7 +44,8 @@ for project in test/*/*.csproj; do
   name=$(basename "$project" .csproj)
   filter=()
   [ -n "${GARNET_TEST_FILTER:-}" ] && filter=(--filter "$GARNET_TEST_FILTER")
-  dotnet test "$project" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$log" 2>&1
+  # The longest takes 5 minutes: one that hangs fails, instead of never ending.
+  timeout -k 10 900 dotnet test "$project" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$log" 2>&1
   code=$?
   # The last line of a run: 'Passed!  - Failed: 0, Passed: 53, Skipped: 0, Total: 53, ...'
   summary=$(grep -E '^(Passed|Failed|Skipped)!' "$log" | tail -1)

@@ -46,6 +46,21 @@ internal sealed unsafe class FileDiskTests
     }
 
     [Test]
+    public void Behind_the_end_of_the_data_there_is_none()
+    {
+        const long Bytes = 64 << 20, Written = 5 << 20;
+        using (IDiskFile file = _disk.Create("segment", Bytes)) file.Sync();
+        using IDiskFile again = _disk.Open("segment");
+        Assert.That(again.DataEnd, Is.InRange(0, Bytes));
+        again.Write(Written, new byte[] { 1, 2, 3 });
+        again.Sync();
+        Assert.That(again.DataEnd, Is.InRange(Written + 3, Bytes));
+        TestContext.Out.WriteLine($"data to {again.DataEnd} of {Bytes}");
+        again.Write(Bytes - 1, new byte[] { 1 });
+        Assert.That(again.DataEnd, Is.EqualTo(Bytes));
+    }
+
+    [Test]
     public void A_file_without_room_set_aside_takes_any_offset_and_grows()
     {
         using IDiskFile file = _disk.Create("manifest", 0);

@@ -6,6 +6,9 @@ public interface IDiskFile : IDisposable
     /// <summary>Length in bytes.</summary>
     long Length { get; }
 
+    /// <summary>From where on there are only zeros, as far as can be told without reading them; at most the length.</summary>
+    long DataEnd => Length;
+
     /// <summary>What offsets, lengths and addresses of <see cref="Write"/> must be multiples of; 1 if anything goes.</summary>
     int Alignment { get; }
 

@@ -10,7 +10,7 @@ namespace Garnet.Aof.Disk;
 /// </summary>
 internal sealed unsafe class LinuxFile : IDiskFile
 {
-    private const int DirectAlignment = 4096, SeekEnd = 2;
+    private const int DirectAlignment = 4096, SeekEnd = 2, SeekData = 3, SeekHole = 4;
     private const uint OwnerOnly = 0x180; // 0600
     private readonly string _path;
     private int _writing, _reading = -1;
@@ -30,6 +30,17 @@ internal sealed unsafe class LinuxFile : IDiskFile
         {
             long bytes = Libc.lseek(_writing, 0, SeekEnd);
             return bytes >= 0 ? bytes : throw Failure("measure", _path);
+        }
+    }
+
+    // Room set aside and never written is a hole, until somebody reads it into the page cache.
+    public long DataEnd
+    {
+        get
+        {
+            long end = 0, next;
+            while ((next = Libc.lseek(_writing, end, SeekData)) >= 0 && (next = Libc.lseek(_writing, next, SeekHole)) > end) end = next;
+            return next < 0 && Libc.Errno == Libc.ENXIO ? end : Length;
         }
     }
 

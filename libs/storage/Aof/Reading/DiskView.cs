@@ -16,6 +16,8 @@ internal sealed unsafe class DiskView(IDisk disk) : IDisposable
 
     public string Name { get; private set; } = "";
     public long Length { get; private set; }
+    /// <summary>See <see cref="IDiskFile.DataEnd"/>, as it was when the file was opened.</summary>
+    public long DataEnd { get; private set; }
 
     public void Open(string name)
     {
@@ -26,6 +28,7 @@ internal sealed unsafe class DiskView(IDisk disk) : IDisposable
         _file = disk.Open(name);
         Name = name;
         Length = _file.Length;
+        DataEnd = _file.DataEnd;
         _at = _bytes = 0;
     }
 

@@ -10,6 +10,8 @@ namespace Garnet.Aof.Reading;
 /// </summary>
 internal sealed unsafe class TailScan
 {
+    private const int ZerosAtOnce = 64 << 10;
+
     private readonly LogReader _reader;
     private readonly LogFailure _failure;
     private ulong _durable;
@@ -49,8 +51,15 @@ internal sealed unsafe class TailScan
     private void ScanFile(DiskView view, SublogCursor cursor, long from)
     {
         long at = from;
-        while (at < view.Length)
+        while (at < view.DataEnd)
         {
+            // Most of what there is was set aside and never written.
+            int many = (int)Math.Min(ZerosAtOnce, view.Length - at);
+            if (many > BatchHeader.Bytes && !new ReadOnlySpan<byte>(view.At(at, many), many).ContainsAnyExcept((byte)0))
+            {
+                at += many;
+                continue;
+            }
             long step = (at + BatchHeader.Bytes) / BatchHeader.Bytes * BatchHeader.Bytes;
             step = Math.Min(step, view.Length);
             var bytes = new ReadOnlySpan<byte>(view.At(at, step - at), (int)(step - at));
