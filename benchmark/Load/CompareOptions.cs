@@ -5,10 +5,10 @@ namespace Garnet.Load;
 [Verb("compare", HelpText = "Starts several servers and runs the same cells against all of them, taking turns.")]
 internal sealed class CompareOptions
 {
-    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, redis, garnet-inline, garnet-default; ratios are first : each other.")]
+    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, redis, garnet-inline, garnet-default; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s and so on.")]
     public string Systems { get; set; } = "";
 
-    [Option("set", Default = "smoke", HelpText = "smoke, big, start or idle.")]
+    [Option("set", Default = "smoke", HelpText = "smoke, big, start, idle, durable, recover or snapshot.")]
     public string Set { get; set; } = "";
 
     [Option("rounds", Default = 5)]
@@ -20,7 +20,7 @@ internal sealed class CompareOptions
     [Option("warmup", Default = 20.0, HelpText = "Seconds of mixed load after the start; servers that are not compiled at run time get a tenth.")]
     public double Warmup { get; set; }
 
-    [Option("big-keys", Default = 5_000_000L, HelpText = "Keys of the set big.")]
+    [Option("big-keys", Default = 5_000_000L, HelpText = "Keys of the sets big, recover and snapshot.")]
     public long BigKeys { get; set; }
 
     [Option("only", Default = "", HelpText = "Run only cells whose name contains this text.")]

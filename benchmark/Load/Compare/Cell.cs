@@ -22,6 +22,10 @@ internal sealed record Cell(string Operation, int Pipeline, int Connections, lon
         new Cell("get", 50, 256, SmallKeys),
     ];
 
+    /// <summary>What a log costs.</summary>
+    public static Cell[] Durable() =>
+        [new Cell("set", 1, 64, SmallKeys), new Cell("set", 16, 16, SmallKeys), new Cell("set", 16, 64, SmallKeys), new Cell("set", 100, 16, SmallKeys)];
+
     public static Cell[] Big(long keys) =>
         [.. from p in (int[])[100, 16] from op in (string[])["get", "set"] select new Cell(op, p, 16, keys)];
 }

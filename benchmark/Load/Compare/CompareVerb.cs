@@ -20,6 +20,15 @@ internal static class CompareVerb
             case "big":
                 Rounds.Run(options, peers, Cell.Big(options.BigKeys), report);
                 break;
+            case "durable":
+                Rounds.Run(options, peers, Cell.Durable(), report);
+                break;
+            case "recover":
+                Recoveries.Run(options, peers, report);
+                break;
+            case "snapshot":
+                SnapshotLoads.Run(options, peers, report);
+                break;
             case "start":
                 Starts.Run(options, peers, report);
                 break;

@@ -3,19 +3,33 @@ using System.Globalization;
 
 namespace Garnet.Load.Compare;
 
-/// <summary>How one system is started. Paths are relative to the repository root.</summary>
+/// <summary>
+/// How one system is started. Paths are relative to the repository root. A name such as <c>redis+everysec</c> is a system that
+/// writes a log, into a directory of its own.
+/// </summary>
 internal sealed record Peer(string Name, string Program, string Flags)
 {
-    /// <summary>Whether the server compiles itself while it runs and so needs the whole warm-up.</summary>
-    public bool IsJitted => Name != "redis";
+    private const string Directories = "artifacts/bench";
 
-    public bool InlineCompletions => Name == "garnet-inline";
+    /// <summary>Whether the server compiles itself while it runs and so needs the whole warm-up.</summary>
+    public bool IsJitted => System != "redis";
+
+    public bool InlineCompletions => System == "garnet-inline";
+
+    /// <summary>The name without what is said about the log.</summary>
+    public string System => Name.Split('+')[0];
+
+    public bool HasLog => Name != System;
+
+    /// <summary>Where the log goes; on the disk that holds the repository.</summary>
+    public string Directory => Path.GetFullPath(Path.Combine(Directories, Name));
 
     public static Peer? Find(string name, CompareOptions options)
     {
         bool big = options.Set == "big", idle = options.Set == "idle";
         const string RedisFlags = "--port {0} --save \"\" --appendonly no --bind 127.0.0.1";
         string clients = idle ? " --maxclients 12000" : "";
+        if (name.Contains('+', StringComparison.Ordinal)) return WithLog(name, options);
         Peer peer = name switch
         {
             "ours" => new Peer(name, "artifacts/bin/GarnetServer/release/garnet-server", $"{RedisFlags}{clients} {options.OursFlags}".TrimEnd()),
@@ -26,9 +40,38 @@ internal sealed record Peer(string Name, string Program, string Flags)
         return peer.Exists() ? peer : null;
     }
 
+    /// <summary>Begins with an empty directory.</summary>
+    public void Clear()
+    {
+        if (!HasLog) return;
+        if (global::System.IO.Directory.Exists(Directory)) global::System.IO.Directory.Delete(Directory, recursive: true);
+        global::System.IO.Directory.CreateDirectory(Directory);
+    }
+
+    /// <summary>The flags as a report shows them.</summary>
+    public string FlagsShown => string.Format(CultureInfo.InvariantCulture, Flags, "P", "D");
+
+    private static Peer? WithLog(string name, CompareOptions options)
+    {
+        string[] parts = name.Split('+');
+        string common = "--port {0} --save \"\" --bind 127.0.0.1 --dir {1} --auto-aof-rewrite-percentage 0 --appendfsync " + parts[1];
+        Peer? plain = Find(parts[0], options);
+        return plain is null ? null : plain with
+        {
+            Name = name,
+            Flags = parts[0] switch
+            {
+                "ours" => $"{common} {options.OursFlags}".TrimEnd(),
+                "redis" => common + " --appendonly yes --protected-mode no",
+                // Its default device does not start on every kernel (baselines of the issue tracker: RandomAccess does).
+                _ => plain.Flags + " --aof --recover --checkpointdir {1} --device-type RandomAccess" + (parts[1] == "aof1s" ? " --aof-commit-freq 1000" : ""),
+            },
+        };
+    }
+
     public ProcessStartInfo StartInfo(int port, int core)
     {
-        string flags = string.Format(CultureInfo.InvariantCulture, Flags, port);
+        string flags = string.Format(CultureInfo.InvariantCulture, Flags, port, Directory);
         ProcessStartInfo start = core < 0 ? new(Program, flags) : new("taskset", $"-c {core} {Program} {flags}");
         start.RedirectStandardOutput = start.RedirectStandardError = true;
         if (InlineCompletions) start.Environment["DOTNET_SYSTEM_NET_SOCKETS_INLINE_COMPLETIONS"] = "1";
@@ -37,8 +80,8 @@ internal sealed record Peer(string Name, string Program, string Flags)
 
     public string Version(string commit)
     {
-        if (Name == "ours") return "commit " + commit;
-        if (Name != "redis") return "2.2.5";
+        if (System == "ours") return "commit " + commit;
+        if (System != "redis") return "2.2.5";
         return Shell.Read(Program, "--version").Split(' ').FirstOrDefault(w => w.StartsWith("v=", StringComparison.Ordinal))?[2..] ?? "unknown";
     }
 

@@ -24,7 +24,7 @@ internal sealed class Report
         if (options.Note.Length > 0) Line(options.Note + "\n");
         Line($"- machine: {Cores.Model}, {Cores.Count} cores, {Cores.MemoryGiB:F0} GiB, Linux {Cores.Kernel}; servers on core {options.ServerCore}, generator on core {options.GeneratorCore}");
         Line($"- commit {commit}; `benchmark/run.sh {string.Join(' ', Environment.GetCommandLineArgs().Skip(1))}`");
-        foreach (Peer peer in peers) Line($"- {peer.Name}: {peer.Version(commit)}, flags `{string.Format(CultureInfo.InvariantCulture, peer.Flags, "P")}`");
+        foreach (Peer peer in peers) Line($"- {peer.Name}: {peer.Version(commit)}, flags `{peer.FlagsShown}`");
         Line("");
     }
 

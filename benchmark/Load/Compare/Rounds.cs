@@ -17,6 +17,7 @@ internal sealed class Rounds
     private readonly List<RunningPeer> _running = [];
     private readonly Dictionary<(Cell Cell, string Peer), List<Measured>> _measured = [];
     private readonly Report _report;
+    private readonly List<double> _syncsUs = [];
 
     private Rounds(CompareOptions options, Cell[] cells, Report report)
     {
@@ -30,6 +31,7 @@ internal sealed class Rounds
         Rounds rounds = new(options, cells, report);
         try
         {
+            peers.ForEach(static peer => peer.Clear());
             foreach (Peer peer in peers) rounds._running.Add(RunningPeer.Start(peer, options.ServerCore));
             if (options.GeneratorCore >= 0) Cores.PinThread(options.GeneratorCore);
             rounds.FillAll();
@@ -86,7 +88,15 @@ internal sealed class Rounds
                 Thread.Sleep(SettleMs);
             }
         }
+        if (IsDurable) _syncsUs.AddRange(SyncProbe.Run(_running.First(static peer => peer.Peer.HasLog).Peer.Directory));
     }
+
+    private bool IsDurable => _options.Set == "durable";
+
+    // What is divided by what: a system with a log by the same without, else the first by the others.
+    private List<(string Of, string By)> Pairs(string[] names) => IsDurable
+        ? [.. from name in names where name.Contains('+', StringComparison.Ordinal) let plain = name.Split('+')[0] where names.Contains(plain) select (name, plain)]
+        : [.. names[1..].Select(other => (names[0], other))];
 
     private static Measured Measure(RunningPeer peer, Cell cell, double seconds)
     {
@@ -113,17 +123,16 @@ internal sealed class Rounds
 
     private void PrintCosts()
     {
-        string first = _running[0].Peer.Name;
         string[] names = [.. _running.Select(r => r.Peer.Name)];
-        string[] others = names[1..];
+        List<(string Of, string By)> pairs = Pairs(names);
         _report.Line("Server CPU ns/op (thousand ops/s), medians; ratios of ns/op: median of paired rounds [min-max]; gen = largest median share of a core the generator used.");
         _report.Line("");
-        _report.Head(["cell", .. names, .. others.Select(o => $"{first} : {o}"), "gen", "foreign"]);
+        _report.Head(["cell", .. names, .. pairs.Select(pair => $"{pair.Of} : {pair.By}"), "gen", "foreign"]);
         foreach (Cell cell in _cells)
         {
             List<string> row = [cell.Name];
             row.AddRange(names.Select(n => Cost(Of(cell, n))));
-            row.AddRange(others.Select(o => Statistics.Spread([.. Of(cell, first).Zip(Of(cell, o), (a, b) => a.ServerNs / b.ServerNs)], "F2")));
+            row.AddRange(pairs.Select(pair => Statistics.Spread([.. Of(cell, pair.Of).Zip(Of(cell, pair.By), (a, b) => a.ServerNs / b.ServerNs)], "F2")));
             row.Add(Statistics.Text(names.Max(n => Statistics.Median(Of(cell, n).Select(m => m.GeneratorShare))), "F2"));
             row.Add(Statistics.Text(names.Max(n => Of(cell, n).Max(m => m.ForeignCores)), "F2"));
             _report.Row(row);
@@ -140,11 +149,12 @@ internal sealed class Rounds
 
     private void PrintTails()
     {
-        if (!_cells.Any(c => c.IsTail)) return;
+        Cell[] tails = [.. _cells.Where(cell => cell.IsTail || IsDurable)];
+        if (tails.Length == 0) return;
         _report.Line("Latency per batch in us and fairness (slowest connection / mean), medians [min-max]:");
         _report.Line("");
         _report.Head("cell", "system", "p50", "p99", "p99.9", "max", "fairness");
-        foreach (Cell cell in _cells.Where(c => c.IsTail))
+        foreach (Cell cell in tails)
         {
             foreach (string name in _running.Select(r => r.Peer.Name))
             {
@@ -153,6 +163,9 @@ internal sealed class Rounds
                 _report.Row([cell.Name, name, Us(m => m.P50), Us(m => m.P99), Us(m => m.P999), Us(m => m.Max), Statistics.Spread([.. runs.Select(m => m.Fairness)], "F3")]);
             }
         }
+        _report.Line("");
+        if (_syncsUs.Count == 0) return;
+        _report.Line($"The disk alone, a write of {SyncProbe.Bytes} bytes in place and a data sync, us: {Statistics.Spread(_syncsUs, "F0")}, {_syncsUs.Count} times between the rounds.");
         _report.Line("");
     }
 }

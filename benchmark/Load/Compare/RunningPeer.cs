@@ -33,7 +33,7 @@ internal sealed class RunningPeer : IDisposable
     /// <summary>The moment the process was started.</summary>
     public long StartedAt { get; private set; }
 
-    public static RunningPeer Start(Peer peer, int core)
+    public static RunningPeer Start(Peer peer, int core, bool awaitsPong = true)
     {
         int port = FreePort();
         ProcessStartInfo start = peer.StartInfo(port, core);
@@ -44,6 +44,7 @@ internal sealed class RunningPeer : IDisposable
         process.BeginOutputReadLine();
         process.BeginErrorReadLine();
         RunningPeer running = new(peer, process, port) { StartedAt = from };
+        if (!awaitsPong) return running;
         bool isReady = false;
         try
         {
@@ -58,6 +59,23 @@ internal sealed class RunningPeer : IDisposable
         }
         if (!isReady) throw new InvalidOperationException($"port {port} belongs to another process than {peer.Name}");
         return running;
+    }
+
+    /// <summary>The beginning of the reply to an inline command; empty if nobody answers.</summary>
+    public string Ask(string command)
+    {
+        using Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { ReceiveTimeout = 5000 };
+        try
+        {
+            socket.Connect(Server);
+            socket.Send(System.Text.Encoding.ASCII.GetBytes(command + "\r\n"));
+            byte[] reply = new byte[16384];
+            return System.Text.Encoding.ASCII.GetString(reply, 0, socket.Receive(reply));
+        }
+        catch (SocketException)
+        {
+            return "";
+        }
     }
 
     public void Dispose()

@@ -126,7 +126,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("async_loading", 0);
         Field("current_cow_peak", 0);
         Field("current_cow_size", 0);
-        Field("current_save_keys_processed", 0);
+        Field("current_save_keys_processed", saves?.Progress?.Records ?? 0);
         Field("current_save_keys_total", 0);
         Field("rdb_changes_since_last_save", saves?.Changes ?? 0);
         Field("rdb_bgsave_in_progress", runs ? 1 : 0);
