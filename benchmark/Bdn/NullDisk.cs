@@ -9,7 +9,7 @@ internal sealed class NullDisk : IDisk
 
     public IReadOnlyList<string> List() => [];
 
-    public IDiskFile Create(string name, long bytes) => new NullFile(bytes);
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered) => new NullFile(bytes);
 
     public IDiskFile Open(string name) => new NullFile(0);
 

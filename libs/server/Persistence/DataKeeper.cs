@@ -128,8 +128,12 @@ internal sealed class DataKeeper : IDisposable
         new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" }.Start();
     }
 
-    /// <summary>Somebody waits for the batch.</summary>
-    internal void Demand(ulong batch) => _aof?.Demand(batch);
+    /// <summary>Somebody waits for the batch, which is open or closed: if it can be written by the caller at once, it is.</summary>
+    internal void Demand(ulong batch)
+    {
+        if (_aof is { } aof && !aof.TryWrite())
+            aof.Demand(batch);
+    }
 
     /// <summary>What the guards ask while <see cref="Blocks"/>; true if the command must not run now, with what was answered.</summary>
     internal bool Refuses(ref Call call, CommandFlags flags, out Reply reply)

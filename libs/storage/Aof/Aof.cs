@@ -128,6 +128,19 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <summary>To be called at the end of a round that wrote something; a fence and a read while the sealer is at work.</summary>
     public void Nudge() => _sealer.Nudge();
 
+    /// <summary>
+    /// Closes what is open and writes it, on the caller's thread: what was changed before is then with the system, and the end of
+    /// the process cannot take it. False if that is for the log's own threads, because of the policy, a full or failed disk, a
+    /// file that must be changed, or because somebody else is just at it: then <see cref="Demand"/>.
+    /// </summary>
+    public bool TryWrite()
+    {
+        if (_settings.Sync == SyncPolicy.Always || !_sealer.TryTurn()) return false;
+        bool all = true;
+        foreach (Sublog sublog in _sublogs) all &= sublog.TryWrite();
+        return all;
+    }
+
     /// <summary>Somebody waits for the batch: it is closed soon rather than lazily.</summary>
     public void Demand(ulong batch) => _sealer.Demand(batch);
 

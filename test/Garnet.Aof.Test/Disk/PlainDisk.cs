@@ -14,7 +14,7 @@ internal sealed class PlainDisk(string path) : IDisk
     public void Delete(string name) => File.Delete(Full(name));
     public void SyncDirectory() { }
 
-    public IDiskFile Create(string name, long bytes)
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         SafeFileHandle file = File.OpenHandle(Full(name), FileMode.CreateNew, FileAccess.ReadWrite);
         RandomAccess.SetLength(file, bytes);

@@ -38,7 +38,7 @@ internal sealed class SimulatedDisk : IDisk
 
     public IReadOnlyList<string> List() => [.. _names.Keys];
 
-    public IDiskFile Create(string name, long bytes)
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         if (_names.ContainsKey(name)) throw new DiskException("create", name, "it exists", false);
         Count("create", name);
@@ -46,11 +46,11 @@ internal sealed class SimulatedDisk : IDisk
         var file = new SimulatedFile(this, name, new byte[bytes]);
         Change(names => names[name] = file);
         AfterCount();
-        return new Handle(file);
+        return new Handle(file, caching == FileCaching.Direct ? SimulatedFile.DirectAlignment : 1);
     }
 
     public IDiskFile Open(string name) =>
-        _names.TryGetValue(name, out SimulatedFile? file) ? new Handle(file)
+        _names.TryGetValue(name, out SimulatedFile? file) ? new Handle(file, 1)
             : throw new DiskException("open", name, "it does not exist", false);
 
     public void Rename(string from, string to)
@@ -140,11 +140,17 @@ internal sealed class SimulatedDisk : IDisk
         _unsynced.Add(change);
     }
 
-    private sealed class Handle(SimulatedFile file) : IDiskFile
+    private sealed class Handle(SimulatedFile file, int alignment) : IDiskFile
     {
         public long Length => file.Bytes.Length;
-        public int Alignment => SimulatedFile.Alignment;
-        public void Write(long offset, ReadOnlySpan<byte> bytes) => file.Write(offset, bytes);
+        public int Alignment => alignment;
+
+        public void Write(long offset, ReadOnlySpan<byte> bytes)
+        {
+            if ((offset | (long)bytes.Length) % alignment != 0) throw new InvalidOperationException("a write is not aligned");
+            file.Write(offset, bytes);
+        }
+
         public int Read(long offset, Span<byte> to) => file.Read(offset, to);
         public void Sync() => file.Sync();
         public void SetLength(long bytes) => file.SetLength(bytes);

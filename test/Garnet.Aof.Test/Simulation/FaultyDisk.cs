@@ -8,7 +8,7 @@ internal sealed class FaultyDisk(IDisk inner, DiskFault fault) : IDisk
 {
     public string Path => inner.Path;
     public IReadOnlyList<string> List() => inner.List();
-    public IDiskFile Create(string name, long bytes) => Faulty(name, inner.Create(name, bytes));
+    public IDiskFile Create(string name, long bytes, FileCaching caching) => Faulty(name, inner.Create(name, bytes, caching));
     public IDiskFile Open(string name) => inner.Open(name);
     public void Rename(string from, string to) => inner.Rename(from, to);
     public void Delete(string name) => inner.Delete(name);
@@ -27,7 +27,7 @@ internal sealed class FaultyDisk(IDisk inner, DiskFault fault) : IDisk
 
     private sealed class FaultyFile(IDiskFile inner, DiskFault fault) : IDiskFile
     {
-        private const int SectorBytes = 512, BlockBytes = 4096;
+        private const int SectorBytes = 512;
         private readonly List<(long Offset, byte[] Bytes)> _late = [];
         private int _syncs;
 
@@ -44,8 +44,8 @@ internal sealed class FaultyDisk(IDisk inner, DiskFault fault) : IDisk
                 inner.Write(offset, bytes);
                 return;
             }
-            byte[] early = new byte[BlockBytes];
-            bytes[..SectorBytes].CopyTo(early);
+            byte[] early = new byte[Alignment > 1 ? Alignment : BatchHeader.Bytes];
+            bytes[..Math.Min(SectorBytes, early.Length)].CopyTo(early);
             inner.Write(offset, early);
             _late.Add((offset, bytes.ToArray()));
         }

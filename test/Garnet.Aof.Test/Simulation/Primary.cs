@@ -89,7 +89,8 @@ internal sealed class Primary : IDisposable
     {
         int dice = _random.Next(100);
         if (dice < 60) Change();
-        else if (dice < 72) _log.Sealer.Turn();
+        else if (dice < 66) _log.TryWrite();
+        else if (dice < 74) _log.Sealer.Turn();
         else if (dice < 94) _log.Sublogs[_random.Next(_log.Sublogs.Count)].Turn();
         else if (dice < 97) _clock.Advance(_random.Next(1_500_000));
         else _store.Store.StepMovers(_clock.UnixMs);

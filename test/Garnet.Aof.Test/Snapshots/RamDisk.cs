@@ -28,7 +28,7 @@ internal sealed class RamDisk : IDisk
 
     public IReadOnlyList<string> List() => [.. _files.Keys];
 
-    public IDiskFile Create(string name, long bytes)
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         if (!_files.TryAdd(name, new byte[bytes])) throw new DiskException("create", name, "it exists", false);
         return new RamFile(this, name);

@@ -68,6 +68,70 @@ internal sealed class DurabilityTests
     }
 
     [Test]
+    public void Who_waits_for_a_buffered_write_makes_it_and_a_thread_syncs_it_within_a_second()
+    {
+        using Bench bench = new(static settings => settings.Sync = SyncPolicy.EverySecond);
+        bench.PutDurably("before");
+        int syncs = bench.Disk.Syncs;
+        ulong batch = bench.PutQuietly("key", [1, 2, 3]);
+        Assert.That(bench.Log.TryWrite(), Is.True);
+        Assert.That((bench.Log.Written, bench.Disk.Syncs), Is.EqualTo((batch, syncs)), "with the system, and not synced");
+        bench.Clock.Advance(SecondUs);
+        bench.Log.Retry();
+        bench.AwaitDurable(batch);
+    }
+
+    [Test]
+    public void While_a_sync_runs_others_go_on_writing_and_it_does_not_speak_for_them()
+    {
+        using Bench bench = new(static settings => settings.Sync = SyncPolicy.EverySecond);
+        bench.PutDurably("before");
+        using var mayEnd = new ManualResetEventSlim();
+        using var began = new ManualResetEventSlim();
+        bench.Disk.OnSync = _ =>
+        {
+            began.Set();
+            mayEnd.Wait(Bench.PatienceMs);
+        };
+        ulong first = bench.PutQuietly("first", [1]);
+        Assert.That(bench.Log.TryWrite(), Is.True);
+        bench.Clock.Advance(SecondUs);
+        bench.Log.Retry();
+        Assert.That(began.Wait(Bench.PatienceMs), Is.True);
+        ulong second = bench.PutQuietly("second", [2]);
+        Assert.That(bench.Log.TryWrite(), Is.True);
+        Assert.That(bench.Log.Written, Is.EqualTo(second));
+        bench.Disk.OnSync = null;
+        mayEnd.Set();
+        bench.AwaitDurable(first);
+        Assert.That(bench.Log.Durable, Is.EqualTo(first));
+    }
+
+    [Test]
+    public void What_cannot_be_written_on_the_spot_is_left_to_the_thread([Values] bool broken)
+    {
+        using Bench bench = new(static settings => settings.Sync = SyncPolicy.EverySecond);
+        bench.PutDurably("before");
+        bench.Disk.OnWrite = (name, _) => throw (broken ? MemoryDisk.Broken("write", name) : MemoryDisk.Full("write", name));
+        ulong batch = bench.PutQuietly("key", [1]);
+        Assert.That(bench.Log.TryWrite(), Is.False);
+        Bench.Until(() => (broken ? bench.Log.Poison : bench.Log.Stalled) != null, "the thread found out");
+        Assert.That(bench.Log.Written, Is.LessThan(batch));
+        if (broken) return;
+        bench.Disk.OnWrite = null;
+        bench.Log.Retry();
+        bench.AwaitWritten(batch);
+    }
+
+    [Test]
+    public void Under_always_nobody_writes_on_the_spot()
+    {
+        using Bench bench = new();
+        bench.PutQuietly("key", [1]);
+        Assert.That(bench.Log.TryWrite(), Is.False);
+    }
+
+    [Test]
     public void Under_no_what_is_written_counts_as_durable_and_nothing_is_synced()
     {
         using Bench bench = new(static settings => settings.Sync = SyncPolicy.No);

@@ -27,7 +27,7 @@ internal sealed unsafe class FileDiskTests
     {
         byte* block = (byte*)NativeMemory.AlignedAlloc(Block, Block);
         new Span<byte>(block, Block).Fill(7);
-        using (IDiskFile file = _disk.Create("segment", 10 * Block))
+        using (IDiskFile file = _disk.Create("segment", 10 * Block, FileCaching.Direct))
         {
             Assert.That(file.Length, Is.EqualTo(10 * Block));
             file.Write(2 * Block, new ReadOnlySpan<byte>(block, Block));

@@ -37,7 +37,7 @@ internal sealed class MemoryDisk : IDisk
         lock (_gate) return [.. _files[name].Bytes];
     }
 
-    public IDiskFile Create(string name, long bytes)
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         OnCreate?.Invoke(name);
         lock (_gate)
@@ -45,7 +45,7 @@ internal sealed class MemoryDisk : IDisk
             if (_files.ContainsKey(name)) throw new DiskException("create", name, "File exists", isFull: false);
             if (_files.Values.Sum(static file => (long)file.Bytes.Length) + bytes > Capacity) throw Full("create", name);
             _files[name] = new Content(new byte[bytes]);
-            return new OpenFile(this, name, _files[name], bytes > 0 ? DirectAlignment : 1);
+            return new OpenFile(this, name, _files[name], caching == FileCaching.Direct ? DirectAlignment : 1);
         }
     }
 

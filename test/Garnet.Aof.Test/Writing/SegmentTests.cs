@@ -72,7 +72,7 @@ internal sealed class SegmentTests
         segments.Load();
         using var pool = new Garnet.Aof.Lanes.ChunkPool();
         using var writer = new SegmentWriter(disk, segments, pool, new SublogPlace(0, 1, new AofStart(1, 0, [], 1, 7)), 8192);
-        writer.Switch(1, 0);
+        writer.Switch(1, 0, FileCaching.Direct);
         Assert.That(disk.List(), Has.Count.EqualTo(1));
         Assert.That(FileHeader.TryRead(disk.Bytes(disk.List()[0]), out _), Is.EqualTo(HeaderState.Whole));
     }
@@ -91,7 +91,7 @@ internal sealed class SegmentTests
         bench.Disk.OnWrite = (_, offset) => Note(offset == 0 ? "header" : "write");
         for (int i = 0; i < 2; i++)
         {
-            ulong batch = bench.Put("key" + i);
+            ulong batch = bench.Put("key" + i, new string('v', 3000));
             bench.Log.Demand(batch);
             bench.AwaitWritten(batch);
         }

@@ -3,9 +3,7 @@ using Garnet.Common.Linux;
 namespace Garnet.Aof.Disk;
 
 /// <summary>
-/// A directory of the real file system. Files with room set aside (the log's segments) bypass the page cache where the
-/// file system allows it: they are written once in large aligned pieces, and what one sync has to wait for is then
-/// exactly what it was asked for. All other files are buffered and may be written at any offset.
+/// A directory of the real file system.
 /// Files are readable by their owner only (mode 0600), and a symbolic link in place of one is refused.
 /// </summary>
 public sealed unsafe class FileDisk : IDisk
@@ -39,8 +37,8 @@ public sealed unsafe class FileDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public IDiskFile Create(string name, long bytes) =>
-        _linux ? LinuxFile.Create(In(name), bytes) : PortableFile.Create(In(name), bytes);
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered) =>
+        _linux ? LinuxFile.Create(In(name), bytes, caching) : PortableFile.Create(In(name), bytes);
 
     /// <inheritdoc/>
     public IDiskFile Open(string name) => _linux ? LinuxFile.Open(In(name)) : PortableFile.Open(In(name));

@@ -14,7 +14,7 @@ public interface IDisk
     IReadOnlyList<string> List();
 
     /// <summary>Creates a file and sets room of <paramref name="bytes"/> aside (0 = none); it reads as zeros. Fails if it exists.</summary>
-    IDiskFile Create(string name, long bytes);
+    IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered);
 
     /// <summary>Opens an existing file for reading and writing.</summary>
     IDiskFile Open(string name);

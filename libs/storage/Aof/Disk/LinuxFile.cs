@@ -44,12 +44,12 @@ internal sealed unsafe class LinuxFile : IDiskFile
         }
     }
 
-    public static LinuxFile Create(string path, long bytes)
+    public static LinuxFile Create(string path, long bytes, FileCaching caching)
     {
         const int Flags = Libc.O_RDWR | Libc.O_CREAT | Libc.O_EXCL;
-        int descriptor = bytes > 0 ? Open(path, Flags | Libc.O_DIRECT) : -1;
+        int descriptor = caching == FileCaching.Direct ? Open(path, Flags | Libc.O_DIRECT) : -1;
         bool direct = descriptor >= 0;
-        if (!direct && bytes > 0 && Libc.Errno == Libc.EINVAL) _ = Unlink(path); // the name may be left behind by the refused open
+        if (!direct && caching == FileCaching.Direct && Libc.Errno == Libc.EINVAL) _ = Unlink(path); // the name may be left behind by the refused open
         if (!direct) descriptor = Open(path, Flags);
         if (descriptor < 0) throw Failure("create", path);
         var file = new LinuxFile(path, descriptor, direct ? DirectAlignment : 1);

@@ -152,6 +152,17 @@ internal sealed class Sealer : IPartitionVisitor
         _gate.Exit();
     }
 
+    /// <summary>
+    /// Closes what is open if nobody else is just at it; the caller then has the sublogs write. False: somebody else is.
+    /// </summary>
+    public bool TryTurn()
+    {
+        if (!_gate.TryEnter()) return false;
+        if (_lanes.HasEntries()) Seal(wakes: false);
+        _gate.Exit();
+        return true;
+    }
+
     /// <summary>S4 at the end: closes an empty batch if the log owes one; true if it did.</summary>
     public bool Prove()
     {
@@ -191,11 +202,11 @@ internal sealed class Sealer : IPartitionVisitor
     }
 
     // The gate is held.
-    private void Seal()
+    private void Seal(bool wakes = true)
     {
         Begin(BatchKind.Data);
         _store.VisitPartitions(this);
-        Finish();
+        Finish(wakes);
     }
 
     private void Begin(BatchKind kind)
@@ -206,14 +217,14 @@ internal sealed class Sealer : IPartitionVisitor
         foreach (SealedPart part in _parts) part.Reset(_closing, kind, now);
     }
 
-    private ulong Finish()
+    private ulong Finish(bool wakes = true)
     {
         long entries = 0;
         Volatile.Write(ref _lastSealUs, _clock.MonotonicUs); // before anyone can see the batch written
         for (int i = 0; i < _parts.Length; i++)
         {
             entries += _parts[i].Entries;
-            _sublogs[i].Enqueue(_parts[i]);
+            _sublogs[i].Enqueue(_parts[i], wakes);
         }
         if (entries == 0) _proven = _closing;
         Volatile.Write(ref _entries, _entries + entries);

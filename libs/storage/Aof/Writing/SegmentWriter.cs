@@ -7,7 +7,8 @@ namespace Garnet.Aof.Writing;
 
 /// <summary>
 /// Puts a sublog's parts into its files: lays them out in a buffer, writes the buffer, goes on to the next file. One thread.
-/// W1: each write begins at a multiple of 4,096 and is padded to one, so that no write touches what an earlier one wrote.
+/// W1: no write changes what an earlier one wrote. Past the system's cache each begins at a multiple of 4,096 and is padded to
+/// one; through the cache at a multiple of 64, and what else is in the page is written again as it was.
 /// W2: a call that failed because the disk is full may be repeated and does the same again, at the same place.
 /// W3: a file is synced before its successor exists; header and name of the successor are durable before a batch is in it.
 /// Failures are <see cref="DiskException"/>s.
@@ -24,6 +25,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private readonly long _segmentBytes;
     private byte* _buffer;
     private long _bufferBytes, _used, _offset, _end;
+    private int _alignment = WriteAlignment;
     private uint _chain;
     private IDiskFile? _file;
     private string _name = "";
@@ -52,13 +54,16 @@ internal sealed unsafe class SegmentWriter : IDisposable
     public bool Fits(SealedPart part) => HasRoom(part.Bytes);
 
     /// <summary>Whether a part of so many bytes would fit.</summary>
-    public bool HasRoom(long bytes) => _file != null && _offset + Align(Align(_used, PartAlignment) + bytes, WriteAlignment) <= _end;
+    public bool HasRoom(long bytes) => _file != null && _offset + Align(Align(_used, PartAlignment) + bytes, _alignment) <= _end;
+
+    /// <summary>Whether a write costs no more than a copy.</summary>
+    public bool IsBuffered => _file is { Alignment: 1 };
 
     /// <summary>
     /// Goes on to a file that begins with the batch and holds a part of <paramref name="partBytes"/> at least. Everything
     /// laid out has been written and synced.
     /// </summary>
-    public void Switch(ulong firstBatch, long partBytes)
+    public void Switch(ulong firstBatch, long partBytes, FileCaching caching)
     {
         _file?.Dispose();
         _file = null;
@@ -70,9 +75,10 @@ internal sealed unsafe class SegmentWriter : IDisposable
             _segments.Remove(_place.Number, firstBatch);
         }
         long bytes = Math.Max(Align(_segmentBytes, WriteAlignment), FileHeader.Bytes + Align(partBytes, WriteAlignment));
-        _file = _disk.Create(_name, bytes);
+        _file = _disk.Create(_name, bytes, caching);
         _segments.Add(_place.Number, firstBatch, bytes);
         WriteHeader(firstBatch);
+        _alignment = IsBuffered ? PartAlignment : WriteAlignment;
         _end = bytes;
         _offset = FileHeader.Bytes;
     }
@@ -108,7 +114,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Writes what is laid out; returns the bytes written with padding.</summary>
     public long Flush()
     {
-        long bytes = Align(_used, WriteAlignment);
+        long bytes = Align(_used, _alignment);
         new Span<byte>(_buffer + _used, (int)(bytes - _used)).Clear();
         _file!.Write(_offset, new ReadOnlySpan<byte>(_buffer, (int)bytes));
         _offset += bytes;

@@ -8,7 +8,8 @@ namespace Garnet.Aof.Writing;
 
 /// <summary>
 /// One sublog: a queue of closed parts and the thread that writes them, as many at once as have gathered, and syncs as
-/// the policy says.
+/// the policy says. Where a write is only a copy, those who wait for it write themselves (<see cref="TryWrite"/>).
+/// W10: who lays out and writes holds the turn; who syncs does not, so that a slow disk keeps nobody from writing.
 /// W6: a disk that is full is asked again, with the same bytes for the same place, until there is space or the log stops.
 /// W7: after any other failure, and after any failed sync, nothing is written any more; what comes is dropped.
 /// W8: durable is reported only after a sync that began when all of it was written.
@@ -31,12 +32,17 @@ internal sealed class Sublog : IDisposable
     private readonly object _bell = new();
     private readonly Queue<SealedPart> _queue = new();
     private readonly Stack<SealedPart> _spare = new();
-    private bool _stopping, _retry;
+    private bool _stopping, _retry, _called;
 
-    // The writer's own.
+    // Under the turn.
+    private readonly Lock _turn = new();
     private SealedPart? _next;
-    private ulong _written, _durable;
-    private bool _unsynced, _lastTry;
+    private ulong _laid, _written;
+    private bool _unsynced;
+
+    // The thread's own.
+    private ulong _durable;
+    private bool _lastTry;
     private long _lastSyncAtUs;
 
     private long _bytesWritten, _writes, _syncs, _lastSyncUs;
@@ -49,12 +55,12 @@ internal sealed class Sublog : IDisposable
         _state = state;
         _pool = pieces.Pool;
         _number = pieces.Place.Number;
-        _written = _durable = pieces.Place.Start.LastBatch;
+        _laid = _written = _durable = pieces.Place.Start.LastBatch;
         _writer = new SegmentWriter(pieces.Disk, pieces.Segments, pieces.Pool, pieces.Place, settings.SegmentBytes);
         _onFree = onFree;
         _write = Write;
         _sync = Sync;
-        _switch = () => _writer.Switch(_next!.Batch, _next.Bytes);
+        _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, Caching);
         _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
         _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
     }
@@ -65,7 +71,7 @@ internal sealed class Sublog : IDisposable
     public long LastSyncUs => Volatile.Read(ref _lastSyncUs);
 
     /// <summary>Creates the first file; failures are the caller's.</summary>
-    public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0);
+    public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0, Caching);
 
     public void Start() => _thread.Start();
 
@@ -84,14 +90,33 @@ internal sealed class Sublog : IDisposable
         lock (_bell) return _spare.TryPop(out SealedPart? part) ? part : new SealedPart();
     }
 
-    /// <summary>Hands a part over, in the order of batches. Never waits: how many may be under way is the sealer's to say.</summary>
-    public void Enqueue(SealedPart part)
+    /// <summary>
+    /// Hands a part over, in the order of batches. Never waits: how many may be under way is the sealer's to say. Without
+    /// <paramref name="wakes"/> the caller goes on to write it, or to call the thread.
+    /// </summary>
+    public void Enqueue(SealedPart part, bool wakes)
     {
         lock (_bell)
         {
             _queue.Enqueue(part);
-            Monitor.Pulse(_bell);
+            if (wakes) Monitor.Pulse(_bell);
         }
+    }
+
+    /// <summary>
+    /// Writes what is queued on the caller's thread, if that is a copy and nobody else is at it; else calls the thread. True if
+    /// nothing is left in the queue.
+    /// </summary>
+    public bool TryWrite()
+    {
+        bool done = false;
+        if (_turn.TryEnter())
+        {
+            done = _writer.IsBuffered && _state.Poison == null && _state.Stalled == null && WriteQueued();
+            _turn.Exit();
+        }
+        if (!done) Call();
+        return done;
     }
 
     /// <summary>Makes the writer look at clock, policy and, if it waits for space, the disk.</summary>
@@ -119,9 +144,12 @@ internal sealed class Sublog : IDisposable
     /// <summary>Writes what is queued, and syncs if that is due.</summary>
     public void Turn()
     {
-        if (_state.Poison == null) Gather();
-        if (_state.Poison != null) DropAll();
-        else SyncByPolicy();
+        lock (_turn)
+        {
+            if (_state.Poison == null) Gather();
+            if (_state.Poison != null) DropAll();
+        }
+        if (_state.Poison == null) SyncByPolicy();
     }
 
     /// <summary>Writes what is queued and syncs all, whatever the policy; the thread has ended.</summary>
@@ -156,13 +184,14 @@ internal sealed class Sublog : IDisposable
     {
         lock (_bell)
         {
-            while (_queue.Count == 0)
+            while (_queue.Count == 0 && !_called)
             {
                 if (_stopping) return false;
                 long dueUs = SyncDueUs() - _clock.MonotonicUs;
                 if (dueUs <= 0) break;
                 Monitor.Wait(_bell, Milliseconds(dueUs));
             }
+            _called = false;
             return true;
         }
     }
@@ -176,15 +205,47 @@ internal sealed class Sublog : IDisposable
                 if (_writer.UsedBytes > 0) break;
                 if (!SwitchSegment()) return;
             }
-            _writer.Lay(_next, _state.Durable);
-            _written = _next.Batch;
-            Recycle();
+            Lay(_next);
         }
         if (_writer.UsedBytes == 0) return;
-        if (!Insist(_write)) return;
-        _unsynced = true;
-        Report();
+        if (Insist(_write)) Report();
     }
+
+    // What fails is done again by the thread, which knows what to do about it.
+    private bool WriteQueued()
+    {
+        while (_writer.UsedBytes < GatherBytesMax && TryPeek(out _next) && _writer.Fits(_next)) Lay(_next);
+        try
+        {
+            bool first = !_unsynced;
+            if (_writer.UsedBytes > 0) Write();
+            if (first && _settings.Sync == SyncPolicy.EverySecond) Call(); // to sync in time
+        }
+        catch (DiskException)
+        {
+            return false;
+        }
+        Report();
+        return Queued == 0;
+    }
+
+    private void Lay(SealedPart part)
+    {
+        _writer.Lay(part, _state.Durable);
+        _laid = part.Batch;
+        Recycle();
+    }
+
+    private void Call()
+    {
+        lock (_bell)
+        {
+            _called = true;
+            Monitor.Pulse(_bell);
+        }
+    }
+
+    private FileCaching Caching => _settings.Sync == SyncPolicy.Always ? FileCaching.Direct : FileCaching.Buffered;
 
     // W3: the old file first.
     private bool SwitchSegment()
@@ -213,6 +274,8 @@ internal sealed class Sublog : IDisposable
     private void Write()
     {
         long bytes = _writer.Flush();
+        _written = _laid;
+        _unsynced = true;
         Volatile.Write(ref _bytesWritten, _bytesWritten + bytes);
         Volatile.Write(ref _writes, _writes + 1);
     }
@@ -221,9 +284,14 @@ internal sealed class Sublog : IDisposable
     {
         long start = _clock.MonotonicUs;
         _lastSyncAtUs = start;
+        ulong written;
+        lock (_turn)
+        {
+            written = _written;
+            _unsynced = false;
+        }
         _writer.Sync();
-        _unsynced = false;
-        _durable = _written; // W8: the writer does nothing else meanwhile
+        _durable = written; // W8
         Volatile.Write(ref _lastSyncUs, _clock.MonotonicUs - start);
         Volatile.Write(ref _syncs, _syncs + 1);
     }

@@ -1,0 +1,10 @@
+namespace Garnet.Aof.Disk;
+
+/// <summary>How a file with room set aside is written.</summary>
+public enum FileCaching
+{
+    /// <summary>Through the system's cache: a write costs a copy, and the end of the process takes nothing.</summary>
+    Buffered,
+    /// <summary>Past the cache where the file system allows it, in aligned pieces: what a sync waits for is what it was asked for.</summary>
+    Direct,
+}
