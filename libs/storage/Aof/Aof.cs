@@ -135,7 +135,7 @@ public sealed class Aof : IWriteLog, IDisposable
     /// </summary>
     public bool TryWrite()
     {
-        if (_settings.Sync == SyncPolicy.Always || !_sealer.TryTurn()) return false;
+        if (_settings.Sync == SyncPolicy.Always || !_sealer.TryTurn(wakes: false)) return false;
         bool all = true;
         foreach (Sublog sublog in _sublogs) all &= sublog.TryWrite();
         return all;

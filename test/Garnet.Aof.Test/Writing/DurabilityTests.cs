@@ -74,7 +74,7 @@ internal sealed class DurabilityTests
         bench.PutDurably("before");
         int syncs = bench.Disk.Syncs;
         ulong batch = bench.PutQuietly("key", [1, 2, 3]);
-        Assert.That(bench.Log.TryWrite(), Is.True);
+        Bench.Until(bench.Log.TryWrite, "nobody else is at it");
         Assert.That((bench.Log.Written, bench.Disk.Syncs), Is.EqualTo((batch, syncs)), "with the system, and not synced");
         bench.Clock.Advance(SecondUs);
         bench.Log.Retry();
@@ -94,12 +94,12 @@ internal sealed class DurabilityTests
             mayEnd.Wait(Bench.PatienceMs);
         };
         ulong first = bench.PutQuietly("first", [1]);
-        Assert.That(bench.Log.TryWrite(), Is.True);
+        Bench.Until(bench.Log.TryWrite, "nobody else is at it");
         bench.Clock.Advance(SecondUs);
         bench.Log.Retry();
         Assert.That(began.Wait(Bench.PatienceMs), Is.True);
         ulong second = bench.PutQuietly("second", [2]);
-        Assert.That(bench.Log.TryWrite(), Is.True);
+        Bench.Until(bench.Log.TryWrite, "nobody else is at it");
         Assert.That(bench.Log.Written, Is.EqualTo(second));
         bench.Disk.OnSync = null;
         mayEnd.Set();

@@ -21,6 +21,19 @@ public interface IDiskFile : IDisposable
     /// <summary>Makes what was written durable. After a failure nothing written since the last success may be believed.</summary>
     void Sync();
 
+    /// <summary>The system may begin to write out what stands between the offsets, so that a sync has less to do. Advice.</summary>
+    void BeginSync(long from, long to)
+    {
+    }
+
+    /// <summary>
+    /// What stands between the offsets is synced and will hardly be read again: the system need not keep it in memory. Advice;
+    /// nothing fails.
+    /// </summary>
+    void Forget(long from, long to)
+    {
+    }
+
     /// <summary>Cuts or extends the file (with zeros).</summary>
     void SetLength(long bytes);
 }

@@ -76,7 +76,9 @@ internal sealed class Sealer : IPartitionVisitor
         Wake(mood);
     }
 
-    /// <summary>Somebody waits for the batch.</summary>
+    /// <summary>
+    /// Somebody waits for the batch. If the writers have nothing to do it is closed here, else by the first of them that has.
+    /// </summary>
     public void Demand(ulong batch)
     {
         ulong before = Volatile.Read(ref _demanded);
@@ -86,7 +88,12 @@ internal sealed class Sealer : IPartitionVisitor
             if (seen == before) break;
             before = seen;
         }
-        if (batch >= _lanes.Batch) Wake(Volatile.Read(ref _mood));
+        if (batch < _lanes.Batch) return;
+        foreach (Sublog sublog in _sublogs)
+        {
+            if (!sublog.IsIdle) return;
+        }
+        if (!TryTurn(wakes: true)) Wake(Volatile.Read(ref _mood));
     }
 
     /// <summary>Makes the thread look at everything again, the clock included.</summary>
@@ -153,12 +160,13 @@ internal sealed class Sealer : IPartitionVisitor
     }
 
     /// <summary>
-    /// Closes what is open if nobody else is just at it; the caller then has the sublogs write. False: somebody else is.
+    /// Closes what is open if nobody else is just at it; without <paramref name="wakes"/> the caller then has the sublogs write.
+    /// False: somebody else is.
     /// </summary>
-    public bool TryTurn()
+    public bool TryTurn(bool wakes)
     {
         if (!_gate.TryEnter()) return false;
-        if (_lanes.HasEntries()) Seal(wakes: false);
+        if (_lanes.HasEntries()) Seal(wakes);
         _gate.Exit();
         return true;
     }

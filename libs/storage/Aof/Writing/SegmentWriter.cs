@@ -15,7 +15,7 @@ namespace Garnet.Aof.Writing;
 /// </summary>
 internal sealed unsafe class SegmentWriter : IDisposable
 {
-    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20;
+    private const int WriteAlignment = 4096, PartAlignment = BatchHeader.Bytes, BufferBytes = 1 << 20, BufferBytesKept = 8 << 20, BeginSyncBytes = 1 << 20, ZeroAheadBytes = 1 << 20;
 
     private readonly IDisk _disk;
     private readonly SegmentList _segments;
@@ -24,7 +24,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private readonly FileHeader _header;
     private readonly long _segmentBytes;
     private byte* _buffer;
-    private long _bufferBytes, _used, _offset, _end;
+    private long _bufferBytes, _used, _offset, _end, _begun, _forgotten, _zeroed;
+    private byte* _zeros;
     private int _alignment = WriteAlignment;
     private uint _chain;
     private IDiskFile? _file;
@@ -81,6 +82,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _alignment = IsBuffered ? PartAlignment : WriteAlignment;
         _end = bytes;
         _offset = FileHeader.Bytes;
+        _begun = _forgotten = 0;
+        _zeroed = _offset;
     }
 
     /// <summary>
@@ -116,6 +119,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     {
         long bytes = Align(_used, _alignment);
         new Span<byte>(_buffer + _used, (int)(bytes - _used)).Clear();
+        if (!IsBuffered) ZeroAhead(_offset + bytes);
         _file!.Write(_offset, new ReadOnlySpan<byte>(_buffer, (int)bytes));
         _offset += bytes;
         Discard();
@@ -143,12 +147,36 @@ internal sealed unsafe class SegmentWriter : IDisposable
         }
     }
 
+    /// <summary>Where the next write goes, of which everything before has been written.</summary>
+    public long Offset => _offset;
+
+    /// <summary>Has the system begin to write out what was written up to the offset, if that is much.</summary>
+    public void BeginSync(long offset)
+    {
+        long to = offset & -(long)WriteAlignment;
+        if (to - _begun < BeginSyncBytes) return;
+        _file?.BeginSync(_begun, to);
+        _begun = to;
+    }
+
+    /// <summary>Whether <see cref="BeginSync"/> has something to do.</summary>
+    public bool HasMuchUnsynced => _offset - _begun >= BeginSyncBytes + WriteAlignment;
+
+    /// <summary>What stands before the offset is synced: the system may forget the pages it fills.</summary>
+    public void Forget(long offset)
+    {
+        long to = offset & -(long)WriteAlignment;
+        _file?.Forget(_forgotten, to);
+        _forgotten = to;
+    }
+
     public void Dispose()
     {
         _file?.Dispose();
         _file = null;
         NativeMemory.AlignedFree(_buffer);
-        _buffer = null;
+        NativeMemory.AlignedFree(_zeros);
+        _buffer = _zeros = null;
     }
 
     private void WriteHeader(ulong firstBatch)
@@ -168,6 +196,22 @@ internal sealed unsafe class SegmentWriter : IDisposable
             _file = null;
             throw;
         }
+    }
+
+    // The first write to room set aside changes the file system's own records, and the sync behind it waits for its journal;
+    // done for a mebibyte at once, the syncs of 256 small batches have a third to do (measured on ext4).
+    private void ZeroAhead(long end)
+    {
+        if (end <= _zeroed) return;
+        if (_zeros == null)
+        {
+            _zeros = (byte*)NativeMemory.AlignedAlloc(ZeroAheadBytes, WriteAlignment);
+            new Span<byte>(_zeros, ZeroAheadBytes).Clear();
+        }
+        long to = Math.Min(_end, end + ZeroAheadBytes);
+        long from = Math.Max(_zeroed, Math.Min(end, to)); // what is written at once needs no zeros
+        if (to > from) _file!.Write(from, new ReadOnlySpan<byte>(_zeros, (int)(to - from)));
+        _zeroed = to;
     }
 
     private static byte* Copy(Chunk* chain, byte* to)

@@ -33,6 +33,7 @@ internal sealed class Sublog : IDisposable
     private readonly Queue<SealedPart> _queue = new();
     private readonly Stack<SealedPart> _spare = new();
     private bool _stopping, _retry, _called;
+    private volatile bool _idle;
 
     // Under the turn.
     private readonly Lock _turn = new();
@@ -74,6 +75,11 @@ internal sealed class Sublog : IDisposable
     public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0, Caching);
 
     public void Start() => _thread.Start();
+
+    /// <summary>
+    /// The thread has nothing to do, or is about to ask whether it has: false promises that it will ask (<c>onFree</c>) after now.
+    /// </summary>
+    public bool IsIdle => _idle;
 
     /// <summary>Parts closed and not yet looked at.</summary>
     public int Queued
@@ -149,7 +155,17 @@ internal sealed class Sublog : IDisposable
             if (_state.Poison == null) Gather();
             if (_state.Poison != null) DropAll();
         }
-        if (_state.Poison == null) SyncByPolicy();
+        if (_state.Poison != null) return;
+        if (_settings.Sync == SyncPolicy.EverySecond) BeginSync();
+        SyncByPolicy();
+    }
+
+    // A second's writes handed to the disk at once kept the processor from others for 20 to 50 ms.
+    private void BeginSync()
+    {
+        long offset;
+        lock (_turn) offset = _writer.Offset;
+        _writer.BeginSync(offset);
     }
 
     /// <summary>Writes what is queued and syncs all, whatever the policy; the thread has ended.</summary>
@@ -173,8 +189,12 @@ internal sealed class Sublog : IDisposable
     {
         while (true)
         {
+            _idle = true;
+            Interlocked.MemoryBarrier(); // who demands does so before it looks at us
+            Thread.Yield(); // on a single core: reactors that were kept waiting add to the batch: 7 % less time per change
             _onFree();
             if (!Await()) break;
+            _idle = false;
             Turn();
         }
     }
@@ -219,7 +239,7 @@ internal sealed class Sublog : IDisposable
         {
             bool first = !_unsynced;
             if (_writer.UsedBytes > 0) Write();
-            if (first && _settings.Sync == SyncPolicy.EverySecond) Call(); // to sync in time
+            if (_settings.Sync == SyncPolicy.EverySecond && (first || _writer.HasMuchUnsynced)) Call(); // to sync in time and little by little
         }
         catch (DiskException)
         {
@@ -285,13 +305,16 @@ internal sealed class Sublog : IDisposable
         long start = _clock.MonotonicUs;
         _lastSyncAtUs = start;
         ulong written;
+        long offset;
         lock (_turn)
         {
             written = _written;
+            offset = _writer.Offset;
             _unsynced = false;
         }
         _writer.Sync();
         _durable = written; // W8
+        _writer.Forget(offset);
         Volatile.Write(ref _lastSyncUs, _clock.MonotonicUs - start);
         Volatile.Write(ref _syncs, _syncs + 1);
     }
