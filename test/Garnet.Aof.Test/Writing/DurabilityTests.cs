@@ -115,6 +115,7 @@ internal sealed class DurabilityTests
         bench.Disk.OnWrite = (name, _) => throw (broken ? MemoryDisk.Broken("write", name) : MemoryDisk.Full("write", name));
         ulong batch = bench.PutQuietly("key", [1]);
         Assert.That(bench.Log.TryWrite(), Is.False);
+        bench.Log.Demand(batch);
         Bench.Until(() => (broken ? bench.Log.Poison : bench.Log.Stalled) != null, "the thread found out");
         Assert.That(bench.Log.Written, Is.LessThan(batch));
         if (broken) return;
