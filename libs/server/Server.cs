@@ -9,6 +9,7 @@ using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
+using Garnet.Server.Transactions;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 
@@ -63,6 +64,7 @@ public sealed class Server : IDisposable
         Commands = new CommandTable();
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
+        Watches = new WatchTable(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
@@ -128,6 +130,7 @@ public sealed class Server : IDisposable
     internal Channels Channels { get; } = new();
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
+    internal WatchTable Watches { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
     internal RespLimits Limits { get; private set; }
@@ -249,6 +252,7 @@ public sealed class Server : IDisposable
         Channels.Forget(client);
         Monitors.Remove(client);
         Tracker.Disable(client);
+        TransactionRun.End(client);
     }
 
     /// <summary>All clients of all reactors.</summary>

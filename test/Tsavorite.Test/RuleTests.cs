@@ -256,6 +256,8 @@ internal sealed unsafe class RuleTests
 
         public ulong Close() => Batch++;
 
+        public ulong CloseOrdered() => Batch++;
+
         public void Control(byte opId, ReadOnlySpan<byte> arguments) => Entries.Add((opId, "", arguments.ToArray()));
 
         public void Release()
@@ -267,5 +269,9 @@ internal sealed unsafe class RuleTests
     {
         public List<string> Heard { get; } = [];
         public void OnChange(in KeyRef key, KeyChange change) => Heard.Add(Encoding.UTF8.GetString(key.Span) + " " + change);
+
+        public void OnFlush(int database) => Heard.Add("flush " + database);
+
+        public void OnSwap(int first, int second) => Heard.Add($"swap {first} {second}");
     }
 }

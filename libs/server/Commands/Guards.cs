@@ -4,7 +4,8 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// Everything that can stand between a command and its run, in the order Redis looks: arity, protected commands,
-/// authentication, memory, subscribed state, pause. Not on the path of a plain command of a plain client.
+/// authentication, what may not be in a transaction, memory, subscribed state, pause. Not on the path of a plain command of a
+/// plain client.
 /// </summary>
 internal static unsafe class Guards
 {
@@ -13,19 +14,23 @@ internal static unsafe class Guards
     {
         Connection client = call.Client;
         Server server = call.Server;
+        CommandFlags flags = FlagsOf(client, entry);
+        bool queues = (client.Gate & Gate.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
         if ((uint)(call.Count - entry->ArgsMin) > entry->ArgsSpan)
             return Refuse(ref call, entry, call.WrongArity());
         if ((entry->Flags & CommandFlags.Protected) != 0 && !server.AllowsProtected(client, call.Server.Commands.Specs[entry->Id], out string refusal))
             return Refuse(ref call, entry, call.FailText(refusal));
         if ((client.Gate & Gate.Unauthenticated) != 0 && (entry->Flags & CommandFlags.NoAuth) == 0)
             return Refuse(ref call, entry, call.Fail(Fault.NoAuth));
-        if ((entry->Flags & CommandFlags.DenyOom) != 0 && server.Store.Tight && !call.Store.EnsureRoom(0))
+        if (queues && (flags & CommandFlags.NoMulti) != 0)
+            return Refuse(ref call, entry, call.FailBytes("ERR Command not allowed inside a transaction"u8));
+        if ((queues || (flags & CommandFlags.DenyOom) != 0) && server.Store.Tight && !call.Store.EnsureRoom(0))
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
-        if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, entry->Flags, out Reply kept))
+        if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, flags, out Reply kept))
             return Refuse(ref call, entry, kept);
         if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
             return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
-        if (server.Pause.Holds(entry->Flags, call.NowMs))
+        if (server.Pause.Holds(flags, call.NowMs))
         {
             call.Reactor.Park(client, new PausedCommand(server.Pause));
             return Reply.Postponed;
@@ -55,6 +60,14 @@ internal static unsafe class Guards
         }
 
         return reply;
+    }
+
+    // EXEC is as much a write, or as hungry for memory, as what it runs.
+    private static CommandFlags FlagsOf(Connection client, CommandEntry* entry)
+    {
+        const CommandFlags Inherited = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MayReplicate;
+        bool runs = (entry->Flags & CommandFlags.RunsQueue) != 0;
+        return entry->Flags | (runs && client.Transaction is { } transaction ? transaction.Queue.Flags & Inherited : CommandFlags.None);
     }
 
     private static Reply Refuse(ref Call call, CommandEntry* entry, Reply reply)

@@ -228,7 +228,7 @@ internal readonly struct RenameNx : ICommand
 
 internal readonly struct Copy : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Two, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Since = "6.2.0" };
+    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Since = "6.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -259,7 +259,7 @@ internal readonly struct Copy : ICommand
 
 internal readonly struct Move : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key db", "Moves a key to another database.");
+    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.OtherDatabases | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key db", "Moves a key to another database.");
 
     public static Reply Run(ref Call call)
     {

@@ -21,29 +21,37 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     private List<KeyNote> _foreign = [];
 
     private volatile bool _tracking;
+    private volatile bool _watching;
+    private volatile bool _unasked;
 
     /// <summary>True while clients track keys: then every change is handed on right after its command.</summary>
     internal bool Tracking => _tracking;
 
+    /// <summary>True while clients watch keys.</summary>
+    internal bool Watching => _watching;
+
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
 
-    /// <summary>Begins or ends to listen, as the clients that track and the setting for events have it now.</summary>
+    /// <summary>Begins or ends to listen, as the clients that track or watch and the setting for events have it now.</summary>
     internal void Listen()
     {
         lock (_gate) // who wants what is looked at inside: the last to come sets what is true
         {
             NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
             _tracking = server.Tracker.Clients > 0;
-            bool unasked = classes.Publishes(NotifyClasses.Expired) || classes.Publishes(NotifyClasses.Evicted);
-            server.Store.Observe(_tracking || unasked ? this : null);
+            _watching = server.Watches.Clients > 0;
+            _unasked = classes.Publishes(NotifyClasses.Expired) || classes.Publishes(NotifyClasses.Evicted);
+            server.Store.Observe(_tracking || _watching || _unasked ? this : null);
         }
     }
 
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
-        if (change == KeyChange.Written && !_tracking)
+        if (_watching)
+            server.Watches.OnChange(key, change);
+        if (!_tracking && (change == KeyChange.Written || !_unasked))
             return;
         if (_threadsReactor is { } reactor && reactor.Server == server)
         {
@@ -60,6 +68,12 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
 
         server.Reactors[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
+
+    /// <inheritdoc/>
+    public void OnFlush(int database) => server.Watches.OnFlush(database);
+
+    /// <inheritdoc/>
+    public void OnSwap(int first, int second) => server.Watches.OnSwap(first, second);
 
     /// <summary>Hands on what the reactor's last command changed.</summary>
     internal void HandOn(Reactor reactor)

@@ -19,4 +19,10 @@ public interface IKeyObserver
 {
     /// <summary>The key changed.</summary>
     void OnChange(in KeyRef key, KeyChange change);
+
+    /// <summary>The database is about to be emptied; every partition is locked.</summary>
+    void OnFlush(int database);
+
+    /// <summary>Two databases are about to change places; every partition is locked.</summary>
+    void OnSwap(int first, int second);
 }

@@ -20,6 +20,7 @@ public sealed unsafe class NamespaceTable
     private uint _fresh;
     // Ids plus one; 0 = not used yet.
     private uint[] _ids = new uint[16];
+    private long _changes;
 
     /// <summary>The id the number stands for now (one volatile read); creates it on first use.</summary>
     public uint Id(int database)
@@ -33,6 +34,9 @@ public sealed unsafe class NamespaceTable
         return IdSlow(database);
     }
 
+    /// <summary>Grows whenever a number comes to stand for another id; cannot while a partition's lock is held.</summary>
+    public long Changes => Volatile.Read(ref _changes);
+
     /// <summary>Swaps what two numbers stand for, atomically.</summary>
     public void Swap(int first, int second)
     {
@@ -45,7 +49,9 @@ public sealed unsafe class NamespaceTable
             swapped[second] = one + 1;
             _core!.Exclusive(ControlOperation.SwapDatabases, ControlOperation.Arguments(first, second), () =>
             {
+                _core.Observer?.OnSwap(first, second);
                 Volatile.Write(ref _ids, swapped);
+                Volatile.Write(ref _changes, _changes + 1);
                 _core.Databases[other] = first;
                 _core.Databases[one] = second;
             });
@@ -117,9 +123,16 @@ public sealed unsafe class NamespaceTable
         }
     }
 
+    /// <summary>Keeps others from changing the table until <see cref="Exit"/>; before any partition is locked.</summary>
+    internal void Enter() => _gate.Enter();
+
+    /// <summary>Ends what <see cref="Enter"/> began.</summary>
+    internal void Exit() => _gate.Exit();
+
+    // Inside a step that holds the locks nobody can wait for them.
     private void Reclaim(bool wait)
     {
-        if (wait) _movers!.Reclaim();
+        if (wait && !_core!.IsMine) _movers!.Reclaim();
         else _movers!.Wake();
     }
 
@@ -127,8 +140,10 @@ public sealed unsafe class NamespaceTable
     private long Replace(int database, uint fresh)
     {
         uint old = _ids[database] - 1;
+        _core!.Observer?.OnFlush(database);
         Volatile.Write(ref _ids[database], fresh + 1);
-        _core!.Databases[fresh] = database;
+        Volatile.Write(ref _changes, _changes + 1);
+        _core.Databases[fresh] = database;
         _core.Databases[old] = -1;
         _retired.Add(old);
         long keys = 0;
@@ -192,8 +207,8 @@ public sealed unsafe class NamespaceTable
 
     private void Revive(Partition* partition, uint id)
     {
-        Partition.Enter(partition);
-        _core!.CountOf(partition, id)->Retired = 0;
-        Partition.Exit(partition);
+        _core!.EnterUnlessMine(partition);
+        _core.CountOf(partition, id)->Retired = 0;
+        _core.ExitUnlessMine(partition);
     }
 }
