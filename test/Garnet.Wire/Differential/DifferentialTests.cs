@@ -32,6 +32,34 @@ internal sealed class DifferentialTests
     }
 
     [Test]
+    public void Random_transactions_of_two_clients_get_the_same_bytes([Values(2, 3)] int protocol)
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        KnownDifferences known = KnownDifferences.Load();
+        using Twins one = new(Servers.Redis.Address, Servers.Ours.Address, known, protocol), other = new(Servers.Redis.Address, Servers.Ours.Address, known, protocol);
+        TransactionStream stream = new(Seed + protocol);
+        List<string> differences = [], story = [];
+        for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
+        {
+            if (i % ResetEvery == 0) Reset();
+            (bool first, string[] words) = stream.Next();
+            story.Add($"{(first ? 'A' : 'B')} {string.Join(' ', words.Select(Quoted.Quote))}");
+            string? difference = (first ? one : other).Differ(words);
+            if (difference is null) continue;
+            differences.Add($"{difference}\n  after:\n    {string.Join("\n    ", story.TakeLast(40))}");
+            Reset();
+        }
+        Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
+
+        void Reset()
+        {
+            story.Clear();
+            one.Reset();
+            other.Reset();
+        }
+    }
+
+    [Test]
     public void A_whole_scan_finds_every_key_of_a_full_database([Values(ServerSide.Redis, ServerSide.Ours)] ServerSide side)
     {
         using RespConnection connection = new(Servers.Of(side).Address);
