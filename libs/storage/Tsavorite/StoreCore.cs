@@ -219,6 +219,7 @@ internal sealed unsafe class StoreCore : IDisposable
         log?.Hold();
         EnterAll();
         log?.Close();
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Hide(Shape->Partitions + i);
         _ordered = true;
         Volatile.Write(ref _owner, Environment.CurrentManagedThreadId);
     }
@@ -228,6 +229,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         IWriteLog? log = _logging ? Log : null;
         ulong batch = log?.CloseOrdered() ?? 0;
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Show(Shape->Partitions + i);
         _ordered = false;
         Volatile.Write(ref _owner, 0);
         ExitAll();

@@ -133,6 +133,7 @@ public sealed unsafe class StoreSession : IDisposable
             return;
         }
         _held.SetAll(held: false);
+        _store.Namespaces.Show();
         ulong batch = _core.EndOrdered();
         if (batch != 0) LastBatch = batch;
         _store.Namespaces.Exit();

@@ -20,6 +20,8 @@ public sealed unsafe class NamespaceTable
     private uint _fresh;
     // Ids plus one; 0 = not used yet.
     private uint[] _ids = new uint[16];
+    // Inside a step that holds every lock the numbers change here: who asks meanwhile finds nothing in the other and waits at the gate.
+    private uint[]? _hidden;
     private long _changes;
 
     /// <summary>The id the number stands for now (one volatile read); creates it on first use.</summary>
@@ -47,10 +49,11 @@ public sealed unsafe class NamespaceTable
             uint[] swapped = (uint[])ids.Clone();
             swapped[first] = other + 1;
             swapped[second] = one + 1;
+            HideIfMine();
             _core!.Exclusive(ControlOperation.SwapDatabases, ControlOperation.Arguments(first, second), () =>
             {
                 _core.Observer?.OnSwap(first, second);
-                Volatile.Write(ref _ids, swapped);
+                Publish(swapped);
                 Volatile.Write(ref _changes, _changes + 1);
                 _core.Databases[other] = first;
                 _core.Databases[one] = second;
@@ -69,6 +72,7 @@ public sealed unsafe class NamespaceTable
         {
             RoomFor(database);
             IdLocked(database);
+            HideIfMine();
             uint fresh = TakeId();
             _core!.Exclusive(ControlOperation.FlushDatabase, ControlOperation.Arguments(database), () => keys = Replace(database, fresh));
         }
@@ -83,9 +87,10 @@ public sealed unsafe class NamespaceTable
         lock (_gate)
         {
             var fresh = new List<(int Database, uint Id)>();
-            for (int database = 0; database < _ids.Length; database++)
+            HideIfMine();
+            for (int database = 0; database < Ids.Length; database++)
             {
-                if (_ids[database] != 0) fresh.Add((database, TakeId()));
+                if (Ids[database] != 0) fresh.Add((database, TakeId()));
             }
             _core!.Exclusive(ControlOperation.FlushAll, [], () =>
             {
@@ -105,7 +110,7 @@ public sealed unsafe class NamespaceTable
     /// <summary>The numbers used so far.</summary>
     internal int[] Databases()
     {
-        lock (_gate) return [.. Enumerable.Range(0, _ids.Length).Where(database => _ids[database] != 0)];
+        lock (_gate) return [.. Enumerable.Range(0, Ids.Length).Where(database => Ids[database] != 0)];
     }
 
     /// <summary>The ids that await emptying, empty if none.</summary>
@@ -126,6 +131,14 @@ public sealed unsafe class NamespaceTable
     /// <summary>Keeps others from changing the table until <see cref="Exit"/>; before any partition is locked.</summary>
     internal void Enter() => _gate.Enter();
 
+    /// <summary>Shows everybody what a step that holds every lock has made of the numbers.</summary>
+    internal void Show()
+    {
+        if (_hidden is not { } ids) return;
+        _hidden = null;
+        Publish(ids);
+    }
+
     /// <summary>Ends what <see cref="Enter"/> began.</summary>
     internal void Exit() => _gate.Exit();
 
@@ -139,9 +152,9 @@ public sealed unsafe class NamespaceTable
     // Every partition is locked.
     private long Replace(int database, uint fresh)
     {
-        uint old = _ids[database] - 1;
+        uint old = Ids[database] - 1;
         _core!.Observer?.OnFlush(database);
-        Volatile.Write(ref _ids[database], fresh + 1);
+        Volatile.Write(ref Ids[database], fresh + 1);
         Volatile.Write(ref _changes, _changes + 1);
         _core.Databases[fresh] = database;
         _core.Databases[old] = -1;
@@ -167,23 +180,39 @@ public sealed unsafe class NamespaceTable
 
     private uint IdLocked(int database)
     {
-        if (_ids[database] == 0)
+        if (Ids[database] == 0)
         {
             uint id = TakeId();
             _core!.Databases[id] = database; // before the id is known to anyone
-            Volatile.Write(ref _ids[database], id + 1);
+            Volatile.Write(ref Ids[database], id + 1);
         }
-        return _ids[database] - 1;
+        return Ids[database] - 1;
     }
 
     private uint[] RoomFor(int database)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)database, (uint)DatabasesMax);
-        if (database < _ids.Length) return _ids;
+        if (database < Ids.Length) return Ids;
         uint[] ids = new uint[System.Numerics.BitOperations.RoundUpToPowerOf2((uint)database + 1)];
-        _ids.CopyTo(ids, 0);
-        Volatile.Write(ref _ids, ids);
+        Ids.CopyTo(ids, 0);
+        Publish(ids);
         return ids;
+    }
+
+    // The gate is held.
+    private uint[] Ids => _hidden ?? _ids;
+
+    private void Publish(uint[] ids)
+    {
+        if (_hidden != null) _hidden = ids;
+        else Volatile.Write(ref _ids, ids);
+    }
+
+    private void HideIfMine()
+    {
+        if (_hidden != null || !_core!.IsMine) return;
+        _hidden = (uint[])_ids.Clone();
+        Volatile.Write(ref _ids, []);
     }
 
     private uint TakeId()

@@ -58,7 +58,16 @@ internal sealed unsafe class HeldPartitions
                 Count++;
             }
         }
-        if (_core.Logging) Pin(_core.Log!.Batch);
+        ulong batch = _core.Logging ? _core.Log!.Batch : 0;
+        for (int word = 0; word < _bits.Length; word++)
+        {
+            for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
+            {
+                Partition* partition = _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits));
+                partition->PinnedBatch = batch;
+                Partition.Hide(partition);
+            }
+        }
     }
 
     /// <summary>All partitions' locks were taken elsewhere, or are given back there.</summary>
@@ -67,15 +76,6 @@ internal sealed unsafe class HeldPartitions
         for (int i = 0; i < _shape->PartitionCount; i++) _bits[i >> 6] |= 1UL << i;
         if (!held) Array.Clear(_bits);
         Count = held ? _shape->PartitionCount : 0;
-    }
-
-    private void Pin(ulong batch)
-    {
-        for (int word = 0; word < _bits.Length; word++)
-        {
-            for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
-                _shape->Partitions[word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)].PinnedBatch = batch;
-        }
     }
 
     private void EnterInKeyOrder(ReadOnlySpan<KeyRef> keys)
@@ -87,6 +87,7 @@ internal sealed unsafe class HeldPartitions
             if ((entered[partition->Number >> 6] >> partition->Number & 1) != 0) continue;
             entered[partition->Number >> 6] |= 1UL << partition->Number;
             Partition.Enter(partition);
+            Partition.Hide(partition);
             Count++;
         }
     }
@@ -94,11 +95,15 @@ internal sealed unsafe class HeldPartitions
     public void Exit()
     {
         if (Count == 0) return;
-        if (_core.Logging) Pin(0);
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
-                Partition.Exit(_shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)));
+            {
+                Partition* partition = _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits));
+                partition->PinnedBatch = 0;
+                Partition.Show(partition);
+                Partition.Exit(partition);
+            }
             _bits[word] = 0;
         }
         Count = 0;
