@@ -26,7 +26,12 @@ internal sealed class Workload
 
     public List<TestEntry> NextBatch()
     {
-        List<TestEntry> batch = _random.Next(8) == 0 ? [Control()] : [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => Change())];
+        List<TestEntry> batch = _random.Next(8) switch
+        {
+            0 => [Control()],
+            1 => [Change(), Control(), Change(), Change(), Control(), Change()],
+            _ => [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => Change())],
+        };
         foreach (TestEntry entry in batch) _model.Apply(entry);
         _states.Add(_model.Text());
         return batch;
