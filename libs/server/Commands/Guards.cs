@@ -9,8 +9,30 @@ namespace Garnet.Server.Commands;
 /// </summary>
 internal static unsafe class Guards
 {
+    /// <summary>Runs the command, or keeps it for EXEC, unless something stands between.</summary>
+    internal static Reply Run(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        Reply reply = Check(ref call, entry);
+        bool transacts = (client.Gate & Gate.Transaction) != 0;
+        if (reply == Reply.Failed && (transacts || (entry->Flags & CommandFlags.RunsQueue) != 0))
+            return call.Reactor.Transactions.Refused(ref call, entry, client.SegmentStart + before);
+        if (reply != Reply.Sent)
+            return reply;
+        if (transacts && (entry->Flags & CommandFlags.Immediate) == 0)
+            return call.Reactor.Transactions.Enqueue(ref call, entry);
+        bool tracks = (client.Gate & Gate.Tracking) != 0;
+        if (tracks)
+            call.Server.Tracker.BeforeRun(ref call, entry->Flags);
+        reply = RunTimed(ref call, entry);
+        if (tracks && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
+            call.Server.Tracker.AfterRun(client);
+        return reply;
+    }
+
     /// <summary><see cref="Reply.Sent"/> if the command may run, else what was answered.</summary>
-    internal static Reply Check(ref Call call, CommandEntry* entry)
+    private static Reply Check(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
         Server server = call.Server;

@@ -100,22 +100,7 @@ internal sealed unsafe partial class Reactor
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         bool skip = (client.Gate & Gate.ReplySkip) != 0;
         client.Gate &= ~Gate.ReplySkip;
-        Reply reply = Guards.Check(ref call, entry);
-        bool transacts = (client.Gate & Gate.Transaction) != 0;
-        if (reply == Reply.Failed && (transacts || (entry->Flags & CommandFlags.RunsQueue) != 0))
-            reply = Transactions.Refused(ref call, entry, client.SegmentStart + before);
-        else if (reply == Reply.Sent && transacts && (entry->Flags & CommandFlags.Immediate) == 0)
-            reply = Transactions.Enqueue(ref call, entry);
-        else if (reply == Reply.Sent)
-        {
-            bool tracks = (client.Gate & Gate.Tracking) != 0;
-            if (tracks)
-                Server.Tracker.BeforeRun(ref call, entry->Flags);
-            reply = Guards.RunTimed(ref call, entry);
-            if (tracks && (client.Gate & Gate.Transaction) == 0)
-                Server.Tracker.AfterRun(client);
-        }
-
+        Reply reply = Guards.Run(ref call, entry);
         if (Notes.Count > 0)
             Server.Changes.HandOn(this);
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
