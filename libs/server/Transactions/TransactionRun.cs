@@ -15,7 +15,8 @@ namespace Garnet.Server.Transactions;
 ///     locks (<see cref="StoreSession.LockAll"/>); a command that belongs to connections or messages touches none.
 /// X5  Nothing waits while the locks are held: commands that would park answer at once (<see cref="Call.MayPark"/>), room is made
 ///     before.
-/// X6  What a connection has queued and watches is bounded by client-query-buffer-limit; who exceeds it is closed.
+/// X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
+///     who exceeds one is closed.
 ///
 /// Others wait for the partitions of a transaction as long as it runs: about as long as the same commands take in a pipeline.
 /// </summary>
@@ -288,8 +289,17 @@ internal sealed unsafe class TransactionRun : IDisposable
             call.Reactor.Figures.Failed[entry->Id]++;
         if (call.Reactor.Notes.Count > 0)
             server.Changes.HandOn(call.Reactor);
-        if (off && (client.Gate & Gate.ReplyOff) != 0)
+        if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))
             call.Out.Position = client.SegmentStart + before;
         return reply;
+    }
+
+    // The reply leaves in one go, so it is judged while it grows; the commands run all the same.
+    private bool IsTooMuch(ref Call call)
+    {
+        long bytes = call.Out.Position - call.Client.SegmentStart;
+        if (!call.Client.Muted && bytes > Reactor.SendEarlyBytes && _reactor.SlowReaders.IsOver(call.Client, (int)Math.Min(bytes, int.MaxValue)))
+            _reactor.SlowReaders.Mute(call.Client);
+        return call.Client.Muted;
     }
 }

@@ -149,6 +149,19 @@ public sealed class TransactionTests
     }
 
     [Test]
+    public void A_reply_over_the_output_limit_closes_the_client_after_all_commands_ran()
+    {
+        using var server = new EmbeddedServer();
+        server.Send("CONFIG SET client-output-buffer-limit \"normal 4mb 0 0\"\r\n", "+OK\r\n");
+        using var client = new TestClient(server.Server.Port);
+        client.Call("SET", "big", new string('v', 1 << 20));
+        Queue(client, [.. Enumerable.Repeat("GET big", 1000), "SET last 1"]);
+        Assert.That(() => client.Call("EXEC"), Throws.InstanceOf<IOException>());
+        using var other = new TestClient(server.Server.Port);
+        Assert.That(other.Call("GET", "last"), Is.EqualTo("1"));
+    }
+
+    [Test]
     public void Commands_that_would_wait_answer_at_once_in_a_transaction()
     {
         using var server = new EmbeddedServer();
