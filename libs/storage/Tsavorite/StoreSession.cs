@@ -94,6 +94,18 @@ public sealed unsafe class StoreSession : IDisposable
         foreach (ref readonly KeyRef key in keys) Garnet.Common.Faults.Check.That(_held.Holds(key), HeldRule);
     }
 
+    /// <summary>
+    /// A sum over the partitions of the keys that grows with every step over several keys in one of them: reads of several keys
+    /// between two equal sums saw no part of such a step. Odd changes of the index make it grow too.
+    /// </summary>
+    public ulong Steps(ReadOnlySpan<KeyRef> keys)
+    {
+        Volatile.ReadBarrier(); // what was read before the second sum was read before it
+        ulong sum = 0;
+        foreach (ref readonly KeyRef key in keys) sum += Volatile.Read(ref Shape.PartitionOf(_shape, key.Hash)->Structure);
+        return sum;
+    }
+
     /// <summary>Adds the key to those that <see cref="LockWanted"/> locks.</summary>
     public void Want(in KeyRef key) => _held.Want(key);
 

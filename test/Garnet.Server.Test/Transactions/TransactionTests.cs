@@ -183,6 +183,8 @@ public sealed class TransactionTests
         client.Send("GET", "last");
         string first = client.Read(), last = client.Read();
         Assert.That(last == "nil" ? -1 : Number(last), Is.GreaterThanOrEqualTo(first == "nil" ? -1 : Number(first)));
+        string[] all = client.Call("MGET", "last", "middle", "first", "last").Trim('[', ']').Split(' ');
+        Assert.That(all, Is.All.EqualTo(all[0]));
     }
 
     private static Task Run(Action body) => Task.Factory.StartNew(body, TaskCreationOptions.LongRunning);

@@ -118,8 +118,26 @@ internal readonly struct MGet : ICommand
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        call.Out.Array(count);
-        for (int i = 0; i < count; i++)
+        nint start = (nint)(call.Out.Position - call.Client.SegmentStart);
+        ulong steps = call.Store.Steps(keys.AsSpan(0, count));
+        Write(ref call, keys.AsSpan(0, count));
+        if (call.Store.Steps(keys.AsSpan(0, count)) != steps)
+        {
+            // A step over several keys came between, and half of it may stand here: once more, without any.
+            call.Out.Position = call.Client.SegmentStart + start;
+            call.Store.Lock(keys.AsSpan(0, count));
+            Write(ref call, keys.AsSpan(0, count));
+            call.Store.Unlock();
+        }
+
+        ManyCommands.Return(keys);
+        return Reply.Sent;
+    }
+
+    private static unsafe void Write(ref Call call, ReadOnlySpan<KeyRef> keys)
+    {
+        call.Out.Array(keys.Length);
+        for (int i = 0; i < keys.Length; i++)
         {
             var copy = new ValueCopy(call.Out);
             Outcome outcome = call.Store.Read(in keys[i], ref copy);
@@ -135,9 +153,6 @@ internal readonly struct MGet : ICommand
             else
                 call.Out.Position = copy.End;
         }
-
-        ManyCommands.Return(keys);
-        return Reply.Sent;
     }
 }
 
