@@ -65,6 +65,7 @@ public sealed class Server : IDisposable
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
         Watches = new WatchTable(this);
+        Events = new KeyEvents(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
@@ -131,6 +132,7 @@ public sealed class Server : IDisposable
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
     internal WatchTable Watches { get; }
+    internal KeyEvents Events { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
     internal RespLimits Limits { get; private set; }
@@ -143,7 +145,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll || Keeper is { Blocks: true };
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;

@@ -22,11 +22,8 @@ internal static unsafe class Guards
             return reply;
         if (transacts && (entry->Flags & CommandFlags.Immediate) == 0)
             return call.Reactor.Transactions.Enqueue(ref call, entry);
-        bool tracks = (client.Gate & Gate.Tracking) != 0;
-        if (tracks)
-            call.Server.Tracker.BeforeRun(ref call, entry->Flags);
-        reply = RunTimed(ref call, entry);
-        if (tracks && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
+        reply = RunSeen(ref call, entry);
+        if ((client.Gate & Gate.Tracking) != 0 && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
             call.Server.Tracker.AfterRun(client);
         return reply;
     }
@@ -59,6 +56,21 @@ internal static unsafe class Guards
         }
 
         return Reply.Sent;
+    }
+
+    /// <summary>Runs the command for all who want to know what it reads and changes.</summary>
+    internal static Reply RunSeen(ref Call call, CommandEntry* entry)
+    {
+        Server server = call.Server;
+        if ((call.Client.Gate & Gate.Tracking) != 0)
+            server.Tracker.BeforeRun(ref call, entry->Flags);
+        if (!server.Changes.PerCommand)
+            return RunTimed(ref call, entry);
+        CommandSpec spec = server.Commands.Specs[entry->Id];
+        server.Changes.BeforeRun(ref call, spec);
+        Reply reply = RunTimed(ref call, entry);
+        server.Changes.AfterRun(ref call, spec, reply == Reply.Failed);
+        return reply;
     }
 
     /// <summary>Runs the command, timed, and shows it to MONITOR and the slow log.</summary>

@@ -278,17 +278,12 @@ internal sealed unsafe class TransactionRun : IDisposable
     private Reply RunOne(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
-        Server server = call.Server;
         nint before = (nint)(call.Out.Position - client.SegmentStart);
         bool off = (client.Gate & Gate.ReplyOff) != 0;
-        if ((client.Gate & Gate.Tracking) != 0)
-            server.Tracker.BeforeRun(ref call, entry->Flags);
-        Reply reply = Guards.RunTimed(ref call, entry);
+        Reply reply = Guards.RunSeen(ref call, entry);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             call.Reactor.Figures.Failed[entry->Id]++;
-        if (call.Reactor.Notes.Count > 0)
-            server.Changes.HandOn(call.Reactor);
         if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))
             call.Out.Position = client.SegmentStart + before;
         return reply;
