@@ -9,6 +9,7 @@ using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
+using Garnet.Server.Transactions;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 
@@ -63,6 +64,8 @@ public sealed class Server : IDisposable
         Commands = new CommandTable();
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
+        Watches = new WatchTable(this);
+        Events = new KeyEvents(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
@@ -128,6 +131,8 @@ public sealed class Server : IDisposable
     internal Channels Channels { get; } = new();
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
+    internal WatchTable Watches { get; }
+    internal KeyEvents Events { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
     internal RespLimits Limits { get; private set; }
@@ -140,7 +145,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll || Keeper is { Blocks: true };
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -249,6 +254,7 @@ public sealed class Server : IDisposable
         Channels.Forget(client);
         Monitors.Remove(client);
         Tracker.Disable(client);
+        TransactionRun.End(client);
     }
 
     /// <summary>All clients of all reactors.</summary>

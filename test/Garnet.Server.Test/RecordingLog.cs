@@ -26,7 +26,7 @@ internal sealed class RecordingLog : IWriteLog
     }
 
     public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes)
-        => Add(new LogEntry(opId, database, key.Span, _reserved.Value.AsSpan(0, argumentBytes)));
+        => Add(new LogEntry(opId, ReplayTable.IsControl(opId) ? LogEntry.Control : database, key.Span, _reserved.Value.AsSpan(0, argumentBytes)));
 
     public void Hold()
     {
@@ -35,6 +35,8 @@ internal sealed class RecordingLog : IWriteLog
     public ulong Close() => Batch;
 
     public void Control(byte opId, ReadOnlySpan<byte> arguments) => Add(new LogEntry(opId, LogEntry.Control, default, arguments));
+
+    public ulong CloseOrdered() => Batch;
 
     public void Release()
     {

@@ -65,7 +65,7 @@ internal sealed class TestClient : IDisposable
                 byte[] bytes = new byte[count + 2];
                 _stream.ReadExactly(bytes);
                 return Encoding.Latin1.GetString(bytes, 0, count);
-            case '$':
+            case '$' or '*' when count < 0:
                 return "nil";
             case '*' or '~' or '>' or '%':
                 return "[" + string.Join(' ', Enumerable.Range(0, line[0] == '%' ? count * 2 : count).Select(_ => Read(out bool _))) + "]";

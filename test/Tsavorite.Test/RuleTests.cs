@@ -171,11 +171,14 @@ internal sealed unsafe class RuleTests
         bench.Store.Observe(listener);
         bench.Set("a", Encoding.UTF8.GetBytes("1"), expireAtMs: bench.NowMs + 10);
         bench.Set("b", "2");
+        bench.Set("b", "22");
         bench.NowMs += 20;
         bench.StepUntilIdle();
+        bench.Store.Namespaces.Swap(0, 1);
+        bench.Store.Namespaces.Flush(1, wait: true);
         bench.Store.Observe(null);
         bench.Set("c", "3");
-        Assert.That(listener.Heard, Is.EqualTo(new[] { "a Written", "b Written", "a Expired" }));
+        Assert.That(listener.Heard, Is.EqualTo(new[] { "a Created", "b Created", "b Written", "a Expired", "swap 0 1", "flush 1" }));
     }
 
     [Test]
@@ -256,6 +259,8 @@ internal sealed unsafe class RuleTests
 
         public ulong Close() => Batch++;
 
+        public ulong CloseOrdered() => Batch++;
+
         public void Control(byte opId, ReadOnlySpan<byte> arguments) => Entries.Add((opId, "", arguments.ToArray()));
 
         public void Release()
@@ -267,5 +272,9 @@ internal sealed unsafe class RuleTests
     {
         public List<string> Heard { get; } = [];
         public void OnChange(in KeyRef key, KeyChange change) => Heard.Add(Encoding.UTF8.GetString(key.Span) + " " + change);
+
+        public void OnFlush(int database) => Heard.Add("flush " + database);
+
+        public void OnSwap(int first, int second) => Heard.Add($"swap {first} {second}");
     }
 }

@@ -94,6 +94,7 @@ internal static class CommandReply
         Add((spec.Flags & CommandFlags.Blocking) != 0, "@blocking");
         Add((spec.Flags & CommandFlags.Admin) != 0 || spec.Categories.Contains("dangerous", StringComparison.Ordinal), "@dangerous");
         Add(spec.Group == "connection" || spec.Categories.Contains("connection", StringComparison.Ordinal), "@connection");
+        Add(spec.Group == "transactions", "@transaction");
         return [.. names];
     }
 

@@ -28,6 +28,8 @@ internal readonly struct DebugSleep : ICommand
     {
         if (!Garnet.Common.Bytes.NumberText.TryDouble(call[2], out double seconds) || seconds is < 0 or > 86_400)
             return call.Fail(Fault.NotAFloat);
+        if (!call.MayPark)
+            return call.Ok();
         call.Reactor.Park(call.Client, new Sleep(call.NowMs + (long)(seconds * 1000)));
         return Reply.Parked;
     }

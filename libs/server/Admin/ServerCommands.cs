@@ -42,6 +42,8 @@ internal readonly struct Monitor : ICommand
 
     public static Reply Run(ref Call call)
     {
+        if (!call.MayPark)
+            return call.FailBytes("ERR MONITOR isn't allowed for DENY BLOCKING client"u8);
         call.Client.Gate |= Gate.Monitor;
         call.Server.Monitors.Add(call.Client);
         return call.Ok();

@@ -43,6 +43,12 @@ internal unsafe ref struct Call
     /// <summary>Namespace of the client's database.</summary>
     internal readonly uint Namespace => Reactor.Store.Namespaces.Id(Client.Database);
 
+    /// <summary>Hash of the bytes of the first key, 0 if the command has none at a fixed place.</summary>
+    internal readonly ulong KeyHash => _keyHash;
+
+    /// <summary>False inside a transaction: what would wait answers as things are.</summary>
+    internal readonly bool MayPark => (Client.Gate & Gate.Transaction) == 0;
+
     /// <summary>The key at the command's first key position, hashed when it was framed.</summary>
     internal readonly KeyRef Key
     {
@@ -55,6 +61,9 @@ internal unsafe ref struct Call
 
     /// <summary>Any argument as a key of the client's database, hashed now.</summary>
     internal readonly KeyRef KeyAt(int index) => Reactor.Store.Key(Args[index].Bytes, Args[index].Length, Namespace);
+
+    /// <summary>Hash of the bytes of an argument, as of a key.</summary>
+    internal readonly ulong HashAt(int index) => Reactor.Store.HashBytes(Args[index].Bytes, Args[index].Length);
 
     /// <summary>Any argument as a key of the given namespace, hashed now.</summary>
     internal readonly KeyRef KeyAt(int index, uint ns) => Reactor.Store.Key(Args[index].Bytes, Args[index].Length, ns);

@@ -32,4 +32,10 @@ internal enum CommandFlags
     Quick = 1 << 22,
     /// <summary>Timed by itself; set by the table for what is neither Fast nor Quick.</summary>
     Timed = 1 << 23,
+    /// <summary>Runs at once although a transaction is open.</summary>
+    Immediate = 1 << 24,
+    /// <summary>Runs what a transaction has queued: guards look at all of that too.</summary>
+    RunsQueue = 1 << 25,
+    /// <summary>May touch keys of another database than the connection's.</summary>
+    OtherDatabases = 1 << 26,
 }

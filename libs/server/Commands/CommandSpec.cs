@@ -1,3 +1,5 @@
+using Garnet.Server.Tracking;
+
 namespace Garnet.Server.Commands;
 
 /// <summary>
@@ -23,6 +25,12 @@ internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, K
 
     /// <summary>ACL categories beyond those that follow from flags and group, without the @.</summary>
     public string Categories { get; init; } = "";
+
+    /// <summary>What the command tells of a key it has written, for keyspace notifications; null if nothing of its own.</summary>
+    public KeyEvent? Event { get; init; }
+
+    /// <summary>Of which keys that are not there the command tells.</summary>
+    public KeyMisses Misses { get; init; }
 
     /// <summary>Command tips for clients.</summary>
     public string Tips { get; init; } = "";

@@ -4,6 +4,7 @@ using Garnet.Server.Keys;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
+using Garnet.Server.Transactions;
 using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
@@ -28,6 +29,7 @@ internal static class Families
         ConnectionCommands.Register(table);
         ClientCommands.Register(table);
         PubSubCommands.Register(table);
+        TransactionCommands.Register(table);
         ServerCommands.Register(table);
         SaveCommands.Register(table);
         ConfigCommands.Register(table);

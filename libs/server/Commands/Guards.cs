@@ -4,34 +4,73 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// Everything that can stand between a command and its run, in the order Redis looks: arity, protected commands,
-/// authentication, memory, subscribed state, pause. Not on the path of a plain command of a plain client.
+/// authentication, what may not be in a transaction, memory, subscribed state, pause. Not on the path of a plain command of a
+/// plain client.
 /// </summary>
 internal static unsafe class Guards
 {
+    /// <summary>Runs the command, or keeps it for EXEC, unless something stands between.</summary>
+    internal static Reply Run(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        Reply reply = Check(ref call, entry);
+        bool transacts = (client.Gate & Gate.Transaction) != 0;
+        if (reply == Reply.Failed && (transacts || (entry->Flags & CommandFlags.RunsQueue) != 0))
+            return call.Reactor.Transactions.Refused(ref call, entry, client.SegmentStart + before);
+        if (reply != Reply.Sent)
+            return reply;
+        if (transacts && (entry->Flags & CommandFlags.Immediate) == 0)
+            return call.Reactor.Transactions.Enqueue(ref call, entry);
+        reply = RunSeen(ref call, entry);
+        if ((client.Gate & Gate.Tracking) != 0 && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
+            call.Server.Tracker.AfterRun(client);
+        return reply;
+    }
+
     /// <summary><see cref="Reply.Sent"/> if the command may run, else what was answered.</summary>
-    internal static Reply Check(ref Call call, CommandEntry* entry)
+    private static Reply Check(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
         Server server = call.Server;
+        CommandFlags flags = FlagsOf(client, entry);
+        bool queues = (client.Gate & Gate.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
         if ((uint)(call.Count - entry->ArgsMin) > entry->ArgsSpan)
             return Refuse(ref call, entry, call.WrongArity());
         if ((entry->Flags & CommandFlags.Protected) != 0 && !server.AllowsProtected(client, call.Server.Commands.Specs[entry->Id], out string refusal))
             return Refuse(ref call, entry, call.FailText(refusal));
         if ((client.Gate & Gate.Unauthenticated) != 0 && (entry->Flags & CommandFlags.NoAuth) == 0)
             return Refuse(ref call, entry, call.Fail(Fault.NoAuth));
-        if ((entry->Flags & CommandFlags.DenyOom) != 0 && server.Store.Tight && !call.Store.EnsureRoom(0))
+        if (queues && (flags & CommandFlags.NoMulti) != 0)
+            return Refuse(ref call, entry, call.FailBytes("ERR Command not allowed inside a transaction"u8));
+        if ((queues || (flags & CommandFlags.DenyOom) != 0) && server.Store.Tight && !call.Store.EnsureRoom(0))
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
-        if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, entry->Flags, out Reply kept))
+        if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, flags, out Reply kept))
             return Refuse(ref call, entry, kept);
         if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
             return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
-        if (server.Pause.Holds(entry->Flags, call.NowMs))
+        if (server.Pause.Holds(flags, call.NowMs))
         {
             call.Reactor.Park(client, new PausedCommand(server.Pause));
             return Reply.Postponed;
         }
 
         return Reply.Sent;
+    }
+
+    /// <summary>Runs the command for all who want to know what it reads and changes.</summary>
+    internal static Reply RunSeen(ref Call call, CommandEntry* entry)
+    {
+        Server server = call.Server;
+        if ((call.Client.Gate & Gate.Tracking) != 0)
+            server.Tracker.BeforeRun(ref call, entry->Flags);
+        if (!server.Changes.PerCommand)
+            return RunTimed(ref call, entry);
+        CommandSpec spec = server.Commands.Specs[entry->Id];
+        server.Changes.BeforeRun(ref call, spec);
+        Reply reply = RunTimed(ref call, entry);
+        server.Changes.AfterRun(ref call, spec, reply == Reply.Failed);
+        return reply;
     }
 
     /// <summary>Runs the command, timed, and shows it to MONITOR and the slow log.</summary>
@@ -55,6 +94,14 @@ internal static unsafe class Guards
         }
 
         return reply;
+    }
+
+    // EXEC is as much a write, or as hungry for memory, as what it runs.
+    private static CommandFlags FlagsOf(Connection client, CommandEntry* entry)
+    {
+        const CommandFlags Inherited = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MayReplicate;
+        bool runs = (entry->Flags & CommandFlags.RunsQueue) != 0;
+        return entry->Flags | (runs && client.Transaction is { } transaction ? transaction.Queue.Flags & Inherited : CommandFlags.None);
     }
 
     private static Reply Refuse(ref Call call, CommandEntry* entry, Reply reply)

@@ -64,7 +64,12 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("client_recent_max_output_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Out.Capacity));
         Field("blocked_clients", clients.Count(client => client.Parked));
         Field("tracking_clients", server.Tracker.Clients);
+        Field("pubsub_clients", clients.Count(client => client.Subscriptions is { Count: > 0 }));
+        Field("watching_clients", server.Watches.Clients);
         Field("clients_in_timeout_table", 0);
+        Field("total_watched_keys", server.Watches.Keys);
+        Field("total_blocking_keys", 0);
+        Field("total_blocking_keys_on_nokey", 0);
     }
 
     internal void Memory()

@@ -64,10 +64,11 @@ internal sealed class Statistics(Server server)
     /// <summary>Makes the sums begin at zero now.</summary>
     internal void Reset()
     {
+        StoreFigures store = server.Store.Figures(); // outside: who runs INFO in a transaction holds locks of the store
         lock (_gate)
         {
             _base = Sum();
-            _storeBase = server.Store.Figures();
+            _storeBase = store;
         }
     }
 

@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Garnet.Server.Types.Strings;
 using Tsavorite;
 
@@ -151,21 +152,21 @@ internal readonly struct Unlink : ICommand
 
 internal readonly struct Exists : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("EXISTS", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("EXISTS", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist.") with { Misses = KeyMisses.All, Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.CountPresent(ref call, quiet: false);
 }
 
 internal readonly struct Touch : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("TOUCH", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist and marks them as used.") with { Since = "3.2.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("TOUCH", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist and marks them as used.") with { Misses = KeyMisses.All, Since = "3.2.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.CountPresent(ref call, quiet: false);
 }
 
 internal readonly struct TypeOf : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("TYPE", 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO", "key", "Returns what kind of value a key holds.");
+    public static CommandSpec Spec => KeyCommands.Spec("TYPE", 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO", "key", "Returns what kind of value a key holds.") with { Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call)
     {
@@ -190,7 +191,7 @@ internal readonly struct TypeOf : ICommand
 
 internal readonly struct Rename : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("RENAME", 3, CommandFlags.Write | CommandFlags.Quick, KeySpec.Two, "RW ACCESS DELETE", "key newkey", "Renames a key, replacing one of the new name.");
+    public static CommandSpec Spec => KeyCommands.Spec("RENAME", 3, CommandFlags.Write | CommandFlags.Quick, KeySpec.Two, "RW ACCESS DELETE", "key newkey", "Renames a key, replacing one of the new name.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
 
     public static Reply Run(ref Call call)
     {
@@ -209,7 +210,7 @@ internal readonly struct Rename : ICommand
 
 internal readonly struct RenameNx : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("RENAMENX", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.Two, "RW ACCESS DELETE", "key newkey", "Renames a key only when the new name is free.");
+    public static CommandSpec Spec => KeyCommands.Spec("RENAMENX", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.Two, "RW ACCESS DELETE", "key newkey", "Renames a key only when the new name is free.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
 
     public static Reply Run(ref Call call)
     {
@@ -228,7 +229,7 @@ internal readonly struct RenameNx : ICommand
 
 internal readonly struct Copy : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Two, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Since = "6.2.0" };
+    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -259,7 +260,7 @@ internal readonly struct Copy : ICommand
 
 internal readonly struct Move : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key db", "Moves a key to another database.");
+    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.OtherDatabases | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key db", "Moves a key to another database.") with { Event = new("move_to", NotifyClasses.Generic) { From = "move_from" } };
 
     public static Reply Run(ref Call call)
     {

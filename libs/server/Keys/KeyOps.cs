@@ -99,9 +99,7 @@ internal struct ChangeExpiry : IModify
             return Verdict.Remove;
         }
 
-        if (existing.ExpireAtMs == ExpireAtMs)
-            return Verdict.Keep;
-        next.ExpireAtMs = ExpireAtMs;
+        next.ExpireAtMs = ExpireAtMs; // the same time again is a change too: who watches the key is told, as in Redis
         return Verdict.PutFields;
     }
 

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using Garnet.Server.PubSub;
 using Garnet.Server.Tracking;
+using Garnet.Server.Transactions;
 
 namespace Garnet.Server.Net;
 
@@ -22,6 +23,8 @@ internal enum Gate : byte
     Monitor = 16,
     /// <summary>Tracks what it reads (CLIENT TRACKING).</summary>
     Tracking = 32,
+    /// <summary>Between MULTI and EXEC: commands are queued.</summary>
+    Transaction = 64,
 }
 
 /// <summary>
@@ -69,6 +72,7 @@ internal sealed unsafe class Connection
     internal string LibraryVersion = "";
     internal Subscriptions? Subscriptions;
     internal TrackingState? Tracking;
+    internal Transaction? Transaction;
     internal Parking? Waiting;
     internal readonly long CreatedMs;
     internal long ActiveMs;
@@ -90,7 +94,7 @@ internal sealed unsafe class Connection
     internal bool Stopped => Parked | Stalled | Held | CloseAfterReply | Closed;
 
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
-    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
+    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
 
     /// <summary>Gives all buffers back.</summary>
     internal void FreeBuffers()

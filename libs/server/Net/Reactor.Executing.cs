@@ -7,6 +7,7 @@ namespace Garnet.Server.Net;
 internal sealed unsafe partial class Reactor
 {
     private Connection? _current;
+    private bool _guarded; // no command of the batch takes the short way
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _pushed; // the running command sent a message to its own client
 
@@ -17,7 +18,7 @@ internal sealed unsafe partial class Reactor
             return;
         if (count > 1)
             PrefetchRecords(count);
-        bool guarded = Server.Guarded | Store.Tight | _bigFrame;
+        _guarded = Server.Guarded | Store.Tight | _bigFrame;
         long began = Server.Clock.MonotonicUs;
         for (int i = 0; i < count; i++)
         {
@@ -26,7 +27,7 @@ internal sealed unsafe partial class Reactor
                 continue;
             if (client != _current)
                 SwitchTo(client);
-            Execute(client, _frames + i, guarded);
+            Execute(client, _frames + i);
         }
 
         if (Notes.Count + Broadcasts.Count > 0)
@@ -60,14 +61,14 @@ internal sealed unsafe partial class Reactor
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: one call site, on the path of every command
-    private void Execute(Connection client, Frame* frame, bool guarded)
+    private void Execute(Connection client, Frame* frame)
     {
         CommandEntry* entry = _entries + frame->Command;
         client.LastCommand = frame->Command;
         client.Commands++;
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         Reply reply;
-        if (client.Gate == Gate.None && !guarded && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        if (client.Gate == Gate.None && !_guarded && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
             reply = entry->Run(ref call);
             Figures.Calls[frame->Command]++;
@@ -100,19 +101,8 @@ internal sealed unsafe partial class Reactor
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         bool skip = (client.Gate & Gate.ReplySkip) != 0;
         client.Gate &= ~Gate.ReplySkip;
-        Reply reply = Guards.Check(ref call, entry);
-        if (reply == Reply.Sent)
-        {
-            bool tracks = (client.Gate & Gate.Tracking) != 0;
-            if (tracks)
-                Server.Tracker.BeforeRun(ref call, entry->Flags);
-            reply = Guards.RunTimed(ref call, entry);
-            if (tracks)
-                Server.Tracker.AfterRun(client);
-        }
-
-        if (Notes.Count > 0)
-            Server.Changes.HandOn(this);
+        Reply reply = Guards.Run(ref call, entry);
+        _guarded |= Server.Guarded; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))

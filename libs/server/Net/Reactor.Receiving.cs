@@ -178,7 +178,7 @@ internal sealed unsafe partial class Reactor
 
         big.Arrived(got);
         CountReceived(client, got);
-        if (big.Count > Server.QueryBufferLimit)
+        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > Server.QueryBufferLimit)
         {
             Server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
             Close(client);

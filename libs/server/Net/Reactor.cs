@@ -4,6 +4,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Tracking;
+using Garnet.Server.Transactions;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -59,6 +60,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Figures = new ReactorFigures(server.Commands.Specs.Count);
         Held = new HeldReplies(this);
         SlowReaders = new SlowReaders(this);
+        Transactions = new TransactionRun(this);
         _entries = server.Commands.Entries;
         _transport = transport;
         _mailbox = new Mailbox(transport);
@@ -77,6 +79,9 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>Replies and commands that wait for the log.</summary>
     internal HeldReplies Held { get; }
+
+    /// <summary>MULTI and EXEC.</summary>
+    internal TransactionRun Transactions { get; }
 
     /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
     internal List<KeyNote> Notes { get; } = [];
@@ -213,6 +218,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _transport.Dispose();
         _receive.Dispose();
         _args.Dispose();
+        Transactions.Dispose();
         DisposeReplies();
         Session.Dispose();
         NativeMemory.Free(_frames);

@@ -48,6 +48,9 @@ internal sealed class ChangeCounter(int partitions) : IWriteLog, IDisposable
     public void Control(byte opId, ReadOnlySpan<byte> arguments) => _counts[0]++;
 
     /// <inheritdoc/>
+    public ulong CloseOrdered() => 0;
+
+    /// <inheritdoc/>
     public void Release()
     {
     }

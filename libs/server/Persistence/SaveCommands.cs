@@ -113,10 +113,12 @@ internal readonly struct WaitAof : ICommand
 
         ulong batch = call.Reactor.Held.LastWritten;
         keeper.Demand(batch);
-        var wait = new AckWait(keeper, batch, (int)local, (int)replicas, timeout == 0 ? long.MaxValue : call.NowMs + timeout);
+        var wait = new AckWait(keeper, batch, (int)local, (int)replicas, UntilMs(ref call, timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);
         return Reply.Parked;
     }
+
+    private static long UntilMs(ref Call call, long timeout) => !call.MayPark ? call.NowMs : timeout == 0 ? long.MaxValue : call.NowMs + timeout;
 }

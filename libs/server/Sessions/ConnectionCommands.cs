@@ -2,6 +2,7 @@ using System.Security.Cryptography;
 using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Transactions;
 
 namespace Garnet.Server.Sessions;
 
@@ -168,7 +169,7 @@ internal readonly struct Hello : ICommand
 
 internal readonly struct Reset : ICommand
 {
-    public static CommandSpec Spec => ConnectionCommands.Spec("RESET", 1, ConnectionCommands.Always | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.WhileSubscribed, "", "Puts the connection back to its first state.", "6.2.0");
+    public static CommandSpec Spec => ConnectionCommands.Spec("RESET", 1, ConnectionCommands.Always | CommandFlags.Immediate | CommandFlags.AllowBusy | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.WhileSubscribed, "", "Puts the connection back to its first state.", "6.2.0");
 
     public static Reply Run(ref Call call)
     {
@@ -176,6 +177,7 @@ internal readonly struct Reset : ICommand
         call.Server.Channels.Forget(client);
         call.Server.Monitors.Remove(client);
         call.Server.Tracker.Disable(client);
+        TransactionRun.End(client);
         client.Gate = call.Server.PasswordRequired ? Gate.Unauthenticated : Gate.None;
         client.Resp3 = false;
         client.NoEvict = false;
@@ -190,7 +192,7 @@ internal readonly struct Reset : ICommand
 
 internal readonly struct Quit : ICommand
 {
-    public static CommandSpec Spec => ConnectionCommands.Spec("QUIT", -1, ConnectionCommands.Always | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.WhileSubscribed, "", "Closes the connection.");
+    public static CommandSpec Spec => ConnectionCommands.Spec("QUIT", -1, ConnectionCommands.Always | CommandFlags.Immediate | CommandFlags.AllowBusy | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.WhileSubscribed, "", "Closes the connection.");
 
     public static Reply Run(ref Call call)
     {

@@ -1,12 +1,12 @@
-using System.Text;
+using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Server.PubSub;
 using Tsavorite;
 
 namespace Garnet.Server.Tracking;
 
 /// <summary>
-/// Listens to the store's changes while somebody wants to know, and hands them on outside of its locks.
+/// Listens to the store's changes while somebody wants to know, and hands them on outside of its locks: to who tracks keys, to who
+/// watches them (at once, see <see cref="Transactions.WatchTable"/>), and as keyspace events.
 ///
 /// N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.
@@ -21,39 +21,51 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     private List<KeyNote> _foreign = [];
 
     private volatile bool _tracking;
+    private volatile bool _watching;
+    private volatile bool _telling;
+    private volatile bool _unasked;
 
-    /// <summary>True while clients track keys: then every change is handed on right after its command.</summary>
-    internal bool Tracking => _tracking;
+    /// <summary>True while clients track keys, or commands have events: then every change is handed on right after its command.</summary>
+    internal bool PerCommand => _tracking | _telling;
+
+    /// <summary>True while clients watch keys.</summary>
+    internal bool Watching => _watching;
 
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
 
-    /// <summary>Begins or ends to listen, as the clients that track and the setting for events have it now.</summary>
+    /// <summary>Begins or ends to listen, as the clients that track or watch and the setting for events have it now.</summary>
     internal void Listen()
     {
         lock (_gate) // who wants what is looked at inside: the last to come sets what is true
         {
             NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
             _tracking = server.Tracker.Clients > 0;
-            bool unasked = classes.Publishes(NotifyClasses.Expired) || classes.Publishes(NotifyClasses.Evicted);
-            server.Store.Observe(_tracking || unasked ? this : null);
+            _watching = server.Watches.Clients > 0;
+            _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
+            _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
+            server.Store.Observe(_tracking || _watching || _telling || _unasked ? this : null);
         }
     }
 
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
-        if (change == KeyChange.Written && !_tracking)
+        if (_watching)
+            server.Watches.OnChange(key, change);
+        bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
+        if (!_tracking && !(unasked ? _unasked : _telling))
             return;
+        var note = new KeyNote(key.Span.ToArray(), server.Store.DatabaseOf(key.Namespace), change, null);
         if (_threadsReactor is { } reactor && reactor.Server == server)
         {
-            reactor.Notes.Add(new KeyNote(key.Span.ToArray(), key.Namespace, change, reactor.Running));
+            reactor.Notes.Add(note with { Origin = reactor.Running });
             return;
         }
 
         lock (_gate)
         {
-            _foreign.Add(new KeyNote(key.Span.ToArray(), key.Namespace, change, null));
+            _foreign.Add(note);
             if (_foreign.Count > 1 || server.Reactors.Count == 0)
                 return;
         }
@@ -61,12 +73,40 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         server.Reactors[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
 
-    /// <summary>Hands on what the reactor's last command changed.</summary>
+    /// <inheritdoc/>
+    public void OnFlush(int database) => server.Watches.OnFlush(database);
+
+    /// <inheritdoc/>
+    public void OnSwap(int first, int second) => server.Watches.OnSwap(first, second);
+
+    /// <summary>Before a command runs of whose changes each is handed on by itself.</summary>
+    internal void BeforeRun(ref Call call, CommandSpec spec)
+    {
+        if (_telling)
+            server.Events.BeforeRun(ref call, spec);
+    }
+
+    /// <summary>After it has run.</summary>
+    internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
+    {
+        List<KeyNote> notes = call.Reactor.Notes;
+        if (notes.Count == 0)
+            return;
+        foreach (KeyNote note in notes)
+        {
+            if (!note.Missed)
+                server.Tracker.Changed(call.Reactor, note);
+        }
+
+        server.Events.AfterRun(ref call, spec, failed);
+        notes.Clear();
+    }
+
+    /// <summary>Hands on what the commands of a batch changed, if not each has done so.</summary>
     internal void HandOn(Reactor reactor)
     {
-        List<KeyNote> notes = reactor.Notes;
-        HandOn(reactor, notes);
-        notes.Clear();
+        HandOn(reactor, reactor.Notes);
+        reactor.Notes.Clear();
     }
 
     private void HandOnForeign(Reactor reactor)
@@ -83,34 +123,7 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         foreach (KeyNote note in notes)
         {
             server.Tracker.Changed(reactor, note);
-            if (note.Change != KeyChange.Written)
-                Publish(reactor, note);
+            server.Events.PublishUnasked(reactor, note);
         }
-    }
-
-    // Keyspace notifications; so far those that no command asks for.
-    private void Publish(Reactor reactor, KeyNote note)
-    {
-        NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
-        bool expired = note.Change == KeyChange.Expired;
-        if (!classes.Publishes(expired ? NotifyClasses.Expired : NotifyClasses.Evicted) || DatabaseOf(note.Namespace) is not (>= 0 and var database))
-            return;
-        ReadOnlySpan<byte> name = expired ? "expired"u8 : "evicted"u8;
-        byte[] place = Encoding.ASCII.GetBytes($"@{database}__:");
-        if ((classes.Bits & NotifyClasses.Keyspace) != 0)
-            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyspace"u8, .. place, .. note.Key], name);
-        if ((classes.Bits & NotifyClasses.Keyevent) != 0)
-            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyevent"u8, .. place, .. name], note.Key);
-    }
-
-    private int DatabaseOf(uint ns)
-    {
-        for (int i = 0; i < server.Settings.Memory.Databases; i++)
-        {
-            if (server.Store.Namespaces.Id(i) == ns)
-                return i;
-        }
-
-        return -1; // emptied meanwhile
     }
 }

@@ -3,5 +3,8 @@ using Tsavorite;
 
 namespace Garnet.Server.Tracking;
 
-/// <summary>A change of a key, noted under the store's lock; who made it, if it was a client's command.</summary>
-internal readonly record struct KeyNote(byte[] Key, uint Namespace, KeyChange Change, Connection? Origin);
+/// <summary>
+/// A change of a key, noted under the store's lock, and the database it was in then (-1 if given up); who made it, if it was a
+/// client's command. With <paramref name="Missed"/> nothing has changed: a command was about to look for the key in vain.
+/// </summary>
+internal readonly record struct KeyNote(byte[] Key, int Database, KeyChange Change, Connection? Origin, bool Missed = false);

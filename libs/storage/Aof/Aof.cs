@@ -123,6 +123,9 @@ public sealed class Aof : IWriteLog, IDisposable
     public void Control(byte opId, ReadOnlySpan<byte> arguments) => _sealer.Control(opId, arguments);
 
     /// <inheritdoc/>
+    public ulong CloseOrdered() => _sealer.CloseOrdered();
+
+    /// <inheritdoc/>
     public void Release() => _sealer.Release();
 
     /// <summary>To be called at the end of a round that wrote something; a fence and a read while the sealer is at work.</summary>

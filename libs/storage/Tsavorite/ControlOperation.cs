@@ -10,6 +10,8 @@ internal static class ControlOperation
 {
     public const byte FlushDatabase = 12, SwapDatabases = 13, FlushAll = 14;
 
+    public static bool Is(byte opId) => opId is FlushDatabase or SwapDatabases or FlushAll;
+
     public static byte[] Arguments(params ReadOnlySpan<int> databases)
     {
         byte[] bytes = new byte[databases.Length * sizeof(int)];

@@ -34,6 +34,13 @@ public interface IWriteLog
     /// <summary>Writes an operation on the whole store as a batch of its own; after <see cref="Close"/>, the locks still held.</summary>
     void Control(byte opId, ReadOnlySpan<byte> arguments);
 
+    /// <summary>
+    /// Ends the open batch at the end of a step that held every lock since <see cref="Close"/>: all entries are in lane 0, some of
+    /// them perhaps operations on the whole store (with an empty key), and run in their order. Returns the batch, 0 if
+    /// nothing was appended.
+    /// </summary>
+    ulong CloseOrdered();
+
     /// <summary>Ends the exclusive step, after the partition locks are released.</summary>
     void Release();
 }

@@ -35,7 +35,7 @@ internal sealed unsafe class PartitionCheck
         Expect(_live == _partition->LiveBytes, "U4 live bytes equal the records that words name");
         Expect(_extents == _partition->ExtentBytes, "U4 extent bytes equal the runs that words name");
         Expect(_nodes.Count + _partition->SlabFreeNodes == _partition->SlabTaken - 1, "U1 every overflow node is free or reachable");
-        Expect((_partition->Structure & 1) == 0, "U12 the structure is at rest");
+        Expect((_partition->Structure & 1) == _partition->Hidden, "U12 the structure is at rest");
         CompareCounts();
         UsedBytes = (long)segments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(_partition)
             + _core.Index.DirectoryBytes(_partition)

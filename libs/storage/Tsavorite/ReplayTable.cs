@@ -29,6 +29,9 @@ public sealed unsafe class ReplayTable
     public bool Apply(StoreSession session, byte opId, in KeyRef key, ReadOnlySpan<byte> arguments) =>
         _steps[opId] != null && _steps[opId](session, key, arguments);
 
+    /// <summary>True if the number is that of an operation on the whole store.</summary>
+    public static bool IsControl(byte opId) => ControlOperation.Is(opId);
+
     /// <summary>
     /// Runs one entry on the whole store (a batch of its own in the log) again; nothing else may use the store
     /// meanwhile. False if the number or the arguments are not known.

@@ -150,6 +150,19 @@ public sealed unsafe class Store : IDisposable
         Core.Logging = Core.Logging; // both hooks hang on one branch
     }
 
+    /// <summary>True if the key has a record whose time has not come; for whoever holds its partition's lock.</summary>
+    public bool IsLive(in KeyRef key, long nowMs)
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        ulong* slot = Bucket.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key);
+        if (slot == null) return false;
+        long expireAtMs = Record.ExpireAtMs(_shape->Base + IndexWord.Offset(*slot));
+        return expireAtMs == 0 || expireAtMs > nowMs;
+    }
+
+    /// <summary>The database that the namespace stands for, -1 if it was given up. True for as long as a partition's lock is held.</summary>
+    public int DatabaseOf(uint ns) => Core.Databases[ns];
+
     /// <summary>
     /// Whether changes pass the log given in the settings. Switched off while a log is read back, before other threads
     /// use the store.
@@ -194,7 +207,7 @@ public sealed unsafe class Store : IDisposable
         for (int i = 0; i < _shape->PartitionCount; i++)
         {
             Partition* partition = _shape->Partitions + i;
-            Partition.Enter(partition);
+            Core.EnterUnlessMine(partition);
             live += partition->LiveBytes;
             expired += partition->ExpiredKeys;
             evicted += partition->EvictedKeys;
@@ -203,7 +216,7 @@ public sealed unsafe class Store : IDisposable
             cleaned += partition->CleanedBytes;
             index += (long)partition->IndexSegments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(partition)
                 + Core.Index.DirectoryBytes(partition);
-            Partition.Exit(partition);
+            Core.ExitUnlessMine(partition);
         }
         return new StoreFigures
         {

@@ -13,7 +13,7 @@ public static unsafe class StoreCheck
         List<string> broken = [];
         StoreCore core = store.Core;
         long used = (long)core.Shape->PartitionCount * sizeof(Partition);
-        for (int i = 0; i < core.Shape->PartitionCount; i++) Partition.Enter(core.Shape->Partitions + i);
+        core.EnterAll();
         for (int i = 0; i < core.Shape->PartitionCount; i++)
         {
             PartitionCheck check = new(core, core.Shape->Partitions + i, broken);
@@ -22,7 +22,7 @@ public static unsafe class StoreCheck
         }
         long parts = used + core.OldCountBytes + core.Records.WaitingBytes(out long account);
         if (parts != account) broken.Add($"accounting: parts sum to {parts}, used is {account}");
-        for (int i = 0; i < core.Shape->PartitionCount; i++) Partition.Exit(core.Shape->Partitions + i);
+        core.ExitAll();
         return broken;
     }
 }

@@ -27,6 +27,9 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Database number by namespace id, -1 for an id given up: what the log says instead of the id.</summary>
     public int[] Databases = [];
     private bool _logging;
+    // The thread that holds every partition's lock, 0 for none; changed by it only.
+    private int _owner;
+    private bool _ordered;
 
     public StoreCore(StoreSettings settings, Arena arena)
     {
@@ -173,26 +176,89 @@ internal sealed unsafe class StoreCore : IDisposable
         ulong batch = BatchOf(partition);
         int database = Databases[key.Namespace];
         if (database < 0) return 0;
-        int used = operation.Encode(Log!.Reserve(partition->Number, batch, key, operation.EncodedBytesMax));
-        Log.Append(partition->Number, batch, T.OpId, database, key, used);
+        int lane = _ordered ? 0 : partition->Number;
+        int used = operation.Encode(Log!.Reserve(lane, batch, key, operation.EncodedBytesMax));
+        Log.Append(lane, batch, T.OpId, database, key, used);
         return batch;
     }
 
     /// <summary>
     /// Runs a step with every partition locked (U6), at the boundary of two batches of the log; the step is written as
-    /// operation <paramref name="opId"/>, 0 for none. Returns the last batch before the boundary, 0 without a log.
+    /// operation <paramref name="opId"/>, 0 for none. Returns the last batch before the boundary, 0 without a log. Between
+    /// <see cref="BeginOrdered"/> and <see cref="EndOrdered"/> the step is a part of that one.
     /// </summary>
     public ulong Exclusive(byte opId, ReadOnlySpan<byte> arguments, Action step)
     {
         IWriteLog? log = _logging ? Log : null;
+        if (IsMine)
+        {
+            Garnet.Common.Faults.Check.That(opId != 0, "S1 a snapshot is not taken inside a step");
+            step();
+            if (log == null) return 0;
+            arguments.CopyTo(log.Reserve(0, log.Batch, default, arguments.Length));
+            log.Append(0, log.Batch, opId, 0, default, arguments.Length);
+            return 0;
+        }
         log?.Hold();
-        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Enter(Shape->Partitions + i);
+        EnterAll();
         ulong last = log?.Close() ?? 0;
         step();
         if (opId != 0) log?.Control(opId, arguments);
-        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
+        ExitAll();
         log?.Release();
         return last;
+    }
+
+    /// <summary>True if the calling thread holds every partition's lock.</summary>
+    public bool IsMine => Volatile.Read(ref _owner) == Environment.CurrentManagedThreadId;
+
+    /// <summary>Begins a step that holds every partition (U6), at the boundary of two batches; all it writes is one batch.</summary>
+    public void BeginOrdered()
+    {
+        IWriteLog? log = _logging ? Log : null;
+        log?.Hold();
+        EnterAll();
+        log?.Close();
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Hide(Shape->Partitions + i);
+        _ordered = true;
+        Volatile.Write(ref _owner, Environment.CurrentManagedThreadId);
+    }
+
+    /// <summary>Ends the step; returns its batch, 0 if it wrote nothing.</summary>
+    public ulong EndOrdered()
+    {
+        IWriteLog? log = _logging ? Log : null;
+        ulong batch = log?.CloseOrdered() ?? 0;
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Show(Shape->Partitions + i);
+        _ordered = false;
+        Volatile.Write(ref _owner, 0);
+        ExitAll();
+        log?.Release();
+        return batch;
+    }
+
+    /// <summary>Takes every partition's lock (U6); nothing if the thread holds them.</summary>
+    public void EnterAll()
+    {
+        for (int i = 0; i < Shape->PartitionCount; i++) EnterUnlessMine(Shape->Partitions + i);
+    }
+
+    /// <summary>Gives back what <see cref="EnterAll"/> took.</summary>
+    public void ExitAll()
+    {
+        for (int i = 0; i < Shape->PartitionCount; i++) ExitUnlessMine(Shape->Partitions + i);
+    }
+
+    /// <summary>Takes the partition's lock; nothing if the thread holds them all.</summary>
+    public void EnterUnlessMine(Partition* partition)
+    {
+        if (!IsMine) Partition.Enter(partition);
+    }
+
+    /// <summary>Gives the partition's lock back; nothing if the thread holds them all.</summary>
+    public void ExitUnlessMine(Partition* partition)
+    {
+        if (!IsMine) Partition.Exit(partition);
     }
 
     private ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;

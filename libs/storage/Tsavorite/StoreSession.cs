@@ -24,7 +24,7 @@ public sealed unsafe class StoreSession : IDisposable
     private readonly Shape* _shape;
     private readonly Writer _writer;
     private readonly HeldPartitions _held;
-    private int _heldCount;
+    private int _heldCount, _lockDepth;
     private int _readsToSample = FrequencySample;
     private ulong _random;
 
@@ -67,7 +67,11 @@ public sealed unsafe class StoreSession : IDisposable
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        if (_heldCount != 0 && _held.Contains(partition->Number)) return _writer.Change(partition, key, ref operation, NowMs);
+        if (_heldCount != 0)
+        {
+            CheckHeld(partition);
+            return _writer.Change(partition, key, ref operation, NowMs);
+        }
         Partition.Enter(partition);
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
         Partition.Exit(partition);
@@ -76,26 +80,82 @@ public sealed unsafe class StoreSession : IDisposable
 
     /// <summary>
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
-    /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between.
+    /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between. Inside another step the keys must
+    /// be among its own.
     /// </summary>
     public void Lock(ReadOnlySpan<KeyRef> keys)
     {
-        _held.Enter(keys);
-        _heldCount = _held.Count;
-    }
-
-    /// <summary>Releases what <see cref="Lock"/> took.</summary>
-    public void Unlock()
-    {
-        _held.Exit();
-        _heldCount = 0;
+        if (_lockDepth++ == 0)
+        {
+            _held.Enter(keys);
+            _heldCount = _held.Count;
+            return;
+        }
+        foreach (ref readonly KeyRef key in keys) Garnet.Common.Faults.Check.That(_held.Holds(key), HeldRule);
     }
 
     /// <summary>
-    /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be (without locks held).
+    /// A sum over the partitions of the keys that grows with every step over several keys in one of them: reads of several keys
+    /// between two equal sums saw no part of such a step. Odd changes of the index make it grow too.
+    /// </summary>
+    public ulong Steps(ReadOnlySpan<KeyRef> keys)
+    {
+        Volatile.ReadBarrier(); // what was read before the second sum was read before it
+        ulong sum = 0;
+        foreach (ref readonly KeyRef key in keys) sum += Volatile.Read(ref Shape.PartitionOf(_shape, key.Hash)->Structure);
+        return sum;
+    }
+
+    /// <summary>Adds the key to those that <see cref="LockWanted"/> locks.</summary>
+    public void Want(in KeyRef key) => _held.Want(key);
+
+    /// <summary>Forgets the keys gathered by <see cref="Want"/>.</summary>
+    public void ForgetWanted() => _held.Forget();
+
+    /// <summary><see cref="Lock"/> of all the keys gathered by <see cref="Want"/>.</summary>
+    public void LockWanted()
+    {
+        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        _held.Enter();
+        _heldCount = _held.Count;
+    }
+
+    /// <summary>
+    /// Takes all locks, at a boundary of two batches of the log: until <see cref="Unlock"/> any key may be read and changed, keys
+    /// may be scanned and databases emptied and swapped, and all of it is one atomic step and one batch, whose entries run in
+    /// their order. Everybody else waits; the caller may wait for the log.
+    /// </summary>
+    public void LockAll()
+    {
+        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        _store.Namespaces.Enter();
+        _core.BeginOrdered();
+        _held.SetAll(held: true);
+        _heldCount = _held.Count;
+    }
+
+    /// <summary>Releases what the matching <see cref="Lock"/>, <see cref="LockWanted"/> or <see cref="LockAll"/> took.</summary>
+    public void Unlock()
+    {
+        if (_lockDepth == 0 || --_lockDepth > 0) return;
+        _heldCount = 0;
+        if (!_core.IsMine)
+        {
+            _held.Exit();
+            return;
+        }
+        _held.SetAll(held: false);
+        _store.Namespaces.Show();
+        ulong batch = _core.EndOrdered();
+        if (batch != 0) LastBatch = batch;
+        _store.Namespaces.Exit();
+    }
+
+    /// <summary>
+    /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
     /// False if the limit leaves no room: the caller refuses its write before it changes anything.
     /// </summary>
-    public bool EnsureRoom(long bytes) => _store.Movers.EnsureRoom(bytes, NowMs);
+    public bool EnsureRoom(long bytes) => _heldCount != 0 ? _store.Movers.HasRoom(bytes) : _store.Movers.EnsureRoom(bytes, NowMs);
 
     /// <summary>
     /// Shows about <paramref name="count"/> records of the namespace from <paramref name="cursor"/> on and returns
@@ -110,7 +170,15 @@ public sealed unsafe class StoreSession : IDisposable
         Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
 
     /// <inheritdoc/>
-    public void Dispose() => Unlock();
+    public void Dispose()
+    {
+        _lockDepth = Math.Min(_lockDepth, 1);
+        Unlock();
+    }
+
+    private const string HeldRule = "U6 while locks are held nothing else is locked";
+
+    private void CheckHeld(Partition* partition) => Garnet.Common.Faults.Check.That(_held.Contains(partition->Number), HeldRule);
 
     // Measured (StoreBenchmark): inlined into Read, so that a hit makes no call but the caller's own.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -189,7 +257,8 @@ public sealed unsafe class StoreSession : IDisposable
     private Outcome ReadSlow<T>(in KeyRef key, ref T read, bool quiet) where T : struct, IRead
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        bool held = _held.Contains(partition->Number);
+        bool held = _heldCount != 0;
+        if (held) CheckHeld(partition);
         for (int tries = 1; tries < OptimisticTriesMax && !held; tries++)
         {
             Outcome outcome = TryRead(partition, key, ref read, quiet);

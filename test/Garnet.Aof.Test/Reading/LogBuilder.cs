@@ -55,18 +55,19 @@ internal sealed class LogBuilder : IDisposable
     /// <summary>Where parts begin: file, offset, whole length, batch.</summary>
     public List<(string File, long Offset, int Bytes, ulong Batch)> Parts { get; } = [];
 
-    /// <summary>Adds a batch: one operation on the whole store, or changes of keys.</summary>
+    /// <summary>Adds a batch: one operation on the whole store, changes of keys, or both in their order.</summary>
     public void Add(params IReadOnlyList<TestEntry> entries)
     {
         Batch++;
-        bool control = entries.Count == 1 && entries[0].IsControl;
+        BatchKind kind = !entries.Any(static entry => entry.IsControl) ? BatchKind.Data : entries.Count == 1 ? BatchKind.Control : BatchKind.Ordered;
         for (int sublog = 0; sublog < _plan.Sublogs; sublog++)
         {
-            IEnumerable<TestEntry> own = entries.Where(entry => entry.Lane(_plan.Lanes) % _plan.Sublogs == sublog);
-            AddPart(sublog, control ? BatchKind.Control : BatchKind.Data,
-                [.. own.GroupBy(entry => entry.Lane(_plan.Lanes)).OrderBy(static lane => lane.Key)]);
+            IEnumerable<TestEntry> own = entries.Where(entry => LaneOf(entry, kind) % _plan.Sublogs == sublog);
+            AddPart(sublog, kind, [.. own.GroupBy(entry => LaneOf(entry, kind)).OrderBy(static lane => lane.Key)]);
         }
     }
+
+    private int LaneOf(TestEntry entry, BatchKind kind) => kind == BatchKind.Ordered ? 0 : entry.Lane(_plan.Lanes);
 
     /// <summary>Writes what has been gathered, with one write per sublog.</summary>
     public void Write()

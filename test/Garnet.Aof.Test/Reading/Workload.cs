@@ -26,7 +26,12 @@ internal sealed class Workload
 
     public List<TestEntry> NextBatch()
     {
-        List<TestEntry> batch = _random.Next(8) == 0 ? [Control(_random)] : [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => Change(_random))];
+        List<TestEntry> batch = _random.Next(8) switch
+        {
+            0 => [Control(_random)],
+            1 => [Change(_random), Control(_random), Change(_random), Change(_random), Control(_random), Change(_random)],
+            _ => [.. Enumerable.Range(0, _random.Next(1, 12)).Select(_ => Change(_random))],
+        };
         foreach (TestEntry entry in batch) _model.Apply(entry);
         _states.Add(_model.Text());
         return batch;

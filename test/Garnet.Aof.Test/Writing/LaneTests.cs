@@ -93,6 +93,45 @@ internal sealed unsafe class LaneTests
         Assert.That(bench.Log.Durable, Is.EqualTo(bench.Log.Batch - 1));
     }
 
+    // X4: the log's side of a transaction that holds everything.
+    [Test]
+    public void A_step_that_holds_everything_is_one_ordered_batch_between_those_of_others([Values(1, 3)] int sublogs)
+    {
+        using Bench bench = new(settings => settings.Sublogs = sublogs, SystemClock.Instance);
+        const int Steps = 300;
+        int done = 0;
+        InParallel(4, writer =>
+        {
+            while (writer < 3 && Volatile.Read(ref done) < Steps) Write(bench, writer + 1, static key => key, static () => 0, count: 100);
+            for (; writer == 3 && done < Steps; Volatile.Write(ref done, done + 1)) HoldEverything(bench);
+        });
+        List<DecodedBatch> batches = bench.Stopped();
+        List<DecodedBatch> ordered = [.. batches.Where(static batch => batch.Header.Kind == BatchKind.Ordered)];
+        Assert.That(ordered, Has.Count.EqualTo(Steps));
+        foreach (DecodedBatch batch in ordered)
+        {
+            Assert.That(batch.Entries.Select(static entry => entry.Operation == FlushDatabase), Is.EqualTo(new[] { false, true, false, false }));
+            Assert.That(batch.Entries.Select(static entry => entry.Lane), Is.All.Zero);
+        }
+        Assert.That(Replay(batches), Is.EqualTo(Contents(bench)));
+    }
+
+    private static void HoldEverything(Bench bench)
+    {
+        using StoreSession session = bench.Store.OpenSession();
+        byte* key = stackalloc byte[32];
+        Bench.WriteKey(key, 1);
+        Add one = new() { By = 1 }, two = new() { By = 2 }, three = new() { By = 3 };
+        session.LockAll();
+        session.Modify(bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0)), ref one);
+        bench.Store.Namespaces.Flush(0, wait: true);
+        session.Modify(bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0)), ref two);
+        Bench.WriteKey(key, 2);
+        session.Modify(bench.Store.Key(key, 8, bench.Store.Namespaces.Id(0)), ref three);
+        session.Unlock();
+        Assert.That(session.LastBatch, Is.InRange(1UL, bench.Log.Batch - 1));
+    }
+
     [Test]
     public void An_append_allocates_nothing()
     {
@@ -134,12 +173,13 @@ internal sealed unsafe class LaneTests
         }
     }
 
-    private static void Write(Bench bench, int seed, Func<long, long> keyOf, Func<long> note, Action<long>? ended = null)
+    private static void Write(Bench bench, int seed, Func<long, long> keyOf, Func<long> note, Action<long>? ended = null,
+        int count = WritesEach)
     {
         var random = new Random(seed);
         using StoreSession session = bench.Store.OpenSession();
         byte* key = stackalloc byte[32];
-        for (int i = 0; i < WritesEach; i++)
+        for (int i = 0; i < count; i++)
         {
             Bench.WriteKey(key, keyOf(random.Next(Keys)));
             Add add = new() { By = 1, Note = note() };

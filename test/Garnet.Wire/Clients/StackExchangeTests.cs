@@ -45,6 +45,45 @@ internal sealed class StackExchangeTests
     }
 
     [Test]
+    public void Transactions_with_conditions_work()
+    {
+        Database.KeyDelete(["se:t1", "se:t2"]);
+        ITransaction first = Database.CreateTransaction();
+        first.AddCondition(Condition.KeyNotExists("se:t1"));
+        Task<bool> set = first.StringSetAsync("se:t1", "1");
+        Task<long> increment = first.StringIncrementAsync("se:t2");
+        Task<RedisResult> other = first.ExecuteAsync("SELECT", "0");
+        Assert.That(first.Execute());
+        Assert.That((set.Result, increment.Result, (string?)other.Result), Is.EqualTo((true, 1L, "OK")));
+        ITransaction second = Database.CreateTransaction();
+        second.AddCondition(Condition.KeyNotExists("se:t1"));
+        Task<bool> never = second.StringSetAsync("se:t1", "2");
+        Assert.That((second.Execute(), never.IsCanceled), Is.EqualTo((false, true)));
+        Assert.That((string?)Database.StringGet("se:t1"), Is.EqualTo("1"));
+    }
+
+    [Test]
+    public void Transfers_of_many_tasks_keep_the_sum()
+    {
+        const int Accounts = 8, Each = 100;
+        for (int i = 0; i < Accounts; i++) Database.StringSet($"se:account{i}", Each);
+        Task[] all = [.. Enumerable.Range(0, 16).Select(seed => Task.Run(() => Transfer(new Random(seed), Accounts)))];
+        Task.WaitAll(all);
+        Assert.That(Enumerable.Range(0, Accounts).Sum(i => (long)Database.StringGet($"se:account{i}")), Is.EqualTo(Accounts * Each));
+    }
+
+    private async Task Transfer(Random random, int accounts)
+    {
+        for (int i = 0; i < 100; i++)
+        {
+            ITransaction transaction = Database.CreateTransaction();
+            _ = transaction.StringDecrementAsync($"se:account{random.Next(accounts)}", i);
+            _ = transaction.StringIncrementAsync($"se:account{random.Next(accounts)}", i);
+            Assert.That(await transaction.ExecuteAsync());
+        }
+    }
+
+    [Test]
     public void Strings_and_counters_work()
     {
         byte[] bytes = [0, 13, 10, 255];

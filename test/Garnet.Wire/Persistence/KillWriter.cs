@@ -68,13 +68,15 @@ internal sealed class KillWriter(int number, int seed)
     {
         string value = string.Create(CultureInfo.InvariantCulture, $"{number}.{++_count}.{new string('x', _random.Next(200))}");
         string key = Key(_random.Next(Keys)), other = Key(_random.Next(Keys));
-        switch (_random.Next(7))
+        switch (_random.Next(10))
         {
             case 0: Do(connection, new() { [key] = null }, "DEL", key); break;
             case 1: Do(connection, new() { [key] = value, [other] = value }, "MSET", key, value, other, value); break;
             case 2: Do(connection, new() { [key] = value }, "SET", key, value, "PX", "100000000"); break;
             case 3: Do(connection, new() { [key] = _acknowledged.GetValueOrDefault(key) + "+" }, "APPEND", key, "+"); break;
             case 4: Increment(connection); break;
+            case 5: Transact(connection, key, other, value, ["GET", key]); break;
+            case 6: Transact(connection, key, other, value, ["SWAPDB", "14", "15"]); break; // both empty: a batch that runs in its order
             default: Do(connection, new() { [key] = value }, "SET", key, value); break;
         }
     }
@@ -86,11 +88,33 @@ internal sealed class KillWriter(int number, int seed)
         Do(connection, new() { [key] = next.ToString(CultureInfo.InvariantCulture) }, "INCR", key);
     }
 
+    // Half of it must never be found.
+    private void Transact(RespConnection connection, string key, string other, string value, string[] between)
+    {
+        string third = Key(_random.Next(Keys));
+        string[][] commands = [["MULTI"], ["SET", key, value], ["DEL", third], between, ["SET", other, value], ["APPEND", key, "+"], ["EXEC"]];
+        Dictionary<string, string?> effect = new() { [key] = value };
+        effect[third] = null;
+        effect[other] = value;
+        effect[key] = effect[key] + "+";
+        foreach ((string name, string? content) in effect) _doubtful[name] = content;
+        connection.Send([.. commands.SelectMany(static words => RespConnection.Encode(words))]);
+        RespNode reply = connection.Read();
+        for (int i = 1; i < commands.Length; i++) reply = connection.Read();
+        if (reply.Items is not { Count: 5 }) throw new InvalidOperationException($"EXEC: {reply}");
+        Settle(effect);
+    }
+
     private void Do(RespConnection connection, Dictionary<string, string?> effect, params string[] words)
     {
         foreach ((string key, string? value) in effect) _doubtful[key] = value;
         RespNode reply = connection.Call(words);
         if (reply.Kind == '-') throw new InvalidOperationException($"{words[0]}: {reply.Text}");
+        Settle(effect);
+    }
+
+    private void Settle(Dictionary<string, string?> effect)
+    {
         foreach ((string key, string? value) in effect) _acknowledged[key] = value;
         _doubtful.Clear();
         Acknowledged++;

@@ -33,6 +33,8 @@ internal sealed class BatchLog(int partitions) : IWriteLog
     public void Control(byte opId, ReadOnlySpan<byte> arguments) =>
         _controls.Add(new Entry(_batch++, opId, Whole, [], arguments.ToArray()));
 
+    public ulong CloseOrdered() => _batch++;
+
     public void Release() => _gate.Exit();
 
     /// <summary>Ends a batch between any two writes.</summary>

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using Garnet.Common.Bytes;
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Counters;
@@ -8,6 +9,8 @@ namespace Garnet.Server.Types.Counters;
 /// <summary>Strings that hold numbers: INCR and its relatives.</summary>
 internal static class CounterCommands
 {
+    internal static readonly KeyEvent Added = new("incrby", NotifyClasses.String);
+
     internal static void Register(CommandTable table)
     {
         table.Add<Incr>();
@@ -90,28 +93,28 @@ internal unsafe struct AddInt64(long by) : IModify
 
 internal readonly struct Incr : ICommand
 {
-    public static CommandSpec Spec => CounterCommands.Spec("INCR", 2, "key", "Increments the integer value of a key by one; a missing key counts as 0.");
+    public static CommandSpec Spec => CounterCommands.Spec("INCR", 2, "key", "Increments the integer value of a key by one; a missing key counts as 0.") with { Event = CounterCommands.Added };
 
     public static Reply Run(ref Call call) => CounterCommands.Add(ref call, 1);
 }
 
 internal readonly struct Decr : ICommand
 {
-    public static CommandSpec Spec => CounterCommands.Spec("DECR", 2, "key", "Decrements the integer value of a key by one; a missing key counts as 0.");
+    public static CommandSpec Spec => CounterCommands.Spec("DECR", 2, "key", "Decrements the integer value of a key by one; a missing key counts as 0.") with { Event = CounterCommands.Added };
 
     public static Reply Run(ref Call call) => CounterCommands.Add(ref call, -1);
 }
 
 internal readonly struct IncrBy : ICommand
 {
-    public static CommandSpec Spec => CounterCommands.Spec("INCRBY", 3, "key increment", "Increments the integer value of a key by a number; a missing key counts as 0.");
+    public static CommandSpec Spec => CounterCommands.Spec("INCRBY", 3, "key increment", "Increments the integer value of a key by a number; a missing key counts as 0.") with { Event = CounterCommands.Added };
 
     public static Reply Run(ref Call call) => call.TryInt64(2, out long by) ? CounterCommands.Add(ref call, by) : call.Fail(Fault.NotAnInteger);
 }
 
 internal readonly struct DecrBy : ICommand
 {
-    public static CommandSpec Spec => CounterCommands.Spec("DECRBY", 3, "key decrement", "Decrements the integer value of a key by a number; a missing key counts as 0.");
+    public static CommandSpec Spec => CounterCommands.Spec("DECRBY", 3, "key decrement", "Decrements the integer value of a key by a number; a missing key counts as 0.") with { Event = CounterCommands.Added };
 
     public static Reply Run(ref Call call)
     {
@@ -125,7 +128,7 @@ internal readonly unsafe struct IncrByFloat : ICommand
 {
     private const int AttemptsMax = 1000;
 
-    public static CommandSpec Spec => CounterCommands.Spec("INCRBYFLOAT", 3, "key increment", "Increments the floating point value of a key by a number; a missing key counts as 0.") with { Since = "2.6.0" };
+    public static CommandSpec Spec => CounterCommands.Spec("INCRBYFLOAT", 3, "key increment", "Increments the floating point value of a key by a number; a missing key counts as 0.") with { Event = new("incrbyfloat", NotifyClasses.String), Since = "2.6.0" };
 
     public static Reply Run(ref Call call)
     {

@@ -9,7 +9,7 @@ internal readonly struct Lcs : ICommand
     /// <summary>Bytes the table may take: 256 MiB, two strings of 8 KiB. Refused before anything is allocated (CVE-2021-29477).</summary>
     private const long TableBytesMax = 256L << 20;
 
-    public static CommandSpec Spec => StringCommands.Spec("LCS", -3, CommandFlags.ReadOnly, KeySpec.Two, "RO ACCESS", "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", "Finds the longest common subsequence of two strings.") with { Since = "7.0.0", Complexity = "O(N*M)" };
+    public static CommandSpec Spec => StringCommands.Spec("LCS", -3, CommandFlags.ReadOnly, KeySpec.Two, "RO ACCESS", "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", "Finds the longest common subsequence of two strings.") with { Misses = Tracking.KeyMisses.AllAtOnce, Since = "7.0.0", Complexity = "O(N*M)" };
 
     public static Reply Run(ref Call call)
     {

@@ -1,5 +1,6 @@
 using System.Buffers;
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Strings;
@@ -112,14 +113,32 @@ internal struct PresenceLook : IRead
 
 internal readonly struct MGet : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MGET", -2, StringCommands.ReadFast, KeySpec.All, "RO ACCESS", "key [key ...]", "Returns the string values of one or more keys.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MGET", -2, StringCommands.ReadFast, KeySpec.All, "RO ACCESS", "key [key ...]", "Returns the string values of one or more keys.") with { Misses = KeyMisses.All, Complexity = "O(N)" };
 
     public static unsafe Reply Run(ref Call call)
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        call.Out.Array(count);
-        for (int i = 0; i < count; i++)
+        nint start = (nint)(call.Out.Position - call.Client.SegmentStart);
+        ulong steps = call.Store.Steps(keys.AsSpan(0, count));
+        Write(ref call, keys.AsSpan(0, count));
+        if (call.Store.Steps(keys.AsSpan(0, count)) != steps)
+        {
+            // A step over several keys came between, and half of it may stand here: once more, without any.
+            call.Out.Position = call.Client.SegmentStart + start;
+            call.Store.Lock(keys.AsSpan(0, count));
+            Write(ref call, keys.AsSpan(0, count));
+            call.Store.Unlock();
+        }
+
+        ManyCommands.Return(keys);
+        return Reply.Sent;
+    }
+
+    private static unsafe void Write(ref Call call, ReadOnlySpan<KeyRef> keys)
+    {
+        call.Out.Array(keys.Length);
+        for (int i = 0; i < keys.Length; i++)
         {
             var copy = new ValueCopy(call.Out);
             Outcome outcome = call.Store.Read(in keys[i], ref copy);
@@ -135,15 +154,12 @@ internal readonly struct MGet : ICommand
             else
                 call.Out.Position = copy.End;
         }
-
-        ManyCommands.Return(keys);
-        return Reply.Sent;
     }
 }
 
 internal readonly struct MSet : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MSET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW UPDATE", "key value [key value ...]", "Sets the string values of one or more keys, atomically.") with { Since = "1.0.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MSET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW UPDATE", "key value [key value ...]", "Sets the string values of one or more keys, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {
@@ -156,7 +172,7 @@ internal readonly struct MSet : ICommand
 
 internal readonly struct MSetNx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MSETNX", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW INSERT", "key value [key value ...]", "Sets the string values of one or more keys only when none of them exists, atomically.") with { Since = "1.0.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MSETNX", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW INSERT", "key value [key value ...]", "Sets the string values of one or more keys only when none of them exists, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {
@@ -169,7 +185,7 @@ internal readonly struct MSetNx : ICommand
 
 internal readonly struct MSetEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MSETEX", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys, new KeySpec(2, -1, 2) { CountArg = 1 }, "RW UPDATE", "numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", "Sets the string values of one or more keys with a common expiry, atomically.") with { Since = "8.4.0", Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MSETEX", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys, new KeySpec(2, -1, 2) { CountArg = 1 }, "RW UPDATE", "numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", "Sets the string values of one or more keys with a common expiry, atomically.") with { Event = KeyEvent.Set with { ExpiryAt = 2 }, Since = "8.4.0", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {

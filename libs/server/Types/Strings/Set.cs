@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Strings;
@@ -11,6 +12,8 @@ internal readonly unsafe struct Set : ICommand
         Group = "string",
         Syntax = "key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
         Summary = "Sets the string value of a key, ignoring its type.",
+        Event = KeyEvent.Set with { ExpiryAt = 3 },
+        Misses = KeyMisses.WithGet,
     };
 
     public static Reply Run(ref Call call)

@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Strings;
@@ -88,7 +89,7 @@ internal static unsafe class StringCommands
 
 internal readonly struct Get : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GET", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the string value of a key.");
+    public static CommandSpec Spec => StringCommands.Spec("GET", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the string value of a key.") with { Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call)
     {
@@ -99,7 +100,7 @@ internal readonly struct Get : ICommand
 
 internal readonly unsafe struct SetNx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SETNX", 3, StringCommands.WriteFast, KeySpec.One, "OW INSERT", "key value", "Sets the string value of a key only when the key does not exist.");
+    public static CommandSpec Spec => StringCommands.Spec("SETNX", 3, StringCommands.WriteFast, KeySpec.One, "OW INSERT", "key value", "Sets the string value of a key only when the key does not exist.") with { Event = KeyEvent.Set };
 
     public static Reply Run(ref Call call)
     {
@@ -112,7 +113,7 @@ internal readonly unsafe struct SetNx : ICommand
 
 internal readonly struct SetEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "OW UPDATE", "key seconds value", "Sets the string value and the expiry of a key in seconds.") with { Since = "2.0.0" };
+    public static CommandSpec Spec => StringCommands.Spec("SETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "OW UPDATE", "key seconds value", "Sets the string value and the expiry of a key in seconds.") with { Event = KeyEvent.Set with { ExpiryAt = KeyEvent.Always }, Since = "2.0.0" };
 
     public static Reply Run(ref Call call) => RunAny(ref call, inSeconds: true);
 
@@ -131,14 +132,14 @@ internal readonly struct SetEx : ICommand
 
 internal readonly struct PSetEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("PSETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "OW UPDATE", "key milliseconds value", "Sets the string value and the expiry of a key in milliseconds.") with { Since = "2.6.0" };
+    public static CommandSpec Spec => StringCommands.Spec("PSETEX", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "OW UPDATE", "key milliseconds value", "Sets the string value and the expiry of a key in milliseconds.") with { Event = KeyEvent.Set with { ExpiryAt = KeyEvent.Always }, Since = "2.6.0" };
 
     public static Reply Run(ref Call call) => SetEx.RunAny(ref call, inSeconds: false);
 }
 
 internal readonly unsafe struct GetSet : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GETSET", 3, StringCommands.WriteFast, KeySpec.One, "RW ACCESS UPDATE", "key value", "Sets a key and returns its previous string value.");
+    public static CommandSpec Spec => StringCommands.Spec("GETSET", 3, StringCommands.WriteFast, KeySpec.One, "RW ACCESS UPDATE", "key value", "Sets a key and returns its previous string value.") with { Event = KeyEvent.Set, Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call)
     {
@@ -158,7 +159,7 @@ internal readonly unsafe struct GetSet : ICommand
 
 internal readonly struct GetDel : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GETDEL", 2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key", "Returns the string value of a key and deletes it.") with { Since = "6.2.0" };
+    public static CommandSpec Spec => StringCommands.Spec("GETDEL", 2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key", "Returns the string value of a key and deletes it.") with { Misses = KeyMisses.All, Since = "6.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -169,7 +170,7 @@ internal readonly struct GetDel : ICommand
 
 internal readonly struct GetEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GETEX", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW ACCESS UPDATE", "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", "Returns the string value of a key and sets or clears its expiry.") with { Since = "6.2.0" };
+    public static CommandSpec Spec => StringCommands.Spec("GETEX", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RW ACCESS UPDATE", "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", "Returns the string value of a key and sets or clears its expiry.") with { Misses = KeyMisses.All, Since = "6.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -196,7 +197,7 @@ internal readonly struct GetEx : ICommand
 
 internal readonly unsafe struct Append : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("APPEND", 3, StringCommands.WriteFast, KeySpec.One, "RW INSERT", "key value", "Appends a string to the value of a key; creates the key if it does not exist.") with { Since = "2.0.0" };
+    public static CommandSpec Spec => StringCommands.Spec("APPEND", 3, StringCommands.WriteFast, KeySpec.One, "RW INSERT", "key value", "Appends a string to the value of a key; creates the key if it does not exist.") with { Event = new("append", NotifyClasses.String), Since = "2.0.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -213,7 +214,7 @@ internal readonly unsafe struct Append : ICommand
 
 internal readonly struct StrLen : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("STRLEN", 2, StringCommands.ReadFast, KeySpec.One, "RO", "key", "Returns the length of a string value.") with { Since = "2.2.0" };
+    public static CommandSpec Spec => StringCommands.Spec("STRLEN", 2, StringCommands.ReadFast, KeySpec.One, "RO", "key", "Returns the length of a string value.") with { Misses = KeyMisses.All, Since = "2.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -239,7 +240,7 @@ internal readonly struct StrLen : ICommand
 
 internal readonly unsafe struct SetRange : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SETRANGE", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "RW UPDATE", "key offset value", "Overwrites part of a string value from an offset; creates the key if it does not exist.") with { Since = "2.2.0" };
+    public static CommandSpec Spec => StringCommands.Spec("SETRANGE", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "RW UPDATE", "key offset value", "Overwrites part of a string value from an offset; creates the key if it does not exist.") with { Event = new("setrange", NotifyClasses.String), Since = "2.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -263,7 +264,7 @@ internal readonly unsafe struct SetRange : ICommand
 
 internal readonly unsafe struct GetRange : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GETRANGE", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value.") with { Since = "2.4.0" };
+    public static CommandSpec Spec => StringCommands.Spec("GETRANGE", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value.") with { Misses = KeyMisses.All, Since = "2.4.0" };
 
     public static Reply Run(ref Call call) => RunAny(ref call);
 
@@ -292,7 +293,7 @@ internal readonly unsafe struct GetRange : ICommand
 
 internal readonly struct SubStr : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SUBSTR", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value; the old name of GETRANGE.");
+    public static CommandSpec Spec => StringCommands.Spec("SUBSTR", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value; the old name of GETRANGE.") with { Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call) => GetRange.RunAny(ref call);
 }

@@ -141,7 +141,7 @@ internal struct TakeOrTouch : IModify
 
         if (Remove)
             return Verdict.Remove;
-        if (!ChangesExpiry || existing.ExpireAtMs == ExpireAtMs)
+        if (!ChangesExpiry || (ExpireAtMs == 0 && existing.ExpireAtMs == 0))
             return Verdict.Keep;
         next.ExpireAtMs = ExpireAtMs;
         return Verdict.PutFields;

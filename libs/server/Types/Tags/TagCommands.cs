@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Garnet.Server.Types.Strings;
 using Tsavorite;
 
@@ -204,7 +205,7 @@ internal unsafe struct SetTagged : IModify
 
 internal readonly unsafe struct SetWithETag : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("SETWITHETAG", -3, write: true, "key value [EX seconds | PX milliseconds]", "Sets a string and raises its ETag; returns the ETag.");
+    public static CommandSpec Spec => TagCommands.Spec("SETWITHETAG", -3, write: true, "key value [EX seconds | PX milliseconds]", "Sets a string and raises its ETag; returns the ETag.") with { Event = KeyEvent.Set with { ExpiryAt = 3 } };
 
     public static Reply Run(ref Call call)
     {
@@ -221,7 +222,7 @@ internal readonly unsafe struct SetWithETag : ICommand
 
 internal readonly unsafe struct SetIfMatch : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("SETIFMATCH", -4, write: true, "key value etag [EX seconds | PX milliseconds] [NOGET]", "Sets a string if the ETag is the given one.");
+    public static CommandSpec Spec => TagCommands.Spec("SETIFMATCH", -4, write: true, "key value etag [EX seconds | PX milliseconds] [NOGET]", "Sets a string if the ETag is the given one.") with { Event = KeyEvent.Set with { ExpiryAt = 4 } };
 
     public static Reply Run(ref Call call) => RunAny(ref call, TagCondition.IfMatch);
 
@@ -236,14 +237,14 @@ internal readonly unsafe struct SetIfMatch : ICommand
 
 internal readonly struct SetIfGreater : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("SETIFGREATER", -4, write: true, "key value etag [EX seconds | PX milliseconds] [NOGET]", "Sets a string and its ETag if the given ETag is greater.");
+    public static CommandSpec Spec => TagCommands.Spec("SETIFGREATER", -4, write: true, "key value etag [EX seconds | PX milliseconds] [NOGET]", "Sets a string and its ETag if the given ETag is greater.") with { Event = KeyEvent.Set with { ExpiryAt = 4 } };
 
     public static Reply Run(ref Call call) => SetIfMatch.RunAny(ref call, TagCondition.IfGreater);
 }
 
 internal readonly struct GetWithETag : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("GETWITHETAG", 2, write: false, "key", "Returns the ETag and the value of a string; ETag 0 if it has none.");
+    public static CommandSpec Spec => TagCommands.Spec("GETWITHETAG", 2, write: false, "key", "Returns the ETag and the value of a string; ETag 0 if it has none.") with { Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call) => RunAny(ref call, ulong.MaxValue);
 
@@ -279,7 +280,7 @@ internal readonly struct GetWithETag : ICommand
 
 internal readonly struct GetIfNotMatch : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("GETIFNOTMATCH", 3, write: false, "key etag", "Returns the ETag and the value of a string, without the value if the ETag is the given one.");
+    public static CommandSpec Spec => TagCommands.Spec("GETIFNOTMATCH", 3, write: false, "key etag", "Returns the ETag and the value of a string, without the value if the ETag is the given one.") with { Misses = KeyMisses.All };
 
     public static Reply Run(ref Call call) => TagCommands.TryTag(ref call, 2, out ulong tag, out Reply failed) ? GetWithETag.RunAny(ref call, tag) : failed;
 }

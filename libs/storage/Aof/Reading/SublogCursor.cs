@@ -177,7 +177,7 @@ internal sealed unsafe class SublogCursor : IDisposable
     private static string? TableFault(in LogPart part)
     {
         long bytes = (long)part.Header.Lanes * LaneRow.Bytes, entries = 0;
-        if (part.Header.Kind is not (BatchKind.Data or BatchKind.Control)) return $"batches of kind {(byte)part.Header.Kind} are not known";
+        if (part.Header.Kind is not (BatchKind.Data or BatchKind.Control or BatchKind.Ordered)) return $"batches of kind {(byte)part.Header.Kind} are not known";
         if (bytes > part.Header.BodyBytes) return "the lane table does not fit into the batch";
         for (int i = 0; i < part.Header.Lanes; i++)
         {
@@ -187,7 +187,9 @@ internal sealed unsafe class SublogCursor : IDisposable
         }
         if (bytes != part.Header.BodyBytes || entries != part.Header.Entries) return "the lane table does not add up to the batch";
         bool single = part.Header is { Lanes: 1, Entries: 1, Part: 0 } or { Lanes: 0, Part: not 0 };
-        return part.Header.Kind == BatchKind.Control && !single ? "a control batch holds other than one entry" : null;
+        if (part.Header.Kind == BatchKind.Control && !single) return "a control batch holds other than one entry";
+        bool oneLane = part.Header is { Lanes: 1, Part: 0 } or { Lanes: 0, Part: not 0 };
+        return part.Header.Kind == BatchKind.Ordered && !oneLane ? "an ordered batch holds other than one lane" : null;
     }
 
     private bool Fail(LogFailureKind kind, string file, long offset, string reason)

@@ -16,9 +16,9 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
                 throw Bad(slice, "an entry does not fit into its lane");
             if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
             byte* keyBytes = at + EntryHeader.Bytes, arguments = keyBytes + entry.KeyBytes;
-            KeyRef key = store.Key(keyBytes, entry.KeyBytes, store.Namespaces.Id(entry.Database));
             var argumentSpan = new ReadOnlySpan<byte>(arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
-            if (!table.Apply(session, entry.Operation, key, argumentSpan)) throw Refused(slice, entry);
+            if (slice.IsOrdered && ReplayTable.IsControl(entry.Operation)) ApplyControl(store, slice, entry, argumentSpan);
+            else ApplyKeyed(slice, entry, keyBytes, argumentSpan);
             at += entry.EntryBytes;
         }
         if (at != end) throw Bad(slice, "a lane is longer than its entries");
@@ -31,8 +31,19 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         var bytes = new ReadOnlySpan<byte>(block.At(slice), slice.Bytes);
         if (!EntryHeader.TryRead(bytes, out EntryHeader entry) || entry.EntryBytes != slice.Bytes || entry.KeyBytes != 0)
             throw Bad(slice, "the entry of a control batch is not whole");
-        if (!ReplayTable.ApplyControl(store, entry.Operation, bytes[EntryHeader.Bytes..]))
+        ApplyControl(store, slice, entry, bytes[EntryHeader.Bytes..]);
+    }
+
+    private static void ApplyControl(Store store, in ReplaySlice slice, in EntryHeader entry, ReadOnlySpan<byte> arguments)
+    {
+        if (!ReplayTable.ApplyControl(store, entry.Operation, arguments))
             throw Bad(slice, $"operation {entry.Operation} on the whole store, or its arguments, are not known");
+    }
+
+    private void ApplyKeyed(in ReplaySlice slice, in EntryHeader entry, byte* keyBytes, ReadOnlySpan<byte> arguments)
+    {
+        KeyRef key = store.Key(keyBytes, entry.KeyBytes, store.Namespaces.Id(entry.Database));
+        if (!table.Apply(session, entry.Operation, key, arguments)) throw Refused(slice, entry);
     }
 
     private GarnetException Refused(in ReplaySlice slice, in EntryHeader entry)

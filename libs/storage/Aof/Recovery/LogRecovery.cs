@@ -18,6 +18,8 @@ internal sealed class LogRecovery : IDisposable
     private readonly RecoverySettings _settings;
     private readonly LogReader _reader;
     private readonly ReplayWorkers _workers;
+    private readonly StoreSession _session;
+    private readonly EntryReplayer _ordered;
     private readonly List<string> _messages = [];
     private (uint Lanes, ulong Seed) _layout;
 
@@ -29,6 +31,9 @@ internal sealed class LogRecovery : IDisposable
         _settings = settings;
         _reader = new LogReader(disk, manifest.Sublogs, after);
         _workers = new ReplayWorkers(store, table, Math.Max(1, settings.Threads));
+        _session = store.OpenSession();
+        _session.NowMs = 0; // nothing expires by the replayer's own clock
+        _ordered = new EntryReplayer(store, table, _session);
         _layout = ((uint)store.Partitions, manifest.HashSeed);
     }
 
@@ -43,8 +48,8 @@ internal sealed class LogRecovery : IDisposable
         while (_reader.Next())
         {
             MeetLayout();
-            if (_reader.Kind == BatchKind.Control) ApplyControl();
-            else AddData();
+            if (_reader.Kind == BatchKind.Data) AddData();
+            else ApplyAlone();
             Batches++;
             foreach (SublogCursor cursor in _reader.Cursors)
             {
@@ -78,6 +83,7 @@ internal sealed class LogRecovery : IDisposable
     public void Dispose()
     {
         _workers.Dispose();
+        _session.Dispose();
         _reader.Dispose();
     }
 
@@ -88,12 +94,13 @@ internal sealed class LogRecovery : IDisposable
         if (block.IsFull) _workers.Submit();
     }
 
-    private void ApplyControl()
+    private void ApplyAlone()
     {
         _workers.Drain();
         ReplayBlock block = _workers.Open();
         block.Add(in _reader.Cursors[0].Part);
-        EntryReplayer.ApplyControl(_store, block);
+        if (_reader.Kind == BatchKind.Control) EntryReplayer.ApplyControl(_store, block);
+        else _ordered.Apply(block, block.Slices[0]);
         block.Clear();
     }
 

@@ -40,7 +40,7 @@ internal sealed unsafe class ReplayBlock : IDisposable
             _slices.Add(new ReplaySlice
             {
                 Lane = row.Lane, Entries = row.Entries, Offset = _used, Bytes = (int)row.EntryBytes,
-                Batch = part.Header.Batch, File = part.File, FileOffset = part.Offset,
+                Batch = part.Header.Batch, IsOrdered = part.Header.Kind == BatchKind.Ordered, File = part.File, FileOffset = part.Offset,
             });
             _used += row.EntryBytes;
         }

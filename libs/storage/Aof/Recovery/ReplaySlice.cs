@@ -8,6 +8,8 @@ internal readonly record struct ReplaySlice
     public required long Offset { get; init; }
     public required int Bytes { get; init; }
     public required ulong Batch { get; init; }
+    /// <summary>Operations on the whole store may stand among the entries.</summary>
+    public required bool IsOrdered { get; init; }
     public required string File { get; init; }
     public required long FileOffset { get; init; }
 }

@@ -145,6 +145,15 @@ internal sealed class Sealer : IPartitionVisitor
         Finish();
     }
 
+    /// <summary>Closes what an exclusive step wrote, all of it to lane 0, as one batch whose entries run in their order; 0 if it wrote nothing.</summary>
+    public ulong CloseOrdered()
+    {
+        if (!_lanes.HasEntries()) return 0;
+        Begin(BatchKind.Ordered);
+        Visit(0);
+        return Finish();
+    }
+
     /// <inheritdoc/>
     public void Visit(int partition)
     {

@@ -101,7 +101,7 @@ internal sealed unsafe class IndexSpace : IDisposable
         // Keys that agree in their tags gain nothing from a split: the directory may not outgrow the keys.
         bool outgrown = ((long)_shape->BucketsPerSegment << depth) > 64L * (partition->Words + 16);
         if (depth >= DepthMax || outgrown || !_pool.TryTake(force: false, out uint right)) return false;
-        BeginStructure(partition);
+        Partition.BeginStructure(partition);
         if (depth == DepthOf(partition)) Deepen(partition);
         int words = 0;
         for (int i = 0; i < _shape->BucketsPerSegment; i++)
@@ -114,7 +114,7 @@ internal sealed unsafe class IndexSpace : IDisposable
         for (int i = span / 2; i < span; i++) Entries(partition)[first + (ulong)i] = right;
         partition->IndexSegments++;
         partition->Splits++;
-        EndStructure(partition);
+        Partition.EndStructure(partition);
         return true;
     }
 
@@ -131,7 +131,7 @@ internal sealed unsafe class IndexSpace : IDisposable
         IndexSegment* into = _pool.Descriptor(left), from = _pool.Descriptor(right);
         if (into->Depth != depth || from->Depth != depth || into->Words + from->Words > _mergeBelow) return false;
         if (partition->SlabNodesMax - partition->SlabTaken + partition->SlabFreeNodes < (uint)from->Words) return false;
-        BeginStructure(partition);
+        Partition.BeginStructure(partition);
         for (int i = 0; i < _shape->BucketsPerSegment; i++) MergeBucket(partition, BucketAt(right, i), BucketAt(left, i));
         into->Words += from->Words;
         into->Depth = depth - 1;
@@ -139,7 +139,7 @@ internal sealed unsafe class IndexSpace : IDisposable
         partition->IndexSegments--;
         partition->Merges++;
         Flatten(partition);
-        EndStructure(partition);
+        Partition.EndStructure(partition);
         _pool.Give(right);
         return true;
     }
@@ -178,19 +178,6 @@ internal sealed unsafe class IndexSpace : IDisposable
     }
 
     public ulong EntryOf(Partition* partition, ulong hash) => Shape.TagOf(_shape, hash) >> 1 >> (63 - DepthOf(partition));
-
-    private static void BeginStructure(Partition* partition)
-    {
-        partition->Structure++;
-        Volatile.WriteBarrier();
-        StoreTestHooks.Yield(YieldPoint.StructureOdd);
-    }
-
-    private static void EndStructure(Partition* partition)
-    {
-        StoreTestHooks.Yield(YieldPoint.BeforeStructureEven);
-        Volatile.Write(ref partition->Structure, partition->Structure + 1);
-    }
 
     private static long DirectoryBytesAt(int depth) => Math.Max(64L, 4L << depth);
 

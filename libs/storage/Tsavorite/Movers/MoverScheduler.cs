@@ -92,12 +92,12 @@ internal sealed unsafe class MoverScheduler
     }
 
     /// <summary>Room for that many bytes more under the ceiling, by cleaning and evicting; false if there is none to be had.</summary>
-    public bool EnsureRoom(long bytes, long nowMs)
-    {
-        long need = bytes + _core.Shape->SegmentBytes;
-        if (bytes > _core.Shape->RecordBytesMax) need += Arena.PageBytes;
-        return _core.Arena.Used + need <= _core.Arena.Ceiling || Relieve(need, nowMs, RoundsMax) == Relief.Enough;
-    }
+    public bool EnsureRoom(long bytes, long nowMs) => HasRoom(bytes) || Relieve(Need(bytes), nowMs, RoundsMax) == Relief.Enough;
+
+    /// <summary>True if there is room for that many bytes more under the ceiling as things are.</summary>
+    public bool HasRoom(long bytes) => _core.Arena.Used + Need(bytes) <= _core.Arena.Ceiling;
+
+    private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
     // Dead space first; where there is little, records by policy until there is some.
     private Relief Relieve(long need, long nowMs, int rounds)

@@ -20,6 +20,9 @@ public sealed unsafe class NamespaceTable
     private uint _fresh;
     // Ids plus one; 0 = not used yet.
     private uint[] _ids = new uint[16];
+    // Inside a step that holds every lock the numbers change here: who asks meanwhile finds nothing in the other and waits at the gate.
+    private uint[]? _hidden;
+    private long _changes;
 
     /// <summary>The id the number stands for now (one volatile read); creates it on first use.</summary>
     public uint Id(int database)
@@ -33,6 +36,9 @@ public sealed unsafe class NamespaceTable
         return IdSlow(database);
     }
 
+    /// <summary>Grows whenever a number comes to stand for another id; cannot while a partition's lock is held.</summary>
+    public long Changes => Volatile.Read(ref _changes);
+
     /// <summary>Swaps what two numbers stand for, atomically.</summary>
     public void Swap(int first, int second)
     {
@@ -43,9 +49,12 @@ public sealed unsafe class NamespaceTable
             uint[] swapped = (uint[])ids.Clone();
             swapped[first] = other + 1;
             swapped[second] = one + 1;
+            HideIfMine();
             _core!.Exclusive(ControlOperation.SwapDatabases, ControlOperation.Arguments(first, second), () =>
             {
-                Volatile.Write(ref _ids, swapped);
+                _core.Observer?.OnSwap(first, second);
+                Publish(swapped);
+                Volatile.Write(ref _changes, _changes + 1);
                 _core.Databases[other] = first;
                 _core.Databases[one] = second;
             });
@@ -63,6 +72,7 @@ public sealed unsafe class NamespaceTable
         {
             RoomFor(database);
             IdLocked(database);
+            HideIfMine();
             uint fresh = TakeId();
             _core!.Exclusive(ControlOperation.FlushDatabase, ControlOperation.Arguments(database), () => keys = Replace(database, fresh));
         }
@@ -77,9 +87,10 @@ public sealed unsafe class NamespaceTable
         lock (_gate)
         {
             var fresh = new List<(int Database, uint Id)>();
-            for (int database = 0; database < _ids.Length; database++)
+            HideIfMine();
+            for (int database = 0; database < Ids.Length; database++)
             {
-                if (_ids[database] != 0) fresh.Add((database, TakeId()));
+                if (Ids[database] != 0) fresh.Add((database, TakeId()));
             }
             _core!.Exclusive(ControlOperation.FlushAll, [], () =>
             {
@@ -99,7 +110,7 @@ public sealed unsafe class NamespaceTable
     /// <summary>The numbers used so far.</summary>
     internal int[] Databases()
     {
-        lock (_gate) return [.. Enumerable.Range(0, _ids.Length).Where(database => _ids[database] != 0)];
+        lock (_gate) return [.. Enumerable.Range(0, Ids.Length).Where(database => Ids[database] != 0)];
     }
 
     /// <summary>The ids that await emptying, empty if none.</summary>
@@ -117,18 +128,35 @@ public sealed unsafe class NamespaceTable
         }
     }
 
+    /// <summary>Keeps others from changing the table until <see cref="Exit"/>; before any partition is locked.</summary>
+    internal void Enter() => _gate.Enter();
+
+    /// <summary>Shows everybody what a step that holds every lock has made of the numbers.</summary>
+    internal void Show()
+    {
+        if (_hidden is not { } ids) return;
+        _hidden = null;
+        Publish(ids);
+    }
+
+    /// <summary>Ends what <see cref="Enter"/> began.</summary>
+    internal void Exit() => _gate.Exit();
+
+    // Inside a step that holds the locks nobody can wait for them.
     private void Reclaim(bool wait)
     {
-        if (wait) _movers!.Reclaim();
+        if (wait && !_core!.IsMine) _movers!.Reclaim();
         else _movers!.Wake();
     }
 
     // Every partition is locked.
     private long Replace(int database, uint fresh)
     {
-        uint old = _ids[database] - 1;
-        Volatile.Write(ref _ids[database], fresh + 1);
-        _core!.Databases[fresh] = database;
+        uint old = Ids[database] - 1;
+        _core!.Observer?.OnFlush(database);
+        Volatile.Write(ref Ids[database], fresh + 1);
+        Volatile.Write(ref _changes, _changes + 1);
+        _core.Databases[fresh] = database;
         _core.Databases[old] = -1;
         _retired.Add(old);
         long keys = 0;
@@ -152,23 +180,39 @@ public sealed unsafe class NamespaceTable
 
     private uint IdLocked(int database)
     {
-        if (_ids[database] == 0)
+        if (Ids[database] == 0)
         {
             uint id = TakeId();
             _core!.Databases[id] = database; // before the id is known to anyone
-            Volatile.Write(ref _ids[database], id + 1);
+            Volatile.Write(ref Ids[database], id + 1);
         }
-        return _ids[database] - 1;
+        return Ids[database] - 1;
     }
 
     private uint[] RoomFor(int database)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)database, (uint)DatabasesMax);
-        if (database < _ids.Length) return _ids;
+        if (database < Ids.Length) return Ids;
         uint[] ids = new uint[System.Numerics.BitOperations.RoundUpToPowerOf2((uint)database + 1)];
-        _ids.CopyTo(ids, 0);
-        Volatile.Write(ref _ids, ids);
+        Ids.CopyTo(ids, 0);
+        Publish(ids);
         return ids;
+    }
+
+    // The gate is held.
+    private uint[] Ids => _hidden ?? _ids;
+
+    private void Publish(uint[] ids)
+    {
+        if (_hidden != null) _hidden = ids;
+        else Volatile.Write(ref _ids, ids);
+    }
+
+    private void HideIfMine()
+    {
+        if (_hidden != null || !_core!.IsMine) return;
+        _hidden = (uint[])_ids.Clone();
+        Volatile.Write(ref _ids, []);
     }
 
     private uint TakeId()
@@ -192,8 +236,8 @@ public sealed unsafe class NamespaceTable
 
     private void Revive(Partition* partition, uint id)
     {
-        Partition.Enter(partition);
-        _core!.CountOf(partition, id)->Retired = 0;
-        Partition.Exit(partition);
+        _core!.EnterUnlessMine(partition);
+        _core.CountOf(partition, id)->Retired = 0;
+        _core.ExitUnlessMine(partition);
     }
 }

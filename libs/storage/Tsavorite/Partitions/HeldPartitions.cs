@@ -2,7 +2,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// The partition locks a session holds across several calls, taken in ascending order (U6). What is written meanwhile
-/// goes to one batch of the log: its number is read once, when all locks are held.
+/// goes to one batch of the log: its number is read once, when all locks are held. They are gathered first
+/// (<see cref="Want"/>), then taken at once.
 /// </summary>
 internal sealed unsafe class HeldPartitions
 {
@@ -21,19 +22,34 @@ internal sealed unsafe class HeldPartitions
 
     public bool Contains(int partition) => (_bits[partition >> 6] >> partition & 1) != 0;
 
-    public void Enter(ReadOnlySpan<KeyRef> keys)
+    /// <summary>True if the key's partition is held.</summary>
+    public bool Holds(in KeyRef key) => Contains(Shape.PartitionOf(_shape, key.Hash)->Number);
+
+    /// <summary>The key's partition is among those that <see cref="Enter()"/> takes.</summary>
+    public void Want(in KeyRef key)
     {
         Garnet.Common.Faults.Check.That(Count == 0, "U6 locks are taken all at once");
-        foreach (ref readonly KeyRef key in keys)
-        {
-            int number = Shape.PartitionOf(_shape, key.Hash)->Number;
-            _bits[number >> 6] |= 1UL << number;
-        }
-        if (StoreTestHooks.Has(PlantedFault.LockInKeyOrder))
-        {
-            EnterInKeyOrder(keys);
-            return;
-        }
+        int number = Shape.PartitionOf(_shape, key.Hash)->Number;
+        _bits[number >> 6] |= 1UL << number;
+    }
+
+    /// <summary>Forgets what is wanted and was not taken.</summary>
+    public void Forget()
+    {
+        Garnet.Common.Faults.Check.That(Count == 0, "U6 what is held cannot be forgotten");
+        Array.Clear(_bits);
+    }
+
+    public void Enter(ReadOnlySpan<KeyRef> keys)
+    {
+        foreach (ref readonly KeyRef key in keys) Want(key);
+        if (StoreTestHooks.Has(PlantedFault.LockInKeyOrder)) EnterInKeyOrder(keys);
+        else Enter();
+    }
+
+    /// <summary>Takes the locks that are wanted.</summary>
+    public void Enter()
+    {
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
@@ -42,16 +58,24 @@ internal sealed unsafe class HeldPartitions
                 Count++;
             }
         }
-        if (_core.Logging) Pin(_core.Log!.Batch);
-    }
-
-    private void Pin(ulong batch)
-    {
+        ulong batch = _core.Logging ? _core.Log!.Batch : 0;
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
-                _shape->Partitions[word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)].PinnedBatch = batch;
+            {
+                Partition* partition = _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits));
+                partition->PinnedBatch = batch;
+                Partition.Hide(partition);
+            }
         }
+    }
+
+    /// <summary>All partitions' locks were taken elsewhere, or are given back there.</summary>
+    public void SetAll(bool held)
+    {
+        for (int i = 0; i < _shape->PartitionCount; i++) _bits[i >> 6] |= 1UL << i;
+        if (!held) Array.Clear(_bits);
+        Count = held ? _shape->PartitionCount : 0;
     }
 
     private void EnterInKeyOrder(ReadOnlySpan<KeyRef> keys)
@@ -63,6 +87,7 @@ internal sealed unsafe class HeldPartitions
             if ((entered[partition->Number >> 6] >> partition->Number & 1) != 0) continue;
             entered[partition->Number >> 6] |= 1UL << partition->Number;
             Partition.Enter(partition);
+            Partition.Hide(partition);
             Count++;
         }
     }
@@ -70,11 +95,15 @@ internal sealed unsafe class HeldPartitions
     public void Exit()
     {
         if (Count == 0) return;
-        if (_core.Logging) Pin(0);
         for (int word = 0; word < _bits.Length; word++)
         {
             for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
-                Partition.Exit(_shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)));
+            {
+                Partition* partition = _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits));
+                partition->PinnedBatch = 0;
+                Partition.Show(partition);
+                Partition.Exit(partition);
+            }
             _bits[word] = 0;
         }
         Count = 0;

@@ -9,7 +9,8 @@ namespace Tsavorite;
 /// line and the address is a shift.
 /// U1: everything below the first line is read and changed under the lock (counters may be peeked at).
 /// U6: several locks are taken in ascending order of number.
-/// U12: <see cref="Structure"/> is odd while the directory or its segments change.
+/// U12: <see cref="Structure"/> is odd while the directory or its segments change, and while a step over several keys holds the
+/// partition: who reads without the lock sees all of the step or nothing.
 /// U13: records of the <see cref="Draining"/> segment are never changed in place.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = 256)]
@@ -60,6 +61,8 @@ internal unsafe struct Partition
     [FieldOffset(232)] public long Merges;
     /// <summary>While a write holds several partitions: the log's batch that all its entries go to; else 0.</summary>
     [FieldOffset(240)] public ulong PinnedBatch;
+    /// <summary>1 while the structure is odd because of a step over several keys: splits need not make it so.</summary>
+    [FieldOffset(248)] public uint Hidden;
 
     /// <summary>Takes the lock: one compare-exchange when it is free.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -75,6 +78,37 @@ internal unsafe struct Partition
     {
         Volatile.Write(ref partition->Lock, 0);
         StoreTestHooks.Yield(YieldPoint.Unlocked);
+    }
+
+    /// <summary>U12: begins a change of the directory or its segments.</summary>
+    public static void BeginStructure(Partition* partition)
+    {
+        if (partition->Hidden != 0) return;
+        partition->Structure++;
+        Volatile.WriteBarrier();
+        StoreTestHooks.Yield(YieldPoint.StructureOdd);
+    }
+
+    /// <summary>U12: ends it.</summary>
+    public static void EndStructure(Partition* partition)
+    {
+        if (partition->Hidden != 0) return;
+        StoreTestHooks.Yield(YieldPoint.BeforeStructureEven);
+        Volatile.Write(ref partition->Structure, partition->Structure + 1);
+    }
+
+    /// <summary>U12: makes readers wait for the lock from here on.</summary>
+    public static void Hide(Partition* partition)
+    {
+        BeginStructure(partition);
+        partition->Hidden = 1;
+    }
+
+    /// <summary>U12: lets readers in again.</summary>
+    public static void Show(Partition* partition)
+    {
+        partition->Hidden = 0;
+        EndStructure(partition);
     }
 
     // Under a test's scheduler the holder does not run until this thread yields.

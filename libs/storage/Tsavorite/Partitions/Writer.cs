@@ -53,7 +53,7 @@ internal sealed unsafe class Writer
             record[4] = (byte)next.Kind;
             Record.WriteFields(record, Record.Flags(record), next);
             Bucket.EndWrite(bucket);
-            if (_core.Hooked) Announce(partition, key, ref operation);
+            if (_core.Hooked) Announce(partition, key, ref operation, KeyChange.Written);
             return Outcome.Done;
         }
         // Copies: what is passed by address lives in memory, and the path above wants its own in registers (StoreBenchmark).
@@ -108,7 +108,7 @@ internal sealed unsafe class Writer
         _core.Index.Insert(partition, bucket, word);
         Bucket.EndWrite(bucket);
         _core.Count(partition, key.Namespace, word, 1);
-        if (_core.Hooked) Announce(partition, key, ref operation);
+        if (_core.Hooked) Announce(partition, key, ref operation, KeyChange.Created);
         return Outcome.Done;
     }
 
@@ -117,6 +117,7 @@ internal sealed unsafe class Writer
         ref NewRecord next) where T : struct, IModify
     {
         Outcome outcome = Outcome.Done;
+        KeyChange change = KeyChange.Written;
         if (verdict != Verdict.Keep) _core.SaveFirst(target.Partition, target.Bucket);
         switch (verdict)
         {
@@ -124,11 +125,12 @@ internal sealed unsafe class Writer
                 return Outcome.Unchanged;
             case Verdict.Remove:
                 // The key may be a view of the record itself: the hooks go first.
-                if (_core.Hooked) Announce(target.Partition, key, ref operation);
+                if (_core.Hooked) Announce(target.Partition, key, ref operation, KeyChange.Removed);
                 _core.Remove(target.Partition, target.Bucket, target.Slot);
                 return Outcome.Done;
             case Verdict.PutFields:
                 next.ValueBytes = existing.ValueBytes;
+                change = next.ExpireAtMs == 0 ? KeyChange.Persisted : KeyChange.Retimed;
                 outcome = PutFields(target, key, existing, next);
                 break;
             default:
@@ -137,7 +139,7 @@ internal sealed unsafe class Writer
                 else outcome = Replace(target, key, ref operation, existing, next);
                 break;
         }
-        if (outcome == Outcome.Done && _core.Hooked) Announce(target.Partition, key, ref operation);
+        if (outcome == Outcome.Done && _core.Hooked) Announce(target.Partition, key, ref operation, change);
         return outcome;
     }
 
@@ -252,9 +254,9 @@ internal sealed unsafe class Writer
 
     // U7: the log first, then whoever watches keys.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Announce<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
+    private void Announce<T>(Partition* partition, in KeyRef key, ref T operation, KeyChange change) where T : struct, IModify
     {
         if (_core.Logging) LastBatch = _core.LogChange(partition, key, ref operation);
-        _core.Observer?.OnChange(key, KeyChange.Written);
+        _core.Observer?.OnChange(key, change);
     }
 }

@@ -1,0 +1,23 @@
+namespace Garnet.Server.Tracking;
+
+/// <summary>
+/// What a command tells of a key it has written, as a keyspace event; stands in its spec. What is the same for all commands
+/// (removed, expiry set or dropped, created) is told without it.
+/// </summary>
+internal sealed record KeyEvent(string Name, int Class)
+{
+    /// <summary>In <see cref="ExpiryAt"/>: the command always sets an expiry.</summary>
+    internal const int Always = -1;
+
+    /// <summary>The event of SET and its relatives.</summary>
+    internal static readonly KeyEvent Set = new("set", NotifyClasses.String);
+
+    /// <summary>The argument from which on options may set an expiry, which is an event of its own; 0 if none does.</summary>
+    public int ExpiryAt { get; init; }
+
+    /// <summary>For a command that moves a key: what is told of the old one, before what is told of the new one.</summary>
+    public string From { get; init; } = "";
+
+    /// <summary>A key that was there is removed first and counts as created anew.</summary>
+    public bool Renews { get; init; }
+}

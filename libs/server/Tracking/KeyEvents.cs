@@ -1,0 +1,138 @@
+using System.Text;
+using Garnet.Server.Admin;
+using Garnet.Server.Commands;
+using Garnet.Server.Keys;
+using Garnet.Server.Net;
+using Garnet.Server.PubSub;
+using Tsavorite;
+
+namespace Garnet.Server.Tracking;
+
+/// <summary>
+/// Keyspace notifications (<c>notify-keyspace-events</c>): what a command has changed, as the notes have it, in the words of its spec
+/// and in Redis's order. While the setting is empty no command comes here.
+///
+/// N3  Events of a command are published after it and before the next one of its connection, inside EXEC too.
+/// </summary>
+internal sealed class KeyEvents(Server server)
+{
+    private NotifyClasses Classes => server.Settings.Inspect.NotifyClasses;
+
+    /// <summary>
+    /// Before a command runs: notes the keys it will look for in vain. Who asks for a key whose time has come removes it, so
+    /// that the event comes now, as in Redis.
+    /// </summary>
+    internal void BeforeRun(ref Call call, CommandSpec spec)
+    {
+        if (spec.Misses == KeyMisses.None || !(Classes.Publishes(NotifyClasses.Miss) || Classes.Publishes(NotifyClasses.Expired)))
+            return;
+        if (spec.Misses == KeyMisses.WithGet && !HasWord(ref call, 3, static (ref Call call, int index) => call.Is(index, "GET"u8)))
+            return;
+        var positions = new List<int>();
+        if (!CommandCommands.TryPositions(ref call, 0, call.Count, spec.Keys, positions))
+            return;
+        foreach (int position in spec.Misses == KeyMisses.First ? positions[..1] : positions)
+            Probe(ref call, position);
+    }
+
+    /// <summary>After a command has run: publishes what was noted.</summary>
+    internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
+    {
+        List<KeyNote> notes = call.Reactor.Notes;
+        for (int i = 0; i < notes.Count; i++)
+        {
+            KeyNote note = notes[i];
+            bool moves = spec.Event is { From.Length: > 0 } && i + 1 < notes.Count && notes[i + 1].Change == KeyChange.Removed;
+            if (note.Missed)
+                Publish(call.Reactor, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
+            else if (note.Change is KeyChange.Expired or KeyChange.Evicted)
+                PublishUnasked(call.Reactor, note);
+            else if (moves)
+                PublishMove(call.Reactor, spec.Event!, notes[++i], note);
+            else
+                PublishChange(ref call, spec, note);
+        }
+    }
+
+    /// <summary>Publishes what no command asked for.</summary>
+    internal void PublishUnasked(Reactor reactor, KeyNote note)
+    {
+        if (note.Change == KeyChange.Expired)
+            Publish(reactor, NotifyClasses.Expired, "expired", note);
+        else if (note.Change == KeyChange.Evicted)
+            Publish(reactor, NotifyClasses.Evicted, "evicted", note);
+    }
+
+    private void PublishChange(ref Call call, CommandSpec spec, KeyNote note)
+    {
+        Reactor reactor = call.Reactor;
+        if (note.Change == KeyChange.Removed)
+            Publish(reactor, NotifyClasses.Generic, "del", note);
+        else if (note.Change == KeyChange.Persisted)
+            Publish(reactor, NotifyClasses.Generic, "persist", note);
+        else if (note.Change == KeyChange.Retimed)
+            Publish(reactor, NotifyClasses.Generic, "expire", note);
+        if (spec.Event is not { } told || note.Change is not (KeyChange.Created or KeyChange.Written))
+            return;
+        if (note.Change == KeyChange.Created || told.Renews)
+            Publish(reactor, NotifyClasses.New, "new", note);
+        Publish(reactor, told.Class, told.Name, note);
+        if (SetsExpiry(ref call, spec, told))
+            Publish(reactor, NotifyClasses.Generic, "expire", note);
+    }
+
+    private void PublishMove(Reactor reactor, KeyEvent told, KeyNote from, KeyNote to)
+    {
+        Publish(reactor, NotifyClasses.New, "new", to);
+        Publish(reactor, told.Class, told.From, from);
+        Publish(reactor, told.Class, told.Name, to);
+    }
+
+    private void Publish(Reactor reactor, int eventClass, string name, KeyNote note)
+    {
+        NotifyClasses classes = Classes;
+        if (!classes.Publishes(eventClass) || note.Database < 0)
+            return;
+        byte[] place = Encoding.ASCII.GetBytes($"@{note.Database}__:"), told = Encoding.ASCII.GetBytes(name);
+        if ((classes.Bits & NotifyClasses.Keyspace) != 0)
+            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyspace"u8, .. place, .. note.Key], told);
+        if ((classes.Bits & NotifyClasses.Keyevent) != 0)
+            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyevent"u8, .. place, .. told], note.Key);
+    }
+
+    private static void Probe(ref Call call, int position)
+    {
+        // Two conditions that no key meets: the operation looks, and the store removes a record whose time has come.
+        var look = new ChangeExpiry { Condition = ExpireCondition.IfNone | ExpireCondition.IfAny, NowMs = call.NowMs };
+        KeyRef key = call.KeyAt(position);
+        call.Store.Modify(in key, ref look);
+        if (!look.Existed)
+            call.Reactor.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
+    }
+
+    // The command has run without an error: its options are known to be right.
+    private static bool SetsExpiry(ref Call call, CommandSpec spec, KeyEvent told)
+    {
+        if (told.ExpiryAt <= 0)
+            return told.ExpiryAt == KeyEvent.Always;
+        int first = told.ExpiryAt;
+        if (spec.Keys.CountArg > 0 && call.TryInt64(spec.Keys.CountArg, out long keys))
+            first = spec.Keys.First + ((int)keys * spec.Keys.Step);
+        return HasWord(ref call, first, static (ref Call call, int index) => call.Is(index, "EX"u8) || call.Is(index, "PX"u8) || call.Is(index, "EXAT"u8) || call.Is(index, "PXAT"u8));
+    }
+
+    private delegate bool WordTest(ref Call call, int index);
+
+    private static bool HasWord(ref Call call, int first, WordTest test)
+    {
+        for (int i = first; i < call.Count; i++)
+        {
+            if (test(ref call, i))
+                return true;
+            if (call.Is(i, "IFEQ"u8) || call.Is(i, "IFNE"u8) || call.Is(i, "IFDEQ"u8) || call.Is(i, "IFDNE"u8))
+                i++; // what it compares with may be any word
+        }
+
+        return false;
+    }
+}

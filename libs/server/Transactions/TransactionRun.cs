@@ -1,0 +1,300 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Admin;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Transactions;
+
+/// <summary>
+/// MULTI and EXEC for the connections of one reactor. Commands are copied into the connection's queue; EXEC gathers the keys
+/// they declare, takes the locks of those partitions in ascending order (U6), runs them on the reactor's thread and gives the
+/// locks back: nobody sees a part of it, and what it wrote is one batch of the log.
+///
+/// X4  A transaction in which some command may touch more than the keys it declares, in the connection's database, takes all
+///     locks (<see cref="StoreSession.LockAll"/>); a command that belongs to connections or messages touches none.
+/// X5  Nothing waits while the locks are held: commands that would park answer at once (<see cref="Call.MayPark"/>), room is made
+///     before.
+/// X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
+///     who exceeds one is closed.
+///
+/// Others wait for the partitions of a transaction as long as it runs: about as long as the same commands take in a pipeline.
+/// </summary>
+internal sealed unsafe class TransactionRun : IDisposable
+{
+    private const int PlansMax = 3;
+
+    private readonly Reactor _reactor;
+    private readonly StoreSession _session;
+    private readonly CommandEntry* _entries;
+    private readonly Reach[] _reaches;
+    private readonly int _select;
+    private readonly ArgList _args = new();
+    private readonly List<int> _positions = [];
+
+    internal TransactionRun(Reactor reactor)
+    {
+        _reactor = reactor;
+        _session = reactor.Session;
+        CommandTable table = reactor.Server.Commands;
+        _entries = table.Entries;
+        _reaches = [.. table.Specs.Select(ReachOf)];
+        _select = table.FindByFullName("SELECT"u8);
+    }
+
+    /// <summary>What of the store a command may touch.</summary>
+    private enum Reach : byte
+    {
+        Nothing,
+        Keys,
+        Everything,
+    }
+
+    /// <summary>Begins a transaction.</summary>
+    internal static void Begin(Connection client)
+    {
+        client.Transaction ??= new Transaction();
+        client.Gate |= Gate.Transaction;
+    }
+
+    /// <summary>Ends a transaction and all watching, whatever had begun.</summary>
+    internal static void End(Connection client)
+    {
+        if (client.Transaction is not { } transaction)
+            return;
+        client.Transaction = null;
+        client.Gate &= ~Gate.Transaction;
+        transaction.Queue.Dispose();
+        if (transaction.Watched is { } watched)
+            client.Reactor.Server.Watches.End(watched);
+    }
+
+    /// <summary>Watches no more; what is queued stays.</summary>
+    internal static void Unwatch(Connection client)
+    {
+        if (client.Transaction is not { Watched: { } watched } transaction)
+            return;
+        client.Reactor.Server.Watches.End(watched);
+        transaction.Watched = null;
+        if ((client.Gate & Gate.Transaction) == 0)
+            client.Transaction = null;
+    }
+
+    /// <summary>Keeps a command for EXEC.</summary>
+    internal Reply Enqueue(ref Call call, CommandEntry* entry)
+    {
+        Transaction transaction = call.Client.Transaction!;
+        bool isUnknown = entry->Id == 0 || ((entry->Flags & CommandFlags.Container) != 0 && call.Count > 1);
+        if (isUnknown)
+        {
+            transaction.Aborted = true;
+            return entry->Run(ref call);
+        }
+
+        if (!transaction.Aborted && !transaction.Touched) // else nothing will run: no memory for it
+        {
+            if (transaction.MemoryBytes + CommandQueue.BytesOf(ref call) > call.Server.QueryBufferLimit)
+                return Overflow(ref call);
+            transaction.Queue.Add(ref call, entry);
+        }
+
+        call.Out.Raw("+QUEUED\r\n"u8);
+        return Reply.Sent;
+    }
+
+    /// <summary>A guard has refused a command while a transaction was open, or EXEC; the refusal begins at <paramref name="refusal"/>.</summary>
+    internal Reply Refused(ref Call call, CommandEntry* entry, byte* refusal)
+    {
+        if ((entry->Flags & CommandFlags.RunsQueue) == 0)
+        {
+            call.Client.Transaction!.Aborted = true;
+            return Reply.Failed;
+        }
+
+        End(call.Client);
+        ReadOnlySpan<byte> cause = new(refusal + 1, (int)(call.Out.Position - refusal) - 3);
+        byte[] text = [.. "EXECABORT Transaction discarded because of: "u8, .. cause.StartsWith("ERR "u8) ? cause[4..] : cause];
+        call.Out.Position = refusal;
+        return call.FailBytes(text);
+    }
+
+    /// <summary>X6: closes a client that has queued or watches too much.</summary>
+    internal static Reply Overflow(ref Call call)
+    {
+        call.Server.Log.QueryBufferExceeded(call.Client.Id, call.Client.Peer.Remote);
+        return Reply.Close;
+    }
+
+    /// <summary>Runs what is queued, or refuses it; ends the transaction.</summary>
+    internal Reply Exec(ref Call call)
+    {
+        Transaction transaction = call.Client.Transaction!;
+        Reply reply;
+        if (transaction.Aborted)
+            reply = call.FailBytes("EXECABORT Transaction discarded because of previous errors."u8);
+        else if (transaction.Touched)
+            reply = Nothing(ref call);
+        else if ((transaction.Queue.Flags & CommandFlags.DenyOom) != 0 && !_session.EnsureRoom(transaction.Queue.Bytes))
+            reply = call.FailBytes([.. "EXECABORT Transaction discarded because of: "u8, .. FaultText.Of(Fault.OutOfMemory)]);
+        else
+            reply = RunLocked(ref call, transaction);
+        End(call.Client);
+        return reply;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _args.Dispose();
+
+    private static Reach ReachOf(CommandSpec spec)
+    {
+        if ((spec.Flags & CommandFlags.OtherDatabases) != 0 || ((spec.Flags & CommandFlags.MovableKeys) != 0 && spec.Keys.CountArg == 0))
+            return Reach.Everything;
+        if (spec.Keys.First > 0)
+            return Reach.Keys;
+        return spec.Group is "connection" or "pubsub" or "transactions" ? Reach.Nothing : Reach.Everything;
+    }
+
+    private static Reply Nothing(ref Call call)
+    {
+        call.Out.NullArray();
+        return Reply.Sent;
+    }
+
+    private Reply RunLocked(ref Call call, Transaction transaction)
+    {
+        Lock(call.Client, transaction);
+        bool runs = !IsTouched(transaction);
+        Reply reply = runs ? RunAll(ref call, transaction.Queue) : Nothing(ref call);
+        _session.Unlock();
+        return reply;
+    }
+
+    // Under the locks of all watched keys: whatever has not been told by now comes later.
+    private bool IsTouched(Transaction transaction)
+    {
+        if (transaction.Watched is not { } watched)
+            return false;
+        foreach (Watch watch in watched.Watches)
+        {
+            if (watch.Existed && !_reactor.Server.Watches.IsThere(watch, _session.NowMs))
+                return true; // its time has come, though nobody has removed it yet
+        }
+
+        return watched.Touched;
+    }
+
+    // The partitions follow from what the databases stand for; if that changed before they were locked, once more.
+    private void Lock(Connection client, Transaction transaction)
+    {
+        for (int plans = 0; plans < PlansMax; plans++)
+        {
+            long changes = _reactor.Store.Namespaces.Changes;
+            if (!TryPlan(client, transaction))
+                break;
+            _session.LockWanted();
+            if (_reactor.Store.Namespaces.Changes == changes)
+                return;
+            _session.Unlock();
+        }
+
+        _session.ForgetWanted();
+        _session.LockAll();
+    }
+
+    private bool TryPlan(Connection client, Transaction transaction)
+    {
+        Store store = _reactor.Store;
+        foreach (Watch watch in transaction.Watched?.Watches ?? [])
+        {
+            fixed (byte* bytes = watch.Bytes)
+                _session.Want(store.KeyFromHash(bytes, watch.Key.Length, store.Namespaces.Id(watch.Database), watch.Hash));
+        }
+
+        int database = client.Database;
+        QueuedCommand* command = transaction.Queue.First;
+        for (int left = transaction.Queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
+        {
+            if (_reaches[command->Command] == Reach.Everything)
+                return false;
+            if (_reaches[command->Command] == Reach.Keys && !TryWantKeys(client, command, store.Namespaces.Id(database)))
+                return false;
+            if (command->Command == _select)
+                database = Selected(client, command, database);
+        }
+
+        return true;
+    }
+
+    private bool TryWantKeys(Connection client, QueuedCommand* command, uint ns)
+    {
+        QueuedCommand.Unpack(command, _args);
+        KeySpec keys = _reactor.Server.Commands.Specs[command->Command].Keys;
+        if (keys.CountArg == 0 && keys.Last == keys.First)
+        {
+            Arg key = _args.Items[keys.First];
+            _session.Want(_reactor.Store.KeyFromHash(key.Bytes, key.Length, ns, command->KeyHash));
+            return true;
+        }
+
+        var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+        _positions.Clear();
+        if (!CommandCommands.TryPositions(ref call, 0, command->ArgCount, keys, _positions))
+            return false;
+        foreach (int position in _positions)
+            _session.Want(call.KeyAt(position, ns));
+        return true;
+    }
+
+    // As SELECT will decide when it runs.
+    private int Selected(Connection client, QueuedCommand* command, int database)
+    {
+        QueuedCommand.Unpack(command, _args);
+        var call = new Call(_reactor, client, _args.Items, command->ArgCount, 0);
+        return call.TryInt64(1, out long number) && number >= 0 && number < _reactor.Server.Settings.Memory.Databases ? (int)number : database;
+    }
+
+    private Reply RunAll(ref Call exec, CommandQueue queue)
+    {
+        Connection client = exec.Client;
+        int own = client.LastCommand;
+        Reply reply = Reply.Sent;
+        if ((client.Gate & Gate.ReplyOff) == 0)
+            exec.Out.Array(queue.Count);
+        QueuedCommand* command = queue.First;
+        for (int left = queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
+        {
+            QueuedCommand.Unpack(command, _args);
+            var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+            client.LastCommand = command->Command;
+            if (RunOne(ref call, _entries + command->Command) == Reply.Close)
+                reply = Reply.Close;
+        }
+
+        client.LastCommand = own;
+        _args.Clear();
+        return reply;
+    }
+
+    private Reply RunOne(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        bool off = (client.Gate & Gate.ReplyOff) != 0;
+        Reply reply = Guards.RunSeen(ref call, entry);
+        Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a transaction");
+        if (reply == Reply.Failed)
+            call.Reactor.Figures.Failed[entry->Id]++;
+        if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))
+            call.Out.Position = client.SegmentStart + before;
+        return reply;
+    }
+
+    // The reply leaves in one go, so it is judged while it grows; the commands run all the same.
+    private bool IsTooMuch(ref Call call)
+    {
+        long bytes = call.Out.Position - call.Client.SegmentStart;
+        if (!call.Client.Muted && bytes > Reactor.SendEarlyBytes && _reactor.SlowReaders.IsOver(call.Client, (int)Math.Min(bytes, int.MaxValue)))
+            _reactor.SlowReaders.Mute(call.Client);
+        return call.Client.Muted;
+    }
+}

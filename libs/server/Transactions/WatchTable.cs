@@ -1,0 +1,167 @@
+using Tsavorite;
+
+namespace Garnet.Server.Transactions;
+
+/// <summary>
+/// Who watches which key. The store's observer tells of every change while anybody watches; it runs under the partition's
+/// lock, and EXEC looks with the locks of the watched keys held, so it sees every change or comes before it. A version kept
+/// with each record would cost every write something, whether anybody watches or not; a bucket's sequence would also
+/// count changes of neighbours.
+///
+/// X1  A key is watched under its partition's lock, in which it is also looked whether it is there: no change is missed.
+/// X2  Keys are told apart by database, not by namespace: who empties or swaps databases holds all locks and touches here
+///     what was in them before it happens.
+/// X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
+/// </summary>
+internal sealed class WatchTable(Server server)
+{
+    private const int Shards = 64;
+
+    private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
+    private int _clients;
+    private long _keys;
+
+    private sealed class Shard
+    {
+        internal readonly Lock Gate = new();
+        internal readonly Dictionary<ulong, Watch> Chains = [];
+        internal volatile int Count;
+    }
+
+    /// <summary>Connections that watch.</summary>
+    internal int Clients => Volatile.Read(ref _clients);
+
+    /// <summary>Keys watched, as often as they are.</summary>
+    internal long Keys => Volatile.Read(ref _keys);
+
+    /// <summary>A connection begins to watch.</summary>
+    internal void Begin()
+    {
+        Interlocked.Increment(ref _clients);
+        if (!server.Changes.Watching) // another may have been the first, and not be through
+            server.Changes.Listen();
+    }
+
+    /// <summary>True if the connection watches the key.</summary>
+    internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
+    {
+        Shard shard = Of(hash);
+        lock (shard.Gate)
+        {
+            for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
+            {
+                if (watch.Owner == owner && watch.Database == database && watch.Key.SequenceEqual(key))
+                    return true;
+            }
+        }
+
+        return false;
+    }
+
+    /// <summary>Adds a watch (X1).</summary>
+    internal void Add(Watch watch)
+    {
+        Shard shard = Of(watch.Hash);
+        lock (shard.Gate)
+        {
+            watch.Next = shard.Chains.GetValueOrDefault(watch.Hash);
+            shard.Chains[watch.Hash] = watch;
+            shard.Count++;
+        }
+
+        Interlocked.Increment(ref _keys);
+    }
+
+    /// <summary>A connection watches no more.</summary>
+    internal void End(WatchedKeys watched)
+    {
+        foreach (Watch watch in watched.Watches)
+            Remove(watch);
+        Interlocked.Add(ref _keys, -watched.Watches.Count);
+        if (Interlocked.Decrement(ref _clients) == 0)
+            server.Changes.Listen();
+    }
+
+    /// <summary>A key has changed; under its partition's lock.</summary>
+    internal unsafe void OnChange(in KeyRef key, KeyChange change)
+    {
+        ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
+        Shard shard = Of(hash);
+        if (shard.Count == 0)
+            return;
+        int database = server.Store.DatabaseOf(key.Namespace);
+        lock (shard.Gate)
+        {
+            for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
+            {
+                bool vanished = change == KeyChange.Expired && !watch.Existed; // X3
+                if (!vanished && watch.Database == database && watch.Key.SequenceEqual(key.Span))
+                    watch.Owner.Touch();
+            }
+        }
+    }
+
+    /// <summary>The database is about to be emptied (X2).</summary>
+    internal void OnFlush(int database) => TouchWhere(watch => watch.Database == database && watch.Existed);
+
+    /// <summary>Two databases are about to change places (X2).</summary>
+    internal void OnSwap(int first, int second)
+    {
+        long nowMs = server.Clock.UnixMs;
+        TouchWhere(watch => (watch.Database == first && (watch.Existed || IsIn(second, watch, nowMs)))
+            || (watch.Database == second && (watch.Existed || IsIn(first, watch, nowMs))));
+    }
+
+    /// <summary>True if the key is there and its time has not come; its partition is locked.</summary>
+    internal bool IsThere(Watch watch, long nowMs) => IsIn(watch.Database, watch, nowMs);
+
+    private unsafe bool IsIn(int database, Watch watch, long nowMs)
+    {
+        fixed (byte* bytes = watch.Bytes)
+            return server.Store.IsLive(server.Store.KeyFromHash(bytes, watch.Key.Length, server.Store.Namespaces.Id(database), watch.Hash), nowMs);
+    }
+
+    private void TouchWhere(Predicate<Watch> holds)
+    {
+        foreach (Shard shard in _shards)
+        {
+            lock (shard.Gate)
+            {
+                foreach (Watch first in shard.Chains.Values)
+                {
+                    for (Watch? watch = first; watch is not null; watch = watch.Next)
+                    {
+                        if (holds(watch))
+                            watch.Owner.Touch();
+                    }
+                }
+            }
+        }
+    }
+
+    private void Remove(Watch watch)
+    {
+        Shard shard = Of(watch.Hash);
+        lock (shard.Gate)
+        {
+            shard.Count--;
+            Watch first = shard.Chains[watch.Hash];
+            if (first != watch)
+            {
+                while (first.Next != watch)
+                    first = first.Next!;
+                first.Next = watch.Next;
+            }
+            else if (watch.Next is { } next)
+            {
+                shard.Chains[watch.Hash] = next;
+            }
+            else
+            {
+                shard.Chains.Remove(watch.Hash);
+            }
+        }
+    }
+
+    private Shard Of(ulong hash) => _shards[hash % Shards];
+}
