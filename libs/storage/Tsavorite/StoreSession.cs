@@ -75,6 +75,34 @@ public sealed unsafe class StoreSession : IDisposable
     }
 
     /// <summary>
+    /// Runs the edit under the key's partition lock (or under <see cref="Lock"/>). <see cref="Outcome.NotFound"/>: the key's
+    /// namespace was given up on the way and nothing was run; look the namespace up again.
+    /// </summary>
+    public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        if (_heldCount != 0 && _held.Contains(partition->Number)) return _writer.Edit(partition, key, ref operation, NowMs);
+        Partition.Enter(partition);
+        Outcome outcome = _writer.Edit(partition, key, ref operation, NowMs);
+        Partition.Exit(partition);
+        return outcome;
+    }
+
+    /// <summary>Shows the live record and its chunks under the key's partition lock: <see cref="Outcome.Done"/> or <see cref="Outcome.NotFound"/>.</summary>
+    public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        bool held = _heldCount != 0 && _held.Contains(partition->Number);
+        if (!held) Partition.Enter(partition);
+        ulong* slot = _writer.Examine(partition, key, ref look, NowMs);
+        if (slot != null && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+        if (!held) Partition.Exit(partition);
+        if (!quiet && slot != null) Hits++;
+        else if (!quiet) Misses++;
+        return slot != null ? Outcome.Done : Outcome.NotFound;
+    }
+
+    /// <summary>
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
     /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between.
     /// </summary>
@@ -110,7 +138,11 @@ public sealed unsafe class StoreSession : IDisposable
         Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
 
     /// <inheritdoc/>
-    public void Dispose() => Unlock();
+    public void Dispose()
+    {
+        Unlock();
+        _writer.Dispose();
+    }
 
     // Measured (StoreBenchmark): inlined into Read, so that a hit makes no call but the caller's own.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -6,10 +6,10 @@ namespace Tsavorite;
 /// growing pause, so that an idle store costs next to nothing.
 /// U5: no step holds a lock for more than a few records. U14: the thread runs at normal priority.
 /// </summary>
-internal sealed unsafe class MoverScheduler
+internal sealed unsafe class MoverScheduler : IDisposable
 {
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
-        RunsPerRound = 256;
+        RunsPerRound = 256, HoldsPerRound = 4096, HoldsPressed = 64;
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
     private enum Relief
     {
@@ -26,6 +26,7 @@ internal sealed unsafe class MoverScheduler
     private readonly Cleaner _cleaner;
     private readonly Evictor _evictor;
     private readonly Reclaimer _reclaimer;
+    private readonly ChunkReaper _reaper;
     private readonly Lock _reclaiming = new();
     private Thread? _thread;
     private volatile bool _stopping;
@@ -44,6 +45,7 @@ internal sealed unsafe class MoverScheduler
         _cleaner = new Cleaner(core);
         _evictor = new Evictor(core);
         _reclaimer = new Reclaimer(core, namespaces);
+        _reaper = new ChunkReaper(core);
     }
 
     public long NowMs => _clockMs();
@@ -57,11 +59,13 @@ internal sealed unsafe class MoverScheduler
         _thread.Start();
     }
 
-    public void Stop()
+    /// <inheritdoc/>
+    public void Dispose()
     {
         _stopping = true;
         _wake.Set();
         _thread?.Join();
+        _reaper.Dispose();
     }
 
     public void Wake() => _wake.Set();
@@ -70,7 +74,7 @@ internal sealed unsafe class MoverScheduler
     public bool Step(long nowMs)
     {
         bool more = Reclaim();
-        bool worked = _core.Records.ReturnExtents(RunsPerRound);
+        bool worked = _core.Records.ReturnExtents(RunsPerRound) | _reaper.Step(HoldsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
@@ -107,7 +111,7 @@ internal sealed unsafe class MoverScheduler
         while (arena.Used + need > arena.Ceiling)
         {
             if (rounds-- == 0) return Relief.Some;
-            if (_core.Records.ReturnExtents(EvictionsPerRound) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;

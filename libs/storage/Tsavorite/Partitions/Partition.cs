@@ -60,6 +60,8 @@ internal unsafe struct Partition
     [FieldOffset(232)] public long Merges;
     /// <summary>While a write holds several partitions: the log's batch that all its entries go to; else 0.</summary>
     [FieldOffset(240)] public ulong PinnedBatch;
+    /// <summary>Chunks whose root is gone, to be removed in the background.</summary>
+    [FieldOffset(248)] public Orphan* Orphans;
 
     /// <summary>Takes the lock: one compare-exchange when it is free.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
