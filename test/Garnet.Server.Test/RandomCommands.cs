@@ -8,6 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
+    // H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -16,6 +17,8 @@ internal sealed class RandomCommands(int seed)
         "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "INCRBYFLOAT N F", "GETDEL K", "GETEX K EX T", "GETEX K PERSIST", "GETEX K PX 1",
         "DEL K K", "UNLINK K", "DELEX K", "DELEX K IFNE V", "DELIFEQ K V", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE", "COPY K K DB 1 REPLACE", "MOVE K 1",
         "EXPIRE K T", "EXPIRE K 0", "PEXPIRE K 1", "EXPIRE K T NX", "EXPIRE K T GT", "PERSIST K", "EXPIREAT K 1",
+        "HSET H M V", "HSET H M V M V", "HSET H B", "HSETNX H M V", "HINCRBY H C I", "HINCRBYFLOAT H C F", "HDEL H M", "HDEL H M M C", "HDEL H D", "HMSET H M V", "HSET K M V", "SET H V",
+        "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
 
@@ -26,7 +29,7 @@ internal sealed class RandomCommands(int seed)
     {
         string shape = Shapes[_random.Next(Shapes.Length)];
         if (shape is "FLUSHDB" or "SWAPDB 0 1" && _random.Next(20) != 0) shape = "SET K V";
-        string[] words = shape.Split(' ');
+        string[] words = [.. shape.Split(' ').SelectMany(Words)];
         text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
         foreach (string word in words)
         {
@@ -35,8 +38,19 @@ internal sealed class RandomCommands(int seed)
         }
     }
 
+    private string[] Words(string word)
+    {
+        if (word is not ("B" or "D")) return [word];
+        int from = _random.Next(200);
+        IEnumerable<string> members = Enumerable.Range(from, _random.Next(1, 150)).Select(static i => "member:" + i.ToString(CultureInfo.InvariantCulture));
+        return [.. word == "D" ? members : members.SelectMany(static member => (string[])[member, "V"])];
+    }
+
     private string Argument(string word) => word switch
     {
+        "H" => "hash:" + _random.Next(3),
+        "M" => "member:" + _random.Next(200),
+        "C" => "count:" + _random.Next(3),
         "K" => "key:" + _random.Next(Keys),
         "N" => "number:" + _random.Next(Keys / 3),
         "V" => Value(),

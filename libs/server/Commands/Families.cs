@@ -5,6 +5,7 @@ using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Types.Counters;
+using Garnet.Server.Types.Hashes;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
 using Tsavorite;
@@ -21,6 +22,7 @@ internal static class Families
         CompareCommands.Register(table);
         TagCommands.Register(table);
         CounterCommands.Register(table);
+        HashCommands.Register(table);
         KeyCommands.Register(table);
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
@@ -45,6 +47,7 @@ internal static class Families
         CompareCommands.Replay(table);
         TagCommands.Replay(table);
         CounterCommands.Replay(table);
+        HashCommands.Replay(table);
         KeyCommands.Replay(table);
         return table;
     }

@@ -9,8 +9,10 @@ namespace Garnet.Server.Types.Collections;
 /// </summary>
 internal unsafe struct Entry
 {
-    internal const int ExpiryBytes = 8, ScoreBytes = 8;
+    internal const uint ExpiryBytes = 8, ScoreBytes = 8;
 
+    /// <summary>First byte of the entry; null if there is none.</summary>
+    internal byte* Start;
     internal byte* Key;
     internal byte* Value;
     internal int KeyBytes;
@@ -75,10 +77,11 @@ internal unsafe struct Entry
         uint word = 0;
         if (form == EntryForm.Pair && !VarInt.TryRead(ref at, end, out word))
             return false;
-        uint valueBytes = form == EntryForm.Pair ? word >> 1 : form == EntryForm.Scored ? ScoreBytes : 0;
+        uint valueBytes = form == EntryForm.Pair ? word >> 1 : form == EntryForm.Scored ? ScoreBytes : 0u;
         uint expiryBytes = (word & 1) * ExpiryBytes;
         if ((ulong)(end - at) < (ulong)keyBytes + valueBytes + expiryBytes)
             return false;
+        entry.Start = start;
         entry.Key = at;
         entry.KeyBytes = (int)keyBytes;
         entry.Value = at + keyBytes;

@@ -33,7 +33,7 @@ internal unsafe struct Page
     internal readonly int Count => *(int*)_at;
 
     /// <summary>Bytes of the entries that are alive.</summary>
-    internal readonly int LiveBytes => Used - HeaderBytes - *(int*)(_at + 8);
+    internal readonly int LiveBytes => Used - HeaderBytes - DeadBytes;
 
     private readonly int Used => *(int*)(_at + 4);
 
@@ -92,13 +92,15 @@ internal unsafe struct Page
 
     internal readonly byte FingerprintAt(int slot) => Group(slot)[slot % GroupSlots];
 
+    /// <summary>True if one more entry of that many bytes fits.</summary>
+    internal readonly bool HasRoom(long bytes) => _bytes - Used - ((Count + GroupSlots) / GroupSlots * (long)GroupBytes) >= bytes;
+
     /// <summary>Adds an entry of that many bytes, which the caller writes; null if there is no room.</summary>
     internal readonly byte* TryAdd(byte fingerprint, int bytes)
     {
-        int count = Count, used = Used;
-        int groups = (count + GroupSlots) / GroupSlots;
-        if (_bytes - used - (groups * (long)GroupBytes) < bytes)
+        if (!HasRoom(bytes))
             return null;
+        int count = Count, used = Used;
         Group(count)[count % GroupSlots] = fingerprint;
         SetOffset(count, used);
         *(int*)_at = count + 1;
@@ -123,8 +125,11 @@ internal unsafe struct Page
         *(int*)_at = last;
     }
 
-    /// <summary>True if a larger page may take the bytes over as they are.</summary>
-    internal readonly bool IsTidy(int newBytes) => *(int*)(_at + 8) * 8L < Used && newBytes >= NarrowBytesMax == IsWide;
+    /// <summary>Bytes of entries no slot names any more.</summary>
+    internal readonly int DeadBytes => *(int*)(_at + 8);
+
+    /// <summary>True if a page of that many bytes has slots like these.</summary>
+    internal readonly bool IsLike(int bytes) => bytes >= NarrowBytesMax == IsWide;
 
     /// <summary>Copies everything to fresh bytes, more than now, without looking at single entries.</summary>
     internal readonly Page CopyTo(byte* to, int bytes)

@@ -55,8 +55,8 @@ public unsafe ref struct RecordEdit
     /// <summary>The clock by which the caller decides what is due.</summary>
     public readonly long NowMs => _nowMs;
 
-    /// <summary>True once memory ran out.</summary>
-    public bool OutOfMemory { get; private set; }
+    /// <summary>True once memory ran out; an edit that can do without what it asked for sets it back.</summary>
+    public bool OutOfMemory { get; set; }
 
     /// <summary>Number that no other record with chunks has, 0 before <see cref="TakeOwner"/>. Hard to guess: a seed for hashes.</summary>
     public ulong Owner { get; private set; }
@@ -117,6 +117,9 @@ public unsafe ref struct RecordEdit
     /// <summary>Gives the record an owner number; it is kept with the next <see cref="Write"/>.</summary>
     public void TakeOwner() => Owner = _core.NextOwner();
 
+    /// <summary>Takes <see cref="TakeOwner"/> back, before anything was written.</summary>
+    public void DropOwner() => Owner = 0;
+
     /// <summary>A chunk's bytes, or null. Valid until that chunk is written or removed.</summary>
     public byte* Chunk(uint number, out int bytes)
     {
@@ -169,6 +172,21 @@ public unsafe ref struct RecordEdit
     public void RemoveChunk(uint number)
     {
         if (FindChunk(number, out _, out byte* bucket, out ulong* slot) != null) _core.Remove(_partition, bucket, slot);
+    }
+
+    /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
+    public long Footprint(out int records)
+    {
+        long bytes = _core.Records.Capacity(_record);
+        records = 1;
+        for (uint number = 0; Owner != 0 && number < LimitOf(Value); number++)
+        {
+            byte* chunk = FindChunk(number, out _, out _, out _);
+            if (chunk == null) continue;
+            bytes += _core.Records.Capacity(chunk);
+            records++;
+        }
+        return bytes;
     }
 
     /// <summary>Seeded hash of bytes behind which 16 more can be read; 64 bits, all good.</summary>

@@ -1,0 +1,100 @@
+using Garnet.Common;
+using Garnet.Server.Commands;
+using Garnet.Server.Keys;
+using Garnet.Server.Net;
+using Garnet.Server.Types.Hashes;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>
+/// Copies a collection with chunks to another key, whose partition is another one: its chunks are dealt out anew there. The log gets
+/// what a client would have sent to build it. Both partitions are locked by the session.
+/// </summary>
+internal static unsafe class CollectionTransfer
+{
+    /// <summary>Copies; what stood under the target is gone.</summary>
+    internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
+    {
+        StoreSession store = call.Store;
+        uint chunks = Root.Chunks(root.Value);
+        bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
+        CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
+        var delete = default(DeleteKey);
+        store.Modify(in target, ref delete);
+        Outcome outcome = Outcome.Done;
+        for (uint number = 0; number < chunks && outcome == Outcome.Done; number++)
+        {
+            var text = new ChunkText { Number = number };
+            store.Examine(in source, ref text, quiet: true);
+            outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
+            for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
+            {
+                var one = new ChunkText { Number = number, OnlySlot = slot + 1 };
+                store.Examine(in source, ref one, quiet: true);
+                outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
+            }
+        }
+
+        if (outcome != Outcome.Done)
+        {
+            store.Modify(in target, ref delete);
+            return outcome;
+        }
+
+        var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
+        store.Modify(in target, ref expiry);
+        return Outcome.Done;
+    }
+
+    private static Outcome Feed(StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    {
+        if (text.Bytes.Count == 0)
+            return Outcome.Done;
+        Operands.TryDecode(new ReadOnlySpan<byte>(text.Bytes.Head, text.Bytes.Count), out Operands operands);
+        Outcome outcome = Outcome.TooLarge;
+        if (kind == RecordKind.Hash)
+        {
+            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref put);
+        }
+
+        text.Bytes.Free();
+        return outcome;
+    }
+
+    /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one.</summary>
+    private struct ChunkText : IExamine
+    {
+        internal uint Number;
+        /// <summary>One more than the slot that is wanted, 0 for all.</summary>
+        internal int OnlySlot;
+        internal ByteQueue Bytes;
+        internal int Slots;
+        internal long ExpireAtMs;
+
+        public void Look(ref RecordEdit record)
+        {
+            EntryForm form = record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair;
+            Page page = ChunkedMembers.Open(ref record, Number);
+            Slots = page.Count;
+            for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
+            {
+                Entry entry = page.EntryAt(form, slot);
+                if (entry.ExpireAtMs != 0 != (OnlySlot != 0))
+                    continue;
+                ExpireAtMs = entry.ExpireAtMs;
+                Add(entry.KeySpan);
+                if (form == EntryForm.Pair)
+                    Add(entry.ValueSpan);
+            }
+        }
+
+        private void Add(ReadOnlySpan<byte> bytes)
+        {
+            byte* length = stackalloc byte[VarInt.BytesMax];
+            Bytes.Append(length, (int)(VarInt.Write(length, (uint)bytes.Length) - length));
+            Bytes.Append(bytes);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>Random numbers for one command: xorshift from a seed of the process.</summary>
+internal struct RandomBits
+{
+    private ulong _state;
+
+    internal static RandomBits Create() => new() { _state = (ulong)System.Random.Shared.NextInt64() | 1 };
+
+    /// <summary>A number below <paramref name="below"/>.</summary>
+    internal ulong Below(ulong below)
+    {
+        _state ^= _state << 13;
+        _state ^= _state >> 7;
+        _state ^= _state << 17;
+        return Math.BigMul(_state * 0x9E3779B97F4A7C15, below, out _);
+    }
+}

@@ -1,0 +1,106 @@
+using System.Globalization;
+
+namespace Garnet.Wire.Differential;
+
+/// <summary>
+/// Random commands on collections from a seed: few keys and fields, so that they meet; now and then many at once, so that the forms
+/// change; numbers and options chosen to hurt.
+/// </summary>
+internal sealed class CollectionStream(Random random)
+{
+    private static readonly string[] Keys = ["h1", "h2", "s1", "s2", "s3", "l1", "l2", "z1", "z2", "str"];
+    private static readonly string[] Members = ["a", "b", "c", "", "1", "2", "-3", "10", "99999999999999999999", "007", "member", "\0\r\n\xff", "long-member-0123456789012345678901234567890123456789012345678901234567890123456789"];
+    private static readonly string[] Integers = ["0", "1", "-1", "2", "-2", "5", "100", "-100", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "abc", "", "1.5", " 1"];
+    private static readonly string[] Floats = ["0", "1", "-1.5", "3.25", "1e5", "inf", "-inf", "nan", "abc", "", "1e400", " 1", "0.1", "5.0e-3"];
+
+    public string[] Next() => random.Next(20) switch
+    {
+        < 9 => Hash(),
+        < 10 => Any(),
+        _ => Space(),
+    };
+
+    private string[] Hash()
+    {
+        string key = Key('h');
+        return random.Next(26) switch
+        {
+            < 5 => [Pick("HSET", "HSET", "HMSET"), key, Member(), Value(), .. random.Next(3) == 0 ? (string[])[Member(), Value()] : []],
+            5 => ["HSET", key, .. Many(2)],
+            6 => ["HSETNX", key, Member(), Value()],
+            7 or 8 => ["HGET", key, Member()],
+            9 => ["HMGET", key, Member(), Member(), "nosuch"],
+            10 => ["HGETALL", key],
+            11 => [Pick("HKEYS", "HVALS"), key],
+            12 => ["HLEN", key],
+            13 => [Pick("HEXISTS", "HSTRLEN"), key, Member()],
+            14 or 15 => ["HDEL", key, Member(), .. random.Next(2) == 0 ? (string[])[Member(), Member()] : []],
+            16 => ["HDEL", key, .. Many(1)],
+            17 or 18 => ["HINCRBY", key, Member(), Pick(Integers)],
+            19 => ["HINCRBYFLOAT", key, Member(), Pick(Floats)],
+            20 => ["HRANDFIELD", key, .. random.Next(2) == 0 ? (string[])[Pick("0", "2", "-3", "1000", "abc", "-9223372036854775808"), .. Some("WITHVALUES", "bogus")] : []],
+            21 => ["HSCAN", key, Pick("0", "0", "0", "abc"), .. Scan()],
+            22 => ["OBJECT", "ENCODING", key],
+            23 => ["HSET", key, Member()],
+            _ => ["HSET", key, Number(), Value()],
+        };
+    }
+
+    private string[] Any() => random.Next(3) switch
+    {
+        0 => ["SET", Pick(Keys), "text"],
+        1 => ["GET", Pick(Keys)],
+        _ => ["APPEND", Pick(Keys), "x"],
+    };
+
+    private string[] Space() => random.Next(12) switch
+    {
+        0 => ["DEL", Pick(Keys)],
+        1 => ["UNLINK", Pick(Keys)],
+        2 => ["RENAME", Pick(Keys), Pick(Keys)],
+        3 => ["COPY", Pick(Keys), Pick(Keys), .. Some("REPLACE")],
+        4 => ["TYPE", Pick(Keys)],
+        5 => ["EXPIRE", Pick(Keys), Pick("100", "1000", "0", "-1")],
+        6 => ["PERSIST", Pick(Keys)],
+        7 => ["TTL", Pick(Keys)],
+        8 => ["EXISTS", Pick(Keys), Pick(Keys)],
+        9 => ["SCAN", "0", "COUNT", "1000", "TYPE", Pick("hash", "set", "list", "zset", "string", "bogus")],
+        10 => ["MOVE", Pick(Keys), "1"],
+        _ => random.Next(40) == 0 ? ["FLUSHDB"] : ["DBSIZE"],
+    };
+
+    private string[] Scan() => [.. random.Next(2) == 0 ? (string[])["MATCH", Pick("*", "a*", "[ab]", "1?", "")] : [], .. random.Next(2) == 0 ? (string[])["COUNT", Pick("1", "10", "1000", "0", "abc")] : [], .. Some("bogus")];
+
+    // Two hundred or so: past the thresholds of small forms and several chunks large.
+    private string[] Many(int width)
+    {
+        int from = random.Next(600), count = random.Next(10, 250);
+        return [.. Enumerable.Range(from, count).SelectMany(i => width == 2 ? (string[])["f" + Text(i), Value()] : ["f" + Text(i)])];
+    }
+
+    private string Key(char type) => random.Next(12) == 0 ? Pick(Keys) : type + Text(random.Next(1, type == 's' ? 4 : 3));
+
+    private string Member() => random.Next(3) == 0 ? "f" + Text(random.Next(600)) : Pick(Members);
+
+    private string Number() => Text(random.Next(-20, 20));
+
+    private string Value() => random.Next(12) switch
+    {
+        0 => new string('v', random.Next(60, 70)),
+        1 => new string('w', random.Next(2000)),
+        2 => Pick(Integers),
+        3 => Pick(Floats),
+        _ => Text(random.Next(1000)),
+    };
+
+    private string[] Some(params string[] choices)
+    {
+        List<string> chosen = [];
+        while (random.Next(5) < 2) chosen.Add(Pick(choices));
+        return [.. chosen];
+    }
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    private string Pick(params string[] choices) => choices[random.Next(choices.Length)];
+}
