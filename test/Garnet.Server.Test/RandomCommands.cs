@@ -24,11 +24,16 @@ internal sealed class RandomCommands(int seed)
 
     private readonly Random _random = new(seed);
 
+    /// <summary>Whether keys may be given a time that comes while the test runs.</summary>
+    internal bool Expires { get; init; } = true;
+
     /// <summary>The next command as bytes of the protocol.</summary>
     internal void AddTo(StringBuilder text)
     {
         string shape = Shapes[_random.Next(Shapes.Length)];
         if (shape is "FLUSHDB" or "SWAPDB 0 1" && _random.Next(20) != 0) shape = "SET K V";
+        if (!Expires) shape = shape.Replace("PX 1", "PX 100000000", StringComparison.Ordinal).Replace("PEXPIRE K 1", "PERSIST K", StringComparison.Ordinal)
+            .Replace("PEXPIRE H 1", "PERSIST H", StringComparison.Ordinal).Replace("PSETEX K 1 V", "SET K V", StringComparison.Ordinal);
         string[] words = [.. shape.Split(' ').SelectMany(Words)];
         text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
         foreach (string word in words)

@@ -74,7 +74,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public bool Step(long nowMs)
     {
         bool more = Reclaim();
-        bool worked = _core.Records.ReturnExtents(RunsPerRound) | _reaper.Step(HoldsPerRound);
+        bool worked = _core.Records.ReturnExtents(RunsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
@@ -82,6 +82,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }
+        worked |= _reaper.Step(HoldsPerRound);
         Arena arena = _core.Arena;
         if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
             worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
