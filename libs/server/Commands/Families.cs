@@ -6,6 +6,7 @@ using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Sets;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
 using Tsavorite;
@@ -23,6 +24,7 @@ internal static class Families
         TagCommands.Register(table);
         CounterCommands.Register(table);
         HashCommands.Register(table);
+        SetCommands.Register(table);
         KeyCommands.Register(table);
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
@@ -48,6 +50,7 @@ internal static class Families
         TagCommands.Replay(table);
         CounterCommands.Replay(table);
         HashCommands.Replay(table);
+        SetCommands.Replay(table);
         KeyCommands.Replay(table);
         return table;
     }

@@ -15,8 +15,9 @@ internal sealed class CollectionStream(Random random)
 
     public string[] Next() => random.Next(20) switch
     {
-        < 9 => Hash(),
-        < 10 => Any(),
+        < 6 => Hash(),
+        < 13 => Set(),
+        < 14 => Any(),
         _ => Space(),
     };
 
@@ -43,6 +44,36 @@ internal sealed class CollectionStream(Random random)
             22 => ["OBJECT", "ENCODING", key],
             23 => ["HSET", key, Member()],
             _ => ["HSET", key, Number(), Value()],
+        };
+    }
+
+    private string[] Set()
+    {
+        string key = Key('s');
+        return random.Next(30) switch
+        {
+            < 4 => ["SADD", key, Member(), .. random.Next(2) == 0 ? (string[])[Member(), Number()] : []],
+            4 or 5 => ["SADD", key, Number(), Number(), Number()],
+            6 => ["SADD", key, .. Many(1)],
+            7 => ["SADD", key, .. Enumerable.Range(random.Next(-300, 300), random.Next(1, 700)).Select(i => Text(i * 7))],
+            8 or 9 => ["SREM", key, Member(), .. random.Next(2) == 0 ? (string[])[Number(), Member()] : []],
+            10 => ["SREM", key, .. Many(1)],
+            11 => ["SISMEMBER", key, Member()],
+            12 => ["SMISMEMBER", key, Member(), Number(), "1"],
+            13 => ["SCARD", key],
+            14 or 15 => ["SMEMBERS", key],
+            16 => ["SPOP", "single", .. random.Next(2) == 0 ? (string[])[Pick("0", "1", "-1", "abc", "9223372036854775807")] : []],
+            17 => ["SADD", "single", "1"],
+            18 => ["SRANDMEMBER", key, .. random.Next(2) == 0 ? (string[])[Pick("0", "2", "-3", "1000", "abc", "-9223372036854775808")] : []],
+            19 => ["SMOVE", key, Key('s'), Member()],
+            20 => ["SMOVE", key, Key('s'), Number()],
+            21 => ["SSCAN", key, Pick("0", "0", "abc"), .. Scan()],
+            22 => [Pick("SINTER", "SUNION", "SDIFF"), key, Key('s'), .. random.Next(2) == 0 ? (string[])[Key('s')] : []],
+            23 => [Pick("SINTERSTORE", "SUNIONSTORE", "SDIFFSTORE"), Key('s'), key, .. random.Next(2) == 0 ? (string[])[Key('s')] : []],
+            24 => ["SINTERCARD", Pick("1", "2", "3", "0", "abc"), key, Key('s'), .. random.Next(2) == 0 ? (string[])["LIMIT", Pick("0", "1", "5", "-1", "abc")] : []],
+            25 => ["OBJECT", "ENCODING", key],
+            26 => ["SADD", key],
+            _ => ["SADD", key, Value()],
         };
     }
 

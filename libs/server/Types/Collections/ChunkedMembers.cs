@@ -1,4 +1,5 @@
 using System.Numerics;
+using Garnet.Common.Bytes;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -54,21 +55,34 @@ internal static unsafe class ChunkedMembers
         byte* from = edit.Value + Root.PackedBytes, end = from + bytes;
         for (; Entry.TryRead(form, from, end, out Entry entry); from += entry.Bytes)
             page.Take(Fingerprint(RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner)), entry, form);
-        var flags = (byte)(Root.Flags(edit.Value) | RootFlags.Chunked);
-        byte* value = edit.Write(Root.ChunkedBytes, force: true);
-        if (value == null)
+        return TrySettleUnpacked(ref edit, Root.Flags(edit.Value), count, bytes);
+    }
+
+    /// <summary>Moves the members of a set of integers to chunks, as text of so many bytes.</summary>
+    internal static bool UnpackIntegers(ref RecordEdit edit, int bytes)
+    {
+        int count = IntegerSet.Count(edit.Value), capacity = Page.CapacityFor(count, bytes);
+        edit.TakeOwner();
+        byte* at = edit.WriteChunk(0, capacity);
+        if (at == null)
         {
-            edit.RemoveChunk(0);
             edit.DropOwner();
             return false;
         }
 
-        new Span<byte>(value, Root.ChunkedBytes).Clear();
-        *value = flags;
-        Root.SetChunks(value, 1);
-        Root.SetChunkedCount(value, count);
-        Root.SetEntryBytes(value, bytes);
-        edit.Close();
+        Page page = Page.Clear(at, capacity);
+        byte* digits = stackalloc byte[NumberText.Int64BytesMax + 32];
+        for (int i = 0; i < count; i++)
+        {
+            int length = (int)(NumberText.Write(digits, IntegerSet.At(edit.Value, i)) - digits);
+            var entry = new Entry { Key = digits, KeyBytes = length, Bytes = length + 1 };
+            page.Take(Fingerprint(RecordEdit.Hash(digits, length, edit.Owner)), entry, EntryForm.Member);
+        }
+
+        if (!TrySettleUnpacked(ref edit, RootFlags.None, count, bytes))
+            return false;
+        for (uint chunks = 1; bytes > chunks * (long)ChunkBytes && Root.Chunks(edit.Value) == chunks; chunks++)
+            Split(ref edit, EntryForm.Member, chunks);
         return true;
     }
 
@@ -144,6 +158,26 @@ internal static unsafe class ChunkedMembers
             if (slot < (ulong)page.Count)
                 return page.EntryAt(form, (int)slot);
         }
+    }
+
+    // The entries are in chunk 0: makes the record their root, or takes it all back.
+    private static bool TrySettleUnpacked(ref RecordEdit edit, RootFlags flags, long count, long bytes)
+    {
+        byte* value = edit.Write(Root.ChunkedBytes, force: true);
+        if (value == null)
+        {
+            edit.RemoveChunk(0);
+            edit.DropOwner();
+            return false;
+        }
+
+        new Span<byte>(value, Root.ChunkedBytes).Clear();
+        *value = (byte)(flags | RootFlags.Chunked);
+        Root.SetChunks(value, 1);
+        Root.SetChunkedCount(value, count);
+        Root.SetEntryBytes(value, bytes);
+        edit.Close();
+        return true;
     }
 
     private static byte Fingerprint(ulong hash) => (byte)(hash >> 56);

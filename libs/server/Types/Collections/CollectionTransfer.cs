@@ -3,6 +3,7 @@ using Garnet.Server.Commands;
 using Garnet.Server.Keys;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Sets;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -58,6 +59,11 @@ internal static unsafe class CollectionTransfer
             var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted };
             outcome = store.Edit(in target, ref put);
         }
+        else if (kind == RecordKind.Set)
+        {
+            var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref add);
+        }
 
         text.Bytes.Free();
         return outcome;
@@ -90,11 +96,6 @@ internal static unsafe class CollectionTransfer
             }
         }
 
-        private void Add(ReadOnlySpan<byte> bytes)
-        {
-            byte* length = stackalloc byte[VarInt.BytesMax];
-            Bytes.Append(length, (int)(VarInt.Write(length, (uint)bytes.Length) - length));
-            Bytes.Append(bytes);
-        }
+        private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
     }
 }

@@ -1,4 +1,6 @@
 using System.Numerics;
+using System.Runtime.CompilerServices;
+using Garnet.Common.Bytes;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -18,9 +20,11 @@ internal unsafe struct MemberWalk
     private int _slot;
     private uint _chunk;
     private bool _begun;
+    private bool _integers;
     private Entry _current;
+    private fixed byte _digits[NumberText.Int64BytesMax + 12];
 
-    /// <summary>The entry the walk is at.</summary>
+    /// <summary>The entry the walk is at. Of a set of integers it is valid until the next step, and while the walk is not copied.</summary>
     internal readonly Entry Current => _current;
 
     /// <summary>Goes on to the next entry; false at the end.</summary>
@@ -30,6 +34,8 @@ internal unsafe struct MemberWalk
             Begin(ref edit);
         if (_at != null)
             return NextPacked(ref edit, form);
+        if (_integers)
+            return NextInteger(ref edit);
         while (_slot == _page.Count)
         {
             if (++_chunk >= Root.Chunks(edit.Value))
@@ -40,6 +46,14 @@ internal unsafe struct MemberWalk
 
         _current = _page.EntryAt(form, _slot++);
         return true;
+    }
+
+    /// <summary>Passes over so many entries of a packed collection, before the first step.</summary>
+    internal void Skip(ref RecordEdit edit, EntryForm form, int entries)
+    {
+        Begin(ref edit);
+        for (int i = 0; i < entries; i++)
+            NextPacked(ref edit, form);
     }
 
     /// <summary>The chunk that a cursor is at, and the cursor behind it (0 = the end).</summary>
@@ -73,6 +87,9 @@ internal unsafe struct MemberWalk
             return;
         }
 
+        _integers = Root.Has(edit.Value, RootFlags.Integers);
+        if (_integers)
+            return;
         _at = edit.Value + Root.PackedBytes;
         _left = Root.PackedCount(edit.Value);
     }
@@ -82,6 +99,16 @@ internal unsafe struct MemberWalk
         if (_left-- <= 0 || !Entry.TryRead(form, _at, edit.Value + edit.ValueBytes, out _current))
             return false;
         _at += _current.Bytes;
+        return true;
+    }
+
+    private bool NextInteger(ref RecordEdit edit)
+    {
+        if (_slot >= IntegerSet.Count(edit.Value))
+            return false;
+        byte* digits = (byte*)Unsafe.AsPointer(ref _digits[0]);
+        int length = (int)(NumberText.Write(digits, IntegerSet.At(edit.Value, _slot++)) - digits);
+        _current = new Entry { Start = digits, Key = digits, KeyBytes = length };
         return true;
     }
 }

@@ -1,8 +1,12 @@
+using Garnet.Common.Bytes;
+
 namespace Garnet.Server.Types.Collections;
 
 /// <summary>Random numbers for one command: xorshift from a seed of the process.</summary>
-internal struct RandomBits
+internal unsafe struct RandomBits
 {
+    /// <summary>Where the text of a drawn integer stands until the next draw.</summary>
+    internal fixed byte Digits[NumberText.Int64BytesMax + 12];
     private ulong _state;
 
     internal static RandomBits Create() => new() { _state = (ulong)System.Random.Shared.NextInt64() | 1 };

@@ -80,7 +80,7 @@ internal unsafe struct RandomChoice : IExamine
     {
         long wanted = Math.Min(_wanted, live);
         Begin(wanted);
-        if (wanted <= FewMax && wanted * 4 < live)
+        if (wanted <= FewMax && wanted * 4 < live && !Root.Has(record.Value, RootFlags.Integers))
         {
             ReplyFew(ref record, live, (int)wanted);
             return;

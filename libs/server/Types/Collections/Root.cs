@@ -19,7 +19,7 @@ internal enum RootFlags : byte
 }
 
 /// <summary>
-/// The value of a collection's record. Packed: 0 flags, 1-2 number of entries, then the entries one behind the other.
+/// The value of a collection's record. Packed (or <see cref="IntegerSet"/>): 0 flags, 1-2 number of entries, then the entries one behind the other.
 /// Chunked: 0 flags, 4-7 number of chunks (the store reads it too), 8-15 number of entries, 16-23 bytes of all entries; then
 /// what the type keeps.
 /// </summary>
@@ -49,8 +49,9 @@ internal static unsafe class Root
 
     internal static void SetEntryBytes(byte* value, long bytes) => Unsafe.WriteUnaligned(value + 16, bytes);
 
-    /// <summary>Number of entries, for whatever form but integers.</summary>
-    internal static long Count(byte* value) => IsChunked(value) ? ChunkedCount(value) : PackedCount(value);
+    /// <summary>Number of entries, in whatever form.</summary>
+    internal static long Count(byte* value) =>
+        IsChunked(value) ? ChunkedCount(value) : Has(value, RootFlags.Integers) ? IntegerSet.Count(value) : PackedCount(value);
 
     /// <summary>Sets flags of an open or closed root.</summary>
     internal static void Raise(ref RecordEdit edit, RootFlags flags)

@@ -35,7 +35,7 @@ internal static unsafe class HashCommands
     internal static void Replay(ReplayTable table)
     {
         table.AddEdit<HashPut>();
-        table.AddEdit<HashRemove>();
+        table.AddEdit<RemoveMembers>();
     }
 
     internal static CommandSpec Read(string name, int arity, string syntax, string summary) => Spec(name, arity, ReadFast, "RO ACCESS", syntax, summary);
@@ -213,7 +213,7 @@ internal readonly struct HDel : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        var remove = new HashRemove { Fields = new Operands(call.Args + 2, call.Count - 2) };
+        var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = new Operands(call.Args + 2, call.Count - 2) };
         CollectionCalls.Edit(ref call, ref remove);
         return remove.WrongKind ? call.Fail(Fault.WrongType) : call.Int(remove.Removed);
     }

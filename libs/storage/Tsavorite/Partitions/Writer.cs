@@ -11,9 +11,12 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class Writer : IDisposable
 {
+    /// <summary>Looks that may be nested: one walks a collection, another asks a second one about each entry.</summary>
+    private const int NestedMax = 4;
     private readonly StoreCore _core;
     private readonly Shape* _shape;
-    private readonly ChunkScratch _scratch = new();
+    private readonly ChunkScratch?[] _scratches = new ChunkScratch?[NestedMax];
+    private int _nested;
 
     /// <summary>The log's batch that the last change went to.</summary>
     public ulong LastBatch;
@@ -70,11 +73,12 @@ internal sealed unsafe class Writer : IDisposable
     public Outcome Edit<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IEdit
     {
         if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.NotFound;
-        RecordEdit edit = new(_core, partition, _scratch, key, nowMs);
+        ChunkScratch scratch = Scratch();
+        RecordEdit edit = new(_core, partition, scratch, key, nowMs);
         if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
         {
             _core.RemoveUnasked(partition, edit.Bucket, edit.Slot, key, KeyChange.Expired);
-            edit = new(_core, partition, _scratch, key, nowMs);
+            edit = new(_core, partition, scratch, key, nowMs);
         }
         bool changed = operation.Run(ref edit);
         if (changed && _core.Hooked) Announce(partition, key, ref operation);
@@ -84,11 +88,13 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>Shows the live record and its chunks; the word's frequency is the caller's to raise.</summary>
     public ulong* Examine<T>(Partition* partition, in KeyRef key, ref T look, long nowMs) where T : struct, IExamine
     {
-        RecordEdit record = new(_core, partition, _scratch, key, nowMs);
+        RecordEdit record = new(_core, partition, Scratch(), key, nowMs);
         if (!record.Exists) return null;
         long expireAtMs = Record.ExpireAtMs(record.Found);
         if (expireAtMs != 0 && expireAtMs <= nowMs) return null;
+        _nested++;
         look.Look(ref record);
+        _nested--;
         return record.Slot;
     }
 
@@ -280,5 +286,10 @@ internal sealed unsafe class Writer : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _scratch.Dispose();
+    public void Dispose()
+    {
+        foreach (ChunkScratch? scratch in _scratches) scratch?.Dispose();
+    }
+
+    private ChunkScratch Scratch() => _scratches[_nested] ??= new ChunkScratch();
 }

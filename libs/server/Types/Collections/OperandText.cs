@@ -1,0 +1,14 @@
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>Gathers byte strings in the form that <see cref="Operands.TryDecode"/> reads.</summary>
+internal static unsafe class OperandText
+{
+    internal static void Append(ref ByteQueue to, ReadOnlySpan<byte> bytes)
+    {
+        byte* length = stackalloc byte[VarInt.BytesMax];
+        to.Append(length, (int)(VarInt.Write(length, (uint)bytes.Length) - length));
+        to.Append(bytes);
+    }
+}
