@@ -8,7 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
-    // S set, L many integers, H hash, M member, C counted member, B many members with values, D many members,
+    // U set, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -18,8 +18,8 @@ internal sealed class RandomCommands(int seed)
         "DEL K K", "UNLINK K", "DELEX K", "DELEX K IFNE V", "DELIFEQ K V", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE", "COPY K K DB 1 REPLACE", "MOVE K 1",
         "EXPIRE K T", "EXPIRE K 0", "PEXPIRE K 1", "EXPIRE K T NX", "EXPIRE K T GT", "PERSIST K", "EXPIREAT K 1",
         "HSET H M V", "HSET H M V M V", "HSET H B", "HSETNX H M V", "HINCRBY H C I", "HINCRBYFLOAT H C F", "HDEL H M", "HDEL H M M C", "HDEL H D", "HMSET H M V", "HSET K M V", "SET H V",
-        "SADD S M", "SADD S M M M", "SADD S D", "SADD S I", "SADD S I I I I", "SADD S L", "SREM S M", "SREM S D", "SREM S I I", "SPOP S", "SPOP S 3", "SPOP S 500", "SMOVE S S M", "SMOVE S S I",
-        "SINTERSTORE S S S", "SUNIONSTORE S S S", "SDIFFSTORE S S S", "SUNIONSTORE K S", "COPY S S REPLACE", "RENAME S S", "DEL S", "EXPIRE S T", "SADD K M",
+        "SADD U M", "SADD U M M M", "SADD U D", "SADD U I", "SADD U I I I I", "SADD U L", "SREM U M", "SREM U D", "SREM U I I", "SPOP U", "SPOP U 3", "SPOP U 500", "SMOVE U U M", "SMOVE U U I",
+        "SINTERSTORE U U U", "SUNIONSTORE U U U", "SDIFFSTORE U U U", "SUNIONSTORE K U", "COPY U U REPLACE", "RENAME U U", "DEL U", "EXPIRE U T", "SADD K M",
         "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
@@ -57,7 +57,7 @@ internal sealed class RandomCommands(int seed)
     private string Argument(string word) => word switch
     {
         "H" => "hash:" + _random.Next(3),
-        "S" => "set:" + _random.Next(4),
+        "U" => "set:" + _random.Next(4),
         "M" => "member:" + _random.Next(200),
         "C" => "count:" + _random.Next(3),
         "K" => "key:" + _random.Next(Keys),
