@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Lists;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -18,6 +19,7 @@ internal struct CollectionContent : IExamine
 
     private static List<string> Entries(ref RecordEdit record)
     {
+        if (record.Kind == RecordKind.List) return Elements(ref record);
         EntryForm form = record.Kind switch { RecordKind.Set => EntryForm.Member, RecordKind.SortedSet => EntryForm.Scored, _ => EntryForm.Pair };
         List<string> entries = [];
         for (var walk = default(MemberWalk); walk.Next(ref record, form);)
@@ -28,5 +30,13 @@ internal struct CollectionContent : IExamine
 
         entries.Sort(StringComparer.Ordinal);
         return entries;
+    }
+
+    private static List<string> Elements(ref RecordEdit record)
+    {
+        List<string> elements = [];
+        ListWalk walk = ListWalk.From(ref record, 0);
+        while (walk.Next(ref record)) elements.Add(Convert.ToHexString(walk.Span));
+        return elements;
     }
 }

@@ -8,7 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
-    // U set, L many integers, H hash, M member, C counted member, B many members with values, D many members,
+    // U set, Q list, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -20,6 +20,9 @@ internal sealed class RandomCommands(int seed)
         "HSET H M V", "HSET H M V M V", "HSET H B", "HSETNX H M V", "HINCRBY H C I", "HINCRBYFLOAT H C F", "HDEL H M", "HDEL H M M C", "HDEL H D", "HMSET H M V", "HSET K M V", "SET H V",
         "SADD U M", "SADD U M M M", "SADD U D", "SADD U I", "SADD U I I I I", "SADD U L", "SREM U M", "SREM U D", "SREM U I I", "SPOP U", "SPOP U 3", "SPOP U 500", "SMOVE U U M", "SMOVE U U I",
         "SINTERSTORE U U U", "SUNIONSTORE U U U", "SDIFFSTORE U U U", "SUNIONSTORE K U", "COPY U U REPLACE", "RENAME U U", "DEL U", "EXPIRE U T", "SADD K M",
+        "LPUSH Q V", "RPUSH Q M M V", "LPUSH Q M I", "RPUSH Q D", "LPUSH Q D", "LPUSHX Q M", "RPUSHX Q V", "LPOP Q", "RPOP Q", "LPOP Q S", "RPOP Q 3", "LSET Q S V", "LSET Q -1 M", "LINSERT Q BEFORE M V",
+        "LINSERT Q AFTER I V", "LREM Q 0 M", "LREM Q -2 M", "LREM Q 1 I", "LTRIM Q 0 -2", "LTRIM Q S -1", "LTRIM Q 0 100", "LMOVE Q Q LEFT RIGHT", "RPOPLPUSH Q Q", "LMPOP 2 Q Q LEFT COUNT 2",
+        "COPY Q Q REPLACE", "RENAME Q Q", "DEL Q", "EXPIRE Q T", "LPUSH K V",
         "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
@@ -57,6 +60,7 @@ internal sealed class RandomCommands(int seed)
     private string Argument(string word) => word switch
     {
         "H" => "hash:" + _random.Next(3),
+        "Q" => "list:" + _random.Next(3),
         "U" => "set:" + _random.Next(4),
         "M" => "member:" + _random.Next(200),
         "C" => "count:" + _random.Next(3),

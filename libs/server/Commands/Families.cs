@@ -6,6 +6,7 @@ using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.Sets;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
@@ -25,6 +26,7 @@ internal static class Families
         CounterCommands.Register(table);
         HashCommands.Register(table);
         SetCommands.Register(table);
+        ListCommands.Register(table);
         KeyCommands.Register(table);
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
@@ -51,6 +53,7 @@ internal static class Families
         CounterCommands.Replay(table);
         HashCommands.Replay(table);
         SetCommands.Replay(table);
+        ListCommands.Replay(table);
         KeyCommands.Replay(table);
         return table;
     }

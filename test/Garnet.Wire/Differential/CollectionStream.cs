@@ -15,9 +15,10 @@ internal sealed class CollectionStream(Random random)
 
     public string[] Next() => random.Next(20) switch
     {
-        < 6 => Hash(),
-        < 13 => Set(),
-        < 14 => Any(),
+        < 5 => Hash(),
+        < 9 => Set(),
+        < 14 => List(),
+        < 15 => Any(),
         _ => Space(),
     };
 
@@ -74,6 +75,34 @@ internal sealed class CollectionStream(Random random)
             25 => ["OBJECT", "ENCODING", key],
             26 => ["SADD", key],
             _ => ["SADD", key, Value()],
+        };
+    }
+
+    private string[] List()
+    {
+        string key = Key('l');
+        return random.Next(34) switch
+        {
+            < 4 => [Pick("LPUSH", "RPUSH", "LPUSHX", "RPUSHX"), key, Value(), .. random.Next(2) == 0 ? (string[])[Member(), Number()] : []],
+            4 or 5 => [Pick("LPUSH", "RPUSH"), key, .. Many(1)],
+            6 => ["RPUSH", key, .. Enumerable.Repeat(Member(), random.Next(1, 40)), Number(), .. Enumerable.Repeat("x", 20)],
+            7 or 8 => [Pick("LPOP", "RPOP"), key],
+            9 => [Pick("LPOP", "RPOP"), key, Pick("0", "1", "3", "50", "-1", "abc", "9223372036854775807")],
+            10 => ["LLEN", key],
+            11 or 12 => ["LINDEX", key, random.Next(2) == 0 ? Pick(Integers) : Text(random.Next(-300, 300))],
+            13 or 14 or 15 => ["LRANGE", key, random.Next(3) == 0 ? Pick(Integers) : Text(random.Next(-300, 300)), random.Next(3) == 0 ? Pick(Integers) : Text(random.Next(-300, 300))],
+            16 => ["LRANGE", key, "0", "-1"],
+            17 or 18 => ["LSET", key, random.Next(3) == 0 ? Pick(Integers) : Text(random.Next(-300, 300)), Value()],
+            19 or 20 => ["LINSERT", key, Pick("BEFORE", "AFTER", "before", "bogus"), Member(), Value()],
+            21 or 22 => ["LREM", key, Pick("0", "1", "-1", "2", "-2", "abc", "-9223372036854775808"), Pick(Member(), "x")],
+            23 => ["LTRIM", key, Text(random.Next(-100, 100)), Text(random.Next(-20, 300))],
+            24 => ["LTRIM", key, Pick(Integers), Pick(Integers)],
+            25 or 26 => ["LPOS", key, Pick(Member(), "x"), .. random.Next(2) == 0 ? (string[])["RANK", Pick("1", "-1", "2", "-3", "0", "abc")] : [], .. random.Next(2) == 0 ? (string[])["COUNT", Pick("0", "1", "2", "-1", "abc")] : [], .. random.Next(3) == 0 ? (string[])["MAXLEN", Pick("0", "1", "50", "-1")] : []],
+            27 => ["LMOVE", key, Key('l'), Pick("LEFT", "RIGHT", "bogus"), Pick("LEFT", "RIGHT")],
+            28 => ["RPOPLPUSH", key, Key('l')],
+            29 => ["LMPOP", Pick("1", "2", "0", "abc", "3"), key, Key('l'), Pick("LEFT", "RIGHT"), .. random.Next(2) == 0 ? (string[])["COUNT", Pick("1", "5", "0", "-1", "abc")] : []],
+            30 => ["OBJECT", "ENCODING", key],
+            _ => ["RPUSH", key, Member()],
         };
     }
 

@@ -3,6 +3,7 @@ using Garnet.Server.Commands;
 using Garnet.Server.Keys;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.Sets;
 using Tsavorite;
 
@@ -18,7 +19,7 @@ internal static unsafe class CollectionTransfer
     internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
         StoreSession store = call.Store;
-        uint chunks = Root.Chunks(root.Value);
+        uint chunks = root.Kind == RecordKind.List ? (uint)Root.Pages(root.Value) : Root.Chunks(root.Value);
         bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
         CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
         var delete = default(DeleteKey);
@@ -64,6 +65,11 @@ internal static unsafe class CollectionTransfer
             var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted };
             outcome = store.Edit(in target, ref add);
         }
+        else if (kind == RecordKind.List)
+        {
+            var push = new ListPush { Values = operands, Converted = converted, Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax } };
+            outcome = store.Edit(in target, ref push);
+        }
 
         text.Bytes.Free();
         return outcome;
@@ -81,6 +87,12 @@ internal static unsafe class CollectionTransfer
 
         public void Look(ref RecordEdit record)
         {
+            if (record.Kind == RecordKind.List)
+            {
+                TakePage(ref record);
+                return;
+            }
+
             EntryForm form = record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair;
             Page page = ChunkedMembers.Open(ref record, Number);
             Slots = page.Count;
@@ -93,6 +105,16 @@ internal static unsafe class CollectionTransfer
                 Add(entry.KeySpan);
                 if (form == EntryForm.Pair)
                     Add(entry.ValueSpan);
+            }
+        }
+
+        private void TakePage(ref RecordEdit record)
+        {
+            SequencePage page = Sequence.Open(ref record, (int)Number);
+            for (byte* at = page.First; at != page.End;)
+            {
+                at = SequencePage.Read(at, out byte* element, out int length);
+                Add(new ReadOnlySpan<byte>(element, length));
             }
         }
 

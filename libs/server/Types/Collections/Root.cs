@@ -20,12 +20,12 @@ internal enum RootFlags : byte
 
 /// <summary>
 /// The value of a collection's record. Packed (or <see cref="IntegerSet"/>): 0 flags, 1-2 number of entries, then the entries one behind the other.
-/// Chunked: 0 flags, 4-7 number of chunks (the store reads it too), 8-15 number of entries, 16-23 bytes of all entries; then
-/// what the type keeps.
+/// Chunked: 0 flags, 4-7 a bound of the chunks' numbers (the store reads it too), 8-15 number of entries, 16-23 bytes of all
+/// entries, 24-27 number of chunks found by key, 28-31 number of pages in order; then the directory of those (<see cref="Sequence"/>).
 /// </summary>
 internal static unsafe class Root
 {
-    internal const int PackedBytes = 3, PackedEntriesMax = ushort.MaxValue, ChunkedBytes = 24;
+    internal const int PackedBytes = 3, PackedEntriesMax = ushort.MaxValue, ChunkedBytes = 32;
 
     internal static RootFlags Flags(byte* value) => (RootFlags)(*value);
 
@@ -37,9 +37,20 @@ internal static unsafe class Root
 
     internal static void SetPackedCount(byte* value, int count) => Unsafe.WriteUnaligned(value + 1, (ushort)count);
 
-    internal static uint Chunks(byte* value) => Unsafe.ReadUnaligned<uint>(value + 4);
+    internal static uint Chunks(byte* value) => Unsafe.ReadUnaligned<uint>(value + 24);
 
-    internal static void SetChunks(byte* value, uint chunks) => Unsafe.WriteUnaligned(value + 4, chunks);
+    internal static void SetChunks(byte* value, uint chunks)
+    {
+        Unsafe.WriteUnaligned(value + 24, chunks);
+        RaiseLimit(value, chunks);
+    }
+
+    internal static int Pages(byte* value) => Unsafe.ReadUnaligned<int>(value + 28);
+
+    internal static void SetPages(byte* value, int pages) => Unsafe.WriteUnaligned(value + 28, pages);
+
+    /// <summary>No chunk has this number or a higher one.</summary>
+    internal static void RaiseLimit(byte* value, uint limit) => Unsafe.WriteUnaligned(value + 4, Math.Max(Unsafe.ReadUnaligned<uint>(value + 4), limit));
 
     internal static long ChunkedCount(byte* value) => Unsafe.ReadUnaligned<long>(value + 8);
 

@@ -3,7 +3,7 @@ namespace Tsavorite;
 /// <summary>
 /// A key's record and its chunks while an <see cref="IEdit"/> or <see cref="IExamine"/> runs: under the partition's lock, so that
 /// nothing moves but by the edit's own calls. A record with chunks (the root) has an owner number, which is part of each chunk's key,
-/// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches: so the store can remove the chunks of a root that
+/// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches (<see cref="SecondSet"/> apart): so the store can remove the chunks of a root that
 /// is gone without knowing what they hold, in the background.
 /// E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
 /// call in between: readers without the lock see an odd sequence meanwhile (U1).
@@ -15,6 +15,8 @@ public unsafe ref struct RecordEdit
 {
     /// <summary>Longest key of a record with chunks.</summary>
     public const int KeyBytesMax = Store.KeyBytesMax - ChunkKey.HeadBytes;
+    /// <summary>Bit of a second set of chunk numbers; without it a number stays below the limit as well.</summary>
+    public const uint SecondSet = 1u << 31;
     private const int LimitOffset = 4;
 
     private readonly StoreCore _core;
@@ -179,9 +181,9 @@ public unsafe ref struct RecordEdit
     {
         long bytes = _core.Records.Capacity(_record);
         records = 1;
-        for (uint number = 0; Owner != 0 && number < LimitOf(Value); number++)
+        for (uint i = 0; Owner != 0 && i < LimitOf(Value) * 2; i++)
         {
-            byte* chunk = FindChunk(number, out _, out _, out _);
+            byte* chunk = FindChunk((i >> 1) | ((i & 1) * SecondSet), out _, out _, out _);
             if (chunk == null) continue;
             bytes += _core.Records.Capacity(chunk);
             records++;

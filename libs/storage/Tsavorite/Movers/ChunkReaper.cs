@@ -58,14 +58,20 @@ internal sealed unsafe class ChunkReaper : IDisposable
         int chunks = ChunksPerHold, probes = ProbesPerHold;
         while (orphan->Limit > 0 && chunks > 0 && probes-- > 0)
         {
-            KeyRef key = _scratch.Key(_core, root, --orphan->Limit);
-            byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
-            ulong* slot = Bucket.Find(_core.Shape, partition, bucket, key);
-            if (slot == null) continue;
-            _core.Remove(partition, bucket, slot);
-            chunks--;
+            uint number = --orphan->Limit;
+            chunks -= Remove(partition, _scratch.Key(_core, root, number));
+            chunks -= Remove(partition, _scratch.Key(_core, root, number | RecordEdit.SecondSet));
         }
         return orphan->Limit > 0;
+    }
+
+    private int Remove(Partition* partition, in KeyRef key)
+    {
+        byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
+        ulong* slot = Bucket.Find(_core.Shape, partition, bucket, key);
+        if (slot == null) return 0;
+        _core.Remove(partition, bucket, slot);
+        return 1;
     }
 
     private KeyRef RootOf(Orphan* orphan)
