@@ -8,6 +8,7 @@ using Garnet.Server.Types.Counters;
 using Garnet.Server.Types.Hashes;
 using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.Sets;
+using Garnet.Server.Types.SortedSets;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
 using Tsavorite;
@@ -27,6 +28,7 @@ internal static class Families
         HashCommands.Register(table);
         SetCommands.Register(table);
         ListCommands.Register(table);
+        SortedSetCommands.Register(table);
         KeyCommands.Register(table);
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
@@ -54,6 +56,7 @@ internal static class Families
         HashCommands.Replay(table);
         SetCommands.Replay(table);
         ListCommands.Replay(table);
+        SortedSetCommands.Replay(table);
         KeyCommands.Replay(table);
         return table;
     }

@@ -1,10 +1,12 @@
 using Garnet.Common;
+using Garnet.Common.Bytes;
 using Garnet.Server.Commands;
 using Garnet.Server.Keys;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Hashes;
 using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.Sets;
+using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -65,6 +67,11 @@ internal static unsafe class CollectionTransfer
             var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted };
             outcome = store.Edit(in target, ref add);
         }
+        else if (kind == RecordKind.SortedSet)
+        {
+            var put = new SortedSetPut { Pairs = operands, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref put);
+        }
         else if (kind == RecordKind.List)
         {
             var push = new ListPush { Values = operands, Converted = converted, Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax } };
@@ -93,7 +100,7 @@ internal static unsafe class CollectionTransfer
                 return;
             }
 
-            EntryForm form = record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair;
+            EntryForm form = FormOf(record.Kind);
             Page page = ChunkedMembers.Open(ref record, Number);
             Slots = page.Count;
             for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
@@ -102,10 +109,21 @@ internal static unsafe class CollectionTransfer
                 if (entry.ExpireAtMs != 0 != (OnlySlot != 0))
                     continue;
                 ExpireAtMs = entry.ExpireAtMs;
+                if (form == EntryForm.Scored)
+                    Add(entry.Score);
                 Add(entry.KeySpan);
                 if (form == EntryForm.Pair)
                     Add(entry.ValueSpan);
             }
+        }
+
+        private static EntryForm FormOf(RecordKind kind) =>
+            kind == RecordKind.Set ? EntryForm.Member : kind == RecordKind.SortedSet ? EntryForm.Scored : EntryForm.Pair;
+
+        private void Add(double score)
+        {
+            Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
+            Add(text[..NumberText.WriteDouble(text, score)]);
         }
 
         private void TakePage(ref RecordEdit record)

@@ -1,9 +1,9 @@
-using Garnet.Common.Resp;
+using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
 
-/// <summary>Removes entries of a hash or a set by their keys (HDEL, SREM, SPOP, SMOVE); the collection goes with its last one.</summary>
+/// <summary>Removes entries of a collection by their keys (HDEL, SREM, SPOP, SMOVE, ZREM); the collection goes with its last one.</summary>
 internal unsafe struct RemoveMembers : IEdit
 {
     internal RecordKind Kind;
@@ -26,6 +26,13 @@ internal unsafe struct RemoveMembers : IEdit
         bool changed = false;
         for (Operands.Reader reader = Keys.Read(); edit.Exists && reader.Next();)
         {
+            if (Kind == RecordKind.SortedSet)
+            {
+                Removed += SortedForm.Remove(ref edit, reader.Bytes, reader.Length) ? 1 : 0;
+                changed = Removed > 0;
+                continue;
+            }
+
             if (!Members.Find(ref edit, form, reader.Bytes, reader.Length, out Entry old))
                 continue;
             Removed += old.IsDue(edit.NowMs) ? 0 : 1;
@@ -43,7 +50,7 @@ internal unsafe struct RemoveMembers : IEdit
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.IsEmpty || from[0] is not ((byte)RecordKind.Hash or (byte)RecordKind.Set))
+        if (from.IsEmpty || from[0] is not ((byte)RecordKind.Hash or (byte)RecordKind.Set or (byte)RecordKind.SortedSet))
             return false;
         Kind = (RecordKind)from[0];
         return Operands.TryDecode(from[1..], out Keys);
