@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Lists;
+using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -20,7 +21,8 @@ internal struct CollectionContent : IExamine
     private static List<string> Entries(ref RecordEdit record)
     {
         if (record.Kind == RecordKind.List) return Elements(ref record);
-        EntryForm form = record.Kind switch { RecordKind.Set => EntryForm.Member, RecordKind.SortedSet => EntryForm.Scored, _ => EntryForm.Pair };
+        if (record.Kind == RecordKind.SortedSet) return Ordered(ref record);
+        EntryForm form = record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair;
         List<string> entries = [];
         for (var walk = default(MemberWalk); walk.Next(ref record, form);)
         {
@@ -37,6 +39,24 @@ internal struct CollectionContent : IExamine
         List<string> elements = [];
         ListWalk walk = ListWalk.From(ref record, 0);
         while (walk.Next(ref record)) elements.Add(Convert.ToHexString(walk.Span));
+        return elements;
+    }
+
+    // Both parts of a sorted set hold the same, and the order is one.
+    private static unsafe List<string> Ordered(ref RecordEdit record)
+    {
+        List<string> elements = [];
+        var walk = default(SortedWalk);
+        walk.Begin(ref record, 0);
+        for (double last = double.NegativeInfinity; walk.Next(ref record); last = walk.Score)
+        {
+            Assert.That(walk.Score, Is.GreaterThanOrEqualTo(last));
+            Assert.That(SortedForm.Find(ref record, walk.Member, walk.MemberBytes, out double score), Is.True);
+            Assert.That(score, Is.EqualTo(walk.Score));
+            elements.Add(string.Create(CultureInfo.InvariantCulture, $"{Convert.ToHexString(walk.Span)}={walk.Score:R}"));
+        }
+
+        Assert.That(elements, Has.Count.EqualTo((int)Root.Count(record.Value)));
         return elements;
     }
 }

@@ -8,7 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
-    // U set, Q list, L many integers, H hash, M member, C counted member, B many members with values, D many members,
+    // U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -23,6 +23,8 @@ internal sealed class RandomCommands(int seed)
         "LPUSH Q V", "RPUSH Q M M V", "LPUSH Q M I", "RPUSH Q D", "LPUSH Q D", "LPUSHX Q M", "RPUSHX Q V", "LPOP Q", "RPOP Q", "LPOP Q S", "RPOP Q 3", "LSET Q S V", "LSET Q -1 M", "LINSERT Q BEFORE M V",
         "LINSERT Q AFTER I V", "LREM Q 0 M", "LREM Q -2 M", "LREM Q 1 I", "LTRIM Q 0 -2", "LTRIM Q S -1", "LTRIM Q 0 100", "LMOVE Q Q LEFT RIGHT", "RPOPLPUSH Q Q", "LMPOP 2 Q Q LEFT COUNT 2",
         "COPY Q Q REPLACE", "RENAME Q Q", "DEL Q", "EXPIRE Q T", "LPUSH K V",
+        "ZADD Z I M", "ZADD Z F M I M", "ZADD Z NX I M", "ZADD Z XX CH I M I M", "ZADD Z GT I M", "ZADD Z LT F M", "ZADD Z INCR I M", "ZINCRBY Z F M", "ZADD Z W", "ZADD Z W", "ZREM Z M M", "ZREM Z D",
+        "ZREMRANGEBYRANK Z S S", "ZREMRANGEBYSCORE Z I I", "ZREMRANGEBYLEX Z [member:5 (member:7", "ZPOPMIN Z", "ZPOPMAX Z 5", "ZMPOP 2 Z Z MAX COUNT 3", "COPY Z Z REPLACE", "RENAME Z Z", "DEL Z", "ZADD K I V",
         "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
@@ -50,16 +52,18 @@ internal sealed class RandomCommands(int seed)
 
     private string[] Words(string word)
     {
-        if (word is not ("B" or "D" or "L")) return [word];
+        if (word is not ("B" or "D" or "L" or "W")) return [word];
         int from = _random.Next(200);
         if (word == "L") return [.. Enumerable.Range(from, _random.Next(1, 600)).Select(static i => (i * 5).ToString(CultureInfo.InvariantCulture))];
         IEnumerable<string> members = Enumerable.Range(from, _random.Next(1, 150)).Select(static i => "member:" + i.ToString(CultureInfo.InvariantCulture));
+        if (word == "W") return [.. members.SelectMany(static member => (string[])["I", member])];
         return [.. word == "D" ? members : members.SelectMany(static member => (string[])[member, "V"])];
     }
 
     private string Argument(string word) => word switch
     {
         "H" => "hash:" + _random.Next(3),
+        "Z" => "sorted:" + _random.Next(3),
         "Q" => "list:" + _random.Next(3),
         "U" => "set:" + _random.Next(4),
         "M" => "member:" + _random.Next(200),

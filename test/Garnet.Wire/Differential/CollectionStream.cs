@@ -15,10 +15,11 @@ internal sealed class CollectionStream(Random random)
 
     public string[] Next() => random.Next(20) switch
     {
-        < 5 => Hash(),
-        < 9 => Set(),
-        < 14 => List(),
-        < 15 => Any(),
+        < 4 => Hash(),
+        < 7 => Set(),
+        < 11 => List(),
+        < 16 => SortedSet(),
+        < 17 => Any(),
         _ => Space(),
     };
 
@@ -105,6 +106,51 @@ internal sealed class CollectionStream(Random random)
             _ => ["RPUSH", key, Member()],
         };
     }
+
+    private string[] SortedSet()
+    {
+        string key = Key('z');
+        return random.Next(40) switch
+        {
+            < 5 => ["ZADD", key, Score(), Member(), .. random.Next(2) == 0 ? (string[])[Score(), Member()] : []],
+            5 or 6 => ["ZADD", key, .. Some("NX", "XX", "GT", "LT", "CH", "INCR", "ch"), Score(), Member()],
+            7 or 8 => ["ZADD", key, .. Enumerable.Range(random.Next(600), random.Next(10, 200)).SelectMany(i => (string[])[Text(random.Next(50)), "f" + Text(i)])],
+            9 => ["ZADD", key, .. Enumerable.Range(random.Next(600), random.Next(1, 60)).SelectMany(i => (string[])["0", "f" + Text(i)])],
+            10 or 11 => ["ZINCRBY", key, Score(), Member()],
+            12 or 13 => ["ZREM", key, Member(), .. random.Next(2) == 0 ? (string[])[Member(), Member()] : []],
+            14 => ["ZREM", key, .. Many(1)],
+            15 => ["ZSCORE", key, Member()],
+            16 => ["ZMSCORE", key, Member(), Member(), "nosuch"],
+            17 => ["ZCARD", key],
+            18 or 19 => [Pick("ZRANK", "ZREVRANK"), key, Member()],
+            20 or 21 => [Pick("ZRANGE", "ZREVRANGE"), key, Text(random.Next(-300, 300)), Pick("-1", "10", "200", Text(random.Next(-300, 300)), "abc"), .. Some("WITHSCORES", "withscores")],
+            22 => ["ZRANGE", key, Bound(), Bound(), "BYSCORE", .. Some("REV"), .. Limit(), .. Some("WITHSCORES")],
+            23 => ["ZRANGE", "zlex", Lex(), Lex(), "BYLEX", .. Some("REV"), .. Limit(), .. Some("WITHSCORES")],
+            24 => ["ZRANGE", key, Pick(Integers), Pick(Integers), .. Some("REV", "bogus"), .. Limit()],
+            25 or 26 => [Pick("ZRANGEBYSCORE", "ZREVRANGEBYSCORE"), key, Bound(), Bound(), .. Some("WITHSCORES"), .. Limit()],
+            27 => [Pick("ZRANGEBYLEX", "ZREVRANGEBYLEX"), "zlex", Lex(), Lex(), .. Limit()],
+            28 => ["ZCOUNT", key, Bound(), Bound()],
+            29 => ["ZLEXCOUNT", "zlex", Lex(), Lex()],
+            30 => ["ZREMRANGEBYRANK", key, Text(random.Next(-100, 100)), Text(random.Next(-100, 100))],
+            31 => ["ZREMRANGEBYSCORE", key, Bound(), Bound()],
+            32 => ["ZREMRANGEBYLEX", "zlex", Lex(), Lex()],
+            33 => ["ZADD", "zlex", .. Enumerable.Range(random.Next(600), random.Next(1, 60)).SelectMany(i => (string[])["0", "f" + Text(i)])],
+            34 => [Pick("ZPOPMIN", "ZPOPMAX"), key, .. random.Next(2) == 0 ? (string[])[Pick("0", "1", "3", "50", "-1", "abc")] : []],
+            35 => ["ZMPOP", Pick("1", "2", "0", "abc", "3"), key, Key('z'), Pick("MIN", "MAX"), .. random.Next(2) == 0 ? (string[])["COUNT", Pick("1", "5", "0", "-1", "abc")] : []],
+            36 => ["ZRANDMEMBER", key, .. random.Next(2) == 0 ? (string[])[Pick("0", "2", "-3", "1000", "abc"), .. Some("WITHSCORES", "bogus")] : []],
+            37 => ["ZSCAN", key, Pick("0", "0", "abc"), .. Scan()],
+            38 => ["OBJECT", "ENCODING", key],
+            _ => ["ZRANGE", key, "0", "-1", "WITHSCORES"],
+        };
+    }
+
+    private string Score() => random.Next(4) switch { 0 => Pick("0", "1", "-1.5", "3.25", "1e5", "inf", "-inf", "nan", "abc", "", "+inf"), 1 => Text(random.Next(-5, 5)), _ => Text(random.Next(50)) };
+
+    private string Bound() => random.Next(4) switch { 0 => Pick("-inf", "+inf", "(3", "(-1.5", "abc", "nan", "(inf", "("), 1 => "(" + Text(random.Next(50)), _ => Text(random.Next(-5, 50)) };
+
+    private string Lex() => random.Next(4) switch { 0 => Pick("-", "+", "abc", "", "(", "[", "++"), 1 => "(f" + Text(random.Next(600)), _ => "[f" + Text(random.Next(600)) };
+
+    private string[] Limit() => random.Next(3) != 0 ? [] : ["LIMIT", Pick("0", "1", "10", "-1", "abc"), Pick("1", "5", "-1", "0", "100", "abc")];
 
     private string[] Any() => random.Next(3) switch
     {

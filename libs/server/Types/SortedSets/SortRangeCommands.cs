@@ -121,11 +121,11 @@ internal static class SortRangeCommands
                 limited = true;
                 i += 2;
             }
-            else if (modern && call.Is(i, "REV"u8))
+            else if (modern && !range.Reverse && call.Is(i, "REV"u8))
                 range.Reverse = true;
-            else if (modern && call.Is(i, "BYSCORE"u8))
+            else if (modern && kind == BoundKind.Element && call.Is(i, "BYSCORE"u8))
                 kind = BoundKind.Score;
-            else if (modern && call.Is(i, "BYLEX"u8))
+            else if (modern && kind == BoundKind.Element && call.Is(i, "BYLEX"u8))
                 kind = BoundKind.Member;
             else
                 return call.Fail(Fault.Syntax);

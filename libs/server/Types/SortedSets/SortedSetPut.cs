@@ -60,7 +60,7 @@ internal unsafe struct SortedSetPut : IEdit
         {
             NumberText.TryDouble(reader.Span, out double score);
             reader.Next();
-            if (!TryPut(ref edit, reader.Bytes, reader.Length, score))
+            if (!TryPut(ref edit, reader.Bytes, reader.Length, score + 0.0)) // -0 becomes 0
                 break;
         }
 
