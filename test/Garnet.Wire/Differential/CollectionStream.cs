@@ -110,8 +110,12 @@ internal sealed class CollectionStream(Random random)
     private string[] SortedSet()
     {
         string key = Key('z');
-        return random.Next(40) switch
+        return random.Next(45) switch
         {
+            40 or 41 => [Pick("ZUNION", "ZINTER", "ZDIFF"), .. Sources(), .. Some("WITHSCORES", "bogus")],
+            42 => [Pick("ZUNIONSTORE", "ZINTERSTORE", "ZDIFFSTORE"), Key('z'), .. Sources()],
+            43 => ["ZINTERCARD", Pick("1", "2", "0", "abc"), key, Key('z'), .. random.Next(2) == 0 ? (string[])["LIMIT", Pick("0", "1", "5", "-1")] : []],
+            44 => ["ZRANGESTORE", Key('z'), key, Bound(), Bound(), "BYSCORE", .. Some("REV"), .. Limit()],
             < 5 => ["ZADD", key, Score(), Member(), .. random.Next(2) == 0 ? (string[])[Score(), Member()] : []],
             5 or 6 => ["ZADD", key, .. Some("NX", "XX", "GT", "LT", "CH", "INCR", "ch"), Score(), Member()],
             7 or 8 => ["ZADD", key, .. Enumerable.Range(random.Next(600), random.Next(10, 200)).SelectMany(i => (string[])[Text(random.Next(50)), "f" + Text(i)])],
@@ -143,6 +147,13 @@ internal sealed class CollectionStream(Random random)
             _ => ["ZRANGE", key, "0", "-1", "WITHSCORES"],
         };
     }
+
+    private string[] Sources() =>
+    [
+        Pick("2", "2", "2", "1", "0", "abc"), Key('z'), random.Next(3) == 0 ? Key('s') : Key('z'),
+        .. random.Next(3) == 0 ? (string[])["WEIGHTS", Pick("2", "0.5", "abc"), Pick("1", "-1")] : [],
+        .. random.Next(3) == 0 ? (string[])["AGGREGATE", Pick("SUM", "MIN", "MAX", "bogus")] : [],
+    ];
 
     private string Score() => random.Next(4) switch { 0 => Pick("0", "1", "-1.5", "3.25", "1e5", "inf", "-inf", "nan", "abc", "", "+inf"), 1 => Text(random.Next(-5, 5)), _ => Text(random.Next(50)) };
 

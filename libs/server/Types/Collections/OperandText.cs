@@ -11,4 +11,13 @@ internal static unsafe class OperandText
         to.Append(length, (int)(VarInt.Write(length, (uint)bytes.Length) - length));
         to.Append(bytes);
     }
+
+    /// <summary>One byte string of two parts.</summary>
+    internal static void Append(ref ByteQueue to, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body)
+    {
+        byte* length = stackalloc byte[VarInt.BytesMax];
+        to.Append(length, (int)(VarInt.Write(length, (uint)(head.Length + body.Length)) - length));
+        to.Append(head);
+        to.Append(body);
+    }
 }

@@ -105,40 +105,59 @@ internal static class SortRangeCommands
         return false;
     }
 
-    /// <summary>Reads the options behind a range's ends; which ones there are depends on the command.</summary>
-    internal static Reply ShowBy(ref Call call, BoundKind kind, bool reverse, bool modern)
+    /// <summary>Replies the range that the arguments name.</summary>
+    internal static Reply ShowBy(ref Call call, BoundKind kind, bool reverse, bool modern) =>
+        TryParse(ref call, 2, new RangeSyntax { Kind = kind, Reverse = reverse, Modern = modern, Shows = true }, out SortRange range, out bool withScores, out Reply failed)
+            ? Show(ref call, range, withScores)
+            : failed;
+
+    /// <summary>Reads a range's ends from argument <paramref name="first"/> on, and the options behind; on false the error has been written.</summary>
+    internal static bool TryParse(ref Call call, int first, RangeSyntax syntax, out SortRange range, out bool withScores, out Reply failed)
     {
-        var range = new SortRange { Reverse = reverse, Limit = -1 };
-        bool withScores = false, limited = false;
-        for (int i = 4; i < call.Count; i++)
+        range = new SortRange { Reverse = syntax.Reverse, Limit = -1 };
+        withScores = false;
+        BoundKind kind = syntax.Kind;
+        bool limited = false;
+        failed = Reply.Failed;
+        for (int i = first + 2; i < call.Count; i++)
         {
-            if (call.Is(i, "WITHSCORES"u8))
+            if (syntax.Shows && call.Is(i, "WITHSCORES"u8))
                 withScores = true;
-            else if (call.Is(i, "LIMIT"u8) && i + 2 < call.Count && (modern || kind != BoundKind.Element))
+            else if (call.Is(i, "LIMIT"u8) && i + 2 < call.Count && (syntax.Modern || kind != BoundKind.Element))
             {
                 if (!call.TryInt64(i + 1, out range.Offset) || !call.TryInt64(i + 2, out range.Limit))
-                    return call.Fail(Fault.NotAnInteger);
+                {
+                    call.Fail(Fault.NotAnInteger);
+                    return false;
+                }
+
                 limited = true;
                 i += 2;
             }
-            else if (modern && !range.Reverse && call.Is(i, "REV"u8))
+            else if (syntax.Modern && !range.Reverse && call.Is(i, "REV"u8))
                 range.Reverse = true;
-            else if (modern && kind == BoundKind.Element && call.Is(i, "BYSCORE"u8))
+            else if (syntax.Modern && kind == BoundKind.Element && call.Is(i, "BYSCORE"u8))
                 kind = BoundKind.Score;
-            else if (modern && kind == BoundKind.Element && call.Is(i, "BYLEX"u8))
+            else if (syntax.Modern && kind == BoundKind.Element && call.Is(i, "BYLEX"u8))
                 kind = BoundKind.Member;
             else
-                return call.Fail(Fault.Syntax);
+            {
+                call.Fail(Fault.Syntax);
+                return false;
+            }
         }
 
         if (limited && range.Limit != -1 && kind == BoundKind.Element)
-            return call.FailBytes("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX"u8);
-        if (withScores && kind == BoundKind.Member)
-            return call.FailBytes("ERR syntax error, WITHSCORES not supported in combination with BYLEX"u8);
-        bool swapped = range.Reverse && kind != BoundKind.Element;
-        if (!TryRange(ref call, swapped ? 3 : 2, swapped ? 2 : 3, kind, ref range))
-            return Reply.Failed;
-        return Show(ref call, range, withScores);
+            call.FailBytes("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX"u8);
+        else if (withScores && kind == BoundKind.Member)
+            call.FailBytes("ERR syntax error, WITHSCORES not supported in combination with BYLEX"u8);
+        else
+        {
+            bool swapped = range.Reverse && kind != BoundKind.Element;
+            return TryRange(ref call, swapped ? first + 1 : first, swapped ? first : first + 1, kind, ref range);
+        }
+
+        return false;
     }
 
     private struct RangeLook(SortRange range, SortedReply? to) : IExamine
@@ -155,6 +174,18 @@ internal static class SortRangeCommands
             to?.Write(ref record, rank, Count, range.Reverse);
         }
     }
+}
+
+/// <summary>What a command on a range takes.</summary>
+internal struct RangeSyntax
+{
+    /// <summary>What the ends are unless an option says otherwise; by default ranks.</summary>
+    internal BoundKind Kind;
+    internal bool Reverse;
+    /// <summary>BYSCORE, BYLEX and REV are options.</summary>
+    internal bool Modern;
+    /// <summary>WITHSCORES is an option.</summary>
+    internal bool Shows;
 }
 
 internal readonly struct ZRange : ICommand

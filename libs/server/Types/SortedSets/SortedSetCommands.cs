@@ -26,6 +26,7 @@ internal static unsafe class SortedSetCommands
         table.Add<ZRandMember>();
         table.Add<ZScan>();
         SortRangeCommands.Register(table);
+        ScoreAlgebraCommands.Register(table);
     }
 
     internal static void Replay(ReplayTable table)
