@@ -33,7 +33,7 @@ internal unsafe struct Entry
     internal readonly bool IsDue(long nowMs) => ExpireAtMs != 0 && ExpireAtMs <= nowMs;
 
     /// <summary>True if the key is this.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)] // HashBenchmark: runs for every entry looked at
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: runs for every entry looked at
     internal readonly bool Is(byte* key, int keyBytes) =>
         KeyBytes == keyBytes && (keyBytes == 0 || (*Key == *key && KeySpan.SequenceEqual(new ReadOnlySpan<byte>(key, keyBytes))));
 

@@ -9,7 +9,7 @@ internal static unsafe class VarInt
 
     internal static int BytesOf(uint value) => value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : value < 1 << 21 ? 3 : value < 1 << 28 ? 4 : 5;
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)] // HashBenchmark: nearly all lengths are one byte
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: nearly all lengths are one byte
     internal static byte* Write(byte* to, uint value)
     {
         for (; value >= 0x80; value >>= 7)
@@ -19,7 +19,7 @@ internal static unsafe class VarInt
     }
 
     /// <summary>Reads and moves on; false if it is not whole before the end.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)] // HashBenchmark: nearly all lengths are one byte
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: nearly all lengths are one byte
     internal static bool TryRead(ref byte* at, byte* end, out uint value)
     {
         value = 0;
