@@ -184,8 +184,7 @@ internal static unsafe class ChunkedMembers
 
     private static bool TryOpenToWrite(ref RecordEdit edit, uint number, out Page page)
     {
-        int bytes = Open(ref edit, number).Bytes;
-        byte* at = edit.WriteChunk(number, bytes, force: true); // as large as before
+        byte* at = edit.OpenChunk(number, out int bytes);
         page = new Page(at, bytes);
         return at != null;
     }

@@ -3,6 +3,15 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
 
+/// <summary>What a sequence is part of.</summary>
+internal enum SequenceKind : byte
+{
+    /// <summary>A list: its elements are what the root counts.</summary>
+    List,
+    /// <summary>The order of a sorted set, whose members are counted elsewhere. Smaller pages: they are searched.</summary>
+    Sorted,
+}
+
 /// <summary>
 /// Elements in order over chunks: a directory in the root says which chunk follows which, how many elements each has, and, for
 /// ordered collections, a number its first element begins with. A list is this; a sorted set has one beside its
@@ -14,7 +23,7 @@ namespace Garnet.Server.Types.Collections;
 /// </summary>
 internal static unsafe class Sequence
 {
-    private const int SlotBytes = 16;
+    private const int SlotBytes = 16, ListPageBytes = 4096, SortedPageBytes = 2048;
 
     internal static int PagesOf(ref RecordEdit edit) => Root.Pages(edit.Value);
 
@@ -96,9 +105,12 @@ internal static unsafe class Sequence
     /// <summary>Bytes of the root of a sequence of one page.</summary>
     internal const int FirstRootBytes = Root.ChunkedBytes + SlotBytes;
 
-    /// <summary>Puts an element of two parts before a place. The root's count is the caller's to settle.</summary>
-    internal static bool TryInsert(ref RecordEdit edit, SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, int pageBytes)
+    /// <summary>
+    /// Puts an element of two parts before a place, which becomes its own. The root's count is settled if the sequence is what counts.
+    /// </summary>
+    internal static bool TryInsert(ref RecordEdit edit, ref SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, SequenceKind kind)
     {
+        int pageBytes = kind == SequenceKind.List ? ListPageBytes : SortedPageBytes;
         int bytes = (int)SequencePage.BytesOf(head.Length + body.Length);
         if (!TryOpenToWrite(ref edit, place.Page, out SequencePage page))
             return false;
@@ -108,18 +120,18 @@ internal static unsafe class Sequence
         if (gap == null)
             gap = page.TryOpen(page.At + place.Offset, bytes);
         SequencePage.Write(gap, head, body);
-        Settle(ref edit, place.Page, page);
+        Settle(ref edit, place.Page, page, kind == SequenceKind.List ? 1 : 0, bytes);
         return true;
     }
 
     /// <summary>Puts the first element into a sequence without pages.</summary>
-    internal static bool TryStart(ref RecordEdit edit, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, int pageBytes)
+    internal static bool TryStart(ref RecordEdit edit, ReadOnlySpan<byte> element)
     {
-        int bytes = (int)SequencePage.BytesOf(head.Length + body.Length);
-        if (!TryAddPage(ref edit, 0, Math.Max(pageBytes / 4, bytes + SequencePage.HeaderBytes), 0, out SequencePage page))
+        int bytes = (int)SequencePage.BytesOf(element.Length);
+        if (!TryAddPage(ref edit, 0, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), 0, out SequencePage page))
             return false;
-        SequencePage.Write(page.TryOpen(page.First, bytes), head, body);
-        Settle(ref edit, 0, page);
+        SequencePage.Write(page.TryOpen(page.First, bytes), default, element);
+        Settle(ref edit, 0, page, 1, bytes);
         return true;
     }
 
@@ -157,17 +169,22 @@ internal static unsafe class Sequence
 
     private static bool TryOpenToWrite(ref RecordEdit edit, int page, out SequencePage opened)
     {
-        int bytes = Open(ref edit, page).Bytes;
-        byte* at = edit.WriteChunk(NumberOf(edit.Value, page), bytes, force: true); // as large as before
+        byte* at = edit.OpenChunk(NumberOf(edit.Value, page), out int bytes);
         opened = new SequencePage(at, bytes);
         return at != null;
     }
 
-    private static void Settle(ref RecordEdit edit, int page, SequencePage content)
+    private static void Settle(ref RecordEdit edit, int page, SequencePage content, int added = 0, int bytes = 0)
     {
         byte* root = edit.Write(edit.ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
         Unsafe.WriteUnaligned(Slot(root, page) + 12, content.Count);
+        if (added != 0)
+        {
+            Root.SetChunkedCount(root, Root.ChunkedCount(root) + added);
+            Root.SetEntryBytes(root, Root.EntryBytes(root) + bytes);
+        }
+
         edit.Close();
     }
 

@@ -68,7 +68,15 @@ internal unsafe struct SequencePage
     internal static byte* Read(byte* at, out byte* bytes, out int length)
     {
         byte* start = at;
-        VarInt.TryRead(ref at, (byte*)nuint.MaxValue, out uint size);
+        uint size = *at;
+        if (size < 0x7F) // nearly all: one byte in front, one behind (CollectionCost)
+        {
+            bytes = at + 1;
+            length = (int)size;
+            return at + size + 2;
+        }
+
+        VarInt.TryRead(ref at, (byte*)nuint.MaxValue, out size);
         bytes = at;
         length = (int)size;
         return at + size + VarInt.BytesOf((uint)(at + size - start));

@@ -20,8 +20,6 @@ internal readonly record struct ListLimits(long EntriesMax, long BytesMax, long 
 /// </summary>
 internal static unsafe class ListForm
 {
-    private const int PageBytes = 4096;
-
     /// <summary>Puts an element before the one with that index, or at the end; makes the list if there is none.</summary>
     internal static bool TryInsert(ref RecordEdit edit, long index, ReadOnlySpan<byte> element, in ListLimits limits)
     {
@@ -43,14 +41,10 @@ internal static unsafe class ListForm
                 return Undo(ref edit, isNew);
         }
 
-        SequencePlace place = Sequence.PagesOf(ref edit) == 0 ? default : Sequence.Seek(ref edit, index);
-        bool done = Sequence.PagesOf(ref edit) == 0
-            ? Sequence.TryStart(ref edit, default, element, PageBytes)
-            : Sequence.TryInsert(ref edit, place, default, element, PageBytes);
-        if (!done)
-            return Undo(ref edit, isNew);
-        Settle(ref edit, Root.ChunkedCount(edit.Value) + 1, Root.EntryBytes(edit.Value) + bytes);
-        return true;
+        if (Sequence.PagesOf(ref edit) == 0)
+            return Sequence.TryStart(ref edit, element) || Undo(ref edit, isNew);
+        SequencePlace place = Sequence.Seek(ref edit, index);
+        return Sequence.TryInsert(ref edit, ref place, default, element, SequenceKind.List);
     }
 
     /// <summary>Removes so many elements from an index on; with the last one goes the record.</summary>

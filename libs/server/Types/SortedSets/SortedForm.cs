@@ -13,7 +13,6 @@ namespace Garnet.Server.Types.SortedSets;
 /// </summary>
 internal static unsafe class SortedForm
 {
-    private const int PageBytes = 2048;
     private static readonly MemberShape Shape = new(RecordKind.SortedSet, EntryForm.Scored);
 
     internal static bool Find(ref RecordEdit edit, byte* member, int bytes, out double score)
@@ -37,9 +36,11 @@ internal static unsafe class SortedForm
 
         bool isUpdate = Find(ref edit, member, bytes, out double old);
         SequencePlace place = PlaceOf(ref edit, SortBound.Of(score, member, bytes));
-        if (!Sequence.TryInsert(ref edit, place, new ReadOnlySpan<byte>(&kept, 8), parts.KeySpan, PageBytes))
+        int pages = Sequence.PagesOf(ref edit), page = place.Page, index = place.Index;
+        if (!Sequence.TryInsert(ref edit, ref place, new ReadOnlySpan<byte>(&kept, 8), parts.KeySpan, SequenceKind.Sorted))
             return PutResult.Failed;
-        Resort(ref edit, place.Page);
+        if (index == 0 || pages != Sequence.PagesOf(ref edit))
+            Resort(ref edit, page);
         PutResult put = ChunkedMembers.Put(ref edit, EntryForm.Scored, parts, Names(limits));
         if (put == PutResult.Failed)
             Unlist(ref edit, score, member, bytes);
@@ -93,11 +94,14 @@ internal static unsafe class SortedForm
 
         SequencePage page = Sequence.Open(ref edit, low);
         var place = new SequencePlace { Page = low };
+        bool byScore = bound.Kind is BoundKind.Element or BoundKind.Score;
         byte* at = page.First;
         while (at != page.End)
         {
             byte* next = SequencePage.Read(at, out byte* element, out int length);
-            if (!bound.IsAbove(Unsafe.ReadUnaligned<double>(element), new ReadOnlySpan<byte>(element + 8, length - 8)))
+            double score = Unsafe.ReadUnaligned<double>(element);
+            // Most are decided by the score alone (CollectionCost).
+            if (!(byScore && score < bound.Score) && !bound.IsAbove(score, new ReadOnlySpan<byte>(element + 8, length - 8)))
                 break;
             at = next;
             place.Index++;
@@ -124,7 +128,7 @@ internal static unsafe class SortedForm
             place = new SequencePlace { Page = place.Page + 1, Offset = FirstOffset(ref edit, place.Page + 1) };
         bool emptied = Sequence.CountOf(edit.Value, place.Page) == 1;
         Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1), "E4 a page can be moved");
-        if (!emptied)
+        if (!emptied && place.Index == 0)
             Resort(ref edit, place.Page);
     }
 

@@ -130,6 +130,17 @@ public unsafe ref struct RecordEdit
         return record == null ? null : Record.Value(record);
     }
 
+    /// <summary>Opens a chunk for changes as long as it is; null if there is none (or no address space to move it).</summary>
+    public byte* OpenChunk(uint number, out int bytes)
+    {
+        byte* record = FindChunk(number, out KeyRef key, out byte* bucket, out ulong* slot);
+        bytes = record == null ? 0 : Record.ValueBytes(record);
+        if (record == null) return null;
+        _core.SaveFirst(_partition, bucket);
+        if (RecordSpace.IsDraining(_core.Shape, _partition, record)) record = Move(key, bucket, slot, Fields(record, bytes), force: true);
+        return record == null ? null : Record.Value(record);
+    }
+
     /// <summary>Opens a chunk for changes with that many bytes, what it held staying up to the new length; makes it if there is none.</summary>
     public byte* WriteChunk(uint number, int bytes, bool force = false)
     {
