@@ -8,6 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
+    // U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -16,17 +17,31 @@ internal sealed class RandomCommands(int seed)
         "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "INCRBYFLOAT N F", "GETDEL K", "GETEX K EX T", "GETEX K PERSIST", "GETEX K PX 1",
         "DEL K K", "UNLINK K", "DELEX K", "DELEX K IFNE V", "DELIFEQ K V", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE", "COPY K K DB 1 REPLACE", "MOVE K 1",
         "EXPIRE K T", "EXPIRE K 0", "PEXPIRE K 1", "EXPIRE K T NX", "EXPIRE K T GT", "PERSIST K", "EXPIREAT K 1",
+        "HSET H M V", "HSET H M V M V", "HSET H B", "HSETNX H M V", "HINCRBY H C I", "HINCRBYFLOAT H C F", "HDEL H M", "HDEL H M M C", "HDEL H D", "HMSET H M V", "HSET K M V", "SET H V",
+        "SADD U M", "SADD U M M M", "SADD U D", "SADD U I", "SADD U I I I I", "SADD U L", "SREM U M", "SREM U D", "SREM U I I", "SPOP U", "SPOP U 3", "SPOP U 500", "SMOVE U U M", "SMOVE U U I",
+        "SINTERSTORE U U U", "SUNIONSTORE U U U", "SDIFFSTORE U U U", "SUNIONSTORE K U", "COPY U U REPLACE", "RENAME U U", "DEL U", "EXPIRE U T", "SADD K M",
+        "LPUSH Q V", "RPUSH Q M M V", "LPUSH Q M I", "RPUSH Q D", "LPUSH Q D", "LPUSHX Q M", "RPUSHX Q V", "LPOP Q", "RPOP Q", "LPOP Q S", "RPOP Q 3", "LSET Q S V", "LSET Q -1 M", "LINSERT Q BEFORE M V",
+        "LINSERT Q AFTER I V", "LREM Q 0 M", "LREM Q -2 M", "LREM Q 1 I", "LTRIM Q 0 -2", "LTRIM Q S -1", "LTRIM Q 0 100", "LMOVE Q Q LEFT RIGHT", "RPOPLPUSH Q Q", "LMPOP 2 Q Q LEFT COUNT 2",
+        "COPY Q Q REPLACE", "RENAME Q Q", "DEL Q", "EXPIRE Q T", "LPUSH K V",
+        "ZADD Z I M", "ZADD Z F M I M", "ZADD Z NX I M", "ZADD Z XX CH I M I M", "ZADD Z GT I M", "ZADD Z LT F M", "ZADD Z INCR I M", "ZINCRBY Z F M", "ZADD Z W", "ZADD Z W", "ZREM Z M M", "ZREM Z D",
+        "ZREMRANGEBYRANK Z S S", "ZREMRANGEBYSCORE Z I I", "ZREMRANGEBYLEX Z [member:5 (member:7", "ZPOPMIN Z", "ZPOPMAX Z 5", "ZMPOP 2 Z Z MAX COUNT 3", "ZUNIONSTORE Z 2 Z Z", "ZINTERSTORE Z 2 Z U AGGREGATE MAX", "ZDIFFSTORE Z 2 Z Z", "ZRANGESTORE Z Z 0 -2", "COPY Z Z REPLACE", "RENAME Z Z", "DEL Z", "ZADD K I V",
+        "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
 
     private readonly Random _random = new(seed);
+
+    /// <summary>Whether keys may be given a time that comes while the test runs.</summary>
+    internal bool Expires { get; init; } = true;
 
     /// <summary>The next command as bytes of the protocol.</summary>
     internal void AddTo(StringBuilder text)
     {
         string shape = Shapes[_random.Next(Shapes.Length)];
         if (shape is "FLUSHDB" or "SWAPDB 0 1" && _random.Next(20) != 0) shape = "SET K V";
-        string[] words = shape.Split(' ');
+        if (!Expires) shape = shape.Replace("PX 1", "PX 100000000", StringComparison.Ordinal).Replace("PEXPIRE K 1", "PERSIST K", StringComparison.Ordinal)
+            .Replace("PEXPIRE H 1", "PERSIST H", StringComparison.Ordinal).Replace("PSETEX K 1 V", "SET K V", StringComparison.Ordinal);
+        string[] words = [.. shape.Split(' ').SelectMany(Words)];
         text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
         foreach (string word in words)
         {
@@ -35,8 +50,24 @@ internal sealed class RandomCommands(int seed)
         }
     }
 
+    private string[] Words(string word)
+    {
+        if (word is not ("B" or "D" or "L" or "W")) return [word];
+        int from = _random.Next(200);
+        if (word == "L") return [.. Enumerable.Range(from, _random.Next(1, 600)).Select(static i => (i * 5).ToString(CultureInfo.InvariantCulture))];
+        IEnumerable<string> members = Enumerable.Range(from, _random.Next(1, 150)).Select(static i => "member:" + i.ToString(CultureInfo.InvariantCulture));
+        if (word == "W") return [.. members.SelectMany(static member => (string[])["I", member])];
+        return [.. word == "D" ? members : members.SelectMany(static member => (string[])[member, "V"])];
+    }
+
     private string Argument(string word) => word switch
     {
+        "H" => "hash:" + _random.Next(3),
+        "Z" => "sorted:" + _random.Next(3),
+        "Q" => "list:" + _random.Next(3),
+        "U" => "set:" + _random.Next(4),
+        "M" => "member:" + _random.Next(200),
+        "C" => "count:" + _random.Next(3),
         "K" => "key:" + _random.Next(Keys),
         "N" => "number:" + _random.Next(Keys / 3),
         "V" => Value(),

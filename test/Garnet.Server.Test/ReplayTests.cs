@@ -10,10 +10,11 @@ public sealed class ReplayTests
     private const int CommandsPerRound = 5_000, Rounds = 4, Databases = 2;
 
     [Test]
-    public void A_replayed_log_gives_the_same_content([Values(1, 2, 3)] int seed)
+    public void A_replayed_log_gives_the_same_content([Values(1, 2, 3)] int seed, [Values(0, 200, 1024)] int packedBytes)
     {
         var log = new RecordingLog();
         using var server = new EmbeddedServer(log);
+        server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
         var random = new RandomCommands(seed);
         var seen = new HashSet<byte>();
         for (int round = 0; round < Rounds; round++)

@@ -52,7 +52,7 @@ public static unsafe class NumberText
         if (text.Length <= 9 && TryInfinity(text, out value))
             return true;
         if (Utf8Parser.TryParse(text, out value, out int used) && used == text.Length)
-            return !double.IsNaN(value) && HasDigit(text);
+            return double.IsFinite(value) && HasDigit(text);
         return false;
     }
 

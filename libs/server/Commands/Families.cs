@@ -6,6 +6,10 @@ using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Transactions;
 using Garnet.Server.Types.Counters;
+using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Lists;
+using Garnet.Server.Types.Sets;
+using Garnet.Server.Types.SortedSets;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
 using Tsavorite;
@@ -22,6 +26,10 @@ internal static class Families
         CompareCommands.Register(table);
         TagCommands.Register(table);
         CounterCommands.Register(table);
+        HashCommands.Register(table);
+        SetCommands.Register(table);
+        ListCommands.Register(table);
+        SortedSetCommands.Register(table);
         KeyCommands.Register(table);
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
@@ -47,6 +55,10 @@ internal static class Families
         CompareCommands.Replay(table);
         TagCommands.Replay(table);
         CounterCommands.Replay(table);
+        HashCommands.Replay(table);
+        SetCommands.Replay(table);
+        ListCommands.Replay(table);
+        SortedSetCommands.Replay(table);
         KeyCommands.Replay(table);
         return table;
     }

@@ -7,6 +7,7 @@ internal enum Fault : byte
     WrongType,
     NotAnInteger,
     NotAFloat,
+    HashValueNotAnInteger,
     IncrementOverflow,
     IncrementNotFinite,
     IndexOutOfRange,

@@ -10,6 +10,7 @@ internal static class FaultText
         Fault.WrongType => "WRONGTYPE Operation against a key holding the wrong kind of value"u8,
         Fault.NotAnInteger => "ERR value is not an integer or out of range"u8,
         Fault.NotAFloat => "ERR value is not a valid float"u8,
+        Fault.HashValueNotAnInteger => "ERR hash value is not an integer"u8,
         Fault.IncrementOverflow => "ERR increment or decrement would overflow"u8,
         Fault.IncrementNotFinite => "ERR increment would produce NaN or Infinity"u8,
         Fault.IndexOutOfRange => "ERR index out of range"u8,

@@ -2,6 +2,7 @@ using System.Text;
 using Garnet.Server.Admin;
 using Garnet.Server.Commands;
 using Garnet.Server.Keys;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
@@ -59,10 +60,19 @@ internal readonly struct MemoryUsage : ICommand
                 return call.Fail(Fault.Syntax);
         }
 
-        if (!InspectCommands.TryLook(ref call, 2, out FieldsLook look))
+        KeyRef key = call.KeyAt(2);
+        var look = default(FootprintLook);
+        if (call.Store.Examine(in key, ref look, quiet: true) != Outcome.Done)
             return call.Null();
-        long record = 16 + look.KeyBytes + look.ValueBytes + (look.ExpireAtMs != 0 ? 8 : 0) + (look.ETag != 0 ? 8 : 0);
-        return call.Int(((record + 7) & ~7) + IndexBytesPerKey);
+        return call.Int(look.Bytes + ((long)look.Records * IndexBytesPerKey));
+    }
+
+    private struct FootprintLook : IExamine
+    {
+        internal long Bytes;
+        internal int Records;
+
+        public void Look(ref RecordEdit record) => Bytes = record.Footprint(out Records);
     }
 }
 
@@ -143,6 +153,8 @@ internal readonly unsafe struct ObjectEncoding : ICommand
         var look = new EncodingLook { Digits = digits };
         if (call.Store.Read(in key, ref look, quiet: true) != Outcome.Done)
             return call.Null();
+        if (look.Kind != RecordKind.String)
+            return call.Bulk(EncodingName.Of(look.Kind, look.Flags));
         if (look.Length <= 20 && Garnet.Common.Bytes.NumberText.TryInt64(new ReadOnlySpan<byte>(digits, look.Length), out _))
             return call.Bulk("int"u8);
         return call.Bulk(look.Length <= EmbeddedBytesMax ? "embstr"u8 : "raw"u8);
@@ -152,9 +164,13 @@ internal readonly unsafe struct ObjectEncoding : ICommand
     {
         internal byte* Digits;
         internal int Length;
+        internal RecordKind Kind;
+        internal RootFlags Flags;
 
         public void Look(in RecordView record)
         {
+            Kind = record.Kind;
+            Flags = record.ValueBytes == 0 ? RootFlags.None : Root.Flags(record.Value);
             Length = record.ValueBytes;
             if (Length <= 20)
                 record.ValueSpan.CopyTo(new Span<byte>(Digits, 32));

@@ -1,5 +1,6 @@
 using Garnet.Server.Commands;
 using Garnet.Server.Tracking;
+using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Strings;
 using Tsavorite;
 
@@ -91,7 +92,9 @@ internal static class KeyCommands
         var look = default(PresenceLook);
         if (!replace && call.Store.Read(in target, ref look, quiet: true) == Outcome.Done)
             return Transfer.TargetExists;
-        Outcome outcome = call.Store.Modify(in target, ref grip.Content);
+        Outcome outcome = grip.HasChunks
+            ? CollectionTransfer.Copy(ref call, in source, in target, in grip.Content)
+            : call.Store.Modify(in target, ref grip.Content);
         if (outcome != Outcome.Done)
             return outcome == Outcome.OutOfMemory ? Transfer.OutOfMemory : Transfer.TooLarge;
         if (keepSource)

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;
@@ -142,6 +143,9 @@ internal struct ChangeExpiry : IModify
 internal unsafe struct RecordGrip : IRead
 {
     internal PutRecord Content;
+
+    /// <summary>True if the value is not all there is.</summary>
+    internal readonly bool HasChunks => Content.Kind != RecordKind.String && Root.IsChunked(Content.Value);
 
     public void Look(in RecordView record)
     {

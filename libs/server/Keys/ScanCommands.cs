@@ -80,7 +80,7 @@ internal readonly struct Scan : ICommand
     }
 
     // As C's strtoul: a sign is taken, a minus negates without overflow, nothing at all is 0.
-    private static bool TryCursor(ReadOnlySpan<byte> text, out ulong cursor)
+    internal static bool TryCursor(ReadOnlySpan<byte> text, out ulong cursor)
     {
         cursor = 0;
         if (text.IsEmpty)

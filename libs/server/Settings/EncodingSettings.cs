@@ -2,9 +2,15 @@ using Garnet.Common;
 
 namespace Garnet.Server;
 
-/// <summary>Sizes up to which a collection counts as small; OBJECT ENCODING answers by them.</summary>
+/// <summary>Sizes up to which a collection counts as small; OBJECT ENCODING answers by them, <c>collection-packed-bytes</c> decides.</summary>
 public sealed class EncodingSettings
 {
+    internal const int PackedBytesDefault = 1024;
+
+    [Setting("collection-packed-bytes", "Bytes up to which a collection lies in one record; a larger one is divided into chunks.",
+        Unit = SettingUnit.Bytes, Min = 0, Max = 65_536, Live = true)]
+    public long PackedBytesMax { get; set; } = PackedBytesDefault;
+
     [Setting("hash-max-listpack-entries", "Fields up to which a hash counts as a listpack.", Aliases = "hash-max-ziplist-entries",
         Unit = SettingUnit.Count, Min = 0, Live = true)]
     public long HashEntriesMax { get; set; } = 512;

@@ -4,11 +4,8 @@ namespace Tsavorite;
 /// One deterministic single-key operation: the primary runs it, the log keeps it, replicas run the same code. Implemented by
 /// structs. <c>Plan</c> and <c>Write</c> run under the partition lock and must not wait, allocate or throw.
 /// </summary>
-public interface IModify
+public interface IModify : ILogged
 {
-    /// <summary>Persisted number of the operation; listed in <c>test/golden/op-ids.txt</c>, never reused.</summary>
-    static abstract byte OpId { get; }
-
     /// <summary>
     /// Decides, looking at the live record (or at <see cref="RecordKind.None"/>; an expired one has been removed
     /// before). Results meant for the caller are left in fields of the operation.
@@ -21,16 +18,4 @@ public interface IModify
     /// uninitialised and <paramref name="existing"/> is elsewhere.
     /// </summary>
     void Write(in RecordView existing, Span<byte> value, bool inPlace);
-
-    /// <summary>Bytes <see cref="Encode"/> needs at most.</summary>
-    int EncodedBytesMax { get; }
-
-    /// <summary>Writes the operation's arguments (not its result) for the log; returns the bytes used.</summary>
-    int Encode(Span<byte> to);
-
-    /// <summary>
-    /// Reads back what <see cref="Encode"/> wrote. The operation may keep pointers into <paramref name="from"/>,
-    /// which stays in place until the operation has run. False if the bytes are not a valid encoding.
-    /// </summary>
-    bool TryDecode(ReadOnlySpan<byte> from);
 }

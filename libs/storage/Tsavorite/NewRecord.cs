@@ -15,4 +15,6 @@ public struct NewRecord
     public long ExpireAtMs;
     /// <summary>ETag; 0 = none.</summary>
     public ulong ETag;
+    /// <summary>Number shared with the record's chunks; 0 = it has none. A new value has none, unless an edit wrote it.</summary>
+    internal ulong Owner;
 }

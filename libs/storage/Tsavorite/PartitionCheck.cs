@@ -11,6 +11,7 @@ internal sealed unsafe class PartitionCheck
     private readonly Dictionary<uint, NamespaceCount> _counts = [];
     private readonly HashSet<string> _keys = [];
     private readonly HashSet<uint> _nodes = [];
+    private readonly HashSet<ulong> _owners = [], _chunkOwners = [];
     private long _live, _extents;
     private int _words, _extentRecords;
 
@@ -27,7 +28,9 @@ internal sealed unsafe class PartitionCheck
 
     public void Run()
     {
+        for (Orphan* orphan = _partition->Orphans; orphan != null; orphan = orphan->Next) _owners.Add(orphan->Owner);
         int segments = WalkIndex();
+        Expect(_chunkOwners.IsSubsetOf(_owners), "chunks: each has a root, or waits for removal");
         WalkSegments();
         WalkExtents();
         Expect(segments == _partition->IndexSegments, "U12 index segments are counted");
@@ -100,6 +103,9 @@ internal sealed unsafe class PartitionCheck
         Expect(((word & IndexWord.TtlBit) != 0) == (Record.ExpireAtMs(record) != 0), "U4 a word's expiry bit is its record's");
         Expect(((word & IndexWord.InternalBit) != 0) == (Record.Kind(record) == RecordKind.Chunk),
             "U4 a word's internal bit is its record's");
+        if (Record.Owner(record) != 0) _owners.Add(Record.Owner(record));
+        bool retired = _partition->Counts[key.Namespace].Retired != 0;
+        if (ChunkKey.Is(record) && !retired) _chunkOwners.Add(ChunkKey.Owner(key.Bytes));
         NamespaceCount count = _counts.GetValueOrDefault(key.Namespace);
         if ((word & IndexWord.InternalBit) != 0) count.Chunks++;
         else

@@ -19,6 +19,13 @@ public sealed unsafe class ReplayTable
         _steps[T.OpId] = &Run<T>;
     }
 
+    /// <summary>Adds an edit under its number.</summary>
+    public void AddEdit<T>() where T : struct, IEdit
+    {
+        if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
+        _steps[T.OpId] = &RunEdit<T>;
+    }
+
     /// <summary>True if the number is known.</summary>
     public bool Knows(byte opId) => _steps[opId] != null;
 
@@ -42,5 +49,11 @@ public sealed unsafe class ReplayTable
     {
         T operation = default;
         return operation.TryDecode(arguments) && session.Modify(key, ref operation) is not (Outcome.OutOfMemory or Outcome.TooLarge);
+    }
+
+    private static bool RunEdit<T>(StoreSession session, in KeyRef key, ReadOnlySpan<byte> arguments) where T : struct, IEdit
+    {
+        T operation = default;
+        return operation.TryDecode(arguments) && session.Edit(key, ref operation) is not (Outcome.OutOfMemory or Outcome.TooLarge);
     }
 }

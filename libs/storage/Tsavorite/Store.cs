@@ -239,7 +239,7 @@ public sealed unsafe class Store : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        Movers.Stop();
+        Movers.Dispose();
         Core.Snapshots.Running?.Dispose();
         Core.Dispose();
         Arena.Dispose();

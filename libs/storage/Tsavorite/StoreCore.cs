@@ -30,6 +30,7 @@ internal sealed unsafe class StoreCore : IDisposable
     // The thread that holds every partition's lock, 0 for none; changed by it only.
     private int _owner;
     private bool _ordered;
+    private ulong _owners = (ulong)Random.Shared.NextInt64() * 2;
 
     public StoreCore(StoreSettings settings, Arena arena)
     {
@@ -70,6 +71,7 @@ internal sealed unsafe class StoreCore : IDisposable
         byte* key = Record.Key(record);
         int length = Record.KeyBytes(record);
         uint ns = Record.Namespace(record);
+        if (ChunkKey.Is(record)) return ChunkKey.Of(this, key, length, ns);
         return new KeyRef(key, length, ns, KeyHash.Mix(HashOf(key, length), ns));
     }
 
@@ -114,11 +116,36 @@ internal sealed unsafe class StoreCore : IDisposable
         ulong word = *slot;
         byte* record = Shape->Base + IndexWord.Offset(word);
         SaveFirst(partition, bucket);
-        Count(partition, Record.Namespace(record), word, -1);
+        uint ns = Record.Namespace(record);
+        // What lies in a namespace given up is removed record by record.
+        if (Record.Owner(record) != 0 && CountOf(partition, ns)->Retired == 0) Adopt(partition, Orphan.Of(record), true);
+        Count(partition, ns, word, -1);
         Bucket.BeginWrite(bucket);
         Index.Remove(partition, bucket, slot);
         Records.Bury(partition, record);
         Bucket.EndWrite(bucket);
+    }
+
+    /// <summary>Lists chunks whose root is gone for removal in the background; or drops the note if the root has stayed after all.</summary>
+    public void Adopt(Partition* partition, Orphan* orphan, bool gone)
+    {
+        if (!gone)
+        {
+            NativeMemory.Free(orphan);
+            return;
+        }
+        orphan->Next = partition->Orphans;
+        Volatile.Write(ref *(nint*)&partition->Orphans, (nint)orphan);
+        _arena.WakeMovers();
+    }
+
+    /// <summary>A number that no root has had before; not to be foreseen.</summary>
+    public ulong NextOwner()
+    {
+        ulong mixed = Interlocked.Increment(ref _owners) * KeyHash.NamespaceFactor;
+        mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9;
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB;
+        return (mixed ^ mixed >> 31) | 1;
     }
 
     /// <summary>Removes a record that no command asked to remove: logged as the built-in deletion.</summary>
@@ -132,6 +159,17 @@ internal sealed unsafe class StoreCore : IDisposable
         if (change == KeyChange.Expired) partition->ExpiredKeys++;
         else if (change == KeyChange.Evicted) partition->EvictedKeys++;
         Remove(partition, bucket, slot);
+    }
+
+    /// <summary>Writes header, fields and key of a fresh record; returns the word that will name it.</summary>
+    public ulong Fill(byte* record, byte flags, in KeyRef key, in NewRecord next, int slackUnits)
+    {
+        ulong offset = (ulong)(record - Shape->Base);
+        bool isExtent = offset >= (ulong)_arena.ExtentsStart;
+        if (isExtent) flags |= Record.ExtentFlag;
+        Record.WriteHeader(record, flags, key, next, slackUnits);
+        new ReadOnlySpan<byte>(key.Bytes, key.Length).CopyTo(new Span<byte>(Record.Key(record), key.Length));
+        return IndexWord.Make(Tsavorite.Shape.TagOf(Shape, key.Hash), offset, isExtent ? IndexWord.Extent : IndexWord.Dram, next);
     }
 
     /// <summary>
@@ -160,7 +198,15 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        for (int i = 0; i < Shape->PartitionCount; i++) NativeMemory.Free(Shape->Partitions[i].Counts);
+        for (int i = 0; i < Shape->PartitionCount; i++)
+        {
+            NativeMemory.Free(Shape->Partitions[i].Counts);
+            for (Orphan* orphan; (orphan = Shape->Partitions[i].Orphans) != null;)
+            {
+                Shape->Partitions[i].Orphans = orphan->Next;
+                NativeMemory.Free(orphan);
+            }
+        }
         foreach (nint counts in _oldCounts) NativeMemory.Free((void*)counts);
         Index.Dispose();
         NativeMemory.AlignedFree(Shape->Partitions);
@@ -171,7 +217,7 @@ internal sealed unsafe class StoreCore : IDisposable
     /// Writes an operation to the log. A change to a namespace that was given up since the caller looked it up counts
     /// as done just before that: nothing is written. Returns the batch it is in, 0 for none.
     /// </summary>
-    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, IModify
+    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
     {
         ulong batch = BatchOf(partition);
         int database = Databases[key.Namespace];

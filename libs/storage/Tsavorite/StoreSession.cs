@@ -79,6 +79,39 @@ public sealed unsafe class StoreSession : IDisposable
     }
 
     /// <summary>
+    /// Runs the edit under the key's partition lock (or under <see cref="Lock"/>). <see cref="Outcome.NotFound"/>: the key's
+    /// namespace was given up on the way and nothing was run; look the namespace up again.
+    /// </summary>
+    public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        if (_heldCount != 0)
+        {
+            CheckHeld(partition);
+            return _writer.Edit(partition, key, ref operation, NowMs);
+        }
+        Partition.Enter(partition);
+        Outcome outcome = _writer.Edit(partition, key, ref operation, NowMs);
+        Partition.Exit(partition);
+        return outcome;
+    }
+
+    /// <summary>Shows the live record and its chunks under the key's partition lock: <see cref="Outcome.Done"/> or <see cref="Outcome.NotFound"/>.</summary>
+    public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        bool held = _heldCount != 0;
+        if (held) CheckHeld(partition);
+        else Partition.Enter(partition);
+        ulong* slot = _writer.Examine(partition, key, ref look, NowMs);
+        if (slot != null && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+        if (!held) Partition.Exit(partition);
+        if (!quiet && slot != null) Hits++;
+        else if (!quiet) Misses++;
+        return slot != null ? Outcome.Done : Outcome.NotFound;
+    }
+
+    /// <summary>
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
     /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between. Inside another step the keys must
     /// be among its own.
@@ -174,6 +207,7 @@ public sealed unsafe class StoreSession : IDisposable
     {
         _lockDepth = Math.Min(_lockDepth, 1);
         Unlock();
+        _writer.Dispose();
     }
 
     private const string HeldRule = "U6 while locks are held nothing else is locked";

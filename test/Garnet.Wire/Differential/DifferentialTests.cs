@@ -31,6 +31,28 @@ internal sealed class DifferentialTests
         Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
     }
 
+    /// <summary>The sizes up to which a collection lies in one record: nothing does, what is tiny does, as set by default.</summary>
+    [Test]
+    public void Random_commands_on_collections_get_the_same_replies([Values(2, 3)] int protocol, [Values(0, 100, 1024)] int packedBytes)
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        using RespConnection settings = new(Servers.Ours.Address);
+        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), protocol);
+        settings.Call("CONFIG", "SET", "collection-packed-bytes", packedBytes.ToString(CultureInfo.InvariantCulture));
+        CollectionStream stream = new(new Random(Seed + protocol + packedBytes));
+        List<string> differences = [];
+        for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
+        {
+            if (i % (2 * ResetEvery) == 0) twins.Reset();
+            string? difference = twins.Differ(stream.Next());
+            if (difference is null) continue;
+            differences.Add(difference);
+            twins.Reset();
+        }
+        settings.Call("CONFIG", "SET", "collection-packed-bytes", "1024");
+        Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
+    }
+
     [Test]
     public void Random_transactions_of_two_clients_get_the_same_bytes([Values(2, 3)] int protocol)
     {

@@ -52,7 +52,7 @@ internal sealed class Twins : IDisposable
     private string? Compare(string[] words)
     {
         RespNode wanted = _reference.Read(), got = _ours.Read();
-        if (IsPage(wanted) && IsPage(got) && words[0].Equals("SCAN", StringComparison.OrdinalIgnoreCase))
+        if (IsPage(wanted) && IsPage(got) && words[0].EndsWith("SCAN", StringComparison.OrdinalIgnoreCase))
         {
             // COUNT is a hint and cursors are the server's own: whole scans are compared.
             wanted = WholeScan(_reference, words, wanted);
@@ -81,6 +81,9 @@ internal sealed class Twins : IDisposable
         "HELLO" => wanted.Items?.Count == got.Items?.Count && wanted.Kind == got.Kind && wanted.Items is not null,   // names, versions and ids
         "KEYS" or "PUBSUB" => SameSet(wanted, got),
         "SCAN" => SameSet(wanted, got) || (IsPage(wanted) && IsPage(got)),   // in a transaction a page is all there is
+        "HKEYS" or "HVALS" or "SMEMBERS" or "SINTER" or "SUNION" or "SDIFF" or "SSCAN" => SameSet(wanted, got),
+        "HGETALL" or "HSCAN" or "ZSCAN" => SamePairs(wanted, got),
+        "HRANDFIELD" or "SRANDMEMBER" or "ZRANDMEMBER" => wanted.Kind == got.Kind && wanted.Items?.Count == got.Items?.Count,
         _ => false,
     };
 
@@ -88,14 +91,24 @@ internal sealed class Twins : IDisposable
 
     private static RespNode WholeScan(RespConnection side, string[] words, RespNode page)
     {
+        int cursor = words[0].Length == 4 ? 1 : 2; // HSCAN and the like name a key first
         List<RespNode> keys = [.. page.Items![1].Items!];
         while (page.Items![0].Text != "0")
         {
-            page = side.Call([words[0], page.Items[0].Text, .. words[2..]]);
+            page = side.Call([.. words[..cursor], page.Items[0].Text, .. words[(cursor + 1)..]]);
             keys.AddRange(page.Items![1].Items!);
         }
-        return new RespNode('*', "") { Items = [.. keys.DistinctBy(k => k.Text)] };
+        bool pairs = words[0].ToUpperInvariant() is "HSCAN" or "ZSCAN";
+        return new RespNode('*', "") { Items = [.. pairs ? Pairs(keys).DistinctBy(p => p.ToString()) : keys.DistinctBy(k => k.Text)] };
     }
+
+    private static bool SamePairs(RespNode wanted, RespNode got) =>
+        wanted.Items is not null && got.Items is not null && wanted.Kind == got.Kind
+        && Pairs(wanted.Items).Select(p => p.ToString()).Order(StringComparer.Ordinal).SequenceEqual(Pairs(got.Items).Select(p => p.ToString()).Order(StringComparer.Ordinal));
+
+    // A list of pairs may already be one: a whole scan.
+    private static IEnumerable<RespNode> Pairs(IReadOnlyList<RespNode> items) =>
+        items.Count == 0 || items[0].Items is not null ? items : items.Chunk(2).Select(pair => new RespNode('*', "") { Items = pair });
 
     private static bool Near(RespNode wanted, RespNode got, long distance) =>
         wanted.Kind == ':' && got.Kind == ':' && long.TryParse(wanted.Text, out long a) && long.TryParse(got.Text, out long b) && a >= 0 == b >= 0 && Math.Abs(a - b) <= distance;

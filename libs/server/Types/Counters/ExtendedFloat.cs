@@ -28,6 +28,9 @@ internal readonly struct ExtendedFloat
         _infinity = infinity;
     }
 
+    /// <summary>True unless it is infinite.</summary>
+    internal bool IsFinite => _infinity == 0;
+
     /// <summary>Reads what C's strtold reads, the whole text and no NaN: decimal, hexadecimal (0x…), inf.</summary>
     internal static bool TryParse(ReadOnlySpan<byte> text, out ExtendedFloat value)
     {

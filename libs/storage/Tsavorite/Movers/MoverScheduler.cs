@@ -6,10 +6,10 @@ namespace Tsavorite;
 /// growing pause, so that an idle store costs next to nothing.
 /// U5: no step holds a lock for more than a few records. U14: the thread runs at normal priority.
 /// </summary>
-internal sealed unsafe class MoverScheduler
+internal sealed unsafe class MoverScheduler : IDisposable
 {
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
-        RunsPerRound = 256;
+        RunsPerRound = 256, HoldsPerRound = 4096, HoldsPressed = 64;
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
     private enum Relief
     {
@@ -26,6 +26,7 @@ internal sealed unsafe class MoverScheduler
     private readonly Cleaner _cleaner;
     private readonly Evictor _evictor;
     private readonly Reclaimer _reclaimer;
+    private readonly ChunkReaper _reaper;
     private readonly Lock _reclaiming = new();
     private Thread? _thread;
     private volatile bool _stopping;
@@ -44,6 +45,7 @@ internal sealed unsafe class MoverScheduler
         _cleaner = new Cleaner(core);
         _evictor = new Evictor(core);
         _reclaimer = new Reclaimer(core, namespaces);
+        _reaper = new ChunkReaper(core);
     }
 
     public long NowMs => _clockMs();
@@ -57,11 +59,13 @@ internal sealed unsafe class MoverScheduler
         _thread.Start();
     }
 
-    public void Stop()
+    /// <inheritdoc/>
+    public void Dispose()
     {
         _stopping = true;
         _wake.Set();
         _thread?.Join();
+        _reaper.Dispose();
     }
 
     public void Wake() => _wake.Set();
@@ -78,6 +82,7 @@ internal sealed unsafe class MoverScheduler
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }
+        worked |= _reaper.Step(HoldsPerRound);
         Arena arena = _core.Arena;
         if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
             worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
@@ -107,7 +112,7 @@ internal sealed unsafe class MoverScheduler
         while (arena.Used + need > arena.Ceiling)
         {
             if (rounds-- == 0) return Relief.Some;
-            if (_core.Records.ReturnExtents(EvictionsPerRound) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;

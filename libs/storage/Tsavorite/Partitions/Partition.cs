@@ -62,7 +62,9 @@ internal unsafe struct Partition
     /// <summary>While a write holds several partitions: the log's batch that all its entries go to; else 0.</summary>
     [FieldOffset(240)] public ulong PinnedBatch;
     /// <summary>1 while the structure is odd because of a step over several keys: splits need not make it so.</summary>
-    [FieldOffset(248)] public uint Hidden;
+    [FieldOffset(212)] public uint Hidden;
+    /// <summary>Chunks whose root is gone, to be removed in the background.</summary>
+    [FieldOffset(248)] public Orphan* Orphans;
 
     /// <summary>Takes the lock: one compare-exchange when it is free.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -9,10 +9,14 @@ namespace Tsavorite;
 /// U18: a bucket that a running snapshot still wants is saved before its first change.
 /// U13: nothing changes in place in a draining segment.
 /// </summary>
-internal sealed unsafe class Writer
+internal sealed unsafe class Writer : IDisposable
 {
+    /// <summary>Looks that may be nested: one walks a collection, another asks a second one about each entry.</summary>
+    private const int NestedMax = 4;
     private readonly StoreCore _core;
     private readonly Shape* _shape;
+    private readonly ChunkScratch?[] _scratches = new ChunkScratch?[NestedMax];
+    private int _nested;
 
     /// <summary>The log's batch that the last change went to.</summary>
     public ulong LastBatch;
@@ -63,6 +67,38 @@ internal sealed unsafe class Writer
         return ChangeSlow(target, key, ref operation, view, verdict, ref wanted);
     }
 
+    /// <summary>
+    /// Runs an edit. <see cref="Outcome.NotFound"/> if it was not run because the namespace was given up since the caller looked it up.
+    /// </summary>
+    public Outcome Edit<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IEdit
+    {
+        if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.NotFound;
+        ChunkScratch scratch = Scratch();
+        RecordEdit edit = new(_core, partition, scratch, key, nowMs);
+        if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
+        {
+            _core.RemoveUnasked(partition, edit.Bucket, edit.Slot, key, KeyChange.Expired);
+            edit = new(_core, partition, scratch, key, nowMs);
+        }
+        bool existed = edit.Exists, changed = operation.Run(ref edit);
+        if (changed && _core.Hooked)
+            Announce(partition, key, ref operation, !existed ? KeyChange.Created : edit.Exists ? KeyChange.Written : KeyChange.Removed);
+        return edit.OutOfMemory ? Outcome.OutOfMemory : changed ? Outcome.Done : Outcome.Unchanged;
+    }
+
+    /// <summary>Shows the live record and its chunks; the word's frequency is the caller's to raise.</summary>
+    public ulong* Examine<T>(Partition* partition, in KeyRef key, ref T look, long nowMs) where T : struct, IExamine
+    {
+        RecordEdit record = new(_core, partition, Scratch(), key, nowMs);
+        if (!record.Exists) return null;
+        long expireAtMs = Record.ExpireAtMs(record.Found);
+        if (expireAtMs != 0 && expireAtMs <= nowMs) return null;
+        _nested++;
+        look.Look(ref record);
+        _nested--;
+        return record.Slot;
+    }
+
     // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool FitsInPlace(Partition* partition, byte* record, ulong word, in RecordView existing, in NewRecord next, out int slackUnits)
@@ -76,7 +112,7 @@ internal sealed unsafe class Writer
             && next.ExpireAtMs == existing.ExpireAtMs
             && (next.ETag == 0 || (flags & Record.ETagFlag) != 0)
             && next.ValueBytes >= 0
-            && (flags & Record.ExtentFlag) == 0
+            && (flags & (Record.ExtentFlag | Record.OwnerFlag)) == 0
             && (next.Kind == existing.Kind || ((word & IndexWord.InternalBit) == 0 && next.Kind != RecordKind.Chunk))
             && (partition->Draining == 0 || !RecordSpace.IsDraining(_shape, partition, record));
     }
@@ -100,7 +136,7 @@ internal sealed unsafe class Writer
         if (!_core.Index.MakeRoom(partition, key.Hash)) return Outcome.OutOfMemory;
         byte* record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
         if (record == null) return Outcome.OutOfMemory;
-        ulong word = Fill(record, Record.FlagsFor(next), key, next, 0);
+        ulong word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
         operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         _core.SaveFirst(partition, bucket);
@@ -131,12 +167,15 @@ internal sealed unsafe class Writer
             case Verdict.PutFields:
                 next.ValueBytes = existing.ValueBytes;
                 change = next.ExpireAtMs == 0 ? KeyChange.Persisted : KeyChange.Retimed;
+                next.Owner = Record.Owner(target.Record);
                 outcome = PutFields(target, key, existing, next);
                 break;
             default:
                 if (IsTooLarge(key, next)) return Outcome.TooLarge;
+                Orphan* orphan = Record.Owner(target.Record) == next.Owner ? null : Orphan.Of(target.Record);
                 if (FitsSlowly(target, existing, next)) Overwrite(target, key, ref operation, existing, next);
                 else outcome = Replace(target, key, ref operation, existing, next);
+                if (orphan != null) _core.Adopt(target.Partition, orphan, outcome == Outcome.Done);
                 break;
         }
         if (outcome == Outcome.Done && _core.Hooked) Announce(target.Partition, key, ref operation, change);
@@ -225,19 +264,8 @@ internal sealed unsafe class Writer
         bool isExtent = exact + slackUnits * 8 > _shape->RecordBytesMax;
         if (!isExtent) slackBytes = slackUnits * 8;
         byte* record = _core.Records.Append(target.Partition, (int)(exact + slackBytes), next, target.NowMs, force: false);
-        word = record == null ? 0 : Fill(record, flags, key, next, isExtent ? 0 : (int)slackUnits);
+        word = record == null ? 0 : _core.Fill(record, flags, key, next, isExtent ? 0 : (int)slackUnits);
         return record;
-    }
-
-    // Header, fields and key of a fresh record; returns the word that will name it.
-    private ulong Fill(byte* record, byte flags, in KeyRef key, in NewRecord next, int slackUnits)
-    {
-        ulong offset = (ulong)(record - _shape->Base);
-        bool isExtent = offset >= (ulong)_core.Arena.ExtentsStart;
-        if (isExtent) flags |= Record.ExtentFlag;
-        Record.WriteHeader(record, flags, key, next, slackUnits);
-        new ReadOnlySpan<byte>(key.Bytes, key.Length).CopyTo(new Span<byte>(Record.Key(record), key.Length));
-        return IndexWord.Make(Shape.TagOf(_shape, key.Hash), offset, isExtent ? IndexWord.Extent : IndexWord.Dram, next);
     }
 
     // The word names the new record from here on; the old one dies. The frequency stays.
@@ -254,9 +282,17 @@ internal sealed unsafe class Writer
 
     // U7: the log first, then whoever watches keys.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Announce<T>(Partition* partition, in KeyRef key, ref T operation, KeyChange change) where T : struct, IModify
+    private void Announce<T>(Partition* partition, in KeyRef key, ref T operation, KeyChange change) where T : struct, ILogged
     {
         if (_core.Logging) LastBatch = _core.LogChange(partition, key, ref operation);
         _core.Observer?.OnChange(key, change);
     }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (ChunkScratch? scratch in _scratches) scratch?.Dispose();
+    }
+
+    private ChunkScratch Scratch() => _scratches[_nested] ??= new ChunkScratch();
 }

@@ -7,8 +7,8 @@ namespace Tsavorite;
 /// <summary>
 /// The layout of a record in memory, format version <see cref="FormatVersion"/>:
 /// 0-3 CRC32C (0 while mutable), 4 kind, 5 flags, 6-7 key length, 8-11 value length, 12-14 namespace, 15 slack in
-/// 8-byte units; then expiry, ETag and origin (8 bytes each, where the flags say so), key, value, slack; the whole
-/// rounded up to 8 bytes. The capacity is derived from these, for an extent from its run of pages.
+/// 8-byte units; then expiry, ETag and owner (8 bytes each, where the flags say so), key, value, slack; the whole
+/// rounded up to 8 bytes. The owner is the number that a record with chunks shares with them (<see cref="ChunkKey"/>). The capacity is derived from these, for an extent from its run of pages.
 /// A field that is present may hold 0, which means the same as absent: so an expiry can be dropped in place.
 /// </summary>
 internal static unsafe class Record
@@ -17,8 +17,8 @@ internal static unsafe class Record
     public const int HeaderBytes = 16, FieldBytes = 8, SlackUnitsMax = 255;
     public const int ValueBytesMax = (512 << 20) + (64 << 10);
 
-    public const byte TtlFlag = 1, ETagFlag = 2, OriginFlag = 4, PackedFlag = 8, ExtentFlag = 16, WideFlag = 32, GrownFlag = 64;
-    private const byte FieldFlags = TtlFlag | ETagFlag | OriginFlag;
+    public const byte TtlFlag = 1, ETagFlag = 2, OwnerFlag = 4, PackedFlag = 8, ExtentFlag = 16, WideFlag = 32, GrownFlag = 64;
+    private const byte FieldFlags = TtlFlag | ETagFlag | OwnerFlag;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static RecordKind Kind(byte* record) => (RecordKind)record[4];
@@ -60,6 +60,14 @@ internal static unsafe class Record
         return (flags & ETagFlag) == 0 ? 0 : *(ulong*)(record + HeaderBytes + (flags & TtlFlag) * FieldBytes);
     }
 
+    /// <summary>Number shared with the record's chunks; 0 = it has none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Owner(byte* record)
+    {
+        byte flags = Flags(record);
+        return (flags & OwnerFlag) == 0 ? 0 : *(ulong*)(record + KeyOffset(flags) - FieldBytes);
+    }
+
     /// <summary>Writes the two header words and the optional fields; the key and value follow by the caller.</summary>
     public static void WriteHeader(byte* record, byte flags, in KeyRef key, in NewRecord next, int slackUnits)
     {
@@ -68,7 +76,7 @@ internal static unsafe class Record
         WriteFields(record, flags, next);
     }
 
-    /// <summary>Stores expiry and ETag where the record has room for them.</summary>
+    /// <summary>Stores expiry, ETag and owner where the record has room for them.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void WriteFields(byte* record, byte flags, in NewRecord next)
     {
@@ -79,16 +87,22 @@ internal static unsafe class Record
             *(long*)field = next.ExpireAtMs;
             field += FieldBytes;
         }
-        if ((flags & ETagFlag) != 0) *(ulong*)field = next.ETag;
+        if ((flags & ETagFlag) != 0)
+        {
+            *(ulong*)field = next.ETag;
+            field += FieldBytes;
+        }
+        if ((flags & OwnerFlag) != 0) *(ulong*)field = next.Owner;
     }
 
     /// <summary>True if the record has the fields that the new state needs.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool HasFields(byte flags, in NewRecord next) =>
-        (next.ExpireAtMs == 0 || (flags & TtlFlag) != 0) && (next.ETag == 0 || (flags & ETagFlag) != 0);
+        (next.ExpireAtMs == 0 || (flags & TtlFlag) != 0) && (next.ETag == 0 || (flags & ETagFlag) != 0)
+            && (next.Owner == 0 || (flags & OwnerFlag) != 0);
 
     public static byte FlagsFor(in NewRecord next) =>
-        (byte)((next.ExpireAtMs != 0 ? TtlFlag : 0) | (next.ETag != 0 ? ETagFlag : 0));
+        (byte)((next.ExpireAtMs != 0 ? TtlFlag : 0) | (next.ETag != 0 ? ETagFlag : 0) | (next.Owner != 0 ? OwnerFlag : 0));
 
     /// <summary>A view of a record that cannot change meanwhile (the partition is locked).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

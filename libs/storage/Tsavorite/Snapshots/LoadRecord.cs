@@ -12,7 +12,7 @@ internal unsafe struct LoadRecord : IModify
     public int Database;
     public RecordKind Kind;
     public long ExpireAtMs;
-    public ulong ETag;
+    public ulong ETag, Owner;
 
     public static byte OpId => NotLogged;
     public readonly int EncodedBytesMax => 0;
@@ -23,6 +23,7 @@ internal unsafe struct LoadRecord : IModify
         next.ValueBytes = ValueBytes;
         next.ExpireAtMs = ExpireAtMs;
         next.ETag = ETag;
+        next.Owner = Owner;
         return Verdict.Put;
     }
 

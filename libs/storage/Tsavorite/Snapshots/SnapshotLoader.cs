@@ -85,7 +85,9 @@ public sealed unsafe class SnapshotLoader : IDisposable
                 _database = record.Database;
                 _namespace = _store.Namespaces.Id(_database);
             }
-            _keys[count] = _store.Key(record.Key, record.KeyBytes, _namespace);
+            _keys[count] = record.Kind == RecordKind.Chunk && record.KeyBytes > ChunkKey.HeadBytes
+                ? ChunkKey.Of(_store.Core, record.Key, record.KeyBytes, _namespace)
+                : _store.Key(record.Key, record.KeyBytes, _namespace);
             _records[count] = record;
             _store.PrefetchBucket(_keys[count]);
             next += record.Bytes;

@@ -5,13 +5,13 @@ namespace Tsavorite;
 
 /// <summary>
 /// A record as it stands in a snapshot's block, little endian: 0-3 length of the value, 4-5 length of the key, 6 kind, 7 flags (1
-/// expiry, 2 ETag, 4 internal), 8-11 database; then expiry and ETag (8 bytes each, where the flags say so), key, value. No
+/// expiry, 2 ETag, 4 internal, 8 owner), 8-11 database; then expiry, ETag and owner (8 bytes each, where the flags say so), key, value. No
 /// padding. Described in website/docs/format/snapshot.md; the file's version covers it.
 /// </summary>
 internal static unsafe class SnapshotRecord
 {
     public const int HeaderBytes = 12;
-    public const byte TtlFlag = 1, ETagFlag = 2, InternalFlag = 4;
+    public const byte TtlFlag = 1, ETagFlag = 2, InternalFlag = 4, OwnerFlag = 8;
     private const int FieldBytes = 8;
     private const uint Kinds = 1u << (int)RecordKind.String | 1u << (int)RecordKind.Hash | 1u << (int)RecordKind.List
         | 1u << (int)RecordKind.Set | 1u << (int)RecordKind.SortedSet | 1u << (int)RecordKind.Stream | 1u << (int)RecordKind.Chunk;
@@ -38,6 +38,11 @@ internal static unsafe class SnapshotRecord
             *(ulong*)next = Record.ETag(record);
             next += FieldBytes;
         }
+        if ((flags & OwnerFlag) != 0)
+        {
+            *(ulong*)next = Record.Owner(record);
+            next += FieldBytes;
+        }
         // Key and value are neighbours in memory too.
         Unsafe.CopyBlockUnaligned(next, Record.Key(record), (uint)(keyBytes + valueBytes));
         return (int)(next - to) + keyBytes + valueBytes;
@@ -54,7 +59,7 @@ internal static unsafe class SnapshotRecord
         uint valueBytes = *(uint*)from;
         int kind = from[6], flags = from[7];
         if (valueBytes > Record.ValueBytesMax || kind > 31 || (Kinds >> kind & 1) == 0) return false;
-        if ((flags & ~(TtlFlag | ETagFlag | InternalFlag)) != 0) return false;
+        if ((flags & ~(TtlFlag | ETagFlag | InternalFlag | OwnerFlag)) != 0) return false;
         bool isInternal = (flags & InternalFlag) != 0;
         if (isInternal != (kind == (int)RecordKind.Chunk)) return false;
         record.KeyBytes = *(ushort*)(from + 4);
@@ -72,6 +77,11 @@ internal static unsafe class SnapshotRecord
             record.ETag = *(ulong*)next;
             next += FieldBytes;
         }
+        if ((flags & OwnerFlag) != 0)
+        {
+            record.Owner = *(ulong*)next;
+            next += FieldBytes;
+        }
         record.Kind = (RecordKind)kind;
         record.Key = next;
         record.Value = next + record.KeyBytes;
@@ -86,11 +96,12 @@ internal static unsafe class SnapshotRecord
     private static byte FlagsOf(byte* record)
     {
         int flags = Record.Kind(record) == RecordKind.Chunk ? InternalFlag : 0;
-        if ((Record.Flags(record) & (Record.TtlFlag | Record.ETagFlag)) == 0) return (byte)flags;
+        if ((Record.Flags(record) & (Record.TtlFlag | Record.ETagFlag | Record.OwnerFlag)) == 0) return (byte)flags;
         if (Record.ExpireAtMs(record) != 0) flags |= TtlFlag;
         if (Record.ETag(record) != 0) flags |= ETagFlag;
+        if (Record.Owner(record) != 0) flags |= OwnerFlag;
         return (byte)flags;
     }
 
-    private static int FieldsOf(byte flags) => BitOperations.PopCount((uint)(flags & (TtlFlag | ETagFlag))) * FieldBytes;
+    private static int FieldsOf(byte flags) => BitOperations.PopCount((uint)(flags & (TtlFlag | ETagFlag | OwnerFlag))) * FieldBytes;
 }

@@ -22,6 +22,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private readonly SnapshotWalk _walk;
     private readonly int _holdsPerStep;
     private int[] _databases;
+    private HashSet<ulong>? _orphaned;
     private long _records, _bytes, _saved;
     private volatile SnapshotState _state;
     private bool _disposed;
@@ -111,17 +112,23 @@ public sealed unsafe class StoreSnapshot : IDisposable
         if (databases.Length > _databases.Length) _databases = new int[databases.Length];
         Array.Fill(_databases, -1, databases.Length, _databases.Length - databases.Length);
         databases.CopyTo(_databases, 0);
-        for (int i = 0; i < Partitions; i++) _core.Shape->Partitions[i].Snapshot = Partition.SnapshotRuns | (byte)number;
+        for (int i = 0; i < Partitions; i++)
+        {
+            _core.Shape->Partitions[i].Snapshot = Partition.SnapshotRuns | (byte)number;
+            for (Orphan* orphan = _core.Shape->Partitions[i].Orphans; orphan != null; orphan = orphan->Next)
+                (_orphaned ??= []).Add(orphan->Owner);
+        }
     }
 
     internal void Begun(ulong batch) => Batch = batch;
 
-    /// <summary>False for records of ids given up before the cut; else the database it stood in then.</summary>
+    /// <summary>False for records of ids given up and chunks whose root was gone before the cut; else the database it stood in then.</summary>
     internal bool Includes(byte* record, out int database)
     {
         uint ns = Record.Namespace(record);
         Garnet.Common.Faults.Check.That(ns < (uint)_databases.Length, "S1 a record of the cut has an id of the cut");
         database = _databases[ns];
+        if (_orphaned != null && ChunkKey.Is(record) && _orphaned.Contains(ChunkKey.Owner(Record.Key(record)))) return false;
         return database >= 0;
     }
 

@@ -1,0 +1,33 @@
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>What the commands of all collections share.</summary>
+internal static class CollectionCalls
+{
+    /// <summary>
+    /// Runs an edit on the call's key. The database may be flushed between the look-up of its namespace and the lock: then once more
+    /// in the fresh one.
+    /// </summary>
+    internal static Outcome Edit<T>(ref Call call, ref T operation) where T : struct, IEdit
+    {
+        while (true)
+        {
+            KeyRef key = call.Key;
+            Outcome outcome = call.Store.Edit(in key, ref operation);
+            if (outcome != Outcome.NotFound || key.Namespace == call.Namespace)
+                return outcome;
+        }
+    }
+
+    /// <summary>Shows the record under the call's key.</summary>
+    internal static Outcome Examine<T>(ref Call call, ref T look, bool quiet = false) where T : struct, IExamine
+    {
+        KeyRef key = call.Key;
+        return call.Store.Examine(in key, ref look, quiet);
+    }
+
+    /// <summary>The reply after a look that has written it, unless the record was of another kind.</summary>
+    internal static Reply Done(ref Call call, bool wrongKind) => wrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+}

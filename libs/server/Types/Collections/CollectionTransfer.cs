@@ -1,0 +1,141 @@
+using Garnet.Common;
+using Garnet.Common.Bytes;
+using Garnet.Server.Commands;
+using Garnet.Server.Keys;
+using Garnet.Server.Net;
+using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Lists;
+using Garnet.Server.Types.Sets;
+using Garnet.Server.Types.SortedSets;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>
+/// Copies a collection with chunks to another key, whose partition is another one: its chunks are dealt out anew there. The log gets
+/// what a client would have sent to build it. Both partitions are locked by the session.
+/// </summary>
+internal static unsafe class CollectionTransfer
+{
+    /// <summary>Copies; what stood under the target is gone.</summary>
+    internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
+    {
+        StoreSession store = call.Store;
+        uint chunks = root.Kind == RecordKind.List ? (uint)Root.Pages(root.Value) : Root.Chunks(root.Value);
+        bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
+        CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
+        var delete = default(DeleteKey);
+        store.Modify(in target, ref delete);
+        Outcome outcome = Outcome.Done;
+        for (uint number = 0; number < chunks && outcome == Outcome.Done; number++)
+        {
+            var text = new ChunkText { Number = number };
+            store.Examine(in source, ref text, quiet: true);
+            outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
+            for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
+            {
+                var one = new ChunkText { Number = number, OnlySlot = slot + 1 };
+                store.Examine(in source, ref one, quiet: true);
+                outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
+            }
+        }
+
+        if (outcome != Outcome.Done)
+        {
+            store.Modify(in target, ref delete);
+            return outcome;
+        }
+
+        var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
+        store.Modify(in target, ref expiry);
+        return Outcome.Done;
+    }
+
+    private static Outcome Feed(StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    {
+        if (text.Bytes.Count == 0)
+            return Outcome.Done;
+        Operands.TryDecode(new ReadOnlySpan<byte>(text.Bytes.Head, text.Bytes.Count), out Operands operands);
+        Outcome outcome = Outcome.TooLarge;
+        if (kind == RecordKind.Hash)
+        {
+            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref put);
+        }
+        else if (kind == RecordKind.Set)
+        {
+            var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref add);
+        }
+        else if (kind == RecordKind.SortedSet)
+        {
+            var put = new SortedSetPut { Pairs = operands, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref put);
+        }
+        else if (kind == RecordKind.List)
+        {
+            var push = new ListPush { Values = operands, Converted = converted, Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax } };
+            outcome = store.Edit(in target, ref push);
+        }
+
+        text.Bytes.Free();
+        return outcome;
+    }
+
+    /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one.</summary>
+    private struct ChunkText : IExamine
+    {
+        internal uint Number;
+        /// <summary>One more than the slot that is wanted, 0 for all.</summary>
+        internal int OnlySlot;
+        internal ByteQueue Bytes;
+        internal int Slots;
+        internal long ExpireAtMs;
+
+        public void Look(ref RecordEdit record)
+        {
+            if (record.Kind == RecordKind.List)
+            {
+                TakePage(ref record);
+                return;
+            }
+
+            EntryForm form = FormOf(record.Kind);
+            Page page = ChunkedMembers.Open(ref record, Number);
+            Slots = page.Count;
+            for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
+            {
+                Entry entry = page.EntryAt(form, slot);
+                if (entry.ExpireAtMs != 0 != (OnlySlot != 0))
+                    continue;
+                ExpireAtMs = entry.ExpireAtMs;
+                if (form == EntryForm.Scored)
+                    Add(entry.Score);
+                Add(entry.KeySpan);
+                if (form == EntryForm.Pair)
+                    Add(entry.ValueSpan);
+            }
+        }
+
+        private static EntryForm FormOf(RecordKind kind) =>
+            kind == RecordKind.Set ? EntryForm.Member : kind == RecordKind.SortedSet ? EntryForm.Scored : EntryForm.Pair;
+
+        private void Add(double score)
+        {
+            Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
+            Add(text[..NumberText.WriteDouble(text, score)]);
+        }
+
+        private void TakePage(ref RecordEdit record)
+        {
+            SequencePage page = Sequence.Open(ref record, (int)Number);
+            for (byte* at = page.First; at != page.End;)
+            {
+                at = SequencePage.Read(at, out byte* element, out int length);
+                Add(new ReadOnlySpan<byte>(element, length));
+            }
+        }
+
+        private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
+    }
+}

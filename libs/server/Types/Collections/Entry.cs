@@ -1,0 +1,96 @@
+using System.Runtime.CompilerServices;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>
+/// One entry of a collection and how it lies in memory: length of the key, then for pairs twice the length of the value plus one if
+/// there is an expiry (both as <see cref="VarInt"/>), then key, value, expiry (8 bytes, Unix milliseconds). Pointers into the
+/// record, valid while nothing changes it.
+/// </summary>
+internal unsafe struct Entry
+{
+    internal const uint ExpiryBytes = 8, ScoreBytes = 8;
+
+    /// <summary>First byte of the entry; null if there is none.</summary>
+    internal byte* Start;
+    internal byte* Key;
+    internal byte* Value;
+    internal int KeyBytes;
+    internal int ValueBytes;
+    /// <summary>Bytes of the whole entry.</summary>
+    internal int Bytes;
+    /// <summary>Unix milliseconds, 0 = never.</summary>
+    internal long ExpireAtMs;
+
+    internal readonly ReadOnlySpan<byte> KeySpan => new(Key, KeyBytes);
+
+    internal readonly ReadOnlySpan<byte> ValueSpan => new(Value, ValueBytes);
+
+    /// <summary>The score of a <see cref="EntryForm.Scored"/> entry.</summary>
+    internal readonly double Score => Unsafe.ReadUnaligned<double>(Value);
+
+    /// <summary>True if the entry's time has come.</summary>
+    internal readonly bool IsDue(long nowMs) => ExpireAtMs != 0 && ExpireAtMs <= nowMs;
+
+    /// <summary>True if the key is this.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: runs for every entry looked at
+    internal readonly bool Is(byte* key, int keyBytes) =>
+        KeyBytes == keyBytes && (keyBytes == 0 || (*Key == *key && KeySpan.SequenceEqual(new ReadOnlySpan<byte>(key, keyBytes))));
+
+    /// <summary>Bytes that an entry with these parts takes.</summary>
+    internal static long BytesOf(EntryForm form, in Entry parts)
+    {
+        long bytes = VarInt.BytesOf((uint)parts.KeyBytes) + (long)parts.KeyBytes;
+        return form switch
+        {
+            EntryForm.Member => bytes,
+            EntryForm.Scored => bytes + ScoreBytes,
+            _ => bytes + VarInt.BytesOf(ValueWord(parts)) + parts.ValueBytes + (parts.ExpireAtMs != 0 ? ExpiryBytes : 0),
+        };
+    }
+
+    /// <summary>Writes an entry with these parts; there is room for <see cref="BytesOf"/>. Returns the byte behind it.</summary>
+    internal static byte* Write(EntryForm form, byte* to, in Entry parts)
+    {
+        to = VarInt.Write(to, (uint)parts.KeyBytes);
+        if (form == EntryForm.Pair)
+            to = VarInt.Write(to, ValueWord(parts));
+        Buffer.MemoryCopy(parts.Key, to, parts.KeyBytes, parts.KeyBytes);
+        to += parts.KeyBytes;
+        if (form == EntryForm.Member)
+            return to;
+        Buffer.MemoryCopy(parts.Value, to, parts.ValueBytes, parts.ValueBytes);
+        to += parts.ValueBytes;
+        if (parts.ExpireAtMs == 0)
+            return to;
+        Unsafe.WriteUnaligned(to, parts.ExpireAtMs);
+        return to + ExpiryBytes;
+    }
+
+    /// <summary>Reads the entry at the place; false if it is not whole before the end (bytes being overwritten say anything).</summary>
+    internal static bool TryRead(EntryForm form, byte* at, byte* end, out Entry entry)
+    {
+        entry = default;
+        byte* start = at;
+        if (!VarInt.TryRead(ref at, end, out uint keyBytes))
+            return false;
+        uint word = 0;
+        if (form == EntryForm.Pair && !VarInt.TryRead(ref at, end, out word))
+            return false;
+        uint valueBytes = form == EntryForm.Pair ? word >> 1 : form == EntryForm.Scored ? ScoreBytes : 0u;
+        uint expiryBytes = (word & 1) * ExpiryBytes;
+        if ((ulong)(end - at) < (ulong)keyBytes + valueBytes + expiryBytes)
+            return false;
+        entry.Start = start;
+        entry.Key = at;
+        entry.KeyBytes = (int)keyBytes;
+        entry.Value = at + keyBytes;
+        entry.ValueBytes = (int)valueBytes;
+        if (expiryBytes != 0)
+            entry.ExpireAtMs = Unsafe.ReadUnaligned<long>(entry.Value + valueBytes);
+        entry.Bytes = (int)(at - start) + (int)(keyBytes + valueBytes + expiryBytes);
+        return true;
+    }
+
+    private static uint ValueWord(in Entry parts) => ((uint)parts.ValueBytes << 1) | (parts.ExpireAtMs != 0 ? 1u : 0u);
+}

@@ -1,0 +1,162 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>
+/// A chunk of a collection's entries, found by fingerprint: 0-3 number of entries, 4-7 end of the entries' bytes, 8-11 bytes among
+/// them that are dead, 12 one if offsets are wide; then the entries in no order; free room; and from the end downwards groups of 16
+/// slots: 16 fingerprints, 16 offsets (2 bytes each, 4 in pages of 64 KiB and more). Sixteen fingerprints are compared at once, so
+/// that about one entry is looked at.
+/// P1: slots 0 to count-1 are in use, in any order.
+/// P2: an entry's bytes are dead once no slot names them; what is dead is left behind when the page is written anew.
+/// </summary>
+internal unsafe struct Page
+{
+    internal const int HeaderBytes = 16;
+    private const int GroupSlots = 16, NarrowBytesMax = 60_000;
+
+    private readonly byte* _at;
+    private readonly int _bytes;
+
+    internal Page(byte* at, int bytes)
+    {
+        _at = at;
+        _bytes = bytes;
+    }
+
+    internal readonly bool IsNone => _at == null;
+
+    internal readonly int Bytes => _bytes;
+
+    internal readonly int Count => *(int*)_at;
+
+    /// <summary>Bytes of the entries that are alive.</summary>
+    internal readonly int LiveBytes => Used - HeaderBytes - DeadBytes;
+
+    private readonly int Used => *(int*)(_at + 4);
+
+    private readonly bool IsWide => _at[12] != 0;
+
+    private readonly int GroupBytes => IsWide ? GroupSlots * 5 : GroupSlots * 3;
+
+    /// <summary>Bytes of a page with that many entries, an eighth of them free.</summary>
+    internal static int CapacityFor(int entries, long entryBytes)
+    {
+        long groups = (entries + GroupSlots - 1) / GroupSlots;
+        long bytes = HeaderBytes + entryBytes + (groups * GroupSlots * 3);
+        if (bytes + (bytes / 8) >= NarrowBytesMax)
+            bytes += groups * GroupSlots * 2;
+        return (int)Math.Min((bytes + (bytes / 8) + 32 + 7) & ~7L, Tsavorite.Store.ValueBytesMax);
+    }
+
+    /// <summary>Makes an empty page of fresh bytes.</summary>
+    internal static Page Clear(byte* at, int bytes)
+    {
+        *(int*)at = 0;
+        *(int*)(at + 4) = HeaderBytes;
+        *(int*)(at + 8) = 0;
+        *(int*)(at + 12) = bytes >= NarrowBytesMax ? 1 : 0;
+        return new Page(at, bytes);
+    }
+
+    /// <summary>The slot of the key, -1 if it is not there.</summary>
+    internal readonly int Find(EntryForm form, byte fingerprint, byte* key, int keyBytes, out Entry entry)
+    {
+        int count = Count;
+        for (int first = 0; first < count; first += GroupSlots)
+        {
+            uint matches = Vector128.Equals(Vector128.Load(Group(first)), Vector128.Create(fingerprint)).ExtractMostSignificantBits();
+            if (count - first < GroupSlots)
+                matches &= (1u << (count - first)) - 1;
+            for (; matches != 0; matches &= matches - 1)
+            {
+                int slot = first + BitOperations.TrailingZeroCount(matches);
+                entry = EntryAt(form, slot);
+                if (entry.Is(key, keyBytes))
+                    return slot;
+            }
+        }
+
+        entry = default;
+        return -1;
+    }
+
+    /// <summary>The entry of a slot in use.</summary>
+    internal readonly Entry EntryAt(EntryForm form, int slot)
+    {
+        Entry.TryRead(form, _at + OffsetOf(slot), _at + Used, out Entry entry);
+        return entry;
+    }
+
+    internal readonly byte FingerprintAt(int slot) => Group(slot)[slot % GroupSlots];
+
+    /// <summary>True if one more entry of that many bytes fits.</summary>
+    internal readonly bool HasRoom(long bytes) => _bytes - Used - ((Count + GroupSlots) / GroupSlots * (long)GroupBytes) >= bytes;
+
+    /// <summary>Adds an entry of that many bytes, which the caller writes; null if there is no room.</summary>
+    internal readonly byte* TryAdd(byte fingerprint, int bytes)
+    {
+        if (!HasRoom(bytes))
+            return null;
+        int count = Count, used = Used;
+        Group(count)[count % GroupSlots] = fingerprint;
+        SetOffset(count, used);
+        *(int*)_at = count + 1;
+        *(int*)(_at + 4) = used + bytes;
+        return _at + used;
+    }
+
+    /// <summary>Forgets the entry of a slot; the last slot takes its place.</summary>
+    internal readonly void Remove(int slot, int entryBytes)
+    {
+        int last = Count - 1, offset = OffsetOf(slot);
+        if (offset + entryBytes == Used)
+            *(int*)(_at + 4) = offset;
+        else
+            *(int*)(_at + 8) += entryBytes;
+        if (slot != last)
+        {
+            Group(slot)[slot % GroupSlots] = FingerprintAt(last);
+            SetOffset(slot, OffsetOf(last));
+        }
+
+        *(int*)_at = last;
+    }
+
+    /// <summary>Bytes of entries no slot names any more.</summary>
+    internal readonly int DeadBytes => *(int*)(_at + 8);
+
+    /// <summary>True if a page of that many bytes has slots like these.</summary>
+    internal readonly bool IsLike(int bytes) => bytes >= NarrowBytesMax == IsWide;
+
+    /// <summary>Copies everything to fresh bytes, more than now, without looking at single entries.</summary>
+    internal readonly Page CopyTo(byte* to, int bytes)
+    {
+        Buffer.MemoryCopy(_at, to, bytes, Used);
+        int groups = (Count + GroupSlots - 1) / GroupSlots * GroupBytes;
+        Buffer.MemoryCopy(_at + _bytes - groups, to + bytes - groups, groups, groups);
+        return new Page(to, bytes);
+    }
+
+    /// <summary>Adds an entry that lies elsewhere; there is room.</summary>
+    internal readonly void Take(byte fingerprint, in Entry entry, EntryForm form) => Entry.Write(form, TryAdd(fingerprint, entry.Bytes), entry);
+
+    private readonly byte* Group(int slot) => _at + _bytes - (((slot / GroupSlots) + 1) * (long)GroupBytes);
+
+    private readonly int OffsetOf(int slot)
+    {
+        byte* offsets = Group(slot) + GroupSlots;
+        return IsWide ? Unsafe.ReadUnaligned<int>(offsets + (slot % GroupSlots * 4)) : Unsafe.ReadUnaligned<ushort>(offsets + (slot % GroupSlots * 2));
+    }
+
+    private readonly void SetOffset(int slot, int offset)
+    {
+        byte* offsets = Group(slot) + GroupSlots;
+        if (IsWide)
+            Unsafe.WriteUnaligned(offsets + (slot % GroupSlots * 4), offset);
+        else
+            Unsafe.WriteUnaligned(offsets + (slot % GroupSlots * 2), (ushort)offset);
+    }
+}

@@ -1,0 +1,78 @@
+using System.Runtime.CompilerServices;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>What the first byte of a collection's value says.</summary>
+[Flags]
+internal enum RootFlags : byte
+{
+    None = 0,
+    /// <summary>The entries are in chunks.</summary>
+    Chunked = 1,
+    /// <summary>Passed a threshold once: OBJECT ENCODING answers the name of the large form from then on.</summary>
+    Converted = 2,
+    /// <summary>An entry had an expiry once.</summary>
+    Expiring = 4,
+    /// <summary>A set of integers, sorted.</summary>
+    Integers = 8,
+}
+
+/// <summary>
+/// The value of a collection's record. Packed (or <see cref="IntegerSet"/>): 0 flags, 1-2 number of entries, then the entries one behind the other.
+/// Chunked: 0 flags, 4-7 a bound of the chunks' numbers (the store reads it too), 8-15 number of entries, 16-23 bytes of all
+/// entries, 24-27 number of chunks found by key, 28-31 number of pages in order; then the directory of those (<see cref="Sequence"/>).
+/// </summary>
+internal static unsafe class Root
+{
+    internal const int PackedBytes = 3, PackedEntriesMax = ushort.MaxValue, ChunkedBytes = 32;
+
+    internal static RootFlags Flags(byte* value) => (RootFlags)(*value);
+
+    internal static bool IsChunked(byte* value) => (*value & (byte)RootFlags.Chunked) != 0;
+
+    internal static bool Has(byte* value, RootFlags flag) => (*value & (byte)flag) != 0;
+
+    internal static int PackedCount(byte* value) => Unsafe.ReadUnaligned<ushort>(value + 1);
+
+    internal static void SetPackedCount(byte* value, int count) => Unsafe.WriteUnaligned(value + 1, (ushort)count);
+
+    internal static uint Chunks(byte* value) => Unsafe.ReadUnaligned<uint>(value + 24);
+
+    internal static void SetChunks(byte* value, uint chunks)
+    {
+        Unsafe.WriteUnaligned(value + 24, chunks);
+        RaiseLimit(value, chunks);
+    }
+
+    internal static int Pages(byte* value) => Unsafe.ReadUnaligned<int>(value + 28);
+
+    internal static void SetPages(byte* value, int pages) => Unsafe.WriteUnaligned(value + 28, pages);
+
+    /// <summary>No chunk has this number or a higher one.</summary>
+    internal static void RaiseLimit(byte* value, uint limit) => Unsafe.WriteUnaligned(value + 4, Math.Max(Unsafe.ReadUnaligned<uint>(value + 4), limit));
+
+    internal static long ChunkedCount(byte* value) => Unsafe.ReadUnaligned<long>(value + 8);
+
+    internal static void SetChunkedCount(byte* value, long count) => Unsafe.WriteUnaligned(value + 8, count);
+
+    internal static long EntryBytes(byte* value) => Unsafe.ReadUnaligned<long>(value + 16);
+
+    internal static void SetEntryBytes(byte* value, long bytes) => Unsafe.WriteUnaligned(value + 16, bytes);
+
+    /// <summary>Number of entries, in whatever form.</summary>
+    internal static long Count(byte* value) =>
+        IsChunked(value) ? ChunkedCount(value) : Has(value, RootFlags.Integers) ? IntegerSet.Count(value) : PackedCount(value);
+
+    /// <summary>Sets flags of an open or closed root.</summary>
+    internal static void Raise(ref RecordEdit edit, RootFlags flags)
+    {
+        if ((Flags(edit.Value) & flags) == flags)
+            return;
+        byte* value = edit.Write(edit.ValueBytes, force: true);
+        if (value == null)
+            return;
+        *value |= (byte)flags;
+        edit.Close();
+    }
+}

@@ -1,0 +1,156 @@
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>
+/// Elements in order, one behind the other: each its length as <see cref="VarInt"/>, its bytes, and the bytes of both once more as a
+/// number read from behind, so that a walk may go either way. Lies in a chunk (0-3 number of elements, 4-7 first byte, 8-11 behind
+/// the last one; free room at both ends), or behind the header of a packed record.
+/// </summary>
+internal unsafe struct SequencePage
+{
+    internal const int HeaderBytes = 16;
+
+    private readonly byte* _at;
+    private readonly int _bytes;
+
+    internal SequencePage(byte* at, int bytes)
+    {
+        _at = at;
+        _bytes = bytes;
+    }
+
+    internal readonly bool IsNone => _at == null;
+
+    internal readonly byte* At => _at;
+
+    internal readonly int Bytes => _bytes;
+
+    internal readonly int Count => *(int*)_at;
+
+    internal readonly byte* First => _at + *(int*)(_at + 4);
+
+    internal readonly byte* End => _at + *(int*)(_at + 8);
+
+    internal readonly int Used => (int)(End - First);
+
+    /// <summary>Bytes an element takes.</summary>
+    internal static long BytesOf(long elementBytes)
+    {
+        long bytes = VarInt.BytesOf((uint)elementBytes) + elementBytes;
+        return bytes + VarInt.BytesOf((uint)bytes);
+    }
+
+    /// <summary>Makes an empty page; elements begin at that part of the room: 0 for one that grows at its end, the room for one that grows in front.</summary>
+    internal static SequencePage Clear(byte* at, int bytes, int begin)
+    {
+        *(int*)at = 0;
+        *(int*)(at + 4) = *(int*)(at + 8) = HeaderBytes + begin;
+        *(int*)(at + 12) = 0;
+        return new SequencePage(at, bytes);
+    }
+
+    /// <summary>Writes an element of two parts; returns the byte behind it.</summary>
+    internal static byte* Write(byte* to, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body)
+    {
+        byte* start = to;
+        to = VarInt.Write(to, (uint)(head.Length + body.Length));
+        head.CopyTo(new Span<byte>(to, head.Length));
+        body.CopyTo(new Span<byte>(to + head.Length, body.Length));
+        to += head.Length + body.Length;
+        uint bytes = (uint)(to - start);
+        int digits = VarInt.BytesOf(bytes);
+        // Highest digits first and the lowest behind: read backwards it is an ordinary VarInt.
+        for (int i = digits - 1; i >= 0; i--, bytes >>= 7)
+            to[i] = (byte)((bytes & 0x7F) | (i > 0 ? 0x80u : 0u));
+        return to + digits;
+    }
+
+    /// <summary>Reads the element at the place; returns the byte behind it.</summary>
+    internal static byte* Read(byte* at, out byte* bytes, out int length)
+    {
+        byte* start = at;
+        uint size = *at;
+        if (size < 0x7F) // nearly all: one byte in front, one behind (CollectionCost)
+        {
+            bytes = at + 1;
+            length = (int)size;
+            return at + size + 2;
+        }
+
+        VarInt.TryRead(ref at, (byte*)nuint.MaxValue, out size);
+        bytes = at;
+        length = (int)size;
+        return at + size + VarInt.BytesOf((uint)(at + size - start));
+    }
+
+    /// <summary>The place of the element that ends here.</summary>
+    internal static byte* Before(byte* end)
+    {
+        uint bytes = 0;
+        byte digit;
+        int shift = 0;
+        do
+        {
+            digit = *--end;
+            bytes |= (uint)(digit & 0x7F) << shift;
+            shift += 7;
+        }
+        while ((digit & 0x80) != 0);
+        return end - bytes;
+    }
+
+    /// <summary>Opens a gap of so many bytes before a place; null if there is no room. The caller fills it.</summary>
+    internal readonly byte* TryOpen(byte* place, int bytes)
+    {
+        byte* first = First, end = End;
+        if (_at + _bytes - end >= bytes)
+        {
+            Buffer.MemoryCopy(place, place + bytes, end - place, end - place);
+            *(int*)(_at + 8) += bytes;
+        }
+        else if (first - _at - HeaderBytes >= bytes)
+        {
+            Buffer.MemoryCopy(first, first - bytes, place - first, place - first);
+            *(int*)(_at + 4) -= bytes;
+            place -= bytes;
+        }
+        else
+        {
+            long room = _bytes - HeaderBytes - (end - first);
+            if (room < bytes)
+                return null;
+            byte* target = _at + HeaderBytes;
+            Buffer.MemoryCopy(first, target, end - first, end - first);
+            place = target + (place - first);
+            *(int*)(_at + 4) = HeaderBytes;
+            *(int*)(_at + 8) = HeaderBytes + (int)(end - first);
+            return TryOpen(place, bytes);
+        }
+
+        ++*(int*)_at;
+        return place;
+    }
+
+    /// <summary>Forgets what lies between two places: so many elements.</summary>
+    internal readonly void Cut(byte* from, byte* to, int elements)
+    {
+        if (from == First)
+        {
+            *(int*)(_at + 4) += (int)(to - from);
+        }
+        else
+        {
+            Buffer.MemoryCopy(to, from, End - to, End - to);
+            *(int*)(_at + 8) -= (int)(to - from);
+        }
+
+        *(int*)_at -= elements;
+    }
+
+    /// <summary>Takes over elements that lie elsewhere, at the end; there is room.</summary>
+    internal readonly void Append(byte* from, byte* to, int elements)
+    {
+        Buffer.MemoryCopy(from, End, to - from, to - from);
+        *(int*)(_at + 8) += (int)(to - from);
+        *(int*)_at += elements;
+    }
+}

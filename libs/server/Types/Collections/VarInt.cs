@@ -1,0 +1,47 @@
+using System.Runtime.CompilerServices;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>A length in one to five bytes: seven bits each, the lowest first, the top bit of a byte saying that more follow.</summary>
+internal static unsafe class VarInt
+{
+    internal const int BytesMax = 5;
+
+    internal static int BytesOf(uint value) => value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : value < 1 << 21 ? 3 : value < 1 << 28 ? 4 : 5;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: nearly all lengths are one byte
+    internal static byte* Write(byte* to, uint value)
+    {
+        for (; value >= 0x80; value >>= 7)
+            *to++ = (byte)(value | 0x80);
+        *to = (byte)value;
+        return to + 1;
+    }
+
+    /// <summary>Reads and moves on; false if it is not whole before the end.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: nearly all lengths are one byte
+    internal static bool TryRead(ref byte* at, byte* end, out uint value)
+    {
+        value = 0;
+        if (at >= end)
+            return false;
+        value = *at++;
+        return value < 0x80 || TryReadLong(ref at, end, ref value);
+    }
+
+    private static bool TryReadLong(ref byte* at, byte* end, ref uint value)
+    {
+        value &= 0x7F;
+        for (int shift = 7; shift < 35; shift += 7)
+        {
+            if (at >= end)
+                return false;
+            uint next = *at++;
+            value |= (next & 0x7F) << shift;
+            if (next < 0x80)
+                return true;
+        }
+
+        return false;
+    }
+}

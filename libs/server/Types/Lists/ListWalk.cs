@@ -1,0 +1,81 @@
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Lists;
+
+/// <summary>Goes through a list from an index on, either way. The list must not change meanwhile.</summary>
+internal unsafe struct ListWalk
+{
+    private SequencePage _page;
+    private byte* _first;
+    private byte* _end;
+    private byte* _at;
+    private int _number;
+    private bool _chunked;
+
+    /// <summary>The element that the last step passed.</summary>
+    internal byte* Bytes;
+    internal int Length;
+
+    internal readonly ReadOnlySpan<byte> Span => new(Bytes, Length);
+
+    /// <summary>A walk that stands before the element with that index, or behind the last one.</summary>
+    internal static ListWalk From(ref RecordEdit edit, long index)
+    {
+        var walk = new ListWalk { _chunked = Root.IsChunked(edit.Value) };
+        if (walk._chunked)
+        {
+            SequencePlace place = Sequence.Seek(ref edit, index);
+            walk.Enter(ref edit, place.Page);
+            walk._at = walk._page.At + place.Offset;
+            return walk;
+        }
+
+        walk._first = walk._at = edit.Value + Root.PackedBytes;
+        walk._end = edit.Value + edit.ValueBytes;
+        if (index == Root.PackedCount(edit.Value))
+            walk._at = walk._end;
+        for (long i = 0; i < index && walk._at != walk._end; i++)
+            walk._at = SequencePage.Read(walk._at, out _, out _);
+        return walk;
+    }
+
+    /// <summary>Passes the next element.</summary>
+    internal bool Next(ref RecordEdit edit)
+    {
+        if (_at == _end)
+        {
+            if (!_chunked || _number + 1 >= Sequence.PagesOf(ref edit))
+                return false;
+            Enter(ref edit, _number + 1);
+            _at = _first;
+        }
+
+        _at = SequencePage.Read(_at, out Bytes, out Length);
+        return true;
+    }
+
+    /// <summary>Passes the element before.</summary>
+    internal bool Previous(ref RecordEdit edit)
+    {
+        if (_at == _first)
+        {
+            if (!_chunked || _number == 0)
+                return false;
+            Enter(ref edit, _number - 1);
+            _at = _end;
+        }
+
+        _at = SequencePage.Before(_at);
+        SequencePage.Read(_at, out Bytes, out Length);
+        return true;
+    }
+
+    private void Enter(ref RecordEdit edit, int number)
+    {
+        _number = number;
+        _page = Sequence.Open(ref edit, number);
+        _first = _page.First;
+        _end = _page.End;
+    }
+}

@@ -1,0 +1,138 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Strings;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Sets;
+
+/// <summary>What the commands on several sets share.</summary>
+internal static class SetAlgebraCommands
+{
+    internal static CommandSpec Read(string name, string summary) =>
+        SetCommands.Spec(name, -2, CommandFlags.ReadOnly | CommandFlags.Quick, "", "key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "RO ACCESS" }, Complexity = "O(N)", Tips = "nondeterministic_output_order" };
+
+    internal static CommandSpec Store(string name, string summary) =>
+        SetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "", "destination key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "OW UPDATE" }, Complexity = "O(N)" };
+
+    /// <summary>Replies the members.</summary>
+    internal static Reply Show(ref Call call, SetOperation operation)
+    {
+        int count = call.Count - 1;
+        KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
+        var algebra = new SetAlgebra(call.Store, keys.AsSpan(0, count), operation);
+        call.Store.Lock(keys.AsSpan(0, count));
+        bool isDone = algebra.TryRun(0, keepMembers: true);
+        call.Store.Unlock();
+        ManyCommands.Return(keys);
+        return isDone ? ReplyFound(ref call, ref algebra) : call.Fail(Fault.WrongType);
+    }
+
+    /// <summary>Puts the members in the place of whatever is under the destination; replies how many.</summary>
+    internal static Reply Keep(ref Call call, SetOperation operation)
+    {
+        int count = call.Count - 1;
+        KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
+        var algebra = new SetAlgebra(call.Store, keys.AsSpan(1, count - 1), operation);
+        call.Store.Lock(keys.AsSpan(0, count));
+        bool isDone = algebra.TryRun(0, keepMembers: true);
+        Outcome outcome = isDone ? Replace(ref call, in keys[0], ref algebra) : Outcome.Done;
+        call.Store.Unlock();
+        ManyCommands.Return(keys);
+        algebra.Found.Free();
+        if (!isDone)
+            return call.Fail(Fault.WrongType);
+        return outcome == Outcome.Done ? call.Int(algebra.Count) : call.From(outcome);
+    }
+
+    private static unsafe Reply ReplyFound(ref Call call, ref SetAlgebra algebra)
+    {
+        Operands.TryDecode(new ReadOnlySpan<byte>(algebra.Found.Head, algebra.Found.Count), out Operands members);
+        call.Out.Set(members.Count);
+        for (Operands.Reader reader = members.Read(); reader.Next();)
+            call.Out.Bulk(reader.Span);
+        algebra.Found.Free();
+        return Reply.Sent;
+    }
+
+    private static unsafe Outcome Replace(ref Call call, in KeyRef target, ref SetAlgebra algebra)
+    {
+        var delete = default(DeleteKey);
+        call.Store.Modify(in target, ref delete);
+        if (algebra.Count == 0)
+            return Outcome.Done;
+        Operands.TryDecode(new ReadOnlySpan<byte>(algebra.Found.Head, algebra.Found.Count), out Operands members);
+        SetAdd add = SetCommands.Adding(ref call, members);
+        return call.Store.Edit(in target, ref add);
+    }
+}
+
+internal readonly struct SInter : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Read("SINTER", "Returns the members that all sets have.");
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.Show(ref call, SetOperation.Intersection);
+}
+
+internal readonly struct SUnion : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Read("SUNION", "Returns the members that any of the sets has.");
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.Show(ref call, SetOperation.Union);
+}
+
+internal readonly struct SDiff : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Read("SDIFF", "Returns the members of the first set that no other has.");
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.Show(ref call, SetOperation.Difference);
+}
+
+internal readonly struct SInterStore : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SINTERSTORE", "Stores the members that all sets have.");
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Intersection);
+}
+
+internal readonly struct SUnionStore : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SUNIONSTORE", "Stores the members that any of the sets has.");
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Union);
+}
+
+internal readonly struct SDiffStore : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SDIFFSTORE", "Stores the members of the first set that no other has.");
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Difference);
+}
+
+internal readonly struct SInterCard : ICommand
+{
+    public static CommandSpec Spec => SetCommands.Spec("SINTERCARD", -3, CommandFlags.ReadOnly | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] [LIMIT limit]", "Counts the members that all sets have.") with { Since = "7.0.0", Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!call.TryInt64(1, out long count) || count < 1)
+            return call.FailBytes("ERR numkeys should be greater than 0"u8);
+        if (count > call.Count - 2)
+            return call.FailBytes("ERR Number of keys can't be greater than number of args"u8);
+        long limit = 0;
+        for (int i = 2 + (int)count; i < call.Count; i += 2)
+        {
+            if (i + 1 == call.Count || !call.Is(i, "LIMIT"u8))
+                return call.Fail(Fault.Syntax);
+            if (!call.TryInt64(i + 1, out limit) || limit < 0)
+                return call.FailBytes("ERR LIMIT can't be negative"u8);
+        }
+
+        KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, (int)count);
+        var algebra = new SetAlgebra(call.Store, keys.AsSpan(0, (int)count), SetOperation.Intersection);
+        call.Store.Lock(keys.AsSpan(0, (int)count));
+        bool isDone = algebra.TryRun(limit, keepMembers: false);
+        call.Store.Unlock();
+        ManyCommands.Return(keys);
+        return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
+    }
+}

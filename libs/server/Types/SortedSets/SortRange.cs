@@ -1,0 +1,39 @@
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Lists;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>A range of a sorted set: by ranks, or between two bounds; from either end, perhaps limited.</summary>
+internal struct SortRange
+{
+    internal bool ByRank;
+    internal long Start;
+    internal long Stop;
+    internal SortBound Low;
+    internal SortBound High;
+    /// <summary>Counted and shown from the greatest element down.</summary>
+    internal bool Reverse;
+    internal long Offset;
+    /// <summary>Most elements, negative for all.</summary>
+    internal long Limit;
+
+    /// <summary>The rank of the smallest element of the range and the number of elements.</summary>
+    internal readonly unsafe (long Rank, long Count) Resolve(ref RecordEdit edit)
+    {
+        long count = Root.Count(edit.Value);
+        if (ByRank)
+        {
+            (long start, long stop) = ListCommands.Range(Start, Stop, count);
+            if (start > stop)
+                return (0, 0);
+            return (Reverse ? count - 1 - stop : start, stop - start + 1);
+        }
+
+        long low = SortedForm.CountBelow(ref edit, Low), high = SortedForm.CountBelow(ref edit, High);
+        if (low >= high || Offset < 0 || Offset >= high - low)
+            return (0, 0);
+        long wanted = Limit < 0 ? high - low - Offset : Math.Min(Limit, high - low - Offset);
+        return (Reverse ? high - Offset - wanted : low + Offset, wanted);
+    }
+}

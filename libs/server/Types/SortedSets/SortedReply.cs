@@ -1,0 +1,38 @@
+using Garnet.Common.Resp;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>How elements are replied: with scores or not, flat or in pairs.</summary>
+internal struct SortedReply(RespWriter to)
+{
+    internal bool WithScores;
+    /// <summary>Pairs are arrays of their own: in RESP3, unless said otherwise, and always for some commands.</summary>
+    internal bool Nested;
+    /// <summary>A key's name stands before the elements (ZMPOP).</summary>
+    internal Arg Name;
+    internal bool Named;
+
+    internal readonly void Write(ref RecordEdit edit, long rank, long count, bool reverse)
+    {
+        if (Named)
+        {
+            to.Array(2);
+            to.Bulk(Name.Span);
+        }
+
+        to.Array((int)(WithScores && !Nested ? count * 2 : count));
+        if (count == 0)
+            return;
+        var walk = default(SortedWalk);
+        walk.Begin(ref edit, reverse ? rank + count : rank);
+        for (long i = 0; i < count && (reverse ? walk.Previous(ref edit) : walk.Next(ref edit)); i++)
+        {
+            if (WithScores && Nested)
+                to.Array(2);
+            to.Bulk(walk.Span);
+            if (WithScores)
+                to.Double(walk.Score);
+        }
+    }
+}

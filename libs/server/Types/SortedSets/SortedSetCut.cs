@@ -1,0 +1,79 @@
+using System.Buffers.Binary;
+using System.Runtime.InteropServices;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>Removes elements by their ranks (ZREMRANGEBY…, ZPOP…), perhaps replying them.</summary>
+internal unsafe struct SortedSetCut : IEdit
+{
+    private const int StackBytes = 256, SlackBytes = 32;
+
+    internal SortRange Range;
+    /// <summary>Replies the elements, null for not.</summary>
+    internal SortedReply? To;
+    private long _rank;
+    private bool _decoded;
+
+    /// <summary>Elements removed.</summary>
+    internal long Count;
+    internal bool WrongKind;
+    internal bool Found;
+
+    public static byte OpId => 24;
+
+    public readonly int EncodedBytesMax => 16;
+
+    public bool Run(ref RecordEdit edit)
+    {
+        WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
+        Found = edit.Exists && !WrongKind;
+        if (!Found)
+            return false;
+        if (!_decoded)
+            (_rank, Count) = Range.Resolve(ref edit);
+        To?.Write(ref edit, _rank, Count, Range.Reverse);
+        if (Count >= Root.Count(edit.Value))
+        {
+            edit.Remove();
+            return true;
+        }
+
+        for (long i = 0; i < Count; i++)
+            RemoveFirst(ref edit);
+        return Count > 0;
+    }
+
+    public readonly int Encode(Span<byte> to)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(to, _rank);
+        BinaryPrimitives.WriteInt64LittleEndian(to[8..], Count);
+        return 16;
+    }
+
+    public bool TryDecode(ReadOnlySpan<byte> from)
+    {
+        if (from.Length != 16)
+            return false;
+        _decoded = true;
+        _rank = BinaryPrimitives.ReadInt64LittleEndian(from);
+        Count = BinaryPrimitives.ReadInt64LittleEndian(from[8..]);
+        return _rank >= 0 && Count > 0;
+    }
+
+    private readonly void RemoveFirst(ref RecordEdit edit)
+    {
+        var walk = default(SortedWalk);
+        walk.Begin(ref edit, _rank);
+        walk.Next(ref edit);
+        // A copy: the member lies in the page that is about to change.
+        byte* near = stackalloc byte[StackBytes];
+        bool isLong = walk.MemberBytes > StackBytes - SlackBytes;
+        byte* member = isLong ? (byte*)NativeMemory.Alloc((nuint)walk.MemberBytes + SlackBytes) : near;
+        Buffer.MemoryCopy(walk.Member, member, walk.MemberBytes, walk.MemberBytes);
+        SortedForm.Remove(ref edit, member, walk.MemberBytes);
+        if (isLong)
+            NativeMemory.Free(member);
+    }
+}

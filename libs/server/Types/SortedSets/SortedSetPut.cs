@@ -1,0 +1,114 @@
+using Garnet.Common.Bytes;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>When and how ZADD changes a score.</summary>
+[Flags]
+internal enum PutScore : byte
+{
+    None = 0,
+    /// <summary>NX: only members that are not there.</summary>
+    IfAbsent = 1,
+    /// <summary>XX: only members that are there.</summary>
+    IfPresent = 2,
+    /// <summary>GT: a member that is there only to a greater score.</summary>
+    IfGreater = 4,
+    /// <summary>LT: only to a smaller one.</summary>
+    IfLess = 8,
+    /// <summary>INCR: adds to the score there is.</summary>
+    Add = 16,
+}
+
+/// <summary>
+/// Sets scores: the one operation behind ZADD and ZINCRBY. Logged as it came, scores as text: what it does follows from what the set
+/// holds, on whoever runs it.
+/// </summary>
+internal unsafe struct SortedSetPut : IEdit
+{
+    private const byte LogsConverted = 32;
+
+    /// <summary>Score, member, score, member …</summary>
+    internal Operands Pairs;
+    internal PutScore Options;
+    internal CollectionLimits Limits;
+    /// <summary>The set counts as large from now on.</summary>
+    internal bool Converted;
+
+    internal int Added;
+    /// <summary>Members whose score was changed.</summary>
+    internal int Updated;
+    internal bool WrongKind;
+    /// <summary>The sum is not a number; nothing was changed.</summary>
+    internal bool NotANumber;
+    /// <summary>For a single pair: true if the member has <see cref="Score"/> now by this operation.</summary>
+    internal bool Applied;
+    internal double Score;
+
+    public static byte OpId => 23;
+
+    public readonly int EncodedBytesMax => 1 + Pairs.EncodedBytes();
+
+    public bool Run(ref RecordEdit edit)
+    {
+        WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
+        if (WrongKind)
+            return false;
+        int done = 0;
+        for (Operands.Reader reader = Pairs.Read(); reader.Next(); done++)
+        {
+            NumberText.TryDouble(reader.Span, out double score);
+            reader.Next();
+            if (!TryPut(ref edit, reader.Bytes, reader.Length, score + 0.0)) // -0 becomes 0
+                break;
+        }
+
+        Pairs.Truncate(done * 2);
+        if (edit.Exists && Converted)
+            Root.Raise(ref edit, RootFlags.Converted);
+        Converted = edit.Exists && Root.Has(edit.Value, RootFlags.Converted);
+        return Added + Updated > 0;
+    }
+
+    public readonly int Encode(Span<byte> to)
+    {
+        to[0] = (byte)((byte)Options | (Converted ? LogsConverted : 0));
+        return 1 + Pairs.Encode(to[1..]);
+    }
+
+    public bool TryDecode(ReadOnlySpan<byte> from)
+    {
+        if (from.IsEmpty || from[0] >= LogsConverted * 2)
+            return false;
+        Options = (PutScore)(from[0] & (LogsConverted - 1));
+        Converted = (from[0] & LogsConverted) != 0;
+        Limits = CollectionLimits.Replay;
+        return Operands.TryDecode(from[1..], out Pairs) && Pairs.Count > 0 && Pairs.Count % 2 == 0;
+    }
+
+    // False if memory ran out or the sum is not a number.
+    private bool TryPut(ref RecordEdit edit, byte* member, int bytes, double score)
+    {
+        double old = 0;
+        bool exists = edit.Exists && SortedForm.Find(ref edit, member, bytes, out old);
+        Applied = false;
+        if (exists ? (Options & PutScore.IfAbsent) != 0 : (Options & PutScore.IfPresent) != 0)
+            return true;
+        if ((Options & PutScore.Add) != 0 && exists)
+            score += old;
+        NotANumber = double.IsNaN(score);
+        if (NotANumber)
+            return false;
+        if (exists && (((Options & PutScore.IfGreater) != 0 && score <= old) || ((Options & PutScore.IfLess) != 0 && score >= old)))
+            return true;
+        Score = score;
+        Applied = true;
+        if (exists && score == old)
+            return true;
+        PutResult result = SortedForm.Put(ref edit, member, bytes, score, Limits);
+        Added += result == PutResult.Added ? 1 : 0;
+        Updated += result == PutResult.Replaced ? 1 : 0;
+        return result != PutResult.Failed;
+    }
+}

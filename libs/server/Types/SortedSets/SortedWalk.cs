@@ -1,0 +1,96 @@
+using System.Runtime.CompilerServices;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>Goes through a sorted set from a rank on, either way. The set must not change meanwhile.</summary>
+internal unsafe struct SortedWalk
+{
+    private fixed ushort _offsets[CollectionLimits.PackedEntriesMax];
+    private SequencePage _page;
+    private byte* _at;
+    private int _number;
+    private int _index;
+    private bool _chunked;
+
+    internal double Score;
+    internal byte* Member;
+    internal int MemberBytes;
+
+    internal readonly ReadOnlySpan<byte> Span => new(Member, MemberBytes);
+
+    /// <summary>Stands before the element of that rank, or behind the last one.</summary>
+    internal void Begin(ref RecordEdit edit, long rank)
+    {
+        _chunked = Root.IsChunked(edit.Value);
+        if (_chunked)
+        {
+            SequencePlace place = Sequence.Seek(ref edit, rank);
+            _number = place.Page;
+            _page = Sequence.Open(ref edit, place.Page);
+            _at = _page.At + place.Offset;
+            return;
+        }
+
+        _index = (int)rank;
+        int offset = Root.PackedBytes;
+        for (int i = 0; i < Root.PackedCount(edit.Value); i++)
+        {
+            _offsets[i] = (ushort)offset;
+            Entry.TryRead(EntryForm.Scored, edit.Value + offset, edit.Value + edit.ValueBytes, out Entry entry);
+            offset += entry.Bytes;
+        }
+    }
+
+    internal bool Next(ref RecordEdit edit)
+    {
+        if (!_chunked)
+            return _index < Root.PackedCount(edit.Value) && TakePacked(ref edit, _index++);
+        if (_at == _page.End)
+        {
+            if (_number + 1 >= Sequence.PagesOf(ref edit))
+                return false;
+            _page = Sequence.Open(ref edit, ++_number);
+            _at = _page.First;
+        }
+
+        _at = Take(_at);
+        return true;
+    }
+
+    internal bool Previous(ref RecordEdit edit)
+    {
+        if (!_chunked)
+            return _index > 0 && TakePacked(ref edit, --_index);
+        if (_at == _page.First)
+        {
+            if (_number == 0)
+                return false;
+            _page = Sequence.Open(ref edit, --_number);
+            _at = _page.End;
+        }
+
+        _at = SequencePage.Before(_at);
+        Take(_at);
+        return true;
+    }
+
+    private byte* Take(byte* at)
+    {
+        byte* next = SequencePage.Read(at, out byte* element, out int length);
+        Score = Unsafe.ReadUnaligned<double>(element);
+        Member = element + 8;
+        MemberBytes = length - 8;
+        return next;
+    }
+
+    private bool TakePacked(ref RecordEdit edit, int index)
+    {
+        Entry.TryRead(EntryForm.Scored, edit.Value + _offsets[index], edit.Value + edit.ValueBytes, out Entry entry);
+        Score = entry.Score;
+        Member = entry.Key;
+        MemberBytes = entry.KeyBytes;
+        return true;
+    }
+}

@@ -1,0 +1,32 @@
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>Chunks whose root is gone and that are still to be removed; the root's key follows the fields.</summary>
+internal unsafe struct Orphan
+{
+    public Orphan* Next;
+    public ulong Owner;
+    /// <summary>No chunk is left with this number or a higher one.</summary>
+    public uint Limit;
+    public uint Namespace;
+    public int KeyBytes;
+
+    public static byte* Key(Orphan* orphan) => (byte*)orphan + sizeof(Orphan);
+
+    /// <summary>Notes the chunks of a root that is about to die.</summary>
+    public static Orphan* Of(byte* record)
+    {
+        int keyBytes = Record.KeyBytes(record);
+        Orphan* orphan = (Orphan*)NativeMemory.Alloc((nuint)(sizeof(Orphan) + keyBytes));
+        *orphan = new Orphan
+        {
+            Owner = Record.Owner(record),
+            Limit = RecordEdit.LimitOf(Record.Value(record)),
+            Namespace = Record.Namespace(record),
+            KeyBytes = keyBytes,
+        };
+        new ReadOnlySpan<byte>(Record.Key(record), keyBytes).CopyTo(new Span<byte>(Key(orphan), keyBytes));
+        return orphan;
+    }
+}

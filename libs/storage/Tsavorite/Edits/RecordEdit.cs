@@ -1,0 +1,318 @@
+namespace Tsavorite;
+
+/// <summary>
+/// A key's record and its chunks while an <see cref="IEdit"/> or <see cref="IExamine"/> runs: under the partition's lock, so that
+/// nothing moves but by the edit's own calls. A record with chunks (the root) has an owner number, which is part of each chunk's key,
+/// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches (<see cref="SecondSet"/> apart): so the store can remove the chunks of a root that
+/// is gone without knowing what they hold, in the background.
+/// E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
+/// call in between: readers without the lock see an odd sequence meanwhile (U1).
+/// E2: what a chunk holds is read under the lock only; its bytes may change from <see cref="WriteChunk"/> on.
+/// E3: a pointer to a value is valid until that value is written or removed through this edit.
+/// E4: a call that finds no memory returns null and has changed nothing.
+/// </summary>
+public unsafe ref struct RecordEdit
+{
+    /// <summary>Longest key of a record with chunks.</summary>
+    public const int KeyBytesMax = Store.KeyBytesMax - ChunkKey.HeadBytes;
+    /// <summary>Bit of a second set of chunk numbers; without it a number stays below the limit as well.</summary>
+    public const uint SecondSet = 1u << 31;
+    private const int LimitOffset = 4;
+
+    private readonly StoreCore _core;
+    private readonly Partition* _partition;
+    private readonly ChunkScratch _scratch;
+    private readonly KeyRef _key;
+    private readonly long _nowMs;
+    private byte* _bucket;
+    private ulong* _slot;
+    private byte* _record;
+    private uint _structure;
+    private ulong _begun, _replacingWord;
+    private byte* _replacedBucket;
+    private ulong* _replacedSlot;
+
+    internal RecordEdit(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
+    {
+        _core = core;
+        _partition = partition;
+        _scratch = scratch;
+        _key = key;
+        _nowMs = nowMs;
+        Find();
+    }
+
+    /// <summary>True if there is a live record.</summary>
+    public readonly bool Exists => _record != null;
+
+    /// <summary>What the record's value is, <see cref="RecordKind.None"/> without one.</summary>
+    public readonly RecordKind Kind => _record == null ? RecordKind.None : Record.Kind(_record);
+
+    /// <summary>First byte of the record's value.</summary>
+    public readonly byte* Value => Record.Value(_record);
+
+    /// <summary>Length of the record's value.</summary>
+    public readonly int ValueBytes => Record.ValueBytes(_record);
+
+    /// <summary>The clock by which the caller decides what is due.</summary>
+    public readonly long NowMs => _nowMs;
+
+    /// <summary>True once memory ran out; an edit that can do without what it asked for sets it back.</summary>
+    public bool OutOfMemory { get; set; }
+
+    /// <summary>Number that no other record with chunks has, 0 before <see cref="TakeOwner"/>. Hard to guess: a seed for hashes.</summary>
+    public ulong Owner { get; private set; }
+
+    internal readonly ulong* Slot => _slot;
+    internal readonly byte* Bucket => _bucket;
+    internal readonly byte* Found => _record;
+
+    internal static uint LimitOf(byte* value) => *(uint*)(value + LimitOffset);
+
+    /// <summary>Makes a record where there is none and returns its value's bytes, to be filled before <see cref="Close"/>.</summary>
+    public byte* Create(RecordKind kind, int valueBytes)
+    {
+        NewRecord next = new() { Kind = kind, ValueBytes = valueBytes };
+        byte* record = Add(_key, next, force: false);
+        if (record == null) return null;
+        Refresh();
+        Tsavorite.Bucket.BeginWrite(_bucket);
+        return Record.Value(record);
+    }
+
+    /// <summary>
+    /// Opens the record's value for changes, with that many bytes: what it held stays, up to the new length. Small records
+    /// (<paramref name="force"/>) may take memory beyond the limit, for changes that free more than they take.
+    /// </summary>
+    public byte* Write(int valueBytes, bool force = false)
+    {
+        Refresh();
+        _core.SaveFirst(_partition, _bucket);
+        NewRecord next = Fields(_record, valueBytes);
+        next.Owner = Owner;
+        if (Record.HasFields(Record.Flags(_record), next) && TrySetLength(_record, valueBytes, out ulong header))
+        {
+            Tsavorite.Bucket.BeginWrite(_bucket);
+            *(ulong*)(_record + 8) = header;
+            Record.WriteFields(_record, Record.Flags(_record), next);
+            return Record.Value(_record);
+        }
+        byte* moved = Move(_key, _bucket, _slot, next, force);
+        if (moved == null) return null;
+        _record = moved;
+        Tsavorite.Bucket.BeginWrite(_bucket);
+        return Record.Value(_record);
+    }
+
+    /// <summary>Ends what <see cref="Create"/> or <see cref="Write"/> began.</summary>
+    public readonly void Close() => Tsavorite.Bucket.EndWrite(_bucket);
+
+    /// <summary>Removes the record; its chunks are removed in the background.</summary>
+    public void Remove()
+    {
+        Refresh();
+        _core.Remove(_partition, _bucket, _slot);
+        _record = null;
+        Owner = 0;
+    }
+
+    /// <summary>Gives the record an owner number; it is kept with the next <see cref="Write"/>.</summary>
+    public void TakeOwner() => Owner = _core.NextOwner();
+
+    /// <summary>Takes <see cref="TakeOwner"/> back, before anything was written.</summary>
+    public void DropOwner() => Owner = 0;
+
+    /// <summary>A chunk's bytes, or null. Valid until that chunk is written or removed.</summary>
+    public byte* Chunk(uint number, out int bytes)
+    {
+        byte* record = FindChunk(number, out _, out _, out _);
+        bytes = record == null ? 0 : Record.ValueBytes(record);
+        return record == null ? null : Record.Value(record);
+    }
+
+    /// <summary>Opens a chunk for changes as long as it is; null if there is none (or no address space to move it).</summary>
+    public byte* OpenChunk(uint number, out int bytes)
+    {
+        byte* record = FindChunk(number, out KeyRef key, out byte* bucket, out ulong* slot);
+        bytes = record == null ? 0 : Record.ValueBytes(record);
+        if (record == null) return null;
+        _core.SaveFirst(_partition, bucket);
+        if (RecordSpace.IsDraining(_core.Shape, _partition, record)) record = Move(key, bucket, slot, Fields(record, bytes), force: true);
+        return record == null ? null : Record.Value(record);
+    }
+
+    /// <summary>Opens a chunk for changes with that many bytes, what it held staying up to the new length; makes it if there is none.</summary>
+    public byte* WriteChunk(uint number, int bytes, bool force = false)
+    {
+        byte* record = FindChunk(number, out KeyRef key, out byte* bucket, out ulong* slot);
+        if (record == null)
+        {
+            record = Add(key, new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
+            return record == null ? null : Record.Value(record);
+        }
+        _core.SaveFirst(_partition, bucket);
+        if (TrySetLength(record, bytes, out ulong header))
+        {
+            if (*(ulong*)(record + 8) == header) return Record.Value(record);
+            Tsavorite.Bucket.BeginWrite(bucket);
+            *(ulong*)(record + 8) = header;
+            Tsavorite.Bucket.EndWrite(bucket);
+            return Record.Value(record);
+        }
+        record = Move(key, bucket, slot, Fields(record, bytes), force);
+        return record == null ? null : Record.Value(record);
+    }
+
+    /// <summary>
+    /// Makes fresh bytes for a chunk, uninitialised, beside the old ones; <see cref="EndReplace"/>, with no call in between, puts
+    /// them in their place.
+    /// </summary>
+    public byte* BeginReplace(uint number, int bytes, out byte* old)
+    {
+        byte* record = FindChunk(number, out KeyRef key, out _replacedBucket, out _replacedSlot);
+        old = Record.Value(record);
+        _core.SaveFirst(_partition, _replacedBucket);
+        NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
+        byte* fresh = Append(key, next, Record.FlagsFor(next), 0, false, out _replacingWord);
+        return fresh == null ? null : Record.Value(fresh);
+    }
+
+    /// <summary>Ends what <see cref="BeginReplace"/> began; the old bytes are gone.</summary>
+    public readonly void EndReplace() =>
+        Switch(_replacedBucket, _replacedSlot, _core.Shape->Base + IndexWord.Offset(*_replacedSlot), _replacingWord);
+
+    /// <summary>Removes a chunk if it is there.</summary>
+    public void RemoveChunk(uint number)
+    {
+        if (FindChunk(number, out _, out byte* bucket, out ulong* slot) != null) _core.Remove(_partition, bucket, slot);
+    }
+
+    /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
+    public long Footprint(out int records)
+    {
+        long bytes = _core.Records.Capacity(_record);
+        records = 1;
+        for (uint i = 0; Owner != 0 && i < LimitOf(Value) * 2; i++)
+        {
+            byte* chunk = FindChunk((i >> 1) | ((i & 1) * SecondSet), out _, out _, out _);
+            if (chunk == null) continue;
+            bytes += _core.Records.Capacity(chunk);
+            records++;
+        }
+        return bytes;
+    }
+
+    /// <summary>Seeded hash of bytes behind which 16 more can be read; 64 bits, all good.</summary>
+    public static ulong Hash(byte* bytes, int length, ulong seed) => KeyHash.Of(bytes, length, seed);
+
+    private static NewRecord Fields(byte* record, int valueBytes) => new()
+    {
+        Kind = Record.Kind(record),
+        ValueBytes = valueBytes,
+        ExpireAtMs = Record.ExpireAtMs(record),
+        ETag = Record.ETag(record),
+    };
+
+    private void Find()
+    {
+        _structure = _partition->Structure;
+        _bucket = Shape.BucketOf(_core.Shape, _partition, _key.Hash);
+        _slot = Tsavorite.Bucket.Find(_core.Shape, _partition, _bucket, _key);
+        _record = _slot == null ? null : _core.Shape->Base + IndexWord.Offset(*_slot);
+        if (_record != null) Owner = Record.Owner(_record);
+    }
+
+    // New chunks may split the index: bucket and slot are looked up again, the record stays where it is.
+    private void Refresh()
+    {
+        if (_structure == _partition->Structure && _slot != null && _core.Shape->Base + IndexWord.Offset(*_slot) == _record) return;
+        ulong owner = Owner;
+        Find();
+        Owner = owner;
+    }
+
+    private byte* FindChunk(uint number, out KeyRef key, out byte* bucket, out ulong* slot)
+    {
+        if (_begun != Owner) _scratch.Begin(_begun = Owner, _key);
+        key = _scratch.Key(_core, _key, number);
+        bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);
+        slot = Tsavorite.Bucket.Find(_core.Shape, _partition, bucket, key);
+        return slot == null ? null : _core.Shape->Base + IndexWord.Offset(*slot);
+    }
+
+    // The header's second word if the record can have that length where it is.
+    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header)
+    {
+        header = 0;
+        if (RecordSpace.IsDraining(_core.Shape, _partition, record)) return false;
+        byte flags = Record.Flags(record);
+        bool isExtent = (flags & Record.ExtentFlag) != 0;
+        long capacity = _core.Records.Capacity(record);
+        long bytes = (long)Record.KeyOffset(flags) + Record.KeyBytes(record) + valueBytes;
+        if (bytes > capacity) return false;
+        long slack = isExtent ? capacity - bytes : capacity - Record.Round(bytes);
+        if (slack > (isExtent ? Math.Max(2 * Arena.PageBytes, capacity / 4) : Record.SlackUnitsMax * 8)) return false;
+        header = (uint)valueBytes | (ulong)Record.Namespace(record) << 32 | (isExtent ? 0 : (ulong)(slack >> 3) << 56);
+        return true;
+    }
+
+    private byte* Add(in KeyRef key, in NewRecord next, bool force)
+    {
+        byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, Record.FlagsFor(next), 0, force, out ulong word) : Fail(out word);
+        if (record == null) return null;
+        byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);
+        _core.SaveFirst(_partition, bucket);
+        Tsavorite.Bucket.BeginWrite(bucket);
+        _core.Index.Insert(_partition, bucket, word);
+        Tsavorite.Bucket.EndWrite(bucket);
+        _core.Count(_partition, key.Namespace, word, 1);
+        return record;
+    }
+
+    // A value that grows a second time gets an eighth more room than it asked for.
+    private byte* Move(in KeyRef key, byte* bucket, ulong* slot, in NewRecord next, bool force)
+    {
+        byte* old = _core.Shape->Base + IndexWord.Offset(*slot);
+        int oldBytes = Record.ValueBytes(old);
+        bool grows = next.ValueBytes > oldBytes, grewBefore = (Record.Flags(old) & Record.GrownFlag) != 0;
+        byte flags = (byte)(Record.FlagsFor(next) | (grows || grewBefore ? Record.GrownFlag : 0));
+        byte* record = Append(key, next, flags, grows && grewBefore ? Math.Max(8, ((long)next.ValueBytes + key.Length) / 8) : 0, force, out ulong word);
+        if (record == null) return null;
+        int kept = Math.Min(oldBytes, next.ValueBytes);
+        Buffer.MemoryCopy(Record.Value(old), Record.Value(record), kept, kept);
+        Switch(bucket, slot, old, word);
+        return record;
+    }
+
+    private readonly void Switch(byte* bucket, ulong* slot, byte* old, ulong word)
+    {
+        uint ns = Record.Namespace(old);
+        ulong oldWord = *slot;
+        Tsavorite.Bucket.BeginWrite(bucket);
+        Volatile.Write(ref *slot, word | (oldWord & IndexWord.FrequencyMask));
+        _core.Records.Bury(_partition, old);
+        Tsavorite.Bucket.EndWrite(bucket);
+        _core.Count(_partition, ns, oldWord, -1);
+        _core.Count(_partition, ns, word, 1);
+    }
+
+    private byte* Append(in KeyRef key, in NewRecord next, byte flags, long slackBytes, bool force, out ulong word)
+    {
+        if ((uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax) return Fail(out word);
+        int exact = Record.Round((long)Record.KeyOffset(flags) + key.Length + next.ValueBytes);
+        long slackUnits = Math.Min(slackBytes >> 3, Record.SlackUnitsMax);
+        bool isExtent = exact + slackUnits * 8 > _core.Shape->RecordBytesMax;
+        if (!isExtent) slackBytes = slackUnits * 8;
+        byte* record = _core.Records.Append(_partition, (int)(exact + slackBytes), next, _nowMs, force);
+        if (record == null) return Fail(out word);
+        word = _core.Fill(record, flags, key, next, isExtent ? 0 : (int)slackUnits);
+        return record;
+    }
+
+    private byte* Fail(out ulong word)
+    {
+        word = 0;
+        OutOfMemory = true;
+        return null;
+    }
+}
