@@ -8,6 +8,7 @@ public static unsafe partial class Libc
     private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, CloseOnExec = 0x80000;
     private const int LockExclusive = 2, LockWithoutWaiting = 4, OwnerReadsAndWrites = 0x180;
     private const int NoFollowLink = 0x100, WantUid = 0x8, StatxBytes = 256, StatxUidOffset = 20;
+    private const int EmptyPath = 0x1000, WantLinks = 0x4, StatxLinksOffset = 16;
 
     // One of the flags that differ between the processors that Linux runs on.
     private static int NoFollow => RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x8000 : 0x20000;
@@ -24,6 +25,14 @@ public static unsafe partial class Libc
     {
         byte* facts = stackalloc byte[StatxBytes];
         return statx(CurrentDirectory, path, NoFollowLink, WantUid, facts) == 0 ? *(uint*)(facts + StatxUidOffset) : null;
+    }
+
+    /// <summary>False if an open file has no name any more: who closes it loses it. True if that cannot be told.</summary>
+    public static bool HasName(int descriptor)
+    {
+        byte* facts = stackalloc byte[StatxBytes];
+        byte none = 0;
+        return statx(descriptor, &none, EmptyPath, WantLinks, facts) != 0 || *(uint*)(facts + StatxLinksOffset) != 0;
     }
 
     /// <summary>User id this process acts as.</summary>

@@ -128,6 +128,25 @@ internal sealed class DurabilityTests
     }
 
     [Test]
+    public void A_wall_clock_that_jumps_changes_nothing_but_what_headers_say_of_the_time()
+    {
+        using Bench bench = new(static settings => settings.Sync = SyncPolicy.EverySecond);
+        foreach (long byUs in (long[])[0, -86_400 * SecondUs, 1000 * 86_400 * SecondUs, -2000 * 86_400 * SecondUs])
+        {
+            bench.Clock.SetWall(byUs);
+            ulong batch = bench.Put("key");
+            bench.AwaitWritten(batch);
+            bench.Clock.Advance(SecondUs);
+            Bench.Until(() =>
+            {
+                bench.Log.Retry();
+                return bench.Log.Durable >= batch;
+            }, "the change is durable a second later");
+        }
+        Assert.That(bench.Stopped().Sum(static batch => batch.Entries.Count), Is.EqualTo(4));
+    }
+
+    [Test]
     public void Under_always_nobody_writes_on_the_spot()
     {
         using Bench bench = new();

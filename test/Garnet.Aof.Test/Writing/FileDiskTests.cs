@@ -61,6 +61,15 @@ internal sealed unsafe class FileDiskTests
     }
 
     [Test]
+    public void A_file_that_was_deleted_cannot_be_synced()
+    {
+        using IDiskFile file = _disk.Create("gone", 10 * Block);
+        file.Sync();
+        _disk.Delete("gone");
+        Assert.That(file.Sync, Throws.TypeOf<DiskException>().With.Message.Contains("has been deleted"));
+    }
+
+    [Test]
     public void A_file_without_room_set_aside_takes_any_offset_and_grows()
     {
         using IDiskFile file = _disk.Create("manifest", 0);

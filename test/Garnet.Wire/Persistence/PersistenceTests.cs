@@ -95,6 +95,20 @@ public sealed class PersistenceTests
         Assert.That(connection.Call("PING").ToString(), Is.EqualTo("+PONG"));
     }
 
+    [Test]
+    public void A_directory_that_disappears_stops_writes_and_says_so_and_reads_go_on()
+    {
+        using DataServer server = new("--appendfsync always");
+        using RespConnection connection = server.Connect();
+        Assert.That(connection.Call("SET", "k", "before").ToString(), Is.EqualTo("+OK"));
+        foreach (string file in Directory.EnumerateFiles(server.Path, "*", SearchOption.AllDirectories)) File.Delete(file);
+        using (RespConnection writer = server.Connect())
+            Assert.That(() => writer.Call("SET", "k", "after"), Throws.InstanceOf<IOException>(), "nothing is acknowledged that is nowhere");
+        Assert.That(connection.Call("SET", "k", "again").Text, Does.StartWith("MISCONF").And.Contain("has been deleted"));
+        Assert.That(connection.Call("GET", "k").Text, Is.EqualTo("after"));
+        Assert.That(connection.Call("INFO", "persistence").Text, Does.Contain("aof_last_write_status:err").And.Contain("has been deleted"));
+    }
+
     private static void Fill(RespConnection connection)
     {
         connection.Call("SET", "s", "text");

@@ -109,6 +109,7 @@ internal sealed unsafe class LinuxFile : IDiskFile
     public void Sync()
     {
         if (Libc.fdatasync(_writing) != 0) throw Failure("sync", _path);
+        if (!Libc.HasName(_writing)) throw new DiskException("sync", _path, "the file has been deleted", isFull: false);
     }
 
     public void BeginSync(long from, long to)
