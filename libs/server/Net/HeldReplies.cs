@@ -52,13 +52,13 @@ internal sealed class HeldReplies(Reactor reactor)
         Waits = true;
     }
 
-    /// <summary>True if the log advanced between the look at it and the notice that somebody waits: nobody would wake the thread.</summary>
+    /// <summary>True if the log advanced, or was lost, between the look at it and the notice that somebody waits: nobody would wake the thread.</summary>
     internal bool MissedAdvance()
     {
         if (_held.Count == 0)
             return false;
         Interlocked.MemoryBarrier();
-        return _held[0].HeldFor <= reactor.Server.Keeper!.Kept;
+        return _held[0].HeldFor <= reactor.Server.Keeper!.Kept || reactor.Server.Keeper.Poison is not null;
     }
 
     /// <summary>Lets go what the log has on disk by now.</summary>

@@ -24,6 +24,8 @@ internal static class ClientCommands
         table.Add<ClientNoEvict>();
         table.Add<ClientNoTouch>();
         table.Add<ClientUnblock>();
+        table.Add<ClientCapa>();
+        table.Add<ClientImportSource>();
         TrackingCommands.Register(table);
     }
 
@@ -290,4 +292,25 @@ internal readonly struct ClientUnblock : ICommand
             return call.Fail(Fault.NotAnInteger);
         return call.Int(0); // only a pause parks a command so far, and a pause is no block: as in Redis, nobody to unblock
     }
+}
+
+/// <summary>What the client says it can do. All Valkey knows of is to follow a redirection to another primary, and none is sent here.</summary>
+internal readonly struct ClientCapa : ICommand
+{
+    public static CommandSpec Spec => ClientCommands.Spec("CLIENT|CAPA", -3, "capability [capability ...]", "Tells what the client can do; what is not known is ignored.", "8.0.0");
+
+    public static Reply Run(ref Call call) => call.Ok();
+}
+
+/// <summary>Says that the client imports data as they are; there is no import mode, so it can only be denied.</summary>
+internal readonly struct ClientImportSource : ICommand
+{
+    public static CommandSpec Spec => ClientCommands.Spec("CLIENT|IMPORT-SOURCE", 3, "<ON | OFF>", "Marks the connection as one that imports data from elsewhere.", "8.1.0");
+
+    public static Reply Run(ref Call call) => ClientCommands.OnOrOff(ref call, 2) switch
+    {
+        false => call.Ok(),
+        true => call.FailBytes("ERR Server is not in import mode"u8),
+        _ => call.Fail(Fault.Syntax),
+    };
 }
