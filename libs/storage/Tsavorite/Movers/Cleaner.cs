@@ -9,11 +9,22 @@ internal sealed unsafe class Cleaner
 {
     private const int RecordsPerHold = 10, SkipsPerHold = 256;
     private readonly StoreCore _core;
+    private readonly long[] _seen;
 
-    public Cleaner(StoreCore core) => _core = core;
+    public Cleaner(StoreCore core)
+    {
+        _core = core;
+        _seen = new long[core.Shape->PartitionCount];
+    }
 
-    /// <summary>Cleans one segment if a quarter of the partition's record bytes is dead; true if it did.</summary>
-    public bool Step(Partition* partition, long nowMs) => Clean(partition, nowMs, DeadShare(partition) > 0.25 ? 8 : 0);
+    /// <summary>
+    /// Cleans one segment if a quarter of the partition's record bytes is dead, or an eighth while nobody appends there; true if it did.
+    /// </summary>
+    public bool Step(Partition* partition, long nowMs)
+    {
+        bool isQuiet = IsQuiet(partition);
+        return Clean(partition, nowMs, DeadShare(partition) > (isQuiet ? 0.125 : 0.25) ? isQuiet ? 16 : 8 : 0);
+    }
 
     /// <summary>
     /// Cleans the partition's emptiest segment if at least one part in <paramref name="parts"/> of it is dead (0:
@@ -47,6 +58,16 @@ internal sealed unsafe class Cleaner
             if (number != 0) bytes -= _core.Shape->SegmentBytes - _core.Shape->Segments[number].Used;
         }
         return Math.Max(bytes, 0);
+    }
+
+    // Where records without expiry go has not moved since the last look; what cleaning itself moves there is not counted.
+    private bool IsQuiet(Partition* partition)
+    {
+        uint number = partition->Active[0];
+        long place = ((long)number << 32) + (number == 0 ? 0 : _core.Shape->Segments[number].Used) - partition->CleanedBytes;
+        bool isQuiet = _seen[partition->Number] == place;
+        _seen[partition->Number] = place;
+        return isQuiet;
     }
 
     private double DeadShare(Partition* partition) =>
