@@ -147,7 +147,11 @@ public sealed class DataDirectory : IDisposable
         cut.Apply(reader);
         return new RecoveryReport
         {
-            Start = new AofStart(term, reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed),
+            Start = new AofStart(term, reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
+            {
+                LastTerm = reader.Reaches ? reader.LastTerm : 0,
+                WasReceived = reader.Reaches && reader.WasReceived,
+            },
             Snapshot = choice.Chosen?.File,
             SnapshotBatch = choice.Chosen?.Batch ?? 0,
             Batches = recovery.Batches,

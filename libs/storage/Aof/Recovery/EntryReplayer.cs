@@ -1,11 +1,15 @@
 using Garnet.Aof.Format;
+using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Tsavorite;
 
 namespace Garnet.Aof.Recovery;
 
-/// <summary>Applies the entries of a lane, in order; an entry that cannot be applied ends the recovery with its place.</summary>
-internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session)
+/// <summary>
+/// Applies the entries of a lane, in order; an entry that cannot be applied ends the replay with its place. Where readers look on,
+/// each key is announced in the sketch before it is touched (A2 in <see cref="BatchApplier"/>).
+/// </summary>
+internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session, Sketch? sketch = null)
 {
     public void Apply(ReplayBlock block, in ReplaySlice slice)
     {
@@ -18,6 +22,7 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
             byte* keyBytes = at + EntryHeader.Bytes, arguments = keyBytes + entry.KeyBytes;
             KeyRef key = store.Key(keyBytes, entry.KeyBytes, store.Namespaces.Id(entry.Database));
             var argumentSpan = new ReadOnlySpan<byte>(arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
+            sketch?.Announce(key.Hash, slice.Batch);
             if (!table.Apply(session, entry.Operation, key, argumentSpan)) throw Refused(slice, entry);
             at += entry.EntryBytes;
         }
