@@ -20,7 +20,7 @@ internal sealed unsafe class StoreCore : IDisposable
     public readonly SegmentPool Segments;
     public readonly SnapshotNumbers Snapshots;
     public readonly ulong HashSeed, HashMask;
-    public readonly IWriteLog? Log;
+    public IWriteLog? Log;
     public volatile IKeyObserver? Observer;
     /// <summary>True when a log or an observer is set: the one branch of a change without either.</summary>
     public bool Hooked;
@@ -193,6 +193,14 @@ internal sealed unsafe class StoreCore : IDisposable
         for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
         log?.Release();
         return last;
+    }
+
+    public void SetLog(IWriteLog? log)
+    {
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Enter(Shape->Partitions + i);
+        Log = log;
+        Logging = log != null;
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
     }
 
     private ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;

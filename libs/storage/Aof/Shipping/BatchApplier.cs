@@ -17,7 +17,7 @@ namespace Garnet.Aof.Shipping;
 public sealed unsafe class BatchApplier : IDisposable
 {
     private const long GroupBytesMax = 256 << 10;
-    private readonly Lock _gate = new();
+    private readonly Lock _gate = new(), _turn = new();
     private readonly Queue<BatchBytes> _ready = new();
     private readonly Store _store;
     private readonly ReplayWorkers _workers;
@@ -54,6 +54,18 @@ public sealed unsafe class BatchApplier : IDisposable
 
     /// <summary>Applies a group of what is there and publishes its last number; false if nothing is there or the store is torn.</summary>
     public bool Turn()
+    {
+        lock (_turn) return TurnLocked();
+    }
+
+    /// <summary>Runs a step between two batches: the store stands at the batch and term given to it.</summary>
+    public T AtBoundary<T>(Func<uint, ulong, T> step)
+    {
+        ArgumentNullException.ThrowIfNull(step);
+        lock (_turn) return step(_state.Term, _state.Number);
+    }
+
+    private bool TurnLocked()
     {
         if (Failure != null || !TryPeek(out BatchBytes? batch)) return false;
         try
