@@ -37,6 +37,15 @@ internal static class LiveSettings
             server.Keeper?.TakeSyncPolicy();
             return null;
         });
+        foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "min-replicas-to-write"])
+        {
+            Connect(table, name, () =>
+            {
+                server.Replication.TakeSettings();
+                return null;
+            });
+        }
+
         Connect(table, "slowlog-max-len", () =>
         {
             server.Slowlog.Trim();

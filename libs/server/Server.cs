@@ -1,3 +1,4 @@
+using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
@@ -51,7 +52,8 @@ public sealed class Server : IDisposable
         Log = new ServerLog(logger);
         Clock = clock;
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-        Keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, Log) : DataKeeper.Over(directory, settings.Persistence, clock, Log);
+        var backlog = new Backlog();
+        Keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, Log, backlog) : DataKeeper.Over(directory, settings.Persistence, clock, Log, backlog);
         Store = new Store(new StoreSettings
         {
             MemoryLimitBytes = MemoryLimitBytes,
@@ -60,6 +62,7 @@ public sealed class Server : IDisposable
             HashSeed = Keeper?.HashSeed ?? 0,
             Partitions = Keeper?.Partitions ?? 0,
         });
+        Replication = new Replication.Replication(this, backlog);
         Commands = new CommandTable();
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
@@ -114,6 +117,12 @@ public sealed class Server : IDisposable
     /// <summary>What keeps the data on disk; null without a data directory.</summary>
     internal DataKeeper? Keeper { get; }
     internal IClock Clock { get; }
+
+    /// <summary>The place of this server among others.</summary>
+    internal Replication.Replication Replication { get; }
+
+    /// <summary>Replies may acknowledge changes up to this batch.</summary>
+    internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;
     internal ServerLog Log { get; }
     internal PauseGate Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
@@ -140,7 +149,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll || Keeper is { Blocks: true };
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll | Replication.Guards || Keeper is { Blocks: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;
@@ -161,6 +170,8 @@ public sealed class Server : IDisposable
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
+        if (Keeper is null)
+            Replication.Begin(null);
         Keeper?.Begin(this);
         StartThread("acceptor", _acceptor.Run);
         foreach (string address in Addresses)
@@ -183,6 +194,7 @@ public sealed class Server : IDisposable
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
         _acceptor?.Dispose();
+        Replication.Dispose();
         Keeper?.Dispose();
         Store.Dispose();
         Commands.Dispose();
@@ -337,6 +349,7 @@ public sealed class Server : IDisposable
 
         if (Interlocked.Decrement(ref _reactorsRunning) == 0)
         {
+            Replication.Stop();
             Keeper?.Stop();
             Log.Stopped();
             _completion.TrySetResult();

@@ -23,6 +23,8 @@ internal static unsafe class Guards
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
         if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, entry->Flags, out Reply kept))
             return Refuse(ref call, entry, kept);
+        if (server.Replication.Guards && server.Replication.Refuses(ref call, entry->Flags, out Reply placed))
+            return Refuse(ref call, entry, placed);
         if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
             return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
         if (server.Pause.Holds(entry->Flags, call.NowMs))
@@ -32,6 +34,14 @@ internal static unsafe class Guards
         }
 
         return Reply.Sent;
+    }
+
+    /// <summary>Runs the command; a read on a replica so that it sees one state.</summary>
+    internal static Reply Run(ref Call call, CommandEntry* entry)
+    {
+        if ((entry->Flags & CommandFlags.ReadOnly) != 0 && call.Server.Replication.ChecksReads)
+            return call.Server.Replication.RunConsistently(ref call, entry);
+        return RunTimed(ref call, entry);
     }
 
     /// <summary>Runs the command, timed, and shows it to MONITOR and the slow log.</summary>

@@ -106,7 +106,7 @@ internal sealed unsafe partial class Reactor
             bool tracks = (client.Gate & Gate.Tracking) != 0;
             if (tracks)
                 Server.Tracker.BeforeRun(ref call, entry->Flags);
-            reply = Guards.RunTimed(ref call, entry);
+            reply = Guards.Run(ref call, entry);
             if (tracks)
                 Server.Tracker.AfterRun(client);
         }

@@ -30,7 +30,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private const int ReceiveArenaBytes = 1024 * 1024;
     private const int TickMs = 100;
 
-    private readonly ITransport _transport;
+    internal readonly ITransport Transport;
     private readonly Mailbox _mailbox;
     private readonly Arena _receive = new(ReceiveArenaBytes);
     private readonly RespParser _parser = new();
@@ -60,7 +60,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Held = new HeldReplies(this);
         SlowReaders = new SlowReaders(this);
         _entries = server.Commands.Entries;
-        _transport = transport;
+        Transport = transport;
         _mailbox = new Mailbox(transport);
         ResetReplies();
     }
@@ -103,11 +103,11 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal void Stop()
     {
         _stopping = true;
-        _transport.Wake();
+        Transport.Wake();
     }
 
     /// <summary>Makes the loop look at its settings and clocks again. From any thread.</summary>
-    internal void Nudge() => _transport.Wake();
+    internal void Nudge() => Transport.Wake();
 
     /// <summary>Posts a message that runs on the reactor's thread. From any thread.</summary>
     internal void Post(Action<Reactor, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
@@ -136,7 +136,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
         if (Server.PasswordRequired)
             client.Gate |= Gate.Unauthenticated;
-        _transport.Add(client);
+        Transport.Add(client);
     }
 
     /// <summary>The connections held now; from any thread.</summary>
@@ -165,8 +165,14 @@ internal sealed unsafe partial class Reactor : IDisposable
             waiting.Abandon(client);
         }
 
+        Transport.Close(client);
+        Leave(client);
+    }
+
+    /// <summary>Takes a connection whose socket is another's business now out of everything.</summary>
+    internal void Leave(Connection client)
+    {
         Server.Forget(client);
-        _transport.Close(client);
         lock (_slotsGate)
         {
             _slots[client.Slot] = null;
@@ -210,7 +216,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        _transport.Dispose();
+        Transport.Dispose();
         _receive.Dispose();
         _args.Dispose();
         DisposeReplies();
@@ -220,13 +226,13 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Round()
     {
-        int ready = _transport.Wait(WaitMs());
+        int ready = Transport.Wait(WaitMs());
         Session.NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
         if (Held.Waits)
             Held.Release();
         for (int i = 0; i < ready; i++)
-            Serve(_transport[i]);
+            Serve(Transport[i]);
         ServeCarried();
         ExecuteBatch();
         EndRound();
@@ -305,7 +311,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _nextTickMs = now + TickMs;
         ResumeWaiting(waiting => waiting.DeadlineMs <= now);
         if (Server.HasIdleLimit)
-            CloseIdle(now);
+            CloseWhere(client => Server.IsOverdue(client, now), Close);
         if (SlowReaders.AnyOverSoftLimit)
             CloseOverSoftLimit();
         EndRound();
@@ -315,19 +321,15 @@ internal sealed unsafe partial class Reactor : IDisposable
     private void CloseOverSoftLimit()
     {
         SlowReaders.AnyOverSoftLimit = false;
-        for (int i = 0; i < _slotCount; i++)
-        {
-            if (_slots[i] is { OverSoftLimitSinceMs: > 0 } client && SlowReaders.IsOver(client, 0))
-                CloseSlowReader(client);
-        }
+        CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), CloseSlowReader);
     }
 
-    private void CloseIdle(long now)
+    private void CloseWhere(Predicate<Connection> condition, Action<Connection> close)
     {
         for (int i = 0; i < _slotCount; i++)
         {
-            if (_slots[i] is { } client && Server.IsOverdue(client, now))
-                Close(client);
+            if (_slots[i] is { } client && condition(client))
+                close(client);
         }
     }
 

@@ -2,7 +2,6 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
-using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -46,9 +45,17 @@ internal sealed class SnapshotFiles : ISnapshotSource
     }
 
     /// <summary>Takes a snapshot and gives the file its name; it is not published yet.</summary>
-    internal static SavedSnapshot Save(Store store, DataDirectory directory, IClock clock, SnapshotProgress progress, CancellationToken cancellation)
+    internal static SavedSnapshot Save(Server server, DataDirectory directory, SnapshotProgress progress, CancellationToken cancellation)
     {
-        SnapshotResult result = SnapshotJob.Run(store, directory.Disk, new SnapshotJobOptions { Term = directory.Manifest.Term }, clock, cancellation, progress);
+        var options = new SnapshotJobOptions { Term = directory.Manifest.Term };
+        if (server.Replication.Follower is { } follower)
+        {
+            StoreSnapshot Cut(SnapshotOptions memory) => follower.AtBoundary((_, batch) => server.Store.BeginSnapshot(memory, batch))
+                ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "this replica has not got its primary's data yet", "Take it when it has.");
+            options = options with { Term = server.Replication.Applied.Term, Cut = Cut };
+        }
+
+        SnapshotResult result = SnapshotJob.Run(server.Store, directory.Disk, options, server.Clock, cancellation, progress);
         if (result.State != SnapshotState.Whole)
             return new SavedSnapshot(Outcome: result.State, "", 0, 0, 0);
         SnapshotWriter.Publish(directory.Disk, result.Facts);

@@ -52,6 +52,9 @@ public sealed unsafe class Store : IDisposable
     internal StoreCore Core { get; }
     internal MoverScheduler Movers { get; }
 
+    /// <summary>Seed of the key hash.</summary>
+    public ulong HashSeed => _hashSeed;
+
     /// <summary>Number of partitions.</summary>
     public int Partitions => _shape->PartitionCount;
 

@@ -10,16 +10,12 @@ namespace Garnet.Aof.Shipping;
 public sealed unsafe class BatchIntake(LogPosition start)
 {
     private readonly uint[] _crcs = [.. start.Crcs];
-    private ulong _batch = start.Batch;
-    private uint _term = start.Term;
+    private LogPosition _position = start;
     private BatchBytes? _open;
     private int _part;
 
     /// <summary>Behind the last batch that came whole.</summary>
-    public LogPosition Position => _open is null ? new LogPosition(_term, _batch, [.. _crcs]) : throw new InvalidOperationException("a batch is open");
-
-    /// <summary>Number of the last batch that came whole.</summary>
-    public ulong Batch => _batch;
+    public LogPosition Position => _position;
 
     /// <summary>
     /// Takes a part; null if it is what it must be, else why not. <paramref name="whole"/> is the batch, held for the caller, when
@@ -43,7 +39,7 @@ public sealed unsafe class BatchIntake(LogPosition start)
         _crcs[_part++] = crc;
         if (_part < _crcs.Length) return null;
         (whole, _open, _part) = (_open, null, 0);
-        (_batch, _term) = (header.Batch, header.Term);
+        _position = whole.Position;
         return null;
     }
 
@@ -51,15 +47,16 @@ public sealed unsafe class BatchIntake(LogPosition start)
     public void Drop()
     {
         _open?.Release();
-        _open = null;
+        (_open, _part) = (null, 0);
+        for (int i = 0; i < _crcs.Length; i++) _crcs[i] = _position.Crcs[i];
     }
 
     private string? HeaderFault(in BatchHeader header)
     {
         if (header.Parts != _crcs.Length || header.Part != _part) return $"part {header.Part} of {header.Parts} came, {_part} of {_crcs.Length} was due";
-        if (header.Batch != _batch + 1) return $"batch {header.Batch} came, {_batch + 1} was due";
+        if (header.Batch != _position.Batch + 1) return $"batch {header.Batch} came, {_position.Batch + 1} was due";
         if (header.PreviousCrc != _crcs[_part]) return $"batch {header.Batch} does not follow the one before it (its chain is broken)";
-        if (header.Term < _term) return $"batch {header.Batch} is of term {header.Term}, before term {_term}";
+        if (header.Term < _position.Term) return $"batch {header.Batch} is of term {header.Term}, before term {_position.Term}";
         if (_open != null && (_open.Term != header.Term || _open.Kind != header.Kind)) return $"the parts of batch {header.Batch} do not agree";
         return header.BodyBytes > PartCheck.BodyBytesMax ? $"batch {header.Batch} is longer than a batch can be" : null;
     }

@@ -1,0 +1,107 @@
+using Garnet.Aof.Shipping;
+using Garnet.Common.Resp;
+using Garnet.Server.Admin;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// What the role lets clients do. Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked
+/// up in the announcements before and after it ran, and if a batch came in between, its reply is taken back and it runs again;
+/// after a few times, or when a batch that touches its keys is being applied, it waits for the end of that batch.
+/// </summary>
+internal sealed partial class Replication
+{
+    private const int TriesMax = 3;
+
+    /// <summary>True if commands must be looked at one by one because of the role.</summary>
+    internal bool Guards => _isReplica | _changes | Settings.ReplicasToWrite > 0;
+
+    /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
+    internal bool IsLoading => _isReplica && _follower is { IsTorn: true };
+
+    /// <summary>True if reads are to be checked against what is being applied.</summary>
+    internal bool ChecksReads => _isReplica && _follower is { IsFed: true };
+
+    /// <summary>True if the command must not run now, with what was answered.</summary>
+    internal bool Refuses(ref Call call, CommandFlags flags, out Reply reply)
+    {
+        reply = Reply.Sent;
+        bool writes = (flags & CommandFlags.Write) != 0;
+        if (writes && _isReplica)
+            reply = call.FailBytes("READONLY You can't write against a read only replica."u8);
+        else if (writes && _changes)
+            reply = Postpone(ref call);
+        else if (writes && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite)
+            reply = call.FailBytes("NOREPLICAS Not enough good replicas to write."u8);
+        else if (IsLoading && (flags & CommandFlags.Loading) == 0)
+            reply = call.Fail(Fault.Loading);
+        else if (_isReplica && !Settings.ServesStaleData && (flags & CommandFlags.Stale) == 0 && _following is not { IsUp: true })
+            reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
+        return reply != Reply.Sent;
+    }
+
+    /// <summary>Runs a read so that it sees one state (Z5).</summary>
+    internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
+        (int last, int step) = LastKey(ref call, keys);
+        if (last < keys.First)
+            return Commands.Guards.RunTimed(ref call, entry);
+        if (client.WaitedInVain)
+        {
+            client.WaitedInVain = false;
+            return call.FailBytes("TRYAGAIN This replica is applying a batch that touches the keys; retry."u8);
+        }
+
+        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        ulong number = Applied.Number;
+        for (int tries = 0; tries < TriesMax; tries++, number = Applied.Number)
+        {
+            if (!Sees(ref call, keys.First, last, step, number))
+                break;
+            Reply reply = Commands.Guards.RunTimed(ref call, entry);
+            AppliedState.AfterReading();
+            if (Sees(ref call, keys.First, last, step, number))
+                return reply;
+            call.Out.Position = client.SegmentStart + before;
+        }
+
+        CountWaitingRead(1);
+        call.Reactor.Park(client, new ReadWait(this, number, call.NowMs + Settings.ReadWaitMs));
+        return Reply.Postponed;
+    }
+
+    private static Reply Postpone(ref Call call)
+    {
+        call.Reactor.Park(call.Client, new RoleWait(call.Server.Replication));
+        return Reply.Postponed;
+    }
+
+    private bool Sees(ref Call call, int first, int last, int step, ulong number)
+    {
+        for (int i = first; i <= last; i += step)
+        {
+            KeyRef key = call.KeyAt(i);
+            if (!Applied.Sees(key.Hash, number))
+                return false;
+        }
+
+        return true;
+    }
+
+    // The last argument that is a key; one before the first if that cannot be said: the command will answer with an error.
+    private static (int Last, int Step) LastKey(ref Call call, KeySpec keys)
+    {
+        if (keys.First == 0)
+            return (-1, 1);
+        if (keys.CountArg == 0)
+            return (Math.Min(keys.Last < 0 ? call.Count + keys.Last : keys.Last, call.Count - 1), keys.Step);
+        if (!call.TryInt64(keys.CountArg, out long count) || count < 1 || count > (call.Count - keys.First) / keys.Step)
+            return (-1, 1);
+        return (keys.First + ((int)(count - 1) * keys.Step), keys.Step);
+    }
+}
