@@ -23,7 +23,7 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
     private PlanFrame? _plan;
     private (int Lanes, ulong Seed) _layout;
     private ulong _received;
-    private bool _isTorn;
+    private bool _isTorn, _isLoading;
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
     internal LogPosition Position => IsTorn ? LogPosition.None : _intake.Position;
@@ -45,7 +45,7 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
     internal long SnapshotBytes => _inlet?.Bytes ?? 0;
 
     /// <summary>True while a snapshot is coming in.</summary>
-    internal bool IsLoading => _inlet is not null;
+    internal bool IsLoading => Volatile.Read(ref _isLoading);
 
     /// <summary>Lanes and hash seed of whoever writes the log.</summary>
     internal (int Lanes, ulong Seed) Layout => _layout;
@@ -70,6 +70,7 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
     internal void BeginFull(PlanFrame plan)
     {
         IsTorn = true;
+        Volatile.Write(ref _isLoading, true);
         DropApplier();
         _inlet?.Dispose();
         log.Stop();
@@ -91,8 +92,9 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
         _inlet = null;
         log.Replace(SnapshotFileName.Of(_plan!.At.Batch), _plan.At);
         log.Backlog.Continue(_plan.At);
-        IsTorn = false;
         Begin(_plan);
+        IsTorn = false;
+        Volatile.Write(ref _isLoading, false);
         return null;
     }
 
@@ -114,6 +116,7 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
         _intake.Drop();
         _inlet?.Dispose();
         _inlet = null;
+        Volatile.Write(ref _isLoading, false);
     }
 
     /// <summary>Applies some of what waits; false if nothing does.</summary>

@@ -50,13 +50,12 @@ public sealed unsafe class BatchFeed : IDisposable
         ArgumentNullException.ThrowIfNull(position);
         if (!position.IsKnown || position.Batch > backlog.End.Batch) return false;
         if (backlog.PositionAt(position.Batch) is { } known) return known.Is(position);
-        if (log is null || position.Batch == 0 || position.Batch > log.Written) return false;
+        if (log is null || position.Batch >= log.Written) return false;
         (IDisk disk, int sublogs) = log.Files;
-        using var reader = new LogReader(disk, sublogs, position.Batch - 1);
-        return reader.Next() && Take(reader).Is(position);
-
-        static LogPosition Take(LogReader reader) =>
-            new(reader.LastTerm, reader.LastBatch, [.. reader.Cursors.Select(static cursor => cursor.LastCrc)]);
+        // What follows the position names its checksums.
+        using var reader = new LogReader(disk, sublogs, position.Batch);
+        return sublogs == position.Crcs.Count && reader.Next()
+            && reader.Cursors.All(cursor => cursor.Part.Header.PreviousCrc == position.Crcs[cursor.Sublog]);
     }
 
     /// <inheritdoc/>
