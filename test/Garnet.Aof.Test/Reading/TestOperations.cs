@@ -19,7 +19,11 @@ internal unsafe struct PutBytes : IModify
 
     public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
         new ReadOnlySpan<byte>(_from, _bytes).CopyTo(value);
-    public readonly int Encode(Span<byte> to) => 0;
+    public readonly int Encode(Span<byte> to)
+    {
+        new ReadOnlySpan<byte>(_from, _bytes).CopyTo(to);
+        return _bytes;
+    }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
@@ -50,7 +54,11 @@ internal unsafe struct Extend : IModify
         new ReadOnlySpan<byte>(_from, _bytes).CopyTo(value[existing.ValueBytes..]);
     }
 
-    public readonly int Encode(Span<byte> to) => 0;
+    public readonly int Encode(Span<byte> to)
+    {
+        new ReadOnlySpan<byte>(_from, _bytes).CopyTo(to);
+        return _bytes;
+    }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
