@@ -24,12 +24,14 @@ internal static class LiveSettings
         Connect(table, "maxmemory", () =>
         {
             server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);
-            server.Store.SetMemoryLimit(server.MemoryLimitBytes);
+            if (!server.Replication.IsReplica) // a replica keeps what its primary has; the limit is its own when it is a primary again
+                server.Store.SetMemoryLimit(server.MemoryLimitBytes);
             return null;
         });
         Connect(table, "maxmemory-policy", () =>
         {
-            server.Store.SetPolicy(server.Settings.Memory.Policy);
+            if (!server.Replication.IsReplica)
+                server.Store.SetPolicy(server.Settings.Memory.Policy);
             return null;
         });
         Connect(table, "appendfsync", () =>

@@ -191,7 +191,14 @@ internal sealed class DataKeeper : IDisposable
     }
 
     /// <summary>Deletes log files that only hold batches up to <paramref name="batch"/> (D3).</summary>
-    internal void Truncate(ulong batch) => _aof?.Truncate(Math.Min(batch + 1, _server!.Replication.Links.NeededFrom));
+    internal void Truncate(ulong batch)
+    {
+        if (_aof is not { } aof)
+            return;
+        ulong needed = _server!.Replication.Links.NeededFrom;
+        bool waits = aof.Figures().SegmentBytes < _server.Settings.Replication.RetentionBytes; // a replica that is slower than that is not waited for
+        aof.Truncate(waits ? Math.Min(batch + 1, needed) : batch + 1);
+    }
 
     /// <summary>Takes over <c>appendfsync</c>.</summary>
     internal void TakeSyncPolicy() => _aofSettings.Sync = PolicyOf(_settings.AppendSync);

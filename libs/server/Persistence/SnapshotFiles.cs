@@ -47,14 +47,12 @@ internal sealed class SnapshotFiles : ISnapshotSource
     /// <summary>Takes a snapshot and gives the file its name; it is not published yet.</summary>
     internal static SavedSnapshot Save(Server server, DataDirectory directory, SnapshotProgress progress, CancellationToken cancellation)
     {
-        var options = new SnapshotJobOptions { Term = directory.Manifest.Term };
-        if (server.Replication.Follower is { } follower)
+        var options = new SnapshotJobOptions
         {
-            StoreSnapshot Cut(SnapshotOptions memory) => follower.AtBoundary((_, batch) => server.Store.BeginSnapshot(memory, batch))
-                ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "this replica has not got its primary's data yet", "Take it when it has.");
-            options = options with { Term = server.Replication.Applied.Term, Cut = Cut };
-        }
-
+            Term = server.Replication.IsReplica ? server.Replication.Applied.Term : directory.Manifest.Term,
+            Cut = memory => server.Replication.Cut(memory, cancellation)
+                ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "the server stops, or gets all its data from its primary", "Take it later."),
+        };
         SnapshotResult result = SnapshotJob.Run(server.Store, directory.Disk, options, server.Clock, cancellation, progress);
         if (result.State != SnapshotState.Whole)
             return new SavedSnapshot(Outcome: result.State, "", 0, 0, 0);

@@ -41,6 +41,9 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
     /// <summary>Bytes of batches received and not applied.</summary>
     internal long WaitingBytes => _applier?.WaitingBytes ?? 0;
 
+    /// <summary>True if the log has no memory for more: the disk is slower than the primary.</summary>
+    internal bool IsLogFull => log.Current is { IsFull: true };
+
     /// <summary>Bytes of the snapshot that is coming in.</summary>
     internal long SnapshotBytes => _inlet?.Bytes ?? 0;
 
@@ -53,6 +56,8 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
     /// <summary>How far everything is.</summary>
     internal AckFrame Ack()
     {
+        if (IsTorn)
+            return default;
         ulong received = Volatile.Read(ref _received), durable = log.OnDisk is { } disk ? Math.Min(disk.Durable, received) : 0;
         return new AckFrame(state.Term, received, durable, Math.Min(IsFed ? state.Number : 0, received));
     }

@@ -165,7 +165,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             _acks.Set();
             if (follower.IsTorn && !follower.IsLoading)
                 return; // a batch could not be applied: only a full sync helps
-            while (follower.WaitingBytes > owner.ReceiveBytesMax && !_cancelled.IsSet)
+            while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_cancelled.IsSet)
                 _room.WaitOne(LookMs);
         }
     }

@@ -13,6 +13,8 @@ namespace Garnet.Server.Replication;
 /// <summary>Roles: how one is taken, and what a replica that ships on needs to know of its own.</summary>
 internal sealed partial class Replication
 {
+    private const int TurnMs = 20;
+
     /// <inheritdoc/>
     public Aof.Aof? LogOnDisk => Node.OnDisk;
 
@@ -47,12 +49,28 @@ internal sealed partial class Replication
     public StoreSnapshot? TryCut()
     {
         EnsureLog();
-        var options = new SnapshotOptions { BufferBytes = Backlog.PinnedBytesMax, BufferBytesMax = Backlog.PinnedBytesMax };
+        return TryCut(new SnapshotOptions { BufferBytes = Backlog.PinnedBytesMax, BufferBytesMax = Backlog.PinnedBytesMax });
+    }
+
+    /// <summary>Cuts the store between two batches as soon as nobody else's snapshot runs; null if that is given up before.</summary>
+    internal StoreSnapshot? Cut(SnapshotOptions options, CancellationToken cancellation)
+    {
+        StoreSnapshot? snapshot;
+        while ((snapshot = TryCut(options)) is null && !cancellation.WaitHandle.WaitOne(TurnMs))
+        {
+            // a replica's snapshot is under way
+        }
+
+        return snapshot;
+    }
+
+    private StoreSnapshot? TryCut(SnapshotOptions options)
+    {
         try
         {
             if (_follower is { } follower)
                 return follower.AtBoundary((_, batch) => _server.Store.BeginSnapshot(options, batch));
-            return _server.Store.BeginSnapshot(options);
+            return _isReplica ? null : _server.Store.BeginSnapshot(options);
         }
         catch (InvalidOperationException)
         {

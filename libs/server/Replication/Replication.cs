@@ -185,6 +185,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     public void Dispose()
     {
         Stop();
+        _follower?.Dispose();
         Node.Dispose();
         Applied.Dispose();
         Backlog.Dispose();

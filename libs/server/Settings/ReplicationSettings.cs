@@ -38,6 +38,9 @@ public sealed class ReplicationSettings
     [Setting("repl-backlog-size", "Memory for the last batches, from which a replica goes on after a short absence.", Unit = SettingUnit.Bytes, Min = 1, Max = 1L << 40, Live = true)]
     public long BacklogBytes { get; set; } = 64L << 20;
 
+    [Setting("repl-log-retention", "Size of the append-only file up to which what an attached replica has not got yet is kept in it.", Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 50, Live = true)]
+    public long RetentionBytes { get; set; } = 1L << 30;
+
     [Setting("min-replicas-to-write", "Writes are refused while fewer replicas than this keep up; 0 for none.", Aliases = "min-slaves-to-write", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
     public int ReplicasToWrite { get; set; }
 
