@@ -10,12 +10,12 @@ namespace Garnet.Server.Replication;
 /// after a pause that grows. One thread (the caller's) receives, one applies, one acknowledges; what they do is the follower's
 /// and the link's.
 /// </summary>
-internal sealed class Following(Replication owner, Follower follower, Peer primary, IClock clock) : IDisposable
+internal sealed class Following(Replication owner, Follower follower, Peer primary, IClock clock)
 {
     private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
-    private readonly ManualResetEventSlim _cancelled = new();
-    private readonly AutoResetEvent _work = new(false), _room = new(false), _acks = new(false);
+    private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new();
+    private volatile bool _isCancelled;
     private LinkSocket? _socket;
     private PrimaryLink? _link;
     private long _heardUs = clock.MonotonicUs;
@@ -48,17 +48,17 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     {
         Thread apply = Begin("replica apply", ApplyLoop), acknowledge = Begin("replica acknowledge", AckLoop);
         int pauseMs = PauseMinMs;
-        while (!_cancelled.IsSet)
+        while (!_isCancelled)
         {
             bool streamed = TryFollow(out string reason);
             Volatile.Write(ref _downSinceUs, clock.MonotonicUs);
-            if (_cancelled.IsSet)
+            if (_isCancelled)
                 break;
             if (reason != _lastReason)
                 owner.Log.LinkBroken(primary.ToString(), reason);
             _lastReason = reason;
             pauseMs = streamed ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
-            _cancelled.Wait(pauseMs);
+            _pause.Wait(pauseMs);
         }
 
         apply.Join();
@@ -68,7 +68,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     /// <summary>Ends <see cref="Run"/>; from any thread.</summary>
     internal void Cancel()
     {
-        _cancelled.Set();
+        _isCancelled = true;
+        _pause.Set();
         Volatile.Read(ref _socket)?.Dispose();
         _work.Set();
         _room.Set();
@@ -77,15 +78,6 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
     /// <summary>There may be something to acknowledge.</summary>
     internal void NudgeAck() => _acks.Set();
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        _cancelled.Dispose();
-        _work.Dispose();
-        _room.Dispose();
-        _acks.Dispose();
-    }
 
     private static Thread Begin(string name, Action body)
     {
@@ -102,7 +94,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         {
             using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, owner.TimeoutMs);
             Volatile.Write(ref _socket, socket);
-            if (_cancelled.IsSet)
+            if (_isCancelled)
                 throw new IOException("this server follows it no more");
             Greet(socket);
             Receive(socket, ref streamed);
@@ -151,7 +143,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         FrameReader reader = FrameReader.OfPrimary();
         var link = new PrimaryLink(follower, TakePlan);
         Volatile.Write(ref _link, link);
-        while (!_cancelled.IsSet)
+        while (!_isCancelled)
         {
             int got = socket.Receive(reader.Room());
             if (got == 0)
@@ -165,8 +157,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             _acks.Set();
             if (follower.IsTorn && !follower.IsLoading)
                 return; // a batch could not be applied: only a full sync helps
-            while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_cancelled.IsSet)
-                _room.WaitOne(LookMs);
+            while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
+                _room.Wait(LookMs);
         }
     }
 
@@ -181,11 +173,11 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
     private void ApplyLoop()
     {
-        while (!_cancelled.IsSet)
+        while (!_isCancelled)
         {
             if (!follower.Turn())
             {
-                _work.WaitOne(LookMs);
+                _work.Wait(LookMs);
                 continue;
             }
 
@@ -218,9 +210,9 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         byte[] body = new byte[AckFrame.Bytes];
         AckFrame told = default;
         long toldUs = 0;
-        while (!_cancelled.IsSet)
+        while (!_isCancelled)
         {
-            _acks.WaitOne(AckEveryMs);
+            _acks.Wait(AckEveryMs);
             AckFrame ack = follower.Ack();
             if (Volatile.Read(ref _socket) is not { } socket || Volatile.Read(ref _link) is null || Plan is null)
                 continue;

@@ -15,7 +15,7 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly ReplicaLink _link;
     private readonly LinkSocket _socket;
     private readonly Action<ReplicaThreads> _onEnd;
-    private readonly AutoResetEvent _signal = new(false);
+    private readonly Signal _signal = new();
     private readonly Lock _gate = new();
     private readonly Thread _sender, _receiver;
 
@@ -56,7 +56,6 @@ internal sealed class ReplicaThreads : IDisposable
             _sender.Join();
         if (_receiver.IsAlive)
             _receiver.Join();
-        _signal.Dispose();
     }
 
     private void SendLoop()
@@ -74,7 +73,7 @@ internal sealed class ReplicaThreads : IDisposable
                 if (writer.Count > 0)
                     _socket.Send(writer);
                 else if (!more)
-                    _signal.WaitOne(LookMs);
+                    _signal.Wait(LookMs);
             }
 
             _link.Farewell(writer);

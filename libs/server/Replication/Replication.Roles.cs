@@ -109,7 +109,7 @@ internal sealed partial class Replication
     {
         while (true)
         {
-            _wished.WaitOne();
+            _wished.Wait(Timeout.Infinite);
             while (TryTakeWish(out Peer? primary))
             {
                 try
@@ -151,7 +151,7 @@ internal sealed partial class Replication
 
         if (_follower is null)
             Demote();
-        using var following = new Following(this, _follower!, primary, _server.Clock);
+        var following = new Following(this, _follower!, primary, _server.Clock);
         _following = following;
         EndChange();
         Log.Follows(primary.ToString());

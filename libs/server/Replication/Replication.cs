@@ -23,7 +23,7 @@ internal sealed partial class Replication : IShipper, IDisposable
 {
     private readonly Server _server;
     private readonly Lock _gate = new();
-    private readonly AutoResetEvent _wished = new(false);
+    private readonly Signal _wished = new();
     private readonly Terms _terms = new();
     private Thread? _thread;
     private Peer? _wish;
@@ -189,7 +189,6 @@ internal sealed partial class Replication : IShipper, IDisposable
         Node.Dispose();
         Applied.Dispose();
         Backlog.Dispose();
-        _wished.Dispose();
     }
 
     private ReplicationSettings Settings => _server.Settings.Replication;
