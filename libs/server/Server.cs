@@ -149,7 +149,7 @@ public sealed class Server : IDisposable
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
     /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll | Replication.Guards || Keeper is { Blocks: true };
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.Tracking | _measuresAll || Keeper is { Blocks: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active;

@@ -313,15 +313,12 @@ internal sealed unsafe partial class Reactor : IDisposable
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         if (SlowReaders.AnyOverSoftLimit)
-            CloseOverSoftLimit();
-        EndRound();
-    }
+        {
+            SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent
+            CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), CloseSlowReader);
+        }
 
-    // The time over the soft limit also ends while nothing more is sent.
-    private void CloseOverSoftLimit()
-    {
-        SlowReaders.AnyOverSoftLimit = false;
-        CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), CloseSlowReader);
+        EndRound();
     }
 
     private void CloseWhere(Predicate<Connection> condition, Action<Connection> close)

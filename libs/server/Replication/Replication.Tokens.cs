@@ -7,9 +7,9 @@ internal sealed partial class Replication
 {
     private const int BatchBits = 44; // 500 years of 1,000 batches a second, and terms up to 512 are exact in a double
 
-    /// <summary>Where this server stands, as one number: a larger one is a superset in the same history, and a later history.</summary>
+    /// <summary>Where this server stands, as one number: a larger one is a superset in the same history, and a later history. 0 while a replica's data is coming in: a Sentinel chooses by it.</summary>
     internal long Offset =>
-        IsReplica ? OffsetOf(Applied.Term, Applied.Number) : Node.Current is null ? 0 : OffsetOf(_term, Backlog.End.Batch);
+        IsLoading ? 0 : IsReplica ? OffsetOf(Applied.Term, Applied.Number) : Node.Current is null ? 0 : OffsetOf(_term, Backlog.End.Batch);
 
     /// <summary>The primary that is followed, or is to be.</summary>
     internal Peer Primary

@@ -25,6 +25,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private readonly Lock _gate = new();
     private readonly Signal _wished = new();
     private readonly Terms _terms = new();
+    private readonly Peer? _configured;
     private Thread? _thread;
     private Peer? _wish;
     private bool _isWish, _stopping;
@@ -46,7 +47,8 @@ internal sealed partial class Replication : IShipper, IDisposable
         TakeSettings();
         backlog.Grew += Links.Nudge;
         Node.Advanced += () => _following?.NudgeAck();
-        _isReplica = server.Settings.Replication.ReplicaOf.Length == 2;
+        _configured = Configured(Settings.ReplicaOf);
+        _isReplica = _configured is not null;
     }
 
     /// <inheritdoc/>
@@ -102,12 +104,12 @@ internal sealed partial class Replication : IShipper, IDisposable
     /// <summary>The store is loaded and stands behind <paramref name="start"/>: the server takes the role its settings give it. Null without a log on disk.</summary>
     internal void Begin(AofStart? start)
     {
-        if (Settings.ReplicaOf is [var host, var port])
+        if (_configured is { } primary)
         {
             if (start is not null)
                 Backlog.Continue(start.Position);
             _server.Store.PauseExpiry(true);
-            Follow(new Peer(host, int.Parse(port, System.Globalization.CultureInfo.InvariantCulture)));
+            Follow(primary);
             return;
         }
 
@@ -192,6 +194,15 @@ internal sealed partial class Replication : IShipper, IDisposable
     }
 
     private ReplicationSettings Settings => _server.Settings.Replication;
+
+    private static Peer? Configured(string[] words)
+    {
+        if (words.Length == 0 || (words is [var no, var one] && $"{no} {one}".Equals("no one", StringComparison.OrdinalIgnoreCase)))
+            return null;
+        if (words is [var host, var port] && ushort.TryParse(port, System.Globalization.NumberStyles.None, System.Globalization.CultureInfo.InvariantCulture, out ushort number))
+            return new Peer(host, number);
+        throw new GarnetException(ExitKind.Configuration, $"replicaof {string.Join(' ', words)}", "it must be a host and a port", "Write: replicaof 127.0.0.1 6379");
+    }
 
     private static string NewId() => Convert.ToHexStringLower(System.Security.Cryptography.RandomNumberGenerator.GetBytes(20));
 
