@@ -15,7 +15,7 @@ internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan)
     internal string? Fault { get; private set; }
 
     /// <summary>True while batches come in: the replica follows.</summary>
-    internal bool IsStreaming => _planned && Fault is null && !follower.IsLoading;
+    internal bool IsStreaming => Volatile.Read(ref _planned) && Fault is null && !follower.IsLoading;
 
     /// <summary>Takes what has come; false if the link is over.</summary>
     internal bool Take(FrameReader from)
@@ -51,11 +51,13 @@ internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan)
     {
         if (PlanFrame.TryDecode(body) is not { } plan)
             return "the primary sent a plan that is none";
-        _planned = true;
         onPlan(plan);
-        if (!plan.IsFull)
-            return follower.Continue(plan);
-        follower.BeginFull(plan);
-        return null;
+        string? fault = null;
+        if (plan.IsFull)
+            follower.BeginFull(plan);
+        else
+            fault = follower.Continue(plan);
+        Volatile.Write(ref _planned, true); // only now: others read that the link is up from it
+        return fault;
     }
 }

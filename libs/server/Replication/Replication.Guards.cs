@@ -44,7 +44,7 @@ internal sealed partial class Replication
             reply = Postpone(ref call);
         else if (writes && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite)
             reply = call.FailBytes("NOREPLICAS Not enough good replicas to write."u8);
-        else if (IsLoading && (flags & CommandFlags.Loading) == 0)
+        else if (IsLoading && (flags & (CommandFlags.Loading | CommandFlags.Admin)) == 0) // whoever may send it elsewhere must get through
             reply = call.Fail(Fault.Loading);
         else if (_isReplica && !Settings.ServesStaleData && (flags & CommandFlags.Stale) == 0 && _following is not { IsUp: true })
             reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
