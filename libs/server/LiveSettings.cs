@@ -24,12 +24,14 @@ internal static class LiveSettings
         Connect(table, "maxmemory", () =>
         {
             server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);
-            server.Store.SetMemoryLimit(server.MemoryLimitBytes);
+            if (!server.Replication.IsReplica) // a replica keeps what its primary has; the limit is its own when it is a primary again
+                server.Store.SetMemoryLimit(server.MemoryLimitBytes);
             return null;
         });
         Connect(table, "maxmemory-policy", () =>
         {
-            server.Store.SetPolicy(server.Settings.Memory.Policy);
+            if (!server.Replication.IsReplica)
+                server.Store.SetPolicy(server.Settings.Memory.Policy);
             return null;
         });
         Connect(table, "appendfsync", () =>
@@ -37,6 +39,15 @@ internal static class LiveSettings
             server.Keeper?.TakeSyncPolicy();
             return null;
         });
+        foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "min-replicas-to-write"])
+        {
+            Connect(table, name, () =>
+            {
+                server.Replication.TakeSettings();
+                return null;
+            });
+        }
+
         Connect(table, "slowlog-max-len", () =>
         {
             server.Slowlog.Trim();

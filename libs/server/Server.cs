@@ -1,3 +1,4 @@
+using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
@@ -52,7 +53,8 @@ public sealed class Server : IDisposable
         Log = new ServerLog(logger);
         Clock = clock;
         MemoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
-        Keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, Log) : DataKeeper.Over(directory, settings.Persistence, clock, Log);
+        var backlog = new Backlog();
+        Keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, Log, backlog) : DataKeeper.Over(directory, settings.Persistence, clock, Log, backlog);
         Store = new Store(new StoreSettings
         {
             MemoryLimitBytes = MemoryLimitBytes,
@@ -61,6 +63,7 @@ public sealed class Server : IDisposable
             HashSeed = Keeper?.HashSeed ?? 0,
             Partitions = Keeper?.Partitions ?? 0,
         });
+        Replication = new Replication.Replication(this, backlog);
         Commands = new CommandTable();
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
@@ -117,6 +120,12 @@ public sealed class Server : IDisposable
     /// <summary>What keeps the data on disk; null without a data directory.</summary>
     internal DataKeeper? Keeper { get; }
     internal IClock Clock { get; }
+
+    /// <summary>The place of this server among others.</summary>
+    internal Replication.Replication Replication { get; }
+
+    /// <summary>Replies may acknowledge changes up to this batch.</summary>
+    internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;
     internal ServerLog Log { get; }
     internal PauseGate Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
@@ -166,6 +175,8 @@ public sealed class Server : IDisposable
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
+        if (Keeper is null)
+            Replication.Begin(null);
         Keeper?.Begin(this);
         StartThread("acceptor", _acceptor.Run);
         foreach (string address in Addresses)
@@ -188,6 +199,7 @@ public sealed class Server : IDisposable
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
         _acceptor?.Dispose();
+        Replication.Dispose();
         Keeper?.Dispose();
         Store.Dispose();
         Commands.Dispose();
@@ -343,6 +355,7 @@ public sealed class Server : IDisposable
 
         if (Interlocked.Decrement(ref _reactorsRunning) == 0)
         {
+            Replication.Stop();
             Keeper?.Stop();
             Log.Stopped();
             _completion.TrySetResult();

@@ -57,6 +57,27 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void LogRecovered() => Write(LogLevel.Information, 17, "Writes are taken again");
 
+    internal void ReplicaCame(string address, int port, string at) => Write(LogLevel.Information, 40, $"Replica {address}:{port} has come, its log stands at {at}");
+
+    internal void ReplicaLeft(string address, int port, string why) => Write(LogLevel.Information, 41, $"Replica {address}:{port} has gone: {why}");
+
+    internal void Follows(string primary) => Write(LogLevel.Information, 42, $"This server is a replica of {primary} now");
+
+    internal void LinkBroken(string primary, string why) => Write(LogLevel.Warning, 43, $"No link to the primary {primary}: {why}; trying again");
+
+    internal void PartialSync(string primary, string at) => Write(LogLevel.Information, 44, $"Following {primary} from {at} on");
+
+    internal void FullSync(string primary, string at) => Write(LogLevel.Information, 45, $"Getting all data of {primary} as of {at}");
+
+    internal void Discarded(string mine, long writes) => Write(LogLevel.Warning, 46,
+        writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {writes} writes that this server had up to {mine} and the primary never had");
+
+    internal void Promoted(uint term, string at) => Write(LogLevel.Information, 47, $"This server is a primary now: term {term} begins behind {at}");
+
+    internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one: it begins empty");
+
+    internal void RoleFailed(string why) => Write(LogLevel.Error, 49, $"The role of this server cannot be changed: {why}");
+
     private void Write(LogLevel level, int id, string text, Exception? error = null)
     {
         if (logger.IsEnabled(level))

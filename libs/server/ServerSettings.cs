@@ -14,6 +14,7 @@ public sealed class ServerSettings
     public InspectSettings Inspect { get; } = new();
     public PersistenceSettings Persistence { get; } = new();
     public EncodingSettings Encoding { get; } = new();
+    public ReplicationSettings Replication { get; } = new();
 
     /// <summary>Puts every room and the parameters of redis that have no room here into <paramref name="table"/>.</summary>
     public void Register(SettingTable table)
@@ -24,6 +25,7 @@ public sealed class ServerSettings
         table.Add(Inspect);
         table.Add(Persistence);
         table.Add(Encoding);
+        table.Add(Replication);
         ConfigCompatibility.Register(table);
     }
 }

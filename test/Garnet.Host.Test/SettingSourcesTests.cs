@@ -36,14 +36,14 @@ public sealed class SettingSourcesTests
         using var folder = new TestFolder();
         string file = folder.Write("c", "\nport 70000\nmaxmemroy 1gb\nrename-command A B\nrequirepass a b\n");
         _sources.AddFile(file);
-        _sources.AddCommandLine([new("replicaof", ["a", "1"])]);
+        _sources.AddCommandLine([new("cluster-enabled", ["yes"])]);
         GarnetException refused = Assert.Throws<GarnetException>(_sources.Finish)!;
         Assert.That(refused.Kind, Is.EqualTo(ExitKind.Configuration));
         Assert.That(refused.Why, Does.Contain($"{file}:2: port '70000': argument must be between 0 and 65535 inclusive (allowed: 0 to 65535)"));
         Assert.That(refused.Why, Does.Contain($"{file}:3: maxmemroy: there is no such setting, did you mean 'maxmemory'?"));
         Assert.That(refused.Why, Does.Contain($"{file}:4: rename-command: commands cannot be renamed"));
         Assert.That(refused.Why, Does.Contain($"{file}:5: requirepass: wrong number of arguments"));
-        Assert.That(refused.Why, Does.Contain("command line: replicaof 'a 1': argument must be '': there is no replication yet"));
+        Assert.That(refused.Why, Does.Contain("command line: cluster-enabled 'yes': argument must be 'no': there is no cluster mode yet"));
     }
 
     [Test]

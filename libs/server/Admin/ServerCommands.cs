@@ -12,7 +12,6 @@ internal static class ServerCommands
         table.Add<Time>();
         table.Add<Monitor>();
         table.Add<Shutdown>();
-        table.Add<Role>();
         table.Add<Lolwut>();
         table.AddContainer(Spec("MODULE", -2, CommandFlags.Admin | CommandFlags.NoScript, "", "Looks at modules.", "4.0.0"));
         table.Add<ModuleList>();
@@ -90,20 +89,6 @@ internal readonly struct Shutdown : ICommand
             return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // one runs: its state is too old
         call.Reactor.Park(call.Client, new Persistence.SaveWait(saves, number, stops: true));
         return Reply.Parked;
-    }
-}
-
-internal readonly struct Role : ICommand
-{
-    public static CommandSpec Spec => ServerCommands.Spec("ROLE", 1, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns the replication role.", "2.8.12");
-
-    public static Reply Run(ref Call call)
-    {
-        call.Out.Array(3);
-        call.Out.Bulk("master"u8);
-        call.Out.Int(0);
-        call.Out.Array(0);
-        return Reply.Sent;
     }
 }
 

@@ -3,6 +3,7 @@ using Garnet.Server.Inspect;
 using Garnet.Server.Keys;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
+using Garnet.Server.Replication;
 using Garnet.Server.Sessions;
 using Garnet.Server.Transactions;
 using Garnet.Server.Types.Counters;
@@ -40,6 +41,7 @@ internal static class Families
         TransactionCommands.Register(table);
         ServerCommands.Register(table);
         SaveCommands.Register(table);
+        ReplicationCommands.Register(table);
         ConfigCommands.Register(table);
         CommandCommands.Register(table);
         InspectCommands.Register(table);

@@ -47,6 +47,8 @@ internal static unsafe class Guards
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
         if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, flags, out Reply kept))
             return Refuse(ref call, entry, kept);
+        if (server.Replication.Guards && server.Replication.Refuses(ref call, flags, out Reply placed))
+            return Refuse(ref call, entry, placed);
         if ((client.Gate & Gate.Subscribed) != 0 && !client.Resp3 && (entry->Flags & CommandFlags.WhileSubscribed) == 0)
             return Refuse(ref call, entry, call.FailText(SubscribedText(ref call)));
         if (server.Pause.Holds(flags, call.NowMs))
@@ -65,13 +67,19 @@ internal static unsafe class Guards
         if ((call.Client.Gate & Gate.Tracking) != 0)
             server.Tracker.BeforeRun(ref call, entry->Flags);
         if (!server.Changes.PerCommand)
-            return RunTimed(ref call, entry);
+            return RunPlaced(ref call, entry);
         CommandSpec spec = server.Commands.Specs[entry->Id];
         server.Changes.BeforeRun(ref call, spec);
-        Reply reply = RunTimed(ref call, entry);
+        Reply reply = RunPlaced(ref call, entry);
         server.Changes.AfterRun(ref call, spec, reply == Reply.Failed);
         return reply;
     }
+
+    // A read on a replica sees one state.
+    private static Reply RunPlaced(ref Call call, CommandEntry* entry) =>
+        (entry->Flags & CommandFlags.ReadOnly) != 0 && call.Server.Replication.ChecksReads
+            ? call.Server.Replication.RunConsistently(ref call, entry)
+            : RunTimed(ref call, entry);
 
     /// <summary>Runs the command, timed, and shows it to MONITOR and the slow log.</summary>
     internal static Reply RunTimed(ref Call call, CommandEntry* entry)

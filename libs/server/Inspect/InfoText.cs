@@ -6,6 +6,7 @@ using Garnet.Server.Net;
 using Garnet.Aof;
 using Garnet.Aof.Snapshots;
 using Garnet.Server.Persistence;
+using Garnet.Server.Replication;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
@@ -16,8 +17,6 @@ namespace Garnet.Server.Inspect;
 /// </summary>
 internal sealed class InfoText(Server server, StringBuilder text)
 {
-    private static readonly string RunId = Convert.ToHexStringLower(Guid.NewGuid().ToByteArray()) + "00000000";
-
     private readonly Statistics.Totals _totals = server.Statistics.Now();
     private readonly StoreFigures _store = server.Store.Figures();
 
@@ -38,7 +37,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("gcc_version", "0.0.0");
         Field("process_id", Environment.ProcessId);
         Field("process_supervised", "no");
-        Field("run_id", RunId[..40]);
+        Field("run_id", server.Replication.RunId);
         Field("tcp_port", server.Port);
         Field("server_time_usec", server.Clock.UnixUs);
         Field("uptime_in_seconds", uptime);
@@ -127,7 +126,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         SaveJob? saves = keeper?.Saves;
         bool runs = saves is { IsRunning: true };
         long seconds = runs ? (server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
-        Field("loading", keeper is { Loading: true } ? 1 : 0);
+        Field("loading", keeper is { Loading: true } || server.Replication.IsLoading ? 1 : 0);
         Field("async_loading", 0);
         Field("current_cow_peak", 0);
         Field("current_cow_size", 0);
@@ -164,7 +163,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
             return;
         Field("aof_current_size", figures.SegmentBytes);
         Field("aof_buffer_length", figures.StagedBytes);
-        Field("garnet_aof_open_batch", (long)keeper.Log.Batch);
+        Field("garnet_aof_open_batch", (long)keeper.OpenBatch);
         Field("garnet_aof_durable_batch", (long)keeper.Durable);
         Field("garnet_aof_entries", (long)figures.Entries);
         Field("garnet_aof_syncs", figures.Syncs);
@@ -206,8 +205,9 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("instantaneous_input_kbps", inKb.ToString("F2", CultureInfo.InvariantCulture));
         Field("instantaneous_output_kbps", outKb.ToString("F2", CultureInfo.InvariantCulture));
         Field("rejected_connections", _totals.Rejected);
-        foreach (string name in (ReadOnlySpan<string>)["sync_full", "sync_partial_ok", "sync_partial_err"])
-            Field(name, 0);
+        Field("sync_full", server.Replication.Links.Full);
+        Field("sync_partial_ok", server.Replication.Links.Partial);
+        Field("sync_partial_err", 0);
         Field("expired_keys", expired);
         Field("expired_stale_perc", "0.00");
         Field("expired_time_cap_reached_count", 0);
@@ -235,21 +235,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("garnet_cleaned_bytes", _store.CleanedBytes);
     }
 
-    internal void Replication()
-    {
-        Section("Replication");
-        Field("role", "master");
-        Field("connected_slaves", 0);
-        Field("master_failover_state", "no-failover");
-        Field("master_replid", RunId[..40]);
-        Field("master_replid2", new string('0', 40));
-        Field("master_repl_offset", 0);
-        Field("second_repl_offset", -1);
-        Field("repl_backlog_active", 0);
-        Field("repl_backlog_size", 1_048_576);
-        Field("repl_backlog_first_byte_offset", 0);
-        Field("repl_backlog_histlen", 0);
-    }
+    internal void Replication() => new ReplicationText(server).Write(Section, Field, Field);
 
     internal void Cpu()
     {

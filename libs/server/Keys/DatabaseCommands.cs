@@ -16,8 +16,8 @@ internal static class DatabaseCommands
     /// <summary>What was done to whole databases stands in the log as a closed batch: the reply may have to wait for it.</summary>
     internal static void NoteLogged(ref Call call)
     {
-        if (call.Server.Keeper is { } keeper)
-            call.Store.LastBatch = keeper.LastClosed;
+        if (call.Server.Replication.Node.Leading is { } log)
+            call.Store.LastBatch = log.Batch - 1;
     }
 
     /// <summary>Reads ASYNC or SYNC; on false the error has been written.</summary>

@@ -81,6 +81,13 @@ internal sealed unsafe class EpollTransport : ITransport
 
     public void Close(Connection connection) => _ = Libc.close(connection.Descriptor); // leaves the epoll set by itself
 
+    public System.Net.Sockets.Socket Detach(Connection connection)
+    {
+        Control(Libc.EPOLL_CTL_DEL, connection.Descriptor, 0, 0);
+        // The framework takes a descriptor it did not make for a blocking one; told so explicitly, it looks.
+        return new System.Net.Sockets.Socket(new System.Net.Sockets.SafeSocketHandle(connection.Descriptor, ownsHandle: true)) { Blocking = false };
+    }
+
     public void Wake()
     {
         ulong one = 1;

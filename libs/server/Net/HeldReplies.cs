@@ -15,6 +15,7 @@ internal sealed class HeldReplies(Reactor reactor)
     private readonly List<Connection> _held = []; // in the order of their batches
     private ulong _wrote;
     private ulong _told;
+    private long _seen;
 
     /// <summary>True while something here waits for the log; read by the keeper's threads.</summary>
     internal volatile bool Waits;
@@ -25,18 +26,18 @@ internal sealed class HeldReplies(Reactor reactor)
     /// <summary>The command that has just run changed something: its reply, and those after it, wait for that.</summary>
     internal void Note(Connection client)
     {
-        _wrote = client.HeldFor = reactor.Session.LastBatch;
+        _wrote = client.HeldFor = client.LastWrite = reactor.Session.LastBatch;
         reactor.Session.LastBatch = 0;
     }
 
     /// <summary>Once a round, before replies leave: the log learns that there is work.</summary>
     internal void TellLog()
     {
-        if (_wrote == 0 || reactor.Server.Keeper is not { } keeper)
+        if (_wrote == 0)
             return;
         _told = _wrote;
         _wrote = 0;
-        keeper.Demand(_told);
+        reactor.Server.Replication.Node.Current?.Demand(_told);
     }
 
     /// <summary>True if nothing may leave for the client now.</summary>
@@ -55,17 +56,20 @@ internal sealed class HeldReplies(Reactor reactor)
     /// <summary>True if the log advanced, or was lost, between the look at it and the notice that somebody waits: nobody would wake the thread.</summary>
     internal bool MissedAdvance()
     {
-        if (_held.Count == 0)
+        if (!Waits)
             return false;
         Interlocked.MemoryBarrier();
-        return _held[0].HeldFor <= reactor.Server.Keeper!.Kept || reactor.Server.Keeper.Poison is not null;
+        Server server = reactor.Server;
+        return _seen != server.Replication.Moves
+            || (_held.Count > 0 && (_held[0].HeldFor <= server.Kept || server.Keeper is { Poison: not null }));
     }
 
     /// <summary>Lets go what the log has on disk by now.</summary>
     internal void Release()
     {
-        ulong written = reactor.Server.Keeper!.Kept;
-        bool lost = reactor.Server.Keeper.Poison is not null;
+        _seen = reactor.Server.Replication.Moves;
+        ulong written = reactor.Server.Kept;
+        bool lost = reactor.Server.Keeper is { Poison: not null };
         int kept = 0;
         for (int i = 0; i < _held.Count; i++)
         {

@@ -33,6 +33,9 @@ internal unsafe interface ITransport : IDisposable
     /// <summary>Closes the connection's socket.</summary>
     void Close(Connection connection);
 
+    /// <summary>Lets go of the connection's socket and returns it, open.</summary>
+    System.Net.Sockets.Socket Detach(Connection connection);
+
     /// <summary>Makes the current or next <see cref="Wait"/> return at once. From any thread.</summary>
     void Wake();
 }

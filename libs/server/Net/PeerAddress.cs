@@ -59,6 +59,9 @@ internal sealed class PeerAddress
         }
     }
 
+    /// <summary>The client's address without the port.</summary>
+    internal string RemoteHost => Remote[..Remote.LastIndexOf(':')].Trim('[', ']');
+
     /// <summary>The client's end, as CLIENT LIST prints it.</summary>
     internal string Remote => IsUnix ? _unixPath + ":0" : Text(_remote);
 

@@ -9,6 +9,7 @@ internal sealed unsafe partial class Reactor
     private Connection? _current;
     private bool _guarded; // no command of the batch takes the short way
     private bool _bigFrame; // the batch is a request that came in memory of its own
+    private bool _placed; // the server's role lets commands do less than everything
     private bool _pushed; // the running command sent a message to its own client
 
     private void ExecuteBatch()
@@ -19,6 +20,7 @@ internal sealed unsafe partial class Reactor
         if (count > 1)
             PrefetchRecords(count);
         _guarded = Server.Guarded | Store.Tight | _bigFrame;
+        _placed = Server.Replication.Guards;
         long began = Server.Clock.MonotonicUs;
         for (int i = 0; i < count; i++)
         {
@@ -68,14 +70,14 @@ internal sealed unsafe partial class Reactor
         client.Commands++;
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         Reply reply;
-        if (client.Gate == Gate.None && !_guarded && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        if (client.Gate == Gate.None && !_guarded && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
             reply = entry->Run(ref call);
             Figures.Calls[frame->Command]++;
         }
         else
         {
-            reply = RunGuarded(ref call, entry);
+            reply = _guarded || !Server.Replication.TakesRead(ref call, entry) ? RunGuarded(ref call, entry) : Server.Replication.RunConsistently(ref call, entry);
         }
 
         if (Session.LastBatch != 0)

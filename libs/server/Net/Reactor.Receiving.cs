@@ -15,7 +15,7 @@ internal sealed unsafe partial class Reactor
 
         int kept = client.Pending.Count;
         byte* start = ReceiveRoom(kept + ReceiveBytesMax);
-        int got = _transport.Receive(client, start + kept, ReceiveBytesMax);
+        int got = Transport.Receive(client, start + kept, ReceiveBytesMax);
         if (got <= 0)
         {
             ReceivedNothing(client, got);
@@ -169,7 +169,7 @@ internal sealed unsafe partial class Reactor
     private void ReceiveBig(Connection client, BigRequest big)
     {
         byte* to = big.Room(ReceiveBytesMax, out int room);
-        int got = _transport.Receive(client, to, room);
+        int got = Transport.Receive(client, to, room);
         if (got <= 0)
         {
             ReceivedNothing(client, got);

@@ -160,7 +160,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         }
         else if (client.Out.Count == 0)
         {
-            int sent = _transport.Send(client, from, count);
+            int sent = Transport.Send(client, from, count);
             if (sent == count)
                 return;
             if (sent == ITransport.Broken)
@@ -226,7 +226,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         int waiting = client.Out.Count;
         if (waiting > 0)
         {
-            int sent = _transport.Send(client, client.Out.Head, waiting);
+            int sent = Transport.Send(client, client.Out.Head, waiting);
             if (sent == ITransport.Broken)
             {
                 Close(client);
@@ -270,7 +270,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         if (client.Closed || client.Watched == wanted)
             return;
         client.Watched = wanted;
-        _transport.Watch(client, !client.Stopped, client.WriteBlocked);
+        Transport.Watch(client, !client.Stopped, client.WriteBlocked);
     }
 
     private void CloseSlowReader(Connection client)

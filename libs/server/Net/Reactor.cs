@@ -31,7 +31,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private const int ReceiveArenaBytes = 1024 * 1024;
     private const int TickMs = 100;
 
-    private readonly ITransport _transport;
+    internal readonly ITransport Transport;
     private readonly Mailbox _mailbox;
     private readonly Arena _receive = new(ReceiveArenaBytes);
     private readonly RespParser _parser = new();
@@ -62,7 +62,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         SlowReaders = new SlowReaders(this);
         Transactions = new TransactionRun(this);
         _entries = server.Commands.Entries;
-        _transport = transport;
+        Transport = transport;
         _mailbox = new Mailbox(transport);
         ResetReplies();
     }
@@ -108,11 +108,11 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal void Stop()
     {
         _stopping = true;
-        _transport.Wake();
+        Transport.Wake();
     }
 
     /// <summary>Makes the loop look at its settings and clocks again. From any thread.</summary>
-    internal void Nudge() => _transport.Wake();
+    internal void Nudge() => Transport.Wake();
 
     /// <summary>Posts a message that runs on the reactor's thread. From any thread.</summary>
     internal void Post(Action<Reactor, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
@@ -141,7 +141,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
         if (Server.PasswordRequired)
             client.Gate |= Gate.Unauthenticated;
-        _transport.Add(client);
+        Transport.Add(client);
     }
 
     /// <summary>The connections held now; from any thread.</summary>
@@ -170,8 +170,14 @@ internal sealed unsafe partial class Reactor : IDisposable
             waiting.Abandon(client);
         }
 
+        Transport.Close(client);
+        Leave(client);
+    }
+
+    /// <summary>Takes a connection whose socket is another's business now out of everything.</summary>
+    internal void Leave(Connection client)
+    {
         Server.Forget(client);
-        _transport.Close(client);
         lock (_slotsGate)
         {
             _slots[client.Slot] = null;
@@ -215,7 +221,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        _transport.Dispose();
+        Transport.Dispose();
         _receive.Dispose();
         _args.Dispose();
         Transactions.Dispose();
@@ -226,13 +232,13 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Round()
     {
-        int ready = _transport.Wait(WaitMs());
+        int ready = Transport.Wait(WaitMs());
         Session.NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
         if (Held.Waits)
             Held.Release();
         for (int i = 0; i < ready; i++)
-            Serve(_transport[i]);
+            Serve(Transport[i]);
         ServeCarried();
         ExecuteBatch();
         EndRound();
@@ -311,29 +317,22 @@ internal sealed unsafe partial class Reactor : IDisposable
         _nextTickMs = now + TickMs;
         ResumeWaiting(waiting => waiting.DeadlineMs <= now);
         if (Server.HasIdleLimit)
-            CloseIdle(now);
+            CloseWhere(client => Server.IsOverdue(client, now), Close);
         if (SlowReaders.AnyOverSoftLimit)
-            CloseOverSoftLimit();
+        {
+            SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent
+            CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), CloseSlowReader);
+        }
+
         EndRound();
     }
 
-    // The time over the soft limit also ends while nothing more is sent.
-    private void CloseOverSoftLimit()
-    {
-        SlowReaders.AnyOverSoftLimit = false;
-        for (int i = 0; i < _slotCount; i++)
-        {
-            if (_slots[i] is { OverSoftLimitSinceMs: > 0 } client && SlowReaders.IsOver(client, 0))
-                CloseSlowReader(client);
-        }
-    }
-
-    private void CloseIdle(long now)
+    private void CloseWhere(Predicate<Connection> condition, Action<Connection> close)
     {
         for (int i = 0; i < _slotCount; i++)
         {
-            if (_slots[i] is { } client && Server.IsOverdue(client, now))
-                Close(client);
+            if (_slots[i] is { } client && condition(client))
+                close(client);
         }
     }
 

@@ -95,6 +95,13 @@ internal sealed unsafe class SocketTransport : ITransport
             link.Dispose();
     }
 
+    public Socket Detach(Connection connection)
+    {
+        if (_links.Remove(connection, out Link? link))
+            link.LetGo();
+        return connection.Socket!;
+    }
+
     public void Wake() => _wakeup.Set();
 
     public void Dispose()
@@ -175,6 +182,13 @@ internal sealed unsafe class SocketTransport : ITransport
                 return;
             _writeRetry ??= new Timer(_ => PollWrite());
             _writeRetry.Change(WritePollMs, Timeout.Infinite);
+        }
+
+        /// <summary>The socket goes on elsewhere; a receive of nothing that is under way takes nothing from it.</summary>
+        internal void LetGo()
+        {
+            _closed = true;
+            _writeRetry?.Dispose();
         }
 
         public void Dispose()

@@ -2,17 +2,18 @@ using Garnet.Server.Net;
 
 namespace Garnet.Server.Persistence;
 
-/// <summary>WAITAOF: waits until the client's changes are durable here, or for so long.</summary>
-internal sealed class AckWait(DataKeeper keeper, ulong batch, int wantedLocal, int wantedReplicas, long untilMs) : LogWait
+/// <summary>WAITAOF: waits until the client's changes are durable here and on replicas, or for so long.</summary>
+internal sealed class AckWait(Server server, ulong batch, int wantedLocal, int wantedReplicas, long untilMs) : LogWait
 {
     internal override bool Resume(Reactor reactor, Connection client)
     {
-        int local = keeper.Durable >= batch ? 1 : 0;
-        if ((local < wantedLocal || wantedReplicas > 0) && reactor.Session.NowMs < untilMs)
+        int local = server.Keeper is { HasLog: true } keeper && keeper.Durable >= batch ? 1 : 0;
+        int replicas = server.Replication.Links.Count(ack => ack.Durable >= batch && ack.Durable > 0);
+        if ((local < wantedLocal || replicas < wantedReplicas) && reactor.Session.NowMs < untilMs)
             return false;
         reactor.Out.Array(2);
         reactor.Out.Int(local);
-        reactor.Out.Int(0); // there are no replicas yet
+        reactor.Out.Int(replicas);
         return true;
     }
 }

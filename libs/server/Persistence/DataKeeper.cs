@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
@@ -23,8 +24,9 @@ internal sealed class DataKeeper : IDisposable
     private readonly IClock _clock;
     private readonly ServerLog _log;
     private readonly DataDirectory _directory;
-    private readonly Aof.Aof? _aof;
+    private readonly Backlog _backlog;
     private readonly AofSettings _aofSettings;
+    private volatile Aof.Aof? _aof;
     private readonly ManualResetEventSlim _advanced = new();
     private Server? _server;
     private Timer? _timer;
@@ -32,44 +34,45 @@ internal sealed class DataKeeper : IDisposable
     private volatile bool _loading = true;
     private volatile bool _stopped;
 
-    private DataKeeper(PersistenceSettings settings, DataDirectory directory, IClock clock, ServerLog log)
+    private DataKeeper(PersistenceSettings settings, DataDirectory directory, IClock clock, ServerLog log, Backlog backlog)
     {
+        _backlog = backlog;
         _settings = settings;
         _clock = clock;
         _log = log;
         _directory = directory;
         _aofSettings = new AofSettings { Sublogs = _directory.Manifest.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes };
         Progress = new JobProgress("loading", clock);
-        if (settings.AppendOnly)
-        {
-            _aof = new Aof.Aof(_aofSettings, _directory.Disk, clock);
-            _aof.Advanced += OnAdvanced;
-        }
-        else
-        {
+        HasLog = settings.AppendOnly;
+        if (!HasLog)
             Counter = new ChangeCounter(_directory.Manifest.Lanes);
-        }
     }
 
     /// <summary>Opens the data directory if the settings ask for one; null if the server is to run in memory.</summary>
     /// <exception cref="GarnetException">The directory cannot be used; the message says why and what to do.</exception>
-    internal static DataKeeper? Open(PersistenceSettings settings, SettingTable table, IClock clock, ServerLog log)
+    internal static DataKeeper? Open(PersistenceSettings settings, SettingTable table, IClock clock, ServerLog log, Backlog backlog)
     {
         bool hasDirectory = IsGiven(table, "dir");
         if (!IsGiven(table, "appendonly"))
             settings.AppendOnly = hasDirectory;
         if (hasDirectory || settings.AppendOnly)
-            return new DataKeeper(settings, OpenDirectory(settings), clock, log);
+            return new DataKeeper(settings, OpenDirectory(settings), clock, log, backlog);
         if (settings.Save.Rules.Count > 0)
             log.SaveWithoutDirectory();
         return null;
     }
 
     /// <summary>True if there is an append-only file.</summary>
-    internal bool HasLog => _aof is not null;
+    internal bool HasLog { get; }
 
-    /// <summary>Where the store's changes go.</summary>
-    internal IWriteLog Log => (IWriteLog?)_aof ?? Counter!;
+    /// <summary>Where the store's changes go as long as nothing is recovered: nowhere, or to be counted.</summary>
+    internal IWriteLog? Log => Counter;
+
+    /// <summary>Number of the open batch.</summary>
+    internal ulong OpenBatch => _aof?.Batch ?? 1;
+
+    /// <summary>The files.</summary>
+    internal DataDirectory Files => _directory;
 
     /// <summary>Seed of the key hash that the directory was written with.</summary>
     internal ulong HashSeed => _directory.Manifest.HashSeed;
@@ -111,13 +114,27 @@ internal sealed class DataKeeper : IDisposable
     internal bool Blocks => _loading || IsFull || (_aof is { } aof && (aof.Poison is not null || aof.Stalled is not null));
 
     /// <summary>Replies may acknowledge changes up to this batch: synced under <c>always</c>, else given to the system.</summary>
-    internal ulong Kept => _aof is null ? ulong.MaxValue : _aofSettings.Sync == SyncPolicy.Always ? _aof.Durable : _aof.Written;
+    internal ulong Kept => _aof is not { } aof ? ulong.MaxValue : _aofSettings.Sync == SyncPolicy.Always ? aof.Durable : aof.Written;
 
     /// <summary>Every change up to this batch is durable under the policy in force.</summary>
     internal ulong Durable => _aof?.Durable ?? ulong.MaxValue;
 
-    /// <summary>The last batch that is closed: it becomes durable without further changes.</summary>
-    internal ulong LastClosed => Log.Batch - 1;
+    /// <summary>A log over the files, in as many sublogs; not started.</summary>
+    internal Aof.Aof NewLog(int sublogs)
+    {
+        _aofSettings.Sublogs = sublogs;
+        return new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog);
+    }
+
+    /// <summary>The log in force is this one from now on.</summary>
+    internal void TakeLog(Aof.Aof log)
+    {
+        if (!HasLog)
+            return;
+        log.Advanced += OnAdvanced;
+        _aof = log;
+        OnAdvanced();
+    }
 
     /// <summary>Starts loading on a thread of its own; the server listens meanwhile.</summary>
     internal void Begin(Server server)
@@ -126,13 +143,6 @@ internal sealed class DataKeeper : IDisposable
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
         new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" }.Start();
-    }
-
-    /// <summary>Somebody waits for the batch, which is open or closed: if it can be written by the caller at once, it is.</summary>
-    internal void Demand(ulong batch)
-    {
-        if (_aof is { } aof && !aof.TryWrite())
-            aof.Demand(batch);
     }
 
     /// <summary>What the guards ask while <see cref="Blocks"/>; true if the command must not run now, with what was answered.</summary>
@@ -178,8 +188,15 @@ internal sealed class DataKeeper : IDisposable
         return true;
     }
 
-    /// <summary>Deletes log files that only hold batches below <paramref name="before"/>.</summary>
-    internal void Truncate(ulong before) => _aof?.Truncate(before);
+    /// <summary>Deletes log files that only hold batches below <paramref name="before"/>, and that no replica is still to get.</summary>
+    internal void Truncate(ulong before)
+    {
+        if (_aof is not { } aof)
+            return;
+        ulong needed = _server!.Replication.Links.NeededFrom;
+        bool waits = aof.Figures().SegmentBytes < _server.Settings.Replication.RetentionBytes; // a replica that is slower than that is not waited for
+        aof.Truncate(waits ? Math.Min(before, needed) : before);
+    }
 
     /// <summary>Takes over <c>appendfsync</c>.</summary>
     internal void TakeSyncPolicy() => _aofSettings.Sync = PolicyOf(_settings.AppendSync);
@@ -209,7 +226,7 @@ internal sealed class DataKeeper : IDisposable
     }
 
     /// <summary>The same over a directory that a test has opened.</summary>
-    internal static DataKeeper Over(DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) => new(settings, directory, clock, log);
+    internal static DataKeeper Over(DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log, Backlog backlog) => new(settings, directory, clock, log, backlog);
 
     private static DataDirectory OpenDirectory(PersistenceSettings settings)
     {
@@ -236,11 +253,11 @@ internal sealed class DataKeeper : IDisposable
             RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, Progress);
             foreach (string message in report.Messages)
                 _log.Recovery(message);
-            _aof?.Attach(server.Store);
-            _aof?.Start(report.Start);
             Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
-            server.Store.Logging = true;
-            server.Store.PauseExpiry(false);
+            server.Store.Logging = Counter is not null;
+            server.Replication.Begin(HasLog ? report.Start : null);
+            if (!server.Replication.IsReplica)
+                server.Store.PauseExpiry(false);
             _loading = false;
             _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
             _loaded.TrySetResult();

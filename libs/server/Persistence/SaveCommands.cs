@@ -101,19 +101,13 @@ internal readonly struct WaitAof : ICommand
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
-        if (call.Server.Keeper is not { HasLog: true } keeper)
-        {
-            if (local > 0)
-                return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
-            call.Out.Array(2);
-            call.Out.Int(0);
-            call.Out.Int(0);
-            return Reply.Sent;
-        }
-
-        ulong batch = call.Reactor.Held.LastWritten;
-        keeper.Demand(batch);
-        var wait = new AckWait(keeper, batch, (int)local, (int)replicas, UntilMs(ref call, timeout));
+        if (call.Server.Replication.IsReplica)
+            return call.FailBytes("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated."u8);
+        if (local > 0 && call.Server.Keeper is not { HasLog: true })
+            return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
+        ulong batch = call.Client.LastWrite;
+        call.Server.Replication.Node.Leading?.Demand(batch);
+        var wait = new AckWait(call.Server, batch, (int)local, (int)replicas, UntilMs(ref call, timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

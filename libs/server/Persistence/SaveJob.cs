@@ -14,7 +14,7 @@ namespace Garnet.Server.Persistence;
 internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
 {
     private readonly Lock _gate = new();
-    private readonly CancellationTokenSource _cancellation = new();
+    private CancellationTokenSource _cancellation = new();
     private Thread? _thread;
     private long _number;
     private long _ended;
@@ -104,6 +104,17 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         Volatile.Read(ref _thread)?.Join();
     }
 
+    /// <summary>Ends a running snapshot without publishing it: the store is about to become another one.</summary>
+    internal void Interrupt()
+    {
+        Cancel();
+        lock (_gate)
+        {
+            _cancellation.Dispose();
+            _cancellation = new CancellationTokenSource();
+        }
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -117,7 +128,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
             log.Progress($"Snapshot: {progress.Records} records, {progress.Bytes >> 20} MiB, {progress.BytesPerSecond >> 20} MiB/s, {progress.PartitionsDone} of {progress.PartitionsTotal} partitions");
     }
 
-    private long Total() => keeper.Counter?.Changes ?? (long)(keeper.Figures?.Entries ?? 0);
+    private long Total() => (keeper.Counter?.Changes ?? 0) + (server.Replication.Node.Current?.Figures().Entries ?? 0);
 
     private long LogBytes() => keeper.Figures?.BytesWritten ?? 0;
 
@@ -156,7 +167,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     {
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
         var taker = new SnapshotTaker(server.Store, directory, clock) { AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate };
-        SnapshotResult saved = taker.Take(new SnapshotJobOptions { Term = directory.Manifest.Term }, Progress!, _cancellation.Token, out bool published);
+        SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
         if (saved.State != SnapshotState.Whole)
         {
             log.SaveFailed(saved.State == SnapshotState.OutOfRoom ? "writers changed more than the snapshot may keep in memory; take it when there is less load" : "the server stops");
@@ -175,4 +186,11 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         log.Saved((long)saved.Facts.Records, saved.Facts.FileBytes, clock.UnixMs - BeganMs);
         return true;
     }
+
+    private SnapshotJobOptions Options() => new()
+    {
+        Term = server.Replication.IsReplica ? server.Replication.Applied.Term : directory.Manifest.Term,
+        Cut = memory => server.Replication.Cut(memory, _cancellation.Token)
+            ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "the server stops, or gets all its data from its primary", "Take it later."),
+    };
 }

@@ -161,7 +161,7 @@ internal readonly struct Hello : ICommand
         call.Out.Bulk("mode"u8);
         call.Out.Bulk("standalone"u8);
         call.Out.Bulk("role"u8);
-        call.Out.Bulk("master"u8);
+        call.Out.Bulk(call.Server.Replication.IsReplica ? "replica"u8 : "master"u8);
         call.Out.Bulk("modules"u8);
         call.Out.Array(0);
     }

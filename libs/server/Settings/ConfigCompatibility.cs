@@ -55,12 +55,12 @@ public static class ConfigCompatibility
         oom-score-adj|no|noted text|Set OOMScoreAdjust in the service unit.
         oom-score-adj-values|0 200 800|noted|Set OOMScoreAdjust in the service unit.
         ignore-warnings||noted|Warnings do not stop the start.
-        shutdown-timeout|10|noted|There are no replicas to wait for.
+        shutdown-timeout|10|noted|A stop does not wait for replicas; they go on from where they are.
         shutdown-on-sigint|default|noted|A signal stops the server after the commands that run.
         shutdown-on-sigterm|default|noted|A signal stops the server after the commands that run.
         hide-user-data-from-log|yes|noted|Keys and values never enter the log.
         busy-reply-threshold lua-time-limit|5000|noted|There are no scripts yet.
-        propagation-error-behavior|ignore|noted|There are no replicas yet.
+        propagation-error-behavior|ignore|noted|A batch that cannot be applied makes the replica synchronize in full.
         extended-redis-compatibility|no|noted|Replies follow redis in any case.
         stop-writes-on-bgsave-error|yes|noted|A failed snapshot does not stop writes: the append-only file has them.
         rdbcompression|yes|noted|Snapshots are not compressed.
@@ -74,31 +74,18 @@ public static class ConfigCompatibility
         aof-disable-auto-gc|no|noted|Files that are not needed are always deleted.
         aof-rewrite-incremental-fsync|yes|noted|Snapshots are synced before they are published.
         no-appendfsync-on-rewrite|no|noted|The append-only file is synced during snapshots as well.
-        replicaof slaveof||refused|there is no replication yet; start the server without it
-        masteruser||noted|There is no replication yet.
-        masterauth||noted secret|There is no replication yet.
-        replica-serve-stale-data slave-serve-stale-data|yes|noted|There is no replication yet.
-        replica-read-only slave-read-only|yes|noted|There is no replication yet.
-        replica-ignore-maxmemory slave-ignore-maxmemory|yes|noted|There is no replication yet.
-        replica-ignore-disk-write-errors|no|noted|There is no replication yet.
-        replica-priority slave-priority|100|noted|There is no replication yet.
-        replica-announced|yes|noted|There is no replication yet.
-        replica-announce-ip slave-announce-ip||noted|There is no replication yet.
-        replica-announce-port slave-announce-port|0|noted|There is no replication yet.
-        replica-lazy-flush slave-lazy-flush|no|noted|There is no replication yet.
-        replica-full-sync-buffer-limit|0|noted bytes|There is no replication yet.
-        repl-diskless-sync|yes|noted|There is no replication yet.
-        repl-diskless-sync-delay|5|noted|There is no replication yet.
-        repl-diskless-sync-max-replicas|0|noted|There is no replication yet.
-        repl-diskless-load|disabled|noted|There is no replication yet.
-        repl-rdb-channel|no|noted|There is no replication yet.
-        repl-ping-replica-period repl-ping-slave-period|10|noted|There is no replication yet.
-        repl-timeout|60|noted|There is no replication yet.
-        repl-disable-tcp-nodelay|no|noted|There is no replication yet.
-        repl-backlog-size|1048576|noted bytes|There is no replication yet.
-        repl-backlog-ttl|3600|noted|There is no replication yet.
-        min-replicas-to-write min-slaves-to-write|0|refused live|there is no replication yet, so no write could be acknowledged
-        min-replicas-max-lag min-slaves-max-lag|10|noted|There is no replication yet.
+        replica-ignore-maxmemory slave-ignore-maxmemory|yes|noted|A replica keeps what its primary has.
+        replica-ignore-disk-write-errors|no|noted|A replica whose disk fails goes on in memory and says so.
+        replica-lazy-flush slave-lazy-flush|no|noted|A replica empties its store before a snapshot comes in.
+        replica-full-sync-buffer-limit|0|noted bytes|client-output-buffer-limit for replicas bounds what is kept during a full synchronization.
+        repl-diskless-sync|yes|noted|A snapshot is always streamed, never written to a file of the primary first.
+        repl-diskless-sync-delay|5|noted|A full synchronization begins at once.
+        repl-diskless-sync-max-replicas|0|noted|A full synchronization begins at once.
+        repl-diskless-load|disabled|noted|A snapshot is loaded as it comes and written to the data directory, if there is one, at the same time.
+        repl-rdb-channel|no|noted|One connection carries everything.
+        repl-ping-replica-period repl-ping-slave-period|10|noted|An idle link carries a ping a second.
+        repl-disable-tcp-nodelay|no|noted|Links do not delay what they send.
+        repl-backlog-ttl|3600|noted|The backlog is kept.
         cluster-enabled|no|refused|there is no cluster mode yet; use one server, or several with client-side sharding
         cluster-config-file|nodes.conf|noted|There is no cluster mode yet.
         cluster-port|0|noted|There is no cluster mode yet.

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
+using Garnet.Aof.Shipping;
 using Garnet.Aof.Writing;
 using Garnet.Common.Faults;
 using Garnet.Common.Time;
@@ -22,6 +23,7 @@ public sealed class Aof : IWriteLog, IDisposable
     private readonly IDisk _disk;
     private readonly IClock _clock;
     private readonly ChunkPool _pool = new();
+    private readonly Backlog? _backlog;
     private readonly SegmentList _segments;
     private Store? _store;
     // Written once, by Start.
@@ -32,9 +34,12 @@ public sealed class Aof : IWriteLog, IDisposable
     private ulong _lastOfEarlierRuns;
     private bool _stopped;
 
-    /// <summary>Touches nothing; usable as a log after <see cref="Start"/>.</summary>
-    public Aof(AofSettings settings, IDisk disk, IClock clock)
+    private bool _follows;
+
+    /// <summary>Touches nothing; usable as a log after <see cref="Start"/>. <paramref name="backlog"/> is told of every batch.</summary>
+    public Aof(AofSettings settings, IDisk disk, IClock clock, Backlog? backlog = null)
     {
+        _backlog = backlog;
         _settings = settings;
         _disk = disk;
         _clock = clock;
@@ -87,10 +92,43 @@ public sealed class Aof : IWriteLog, IDisposable
         foreach (Sublog sublog in _sublogs) sublog.Start();
     }
 
-    /// <summary><see cref="Start"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
-    internal void Open(AofStart start)
+    /// <summary>
+    /// Starts as the log of a replica: nothing is written to lanes and nothing is closed here, <see cref="Receive"/> takes the
+    /// batches of the primary. What <paramref name="start"/> says of lanes and seed is the primary's.
+    /// </summary>
+    /// <exception cref="DiskException">A file cannot be created.</exception>
+    public void Follow(AofStart start)
     {
-        Check.That(_store != null && _store.Partitions == start.Lanes, "L1 the lanes are the store's partitions");
+        Open(start, follows: true);
+        foreach (Sublog sublog in _sublogs) sublog.Start();
+    }
+
+    /// <summary>
+    /// Takes the next batch of the primary, whole and checked, in the order of its numbers; it is held until it is laid out.
+    /// </summary>
+    public void Receive(BatchBytes batch)
+    {
+        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length, "W9 a batch received follows the one before it");
+        _lanes.MoveTo(batch.Batch + 1);
+        for (int i = 0; i < _sublogs.Length; i++)
+        {
+            SealedPart part = _sublogs[i].Rent();
+            part.Reset(batch, i);
+            _pool.Account(part.Bytes);
+            _sublogs[i].Enqueue(part, wakes: true);
+        }
+    }
+
+    /// <summary>Where batches are written, and into how many sublogs; for whoever reads them back.</summary>
+    public (IDisk Disk, int Sublogs) Files => (_disk, _sublogs.Length);
+
+    /// <summary><see cref="Start"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
+    internal void Open(AofStart start, bool follows = false)
+    {
+        Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "L1 the lanes are the store's partitions");
+        _follows = follows;
+        bool goesOn = start.LastHeaderCrcs.Count == _settings.SublogCount;
+        _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]));
         int sublogs = _settings.SublogCount;
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();
@@ -129,12 +167,15 @@ public sealed class Aof : IWriteLog, IDisposable
     public void Release() => _sealer.Release();
 
     /// <summary>To be called at the end of a round that wrote something; a fence and a read while the sealer is at work.</summary>
-    public void Nudge() => _sealer.Nudge();
+    public void Nudge()
+    {
+        if (!_follows) _sealer.Nudge();
+    }
 
     /// <summary>
     /// Closes what is open and writes it, on the caller's thread: what was changed before is then with the system, and the end of
     /// the process cannot take it. False if that is for the log's own threads, because of the policy, a full or failed disk, a
-    /// file that must be changed, or because somebody else is just at it: then <see cref="Demand"/>.
+    /// file that must be changed, or because somebody else is just at it.
     /// </summary>
     public bool TryWrite()
     {
@@ -144,8 +185,13 @@ public sealed class Aof : IWriteLog, IDisposable
         return all;
     }
 
-    /// <summary>Somebody waits for the batch: it is closed soon rather than lazily.</summary>
-    public void Demand(ulong batch) => _sealer.Demand(batch);
+    /// <summary>
+    /// Somebody waits for the batch: it is closed and written by the caller if that is a copy (<see cref="TryWrite"/>), else soon.
+    /// </summary>
+    public void Demand(ulong batch)
+    {
+        if (!_follows && !TryWrite()) _sealer.Demand(batch);
+    }
 
     /// <summary>Tries at once to write what a full disk refused, and looks at clock and policy again.</summary>
     public void Retry()
@@ -187,9 +233,9 @@ public sealed class Aof : IWriteLog, IDisposable
     {
         if (_stopped || _sublogs.Length == 0) return;
         _stopped = true;
-        _sealer.Stop();
+        if (!_follows) _sealer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
-        if (!Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) || !_sealer.Prove()) return;
+        if (_follows || !Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) || !_sealer.Prove()) return;
         foreach (Sublog sublog in _sublogs) sublog.Finish();
     }
 
@@ -209,8 +255,8 @@ public sealed class Aof : IWriteLog, IDisposable
         {
             for (int i = 0; i < count; i++)
             {
-                var pieces = new LogPieces(_disk, _segments, _pool, new SublogPlace(i, count, start));
-                opened.Add(new Sublog(_settings, _clock, _state, pieces, _sealer.OnFree));
+                var pieces = new LogPieces(_disk, _segments, _pool, new SublogPlace(i, count, start, _follows), _backlog);
+                opened.Add(new Sublog(_settings, _clock, _state, pieces, _follows ? static () => { } : _sealer.OnFree));
                 opened[i].Open(start.LastBatch + 1);
             }
             return [.. opened];

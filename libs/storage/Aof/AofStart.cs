@@ -8,4 +8,14 @@ namespace Garnet.Aof;
 /// </param>
 /// <param name="Lanes">Partitions of the store.</param>
 /// <param name="HashSeed">Seed of the store's key hash.</param>
-public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> LastHeaderCrcs, int Lanes, ulong HashSeed);
+public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> LastHeaderCrcs, int Lanes, ulong HashSeed)
+{
+    /// <summary>Term of <see cref="LastBatch"/>; 0 = not known, then no replica can go on from there.</summary>
+    public uint LastTerm { get; init; }
+
+    /// <summary>True if that batch came from a primary: a server that goes on by itself does so in a new term.</summary>
+    public bool WasReceived { get; init; }
+
+    /// <summary>The place as others know it.</summary>
+    public LogPosition Position => new(LastTerm, LastBatch, LastHeaderCrcs);
+}

@@ -52,6 +52,9 @@ public sealed unsafe class Store : IDisposable
     internal StoreCore Core { get; }
     internal MoverScheduler Movers { get; }
 
+    /// <summary>Seed of the key hash.</summary>
+    public ulong HashSeed => _hashSeed;
+
     /// <summary>Number of partitions.</summary>
     public int Partitions => _shape->PartitionCount;
 
@@ -104,9 +107,11 @@ public sealed unsafe class Store : IDisposable
     /// Cuts the store: the snapshot returned hands out, step by step, all records as they are now. Locks every partition once,
     /// for microseconds; with a log, waits for a batch to end. One snapshot at a time: throws
     /// <see cref="InvalidOperationException"/> while another has not been disposed of. Dispose of it before the store. The caller
-    /// holds no <see cref="StoreSession.Lock"/>.
+    /// holds no <see cref="StoreSession.Lock"/>. <paramref name="batch"/> is what the snapshot says of itself where no log is
+    /// written because another's is followed: the caller sees to it that the store stands at that batch.
     /// </summary>
-    public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null) => Core.Snapshots.Begin(options ?? new SnapshotOptions());
+    public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null, ulong batch = 0) =>
+        Core.Snapshots.Begin(options ?? new SnapshotOptions(), batch);
 
     /// <summary>
     /// True while what writers saved for a snapshot exceeds its budget: whoever is about to write waits before it takes a lock,
@@ -136,10 +141,13 @@ public sealed unsafe class Store : IDisposable
         Movers.Wake();
     }
 
-    /// <summary>Stops or resumes the removal of expired keys in the background (they are hidden all the same).</summary>
+    /// <summary>
+    /// Stops or resumes the removal of expired keys in the background (they are hidden all the same). Once it is stopped, none
+    /// is under way any more.
+    /// </summary>
     public void PauseExpiry(bool paused)
     {
-        Movers.ExpiryPaused = paused;
+        Movers.PauseExpiry(paused);
         Movers.Wake();
     }
 
@@ -172,6 +180,18 @@ public sealed unsafe class Store : IDisposable
         get => Core.Logging;
         set => Core.Logging = value;
     }
+
+    /// <summary>
+    /// Puts another log, or none, in the place of the one there was; every partition is locked for the change, so that each write
+    /// goes to one of them whole. Nobody is about to cut a snapshot meanwhile.
+    /// </summary>
+    public void SetLog(IWriteLog? log) => Core.SetLog(log);
+
+    /// <summary>
+    /// Ends the log's batch: all that anybody can have seen by now is in batches up to the number returned; 0 without a log.
+    /// Locks every partition once, for microseconds.
+    /// </summary>
+    public ulong EndBatch() => Core.Exclusive(0, [], static () => { });
 
     /// <summary>
     /// Shows every partition in ascending order, each under its lock. For a log that ends a batch: whoever held a lock

@@ -20,7 +20,7 @@ internal sealed unsafe class StoreCore : IDisposable
     public readonly SegmentPool Segments;
     public readonly SnapshotNumbers Snapshots;
     public readonly ulong HashSeed, HashMask;
-    public readonly IWriteLog? Log;
+    public IWriteLog? Log;
     public volatile IKeyObserver? Observer;
     /// <summary>True when a log or an observer is set: the one branch of a change without either.</summary>
     public bool Hooked;
@@ -305,6 +305,14 @@ internal sealed unsafe class StoreCore : IDisposable
     public void ExitUnlessMine(Partition* partition)
     {
         if (!IsMine) Partition.Exit(partition);
+    }
+
+    public void SetLog(IWriteLog? log)
+    {
+        EnterAll();
+        Log = log;
+        Logging = log != null;
+        ExitAll();
     }
 
     private ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;

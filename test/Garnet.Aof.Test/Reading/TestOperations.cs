@@ -19,7 +19,6 @@ internal unsafe struct PutBytes : IModify
 
     public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
         new ReadOnlySpan<byte>(_from, _bytes).CopyTo(value);
-
     public readonly int Encode(Span<byte> to)
     {
         new ReadOnlySpan<byte>(_from, _bytes).CopyTo(to);
@@ -54,7 +53,6 @@ internal unsafe struct Extend : IModify
         if (!inPlace) existing.ValueSpan.CopyTo(value);
         new ReadOnlySpan<byte>(_from, _bytes).CopyTo(value[existing.ValueBytes..]);
     }
-
 
     public readonly int Encode(Span<byte> to)
     {

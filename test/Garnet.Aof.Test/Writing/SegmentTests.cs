@@ -71,8 +71,8 @@ internal sealed class SegmentTests
         var segments = new SegmentList(disk);
         segments.Load();
         using var pool = new Garnet.Aof.Lanes.ChunkPool();
-        using var writer = new SegmentWriter(disk, segments, pool, new SublogPlace(0, 1, new AofStart(1, 0, [], 1, 7)), 8192);
-        writer.Switch(1, 0, FileCaching.Direct);
+        using var writer = new SegmentWriter(new LogPieces(disk, segments, pool, new SublogPlace(0, 1, new AofStart(1, 0, [], 1, 7))), 8192);
+        writer.Switch(1, 0, 1, FileCaching.Direct);
         Assert.That(disk.List(), Has.Count.EqualTo(1));
         Assert.That(FileHeader.TryRead(disk.Bytes(disk.List()[0]), out _), Is.EqualTo(HeaderState.Whole));
     }

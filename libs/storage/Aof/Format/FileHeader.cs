@@ -12,6 +12,7 @@ public readonly record struct FileHeader
 
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
+    private const byte ReceivedFlag = 1;
 
     /// <summary>Which sublog, and of how many.</summary>
     public required byte Sublog { get; init; }
@@ -26,6 +27,10 @@ public readonly record struct FileHeader
     public required ulong HashSeed { get; init; }
     /// <summary>Checksum of the header of the batch before the first, 0 at the beginning of a chain.</summary>
     public required uint PreviousCrc { get; init; }
+    /// <summary>
+    /// The batches came from a primary as they are: what their headers call durable was so on its disk, and proves nothing here.
+    /// </summary>
+    public bool IsReceived { get; init; }
 
     /// <summary>Writes the whole block.</summary>
     public void Write(Span<byte> to)
@@ -36,6 +41,7 @@ public readonly record struct FileHeader
         to[4] = CurrentVersion;
         to[5] = Sublog;
         to[6] = Sublogs;
+        to[7] = IsReceived ? ReceivedFlag : (byte)0;
         BinaryPrimitives.WriteUInt64LittleEndian(to[8..], FirstBatch);
         BinaryPrimitives.WriteUInt32LittleEndian(to[16..], Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[20..], Lanes);
@@ -58,6 +64,7 @@ public readonly record struct FileHeader
         {
             Sublog = from[5],
             Sublogs = from[6],
+            IsReceived = (from[7] & ReceivedFlag) != 0,
             FirstBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[16..]),
             Lanes = BinaryPrimitives.ReadUInt32LittleEndian(from[20..]),

@@ -13,6 +13,10 @@ public sealed record Manifest
     public const string FileName = "manifest";
     /// <summary>The name under which the next one is written.</summary>
     public const string NextFileName = "manifest.tmp";
+    /// <summary>
+    /// The name of a manifest that waits to become true: a snapshot of a primary is taking the place of all that was here.
+    /// </summary>
+    public const string ReplacingFileName = "manifest.replacing";
     /// <summary>Most sublogs a log may have; their numbers have two digits.</summary>
     public const int SublogsMax = 100;
     internal const int BytesMax = 4096;

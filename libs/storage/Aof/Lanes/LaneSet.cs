@@ -110,6 +110,9 @@ internal sealed unsafe class LaneSet : IDisposable
         return batch;
     }
 
+    /// <summary>A log that follows: the batch before has been received, not written here.</summary>
+    public void MoveTo(ulong batch) => Volatile.Write(ref *_open, batch);
+
     /// <summary>Takes what the lane holds of a batch that is no longer open, under the partition's lock (L4); false if nothing.</summary>
     public bool TryTake(int lane, ulong batch, out LaneTake take)
     {

@@ -9,8 +9,6 @@ namespace Garnet.Aof.Reading;
 /// </summary>
 internal sealed unsafe class SublogCursor : IDisposable
 {
-    /// <summary>Longest body that is believed.</summary>
-    private const uint BodyBytesMax = 1 << 30;
     private const int BatchAlignment = 64, WriteAlignment = 4096;
 
     private readonly DiskView _view;
@@ -36,10 +34,14 @@ internal sealed unsafe class SublogCursor : IDisposable
     public ulong Next { get; private set; }
     /// <summary>The last batch that headers seen so far call durable.</summary>
     public ulong Durable { get; private set; }
+    /// <summary>True if the file that holds the last part that counts was written by a replica.</summary>
+    public bool IsReceived => _layout.IsReceived;
     public LogFailure? Failure { get; private set; }
     /// <summary>The part the last <see cref="TryRead"/> found.</summary>
     public LogPart Part;
     private FileHeader _layout;
+    // The header of the file the view shows.
+    private FileHeader _open;
 
     /// <summary>
     /// Goes to the beginning of the youngest file from which batch <paramref name="wanted"/> can be reached;
@@ -75,6 +77,7 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (FileIndex < 0) return Fail(LogFailureKind.End, LogFileName.Of(Sublog, Next), 0, "the file does not exist");
         LogFile file = Files[FileIndex];
         _view.Open(file.Name);
+        _open = _layout;
         long near = Up(Offset, BatchAlignment), far = Up(Offset, WriteAlignment);
         HeaderState state = HeaderAt(near, out BatchHeader header, out uint crc);
         if (state == HeaderState.None && far != near)
@@ -132,6 +135,7 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (at != null) state = FileHeader.TryRead(new ReadOnlySpan<byte>(at, FileHeader.Bytes), out header);
         if (state == HeaderState.Newer) return Fail(LogFailureKind.Newer, name, 0, "the file is of a newer version of the format");
         if (state != HeaderState.Whole) return Fail(LogFailureKind.Broken, name, 0, "the file header is not whole");
+        _open = header;
         if (header.Sublog == Sublog && header.Sublogs == _sublogs && header.FirstBatch == Files[index].FirstBatch) return true;
         return Fail(LogFailureKind.Impossible, name, 0,
             $"the file header says sublog {header.Sublog} of {header.Sublogs} from batch {header.FirstBatch} on: it is another file's");
@@ -145,7 +149,7 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (at == null) return HeaderState.None;
         var bytes = new ReadOnlySpan<byte>(at, BatchHeader.Bytes);
         HeaderState state = BatchHeader.TryRead(bytes, out header, out crc);
-        if (state == HeaderState.Whole) Durable = Math.Max(Durable, header.DurableBatch);
+        if (state == HeaderState.Whole && !_open.IsReceived) Durable = Math.Max(Durable, header.DurableBatch);
         return state;
     }
 
@@ -161,7 +165,7 @@ internal sealed unsafe class SublogCursor : IDisposable
             return Fail(LogFailureKind.Broken, name, place.Offset, "the batch does not follow the one before it (its chain is broken)");
         if (header.Term < LastTerm)
             return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
-        byte* body = header.BodyBytes > BodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
+        byte* body = header.BodyBytes > PartCheck.BodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
         if (body == null) return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
         if (Crc32C.Of(new ReadOnlySpan<byte>(body, (int)header.BodyBytes)) != header.BodyCrc)
             return Fail(LogFailureKind.Broken, name, place.Offset, "the checksum of the batch's body does not hold");
@@ -170,26 +174,8 @@ internal sealed unsafe class SublogCursor : IDisposable
             File = name, FileIndex = place.FileIndex, Offset = place.Offset, End = place.Offset + BatchHeader.Bytes + header.BodyBytes,
             Header = header, HeaderCrc = crc, Body = body, Layout = layout,
         };
-        string? wrong = TableFault(in Part);
+        string? wrong = PartCheck.TableFault(header, new ReadOnlySpan<byte>(body, (int)header.BodyBytes));
         return wrong is null || Fail(LogFailureKind.Impossible, name, place.Offset, wrong);
-    }
-
-    private static string? TableFault(in LogPart part)
-    {
-        long bytes = (long)part.Header.Lanes * LaneRow.Bytes, entries = 0;
-        if (part.Header.Kind is not (BatchKind.Data or BatchKind.Control or BatchKind.Ordered)) return $"batches of kind {(byte)part.Header.Kind} are not known";
-        if (bytes > part.Header.BodyBytes) return "the lane table does not fit into the batch";
-        for (int i = 0; i < part.Header.Lanes; i++)
-        {
-            LaneRow row = part.Row(i);
-            bytes += row.EntryBytes;
-            entries += row.Entries;
-        }
-        if (bytes != part.Header.BodyBytes || entries != part.Header.Entries) return "the lane table does not add up to the batch";
-        bool single = part.Header is { Lanes: 1, Entries: 1, Part: 0 } or { Lanes: 0, Part: not 0 };
-        if (part.Header.Kind == BatchKind.Control && !single) return "a control batch holds other than one entry";
-        bool oneLane = part.Header is { Lanes: 1, Part: 0 } or { Lanes: 0, Part: not 0 };
-        return part.Header.Kind == BatchKind.Ordered && !oneLane ? "an ordered batch holds other than one lane" : null;
     }
 
     private bool Fail(LogFailureKind kind, string file, long offset, string reason)

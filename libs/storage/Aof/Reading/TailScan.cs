@@ -15,6 +15,7 @@ internal sealed unsafe class TailScan
     private readonly LogReader _reader;
     private readonly LogFailure _failure;
     private ulong _durable;
+    private bool _isReceived;
 
     private TailScan(IDisk disk, LogReader reader)
     {
@@ -43,7 +44,7 @@ internal sealed unsafe class TailScan
         {
             view.Open(cursor.Files[i].Name);
             bool isHead = i == cursor.FileIndex && cursor.Offset > 0;
-            if (!isHead) NoteFile(view, cursor);
+            NoteFile(view, cursor, isHead);
             ScanFile(view, cursor, isHead ? cursor.Offset : FileHeader.Bytes);
         }
     }
@@ -75,17 +76,20 @@ internal sealed unsafe class TailScan
     {
         if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;
         if (header.Part != cursor.Sublog || header.Parts != _reader.Cursors.Count || header.Term < cursor.LastTerm) return 0;
-        _durable = Math.Max(_durable, header.DurableBatch);
+        if (!_isReceived) _durable = Math.Max(_durable, header.DurableBatch);
         long end = at + BatchHeader.Bytes + header.BodyBytes;
         return end > view.Length ? 0 : (end + BatchHeader.Bytes - 1) / BatchHeader.Bytes * BatchHeader.Bytes;
     }
 
-    private void NoteFile(DiskView view, SublogCursor cursor)
+    private void NoteFile(DiskView view, SublogCursor cursor, bool isHead)
     {
         int bytes = (int)Math.Min(FileHeader.Bytes, view.Length);
+        _isReceived = false;
         if (bytes == 0) return;
         var block = new ReadOnlySpan<byte>(view.At(0, bytes), bytes);
         HeaderState state = FileHeader.TryRead(block, out FileHeader header);
+        _isReceived = state == HeaderState.Whole && header.IsReceived;
+        if (isHead) return;
         if (state == HeaderState.None && block.ContainsAnyExcept((byte)0)) HasRest = true;
         if (state != HeaderState.Whole || header.Sublog != _failure.Sublog || cursor.Sublog != _failure.Sublog) return;
         if (header.Term >= cursor.LastTerm) _durable = Math.Max(_durable, header.FirstBatch - 1);

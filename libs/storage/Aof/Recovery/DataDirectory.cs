@@ -126,6 +126,32 @@ public sealed class DataDirectory : IDisposable
         }
     }
 
+    /// <summary>
+    /// Puts a primary's snapshot, whole and durable under its temporary name, in the place of all that was here; the log is to go
+    /// on behind it in as many sublogs as the primary has. Nobody writes a log here meanwhile. Throws <see cref="DiskException"/>.
+    /// </summary>
+    public void Replace(string snapshot, ulong batch, uint term, int sublogs)
+    {
+        lock (_gate)
+        {
+            Manifest next = Manifest with
+            {
+                Snapshot = new SnapshotName(snapshot, batch), Previous = null, Sublogs = sublogs, Term = Math.Max(term, Manifest.Term),
+            };
+            Replacement.Do(Disk, next);
+            Manifest = next;
+        }
+    }
+
+    /// <summary>The log goes on in a later term: durable when this returns. Throws <see cref="DiskException"/>.</summary>
+    public void RaiseTerm(uint term)
+    {
+        lock (_gate)
+        {
+            if (term > Manifest.Term) Publish(Manifest with { Term = term });
+        }
+    }
+
     /// <summary>Gives the directory up.</summary>
     public void Dispose() => _lock?.Dispose();
 
@@ -147,7 +173,11 @@ public sealed class DataDirectory : IDisposable
         cut.Apply(reader);
         return new RecoveryReport
         {
-            Start = new AofStart(term, reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed),
+            Start = new AofStart(term, reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
+            {
+                LastTerm = reader.Reaches ? reader.LastTerm : 0,
+                WasReceived = reader.Reaches && reader.WasReceived,
+            },
             Snapshot = choice.Chosen?.File,
             SnapshotBatch = choice.Chosen?.Batch ?? 0,
             Batches = recovery.Batches,

@@ -45,7 +45,7 @@ internal static class DirectoryGuard
             if (IsOurs(file.Name)) JudgeFile(file);
     }
 
-    public static bool IsOurs(string name) => name is Manifest.FileName or Manifest.NextFileName or DirectoryLock.FileName
+    public static bool IsOurs(string name) => name is Manifest.FileName or Manifest.NextFileName or Manifest.ReplacingFileName or DirectoryLock.FileName
         || LogFileName.TryParse(name, out _, out _) || SnapshotFileName.TryParse(name, out _);
 
     public static GarnetException Refused(string path, string why, string next) =>

@@ -1,11 +1,15 @@
 using Garnet.Aof.Format;
+using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Tsavorite;
 
 namespace Garnet.Aof.Recovery;
 
-/// <summary>Applies the entries of a lane, in order; an entry that cannot be applied ends the recovery with its place.</summary>
-internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session)
+/// <summary>
+/// Applies the entries of a lane, in order; an entry that cannot be applied ends the replay with its place. Where readers look on,
+/// each key is announced in the sketch before it is touched (A2 in <see cref="BatchApplier"/>).
+/// </summary>
+internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session, Sketch? sketch = null)
 {
     public void Apply(ReplayBlock block, in ReplaySlice slice)
     {
@@ -43,6 +47,7 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     private void ApplyKeyed(in ReplaySlice slice, in EntryHeader entry, byte* keyBytes, ReadOnlySpan<byte> arguments)
     {
         KeyRef key = store.Key(keyBytes, entry.KeyBytes, store.Namespaces.Id(entry.Database));
+        sketch?.Announce(key.Hash, slice.Batch);
         if (!table.Apply(session, entry.Operation, key, arguments)) throw Refused(slice, entry);
     }
 

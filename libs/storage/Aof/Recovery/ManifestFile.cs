@@ -23,6 +23,7 @@ internal static class ManifestFile
     /// <summary>Reads the manifest; in a directory that holds nothing of ours yet, makes one.</summary>
     public static Manifest Open(IDisk disk, DirectoryLayout fresh)
     {
+        Replacement.Resume(disk);
         IReadOnlyList<string> files = disk.List();
         foreach (string unfinished in files.Where(static name => name == Manifest.NextFileName || SnapshotFileName.IsUnfinished(name)))
             disk.Delete(unfinished); // a crash before the rename

@@ -18,7 +18,7 @@ internal sealed unsafe class ReplayBlock : IDisposable
 
     public List<ReplaySlice> Slices => _slices;
     public bool IsFull => _used >= BytesEnough;
-    public bool IsEmpty => _slices.Count == 0;
+    public long Entries { get; private set; }
 
     public byte* At(in ReplaySlice slice) => _bytes.Bytes + slice.Offset;
 
@@ -26,6 +26,7 @@ internal sealed unsafe class ReplayBlock : IDisposable
     {
         _slices.Clear();
         _used = 0;
+        Entries = 0;
         if (_bytes.Capacity > KeptBytesMax) _bytes.Dispose();
     }
 
@@ -33,6 +34,7 @@ internal sealed unsafe class ReplayBlock : IDisposable
     {
         long table = (long)part.Header.Lanes * LaneRow.Bytes, bytes = part.Header.BodyBytes - table;
         if (_used + bytes > _bytes.Capacity) _bytes.Grow(Math.Max(BytesEnough + (BytesEnough >> 2), _used + bytes), _used);
+        Entries += part.Header.Entries;
         Buffer.MemoryCopy(part.Body + table, _bytes.Bytes + _used, bytes, bytes);
         for (int i = 0; i < part.Header.Lanes; i++)
         {

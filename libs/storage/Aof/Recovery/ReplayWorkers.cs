@@ -1,3 +1,4 @@
+using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Tsavorite;
 
@@ -6,11 +7,12 @@ namespace Garnet.Aof.Recovery;
 /// <summary>
 /// Threads that apply entries, each for the lanes whose number modulo the number of threads is its own: the entries of a lane
 /// stay in order, and lanes do not depend on each other. Blocks go round a ring; every worker reads every block, and a block
-/// is filled again when the slowest has left it. <see cref="Drain"/> is the barrier.
+/// is filled again when the slowest has left it. <see cref="Drain"/> is the barrier. With no threads, or with little in a block,
+/// whoever drains does the work: waking a thread costs more than some hundred entries.
 /// </summary>
 internal sealed class ReplayWorkers : IDisposable
 {
-    private const int BlocksBeyondWorkers = 2;
+    private const int BlocksBeyondWorkers = 2, EntriesWorthWaking = 256;
 
     private readonly object _gate = new();
     private readonly Store _store;
@@ -18,14 +20,18 @@ internal sealed class ReplayWorkers : IDisposable
     private readonly ReplayBlock[] _ring;
     private readonly long[] _done;
     private readonly Thread[] _threads;
+    private readonly Sketch? _sketch;
+    private readonly StoreSession _session;
     private long _filled;
     private bool _ends;
     private GarnetException? _failure;
 
-    public ReplayWorkers(Store store, ReplayTable table, int threads)
+    public ReplayWorkers(Store store, ReplayTable table, int threads, Sketch? sketch = null)
     {
         _store = store;
         _table = table;
+        _sketch = sketch;
+        _session = store.OpenSession();
         _ring = new ReplayBlock[threads + BlocksBeyondWorkers];
         for (int i = 0; i < _ring.Length; i++) _ring[i] = new ReplayBlock();
         _done = new long[threads];
@@ -55,7 +61,7 @@ internal sealed class ReplayWorkers : IDisposable
         {
             _filled++;
             Monitor.PulseAll(_gate);
-            while (_failure is null && _filled - _done.Min() >= _ring.Length) Monitor.Wait(_gate);
+            while (_failure is null && _filled - Slowest() >= _ring.Length) Monitor.Wait(_gate);
             if (_failure != null) throw _failure; // another worker may still read the block
             _ring[_filled % _ring.Length].Clear();
         }
@@ -64,10 +70,18 @@ internal sealed class ReplayWorkers : IDisposable
     /// <summary>Waits until everything handed over is applied.</summary>
     public void Drain()
     {
-        if (!Open().IsEmpty) Submit();
+        ReplayBlock open = Open();
+        if (_threads.Length == 0 || open.Entries < EntriesWorthWaking) WaitForAll();
+        if (_threads.Length == 0 || open.Entries < EntriesWorthWaking) ApplyHere(open);
+        else Submit();
+        WaitForAll();
+    }
+
+    private void WaitForAll()
+    {
         lock (_gate)
         {
-            while (_failure is null && _done.Min() < _filled) Monitor.Wait(_gate);
+            while (_failure is null && Slowest() < _filled) Monitor.Wait(_gate);
             if (_failure != null) throw _failure;
         }
     }
@@ -81,13 +95,24 @@ internal sealed class ReplayWorkers : IDisposable
         }
         foreach (Thread thread in _threads) thread.Join();
         foreach (ReplayBlock block in _ring) block.Dispose();
+        _session.Dispose();
+    }
+
+    private long Slowest() => _done.Length == 0 ? _filled : _done.Min();
+
+    /// <summary>Applies the open block in its order, on the caller's thread; all before it is applied.</summary>
+    public void ApplyHere(ReplayBlock block)
+    {
+        var replayer = new EntryReplayer(_store, _table, _session, _sketch);
+        foreach (ReplaySlice slice in block.Slices) replayer.Apply(block, slice);
+        block.Clear();
     }
 
     private void Work(int number)
     {
         using StoreSession session = _store.OpenSession();
         session.NowMs = 0; // nothing expires by the replayer's own clock
-        var replayer = new EntryReplayer(_store, _table, session);
+        var replayer = new EntryReplayer(_store, _table, session, _sketch);
         while (TryTake(number) is { } block)
         {
             try

@@ -22,7 +22,7 @@ public static class SnapshotJob
         ArgumentNullException.ThrowIfNull(store);
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(clock);
-        using StoreSnapshot snapshot = store.BeginSnapshot(options.Snapshot);
+        using StoreSnapshot snapshot = options.Cut is { } cut ? cut(options.Snapshot) : store.BeginSnapshot(options.Snapshot);
         SnapshotFileFacts facts = new()
         {
             Name = SnapshotFileName.Of(snapshot.Batch),

@@ -11,6 +11,9 @@ public sealed record SnapshotJobOptions
     /// <summary>Bytes of records per second at most, on average since the start; 0 = no limit. Lifted while writers wait.</summary>
     public long BytesPerSecondMax { get; init; }
 
+    /// <summary>Makes the cut where it is not the store alone that decides when (a replica between two batches); null = now.</summary>
+    public Func<SnapshotOptions, StoreSnapshot>? Cut { get; init; }
+
     /// <summary>Memory for what writers save.</summary>
     public SnapshotOptions Snapshot { get; init; } = new();
 }

@@ -1,5 +1,6 @@
 using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
+using Garnet.Aof.Shipping;
 
 namespace Garnet.Aof.Writing;
 
@@ -9,6 +10,8 @@ namespace Garnet.Aof.Writing;
 internal sealed unsafe class SealedPart
 {
     private LaneTake[] _rows = new LaneTake[64];
+    private BatchBytes? _received;
+    private int _part;
 
     public ulong Batch { get; private set; }
     public BatchKind Kind { get; private set; }
@@ -18,9 +21,16 @@ internal sealed unsafe class SealedPart
     public int RowCount { get; private set; }
 
     /// <summary>Bytes in the file: header, lane table, entries.</summary>
-    public long Bytes => BatchHeader.Bytes + BodyBytes;
+    public long Bytes => _received is null ? BatchHeader.Bytes + BodyBytes : Received.Length;
     public long BodyBytes => (long)RowCount * LaneRow.Bytes + EntryBytes;
     public ReadOnlySpan<LaneTake> Rows => _rows.AsSpan(0, RowCount);
+
+    /// <summary>The batch that came whole from a primary; null for one of our own.</summary>
+    public BatchBytes? Whole => _received;
+    /// <summary>The part of <see cref="Whole"/>, as it is to stand in the file.</summary>
+    public ReadOnlySpan<byte> Received => _received!.Part(_part);
+    /// <summary>Term of <see cref="Whole"/>.</summary>
+    public uint Term => _received!.Term;
 
     /// <summary>Begins with no rows.</summary>
     public void Reset(ulong batch, BatchKind kind, long sealedUnixUs)
@@ -31,6 +41,21 @@ internal sealed unsafe class SealedPart
         EntryBytes = 0;
         Entries = 0;
         RowCount = 0;
+    }
+
+    /// <summary>Becomes a part of a batch that was received; holds the batch until it is let go.</summary>
+    public void Reset(BatchBytes batch, int part)
+    {
+        Reset(batch.Batch, batch.Kind, (long)batch.SealedUnixUs);
+        batch.Hold();
+        (_received, _part) = (batch, part);
+    }
+
+    /// <summary>What was received has been laid out, or is dropped.</summary>
+    public void LetGo()
+    {
+        _received?.Release();
+        _received = null;
     }
 
     public void Add(in LaneTake take)
@@ -46,5 +71,7 @@ internal sealed unsafe class SealedPart
     {
         foreach (ref readonly LaneTake take in Rows) pool.Give(take.Head);
         RowCount = 0;
+        if (_received != null) pool.Account(-Bytes);
+        LetGo();
     }
 }

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
+using Garnet.Aof.Shipping;
 
 namespace Garnet.Aof.Writing;
 
@@ -11,6 +12,7 @@ namespace Garnet.Aof.Writing;
 /// one; through the cache at a multiple of 64, and what else is in the page is written again as it was.
 /// W2: a call that failed because the disk is full may be repeated and does the same again, at the same place.
 /// W3: a file is synced before its successor exists; header and name of the successor are durable before a batch is in it.
+/// W9: a part received from a primary is written as it is, chain and all.
 /// Failures are <see cref="DiskException"/>s.
 /// </summary>
 internal sealed unsafe class SegmentWriter : IDisposable
@@ -20,6 +22,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private readonly IDisk _disk;
     private readonly SegmentList _segments;
     private readonly ChunkPool _pool;
+    private readonly Backlog? _backlog;
     private readonly SublogPlace _place;
     private readonly FileHeader _header;
     private readonly long _segmentBytes;
@@ -31,11 +34,13 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private IDiskFile? _file;
     private string _name = "";
 
-    public SegmentWriter(IDisk disk, SegmentList segments, ChunkPool pool, SublogPlace place, long segmentBytes)
+    public SegmentWriter(LogPieces pieces, long segmentBytes)
     {
-        _disk = disk;
-        _segments = segments;
-        _pool = pool;
+        SublogPlace place = pieces.Place;
+        _disk = pieces.Disk;
+        _segments = pieces.Segments;
+        _pool = pieces.Pool;
+        _backlog = pieces.Backlog;
         _place = place;
         _segmentBytes = segmentBytes;
         _chain = place.Chain;
@@ -43,6 +48,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         {
             Sublog = (byte)place.Number, Sublogs = (byte)place.Count, FirstBatch = 0, Term = place.Start.Term,
             Lanes = (uint)place.Start.Lanes, HashSeed = place.Start.HashSeed, PreviousCrc = 0,
+            IsReceived = place.Follows,
         };
         _bufferBytes = BufferBytes;
         _buffer = (byte*)NativeMemory.AlignedAlloc(BufferBytes, WriteAlignment);
@@ -64,7 +70,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// Goes on to a file that begins with the batch and holds a part of <paramref name="partBytes"/> at least. Everything
     /// laid out has been written and synced.
     /// </summary>
-    public void Switch(ulong firstBatch, long partBytes, FileCaching caching)
+    public void Switch(ulong firstBatch, long partBytes, uint term, FileCaching caching)
     {
         _file?.Dispose();
         _file = null;
@@ -78,7 +84,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         long bytes = Math.Max(Align(_segmentBytes, WriteAlignment), FileHeader.Bytes + Align(partBytes, WriteAlignment));
         _file = _disk.Create(_name, bytes, caching);
         _segments.Add(_place.Number, firstBatch, bytes);
-        WriteHeader(firstBatch);
+        WriteHeader(firstBatch, term);
         _alignment = IsBuffered ? PartAlignment : WriteAlignment;
         _end = bytes;
         _offset = FileHeader.Bytes;
@@ -95,6 +101,14 @@ internal sealed unsafe class SegmentWriter : IDisposable
         EnsureBuffer(Align(end, WriteAlignment));
         new Span<byte>(_buffer + _used, (int)(at - _used)).Clear();
         _pool.Account(end - _used);
+        BatchHeader header = part.Whole is null ? LayOwn(part, at, durable) : LayReceived(part, at);
+        _backlog?.Take(header, _chain, new ReadOnlySpan<byte>(_buffer + at, (int)part.Bytes), part.Whole);
+        part.LetGo();
+        _used = end;
+    }
+
+    private BatchHeader LayOwn(SealedPart part, long at, ulong durable)
+    {
         byte* table = _buffer + at + BatchHeader.Bytes, entries = table + part.RowCount * LaneRow.Bytes;
         foreach (ref readonly LaneTake take in part.Rows)
         {
@@ -111,7 +125,18 @@ internal sealed unsafe class SegmentWriter : IDisposable
             BodyCrc = Crc32C.Of(new ReadOnlySpan<byte>(_buffer + at + BatchHeader.Bytes, (int)part.BodyBytes)),
         };
         _chain = header.Write(new Span<byte>(_buffer + at, BatchHeader.Bytes));
-        _used = end;
+        return header;
+    }
+
+    // W9: what a primary has written stands here byte by byte as it stands there; its chain was checked when it came in.
+    private BatchHeader LayReceived(SealedPart part, long at)
+    {
+        part.Received.CopyTo(new Span<byte>(_buffer + at, (int)part.Bytes));
+        _pool.Account(-part.Bytes);
+        HeaderState state = BatchHeader.TryRead(part.Received, out BatchHeader header, out uint crc);
+        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain, "W9 a batch received follows the one before it");
+        _chain = crc;
+        return header;
     }
 
     /// <summary>Writes what is laid out; returns the bytes written with padding.</summary>
@@ -179,11 +204,11 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _buffer = _zeros = null;
     }
 
-    private void WriteHeader(ulong firstBatch)
+    private void WriteHeader(ulong firstBatch, uint term)
     {
         EnsureBuffer(FileHeader.Bytes);
         var block = new Span<byte>(_buffer, FileHeader.Bytes); // nothing is laid out
-        (_header with { FirstBatch = firstBatch, PreviousCrc = _chain }).Write(block);
+        (_header with { FirstBatch = firstBatch, PreviousCrc = _chain, Term = term }).Write(block);
         try
         {
             _file!.Write(0, block);

@@ -24,6 +24,7 @@ internal sealed class Sublog : IDisposable
     private readonly ChunkPool _pool;
     private readonly SegmentWriter _writer;
     private readonly int _number;
+    private readonly uint _term;
     private readonly Action _write, _sync, _switch;
     private readonly Action _onFree;
     private readonly Thread _thread;
@@ -57,11 +58,12 @@ internal sealed class Sublog : IDisposable
         _pool = pieces.Pool;
         _number = pieces.Place.Number;
         _laid = _written = _durable = pieces.Place.Start.LastBatch;
-        _writer = new SegmentWriter(pieces.Disk, pieces.Segments, pieces.Pool, pieces.Place, settings.SegmentBytes);
+        _writer = new SegmentWriter(pieces, settings.SegmentBytes);
+        _term = pieces.Place.Start.Term;
         _onFree = onFree;
         _write = Write;
         _sync = Sync;
-        _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, Caching);
+        _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, _next.Whole?.Term ?? _term, Caching);
         _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
         _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
     }
@@ -72,7 +74,7 @@ internal sealed class Sublog : IDisposable
     public long LastSyncUs => Volatile.Read(ref _lastSyncUs);
 
     /// <summary>Creates the first file; failures are the caller's.</summary>
-    public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0, Caching);
+    public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0, _term, Caching);
 
     public void Start() => _thread.Start();
 

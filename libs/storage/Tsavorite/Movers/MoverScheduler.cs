@@ -22,7 +22,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     private readonly AutoResetEvent _wake;
     private readonly Func<long> _clockMs;
     private readonly Expirer _expirer;
-    internal volatile bool ExpiryPaused;
+    private volatile bool _expiryPaused;
+    private readonly Lock _stepping = new();
     private readonly Cleaner _cleaner;
     private readonly Evictor _evictor;
     private readonly Reclaimer _reclaimer;
@@ -51,7 +52,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public long NowMs => _clockMs();
 
     // What a mover removes is saved too while a snapshot runs: it waits with the writers.
-    private bool MayExpire => !ExpiryPaused && _core.Snapshots.Running is not { Behind: true };
+    private bool MayExpire => !_expiryPaused && _core.Snapshots.Running is not { Behind: true };
 
     public void Start()
     {
@@ -72,6 +73,18 @@ internal sealed unsafe class MoverScheduler : IDisposable
 
     /// <summary>One round over all partitions; true if there is more to do at once.</summary>
     public bool Step(long nowMs)
+    {
+        lock (_stepping) return StepLocked(nowMs);
+    }
+
+    /// <summary>Returns when no step that began before goes on.</summary>
+    public void PauseExpiry(bool paused)
+    {
+        _expiryPaused = paused;
+        if (paused) lock (_stepping) return;
+    }
+
+    private bool StepLocked(long nowMs)
     {
         bool more = Reclaim();
         bool worked = _core.Records.ReturnExtents(RunsPerRound);

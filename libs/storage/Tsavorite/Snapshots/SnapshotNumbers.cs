@@ -20,7 +20,7 @@ internal sealed unsafe class SnapshotNumbers
     /// <summary>Stamps in the whole index written anew so far; for tests.</summary>
     public int Restamps { get; private set; }
 
-    public StoreSnapshot Begin(SnapshotOptions options)
+    public StoreSnapshot Begin(SnapshotOptions options, ulong batchOfOthers)
     {
         lock (_gate)
         {
@@ -32,7 +32,7 @@ internal sealed unsafe class SnapshotNumbers
                 snapshot.Cut(++_number);
                 Running = snapshot;
             });
-            snapshot.Begun(batch);
+            snapshot.Begun(_core.Logging ? batch : batchOfOthers);
             return snapshot;
         }
     }

@@ -1,0 +1,26 @@
+using Garnet.Server.Net;
+using Garnet.Server.Persistence;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>REPL WAIT: until what a token names can be read here, or for so long.</summary>
+internal sealed class BatchWait(Replication replication, uint term, ulong batch, long untilMs) : LogWait
+{
+    internal override bool Resume(Reactor reactor, Connection client)
+    {
+        switch (replication.Reached(term, batch))
+        {
+            case TokenState.Reached:
+                reactor.Out.Ok();
+                return true;
+            case TokenState.GivenUp:
+                reactor.Out.Error("STALETOKEN The batch was given up when another server became the primary.");
+                return true;
+            case TokenState.ToCome when reactor.Session.NowMs < untilMs:
+                return false;
+            default:
+                reactor.Out.Error("TRYAGAIN The batch has not been applied here in that time; retry.");
+                return true;
+        }
+    }
+}

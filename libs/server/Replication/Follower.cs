@@ -1,0 +1,198 @@
+using Garnet.Aof;
+using Garnet.Aof.Format;
+using Garnet.Aof.Shipping;
+using Garnet.Aof.Snapshots;
+using Garnet.Server.Replication.Frames;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// The store and the log of a replica: takes what the primary's stream says, in the order it says it. Steppable like the links:
+/// no thread, no wait, no clock. Taking (<see cref="Part"/> and the like) and applying (<see cref="Turn"/>) may be on two threads.
+///
+/// F1  A batch that came whole is given to the log and to the applier; nothing else changes the store.
+/// F2  A full sync leaves what is on disk alone until the snapshot is whole; the store is of no use meanwhile.
+/// </summary>
+internal sealed class Follower(Store store, NodeLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
+{
+    private readonly Lock _gate = new();
+    private BatchIntake _intake = new(log.Backlog.End);
+    private BatchApplier? _applier;
+    private SnapshotInlet? _inlet;
+    private PlanFrame? _plan;
+    private (int Lanes, ulong Seed) _layout;
+    private ulong _received;
+    private bool _isTorn, _isLoading;
+
+    /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
+    internal LogPosition Position => IsTorn ? LogPosition.None : _intake.Position;
+
+    /// <summary>True while the store holds a part of a snapshot, or something that could not be applied was in a batch.</summary>
+    internal bool IsTorn
+    {
+        get => Volatile.Read(ref _isTorn);
+        private set => Volatile.Write(ref _isTorn, value);
+    }
+
+    /// <summary>True once the store is a state of the primary's.</summary>
+    internal bool IsFed => _applier is not null && !IsTorn;
+
+    /// <summary>Bytes of batches received and not applied.</summary>
+    internal long WaitingBytes => _applier?.WaitingBytes ?? 0;
+
+    /// <summary>True if the log has no memory for more: the disk is slower than the primary.</summary>
+    internal bool IsLogFull => log.Current is { IsFull: true };
+
+    /// <summary>Bytes of the snapshot that is coming in.</summary>
+    internal long SnapshotBytes => _inlet?.Bytes ?? 0;
+
+    /// <summary>True while a snapshot is coming in.</summary>
+    internal bool IsLoading => Volatile.Read(ref _isLoading);
+
+    /// <summary>Lanes and hash seed of whoever writes the log.</summary>
+    internal (int Lanes, ulong Seed) Layout => _layout;
+
+    /// <summary>How far everything is.</summary>
+    internal AckFrame Ack()
+    {
+        if (IsTorn)
+            return default;
+        ulong received = Volatile.Read(ref _received), durable = log.OnDisk is { } disk ? Math.Min(disk.Durable, received) : 0;
+        return new AckFrame(state.Term, received, durable, Math.Min(IsFed ? state.Number : 0, received));
+    }
+
+    /// <summary>Batches follow behind the place where the log stands.</summary>
+    internal string? Continue(PlanFrame plan)
+    {
+        if (!plan.At.Is(Position))
+            return $"the primary goes on behind {plan.At}, and this server is at {Position}";
+        Begin(plan);
+        return null;
+    }
+
+    /// <summary>A snapshot follows: the store is emptied for it.</summary>
+    internal void BeginFull(PlanFrame plan)
+    {
+        IsTorn = true;
+        Volatile.Write(ref _isLoading, true);
+        DropApplier();
+        _inlet?.Dispose();
+        log.Stop();
+        store.Namespaces.FlushAll(wait: true);
+        _plan = plan;
+        _inlet = new SnapshotInlet(store, log.Disk, FactsOf(plan));
+    }
+
+    /// <summary>A block of the snapshot.</summary>
+    internal string? Block(ReadOnlySpan<byte> bytes) => _inlet!.Block(bytes);
+
+    /// <summary>The snapshot's end: the store is the primary's, and the log goes on behind it.</summary>
+    internal string? EndFull(ReadOnlySpan<byte> footer)
+    {
+        string? fault = _inlet!.End(footer);
+        if (fault is not null)
+            return fault;
+        _inlet.Dispose();
+        _inlet = null;
+        log.Replace(SnapshotFileName.Of(_plan!.At.Batch), _plan.At);
+        log.Backlog.Continue(_plan.At);
+        Begin(_plan);
+        IsTorn = false;
+        Volatile.Write(ref _isLoading, false);
+        return null;
+    }
+
+    /// <summary>A part of a batch.</summary>
+    internal string? Part(ReadOnlySpan<byte> part)
+    {
+        string? fault = _intake.Take(part, out BatchBytes? batch);
+        if (fault is not null || batch is null)
+            return fault;
+        log.Current!.Receive(batch); // F1
+        Volatile.Write(ref _received, batch.Batch);
+        _applier!.Add(batch);
+        return null;
+    }
+
+    /// <summary>The connection is gone: what had come in part goes.</summary>
+    internal void Disconnect()
+    {
+        _intake.Drop();
+        _inlet?.Dispose();
+        _inlet = null;
+        Volatile.Write(ref _isLoading, false);
+    }
+
+    /// <summary>Applies some of what waits; false if nothing does.</summary>
+    internal bool Turn()
+    {
+        lock (_gate)
+        {
+            if (_applier is not { } applier)
+                return false;
+            bool worked = applier.Turn();
+            IsTorn |= applier.Failure is not null;
+            return worked;
+        }
+    }
+
+    /// <summary>Why the store is torn by a batch; null if it is not.</summary>
+    internal string? Failure => _applier?.Failure;
+
+    /// <summary>Runs a step between two batches; null if the store is no state of the primary's.</summary>
+    internal T? AtBoundary<T>(Func<uint, ulong, T> step) where T : class
+    {
+        lock (_gate)
+            return IsFed ? _applier!.AtBoundary(step) : null;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Disconnect();
+        DropApplier();
+    }
+
+    // The log and the applier go on if they are there and nothing about the primary's lanes has changed.
+    private void Begin(PlanFrame plan)
+    {
+        LogPosition at = plan.At;
+        if (_applier is null || _layout != (plan.Lanes, plan.HashSeed))
+        {
+            DrainApplier();
+            _layout = (plan.Lanes, plan.HashSeed);
+            log.Follow(new AofStart(at.Term, at.Batch, at.Crcs, plan.Lanes, plan.HashSeed) { LastTerm = at.Term });
+            lock (_gate)
+                _applier = new BatchApplier(store, table, threads, state, at);
+        }
+
+        log.Backlog.Keep();
+        _received = at.Batch;
+        _intake = new BatchIntake(at);
+    }
+
+    private void DrainApplier()
+    {
+        while (Turn())
+        {
+        }
+
+        DropApplier();
+    }
+
+    private void DropApplier()
+    {
+        lock (_gate)
+        {
+            _applier?.Dispose();
+            _applier = null;
+        }
+    }
+
+    private static SnapshotFileFacts FactsOf(PlanFrame plan) => new()
+    {
+        Name = SnapshotFileName.Of(plan.At.Batch), Term = plan.At.Term, Batch = plan.At.Batch, HashSeed = plan.HashSeed,
+        Partitions = (uint)plan.Lanes, StartUnixUs = plan.StartedUnixUs,
+    };
+}

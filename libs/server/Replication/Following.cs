@@ -1,0 +1,239 @@
+using System.Globalization;
+using System.Net.Sockets;
+using Garnet.Common.Time;
+using Garnet.Server.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// Keeps a replica with its primary: connects, says where the log stands, takes what comes, and does it again when the link breaks,
+/// after a pause that grows. One thread (the caller's) receives, one applies, one acknowledges; what they do is the follower's
+/// and the link's.
+/// </summary>
+internal sealed class Following(Replication owner, Follower follower, Peer primary, IClock clock)
+{
+    private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
+
+    private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new();
+    private volatile bool _isCancelled;
+    private LinkSocket? _socket;
+    private PrimaryLink? _link;
+    private long _heardUs = clock.MonotonicUs;
+    private long _downSinceUs = clock.MonotonicUs;
+    private string _lastReason = "";
+
+    /// <summary>The primary.</summary>
+    internal Peer Primary => primary;
+
+    /// <summary>True while batches come in.</summary>
+    internal bool IsUp => Volatile.Read(ref _link) is { IsStreaming: true };
+
+    /// <summary>True while the connection stands and the snapshot comes in.</summary>
+    internal bool IsSyncing => Volatile.Read(ref _link) is not null && follower.IsLoading;
+
+    /// <summary>What the primary answered last.</summary>
+    internal PlanFrame? Plan { get; private set; }
+
+    /// <summary>Seconds since something came.</summary>
+    internal long SilentSeconds => (clock.MonotonicUs - Volatile.Read(ref _heardUs)) / 1_000_000;
+
+    /// <summary>Seconds since the link broke.</summary>
+    internal long DownSeconds => (clock.MonotonicUs - Volatile.Read(ref _downSinceUs)) / 1_000_000;
+
+    /// <summary>State of the link in ROLE's words.</summary>
+    internal string State => IsUp ? "connected" : IsSyncing ? "sync" : Volatile.Read(ref _socket) is null ? "connect" : "connecting";
+
+    /// <summary>Follows until <see cref="Cancel"/>.</summary>
+    internal void Run()
+    {
+        Thread apply = Begin("replica apply", ApplyLoop), acknowledge = Begin("replica acknowledge", AckLoop);
+        int pauseMs = PauseMinMs;
+        while (!_isCancelled)
+        {
+            bool streamed = TryFollow(out string reason);
+            Volatile.Write(ref _downSinceUs, clock.MonotonicUs);
+            if (_isCancelled)
+                break;
+            if (reason != _lastReason)
+                owner.Log.LinkBroken(primary.ToString(), reason);
+            _lastReason = reason;
+            pauseMs = streamed ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
+            _pause.Wait(pauseMs);
+        }
+
+        apply.Join();
+        acknowledge.Join();
+    }
+
+    /// <summary>Ends <see cref="Run"/>; from any thread.</summary>
+    internal void Cancel()
+    {
+        _isCancelled = true;
+        _pause.Set();
+        Volatile.Read(ref _socket)?.Dispose();
+        _work.Set();
+        _room.Set();
+        _acks.Set();
+    }
+
+    /// <summary>There may be something to acknowledge.</summary>
+    internal void NudgeAck() => _acks.Set();
+
+    private static Thread Begin(string name, Action body)
+    {
+        var thread = new Thread(() => body()) { IsBackground = true, Name = name };
+        thread.Start();
+        return thread;
+    }
+
+    // True if the link had come so far that batches came in.
+    private bool TryFollow(out string reason)
+    {
+        bool streamed = false;
+        try
+        {
+            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, owner.TimeoutMs);
+            Volatile.Write(ref _socket, socket);
+            if (_isCancelled)
+                throw new IOException("this server follows it no more");
+            Greet(socket);
+            Receive(socket, ref streamed);
+            reason = _link?.Fault ?? "the primary closed the connection";
+        }
+        catch (SocketException e)
+        {
+            reason = e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock
+                ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {owner.TimeoutMs / 1000} s (repl-timeout)") : e.Message;
+        }
+        catch (IOException e)
+        {
+            reason = e.Message;
+        }
+        catch (ObjectDisposedException)
+        {
+            reason = "this server follows it no more";
+        }
+
+        Volatile.Write(ref _socket, null);
+        Volatile.Write(ref _link, null);
+        follower.Disconnect();
+        return streamed;
+    }
+
+    private void Greet(LinkSocket socket)
+    {
+        (string user, string password) = owner.Credentials;
+        if (password.Length > 0)
+        {
+            string answer = user.Length > 0 ? socket.Call("AUTH", user, password) : socket.Call("AUTH", password);
+            if (answer != "+OK")
+                throw new IOException("it does not take masterauth: " + answer);
+        }
+
+        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString()]);
+        if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
+            return;
+        if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
+            throw new IOException("it is another kind of server: only a server of this kind can be followed, a Redis cannot (yet); it answered " + hello);
+        throw new IOException("it answered " + hello);
+    }
+
+    private void Receive(LinkSocket socket, ref bool streamed)
+    {
+        FrameReader reader = FrameReader.OfPrimary();
+        var link = new PrimaryLink(follower, TakePlan);
+        Volatile.Write(ref _link, link);
+        while (!_isCancelled)
+        {
+            int got = socket.Receive(reader.Room());
+            if (got == 0)
+                return;
+            Volatile.Write(ref _heardUs, clock.MonotonicUs);
+            reader.Arrived(got);
+            if (!link.Take(reader))
+                return;
+            streamed |= link.IsStreaming;
+            _work.Set();
+            _acks.Set();
+            if (follower.IsTorn && !follower.IsLoading)
+                return; // a batch could not be applied: only a full sync helps
+            while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
+                _room.Wait(LookMs);
+        }
+    }
+
+    private void TakePlan(PlanFrame plan)
+    {
+        if (plan.Path.Contains(owner.RunId))
+            throw new IOException("it follows this server itself, directly or through others");
+        Plan = plan;
+        _lastReason = "";
+        owner.OnPlan(plan, follower.Position, primary);
+    }
+
+    private void ApplyLoop()
+    {
+        while (!_isCancelled)
+        {
+            if (!follower.Turn())
+            {
+                _work.Wait(LookMs);
+                continue;
+            }
+
+            owner.OnMoved();
+            _acks.Set();
+            _room.Set();
+            if (owner.WaitingReads > 0)
+                LetReadersIn();
+        }
+
+        while (follower.Turn())
+        {
+            // what has come whole is applied before another role begins
+        }
+
+        owner.OnMoved();
+    }
+
+    // Between two batches those who wait for one have a moment: else a key of every batch could be read never.
+    private void LetReadersIn()
+    {
+        long until = clock.MonotonicUs + GateUs;
+        for (int spins = 0; spins < GateUs * 4 && owner.WaitingReads > 0 && clock.MonotonicUs < until; spins++)
+            Thread.SpinWait(20);
+    }
+
+    private void AckLoop()
+    {
+        var writer = new FrameWriter();
+        byte[] body = new byte[AckFrame.Bytes];
+        AckFrame told = default;
+        long toldUs = 0;
+        while (!_isCancelled)
+        {
+            _acks.Wait(AckEveryMs);
+            AckFrame ack = follower.Ack();
+            if (Volatile.Read(ref _socket) is not { } socket || Volatile.Read(ref _link) is null || Plan is null)
+                continue;
+            if (ack == told && clock.MonotonicUs - toldUs < AckEveryMs * 1000L)
+                continue;
+            (told, toldUs) = (ack, clock.MonotonicUs);
+            ack.Write(body);
+            writer.Add(FrameKind.Ack, body);
+            TrySend(socket, writer);
+        }
+    }
+
+    private static void TrySend(LinkSocket socket, FrameWriter writer)
+    {
+        try
+        {
+            socket.Send(writer);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            writer.Clear(); // the receiving thread learns of it and says so
+        }
+    }
+}

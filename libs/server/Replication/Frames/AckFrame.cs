@@ -1,0 +1,32 @@
+using System.Buffers.Binary;
+
+namespace Garnet.Server.Replication.Frames;
+
+/// <summary>How far a replica is: the last batches received whole, durable on its disk, applied and seen by its readers.</summary>
+internal readonly record struct AckFrame(uint Term, ulong Received, ulong Durable, ulong Applied)
+{
+    internal const int Bytes = 32;
+
+    internal void Write(Span<byte> to)
+    {
+        BinaryPrimitives.WriteUInt32LittleEndian(to, Term);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[4..], 0);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[8..], Received);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[16..], Durable);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[24..], Applied);
+    }
+
+    /// <summary>False if the bytes are no acknowledgement, or one that cannot be.</summary>
+    internal static bool TryRead(ReadOnlySpan<byte> from, out AckFrame ack)
+    {
+        ack = default;
+        if (from.Length != Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from[4..]) != 0)
+            return false;
+        ack = new AckFrame(
+            BinaryPrimitives.ReadUInt32LittleEndian(from),
+            BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
+            BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),
+            BinaryPrimitives.ReadUInt64LittleEndian(from[24..]));
+        return ack.Applied <= ack.Received && ack.Durable <= ack.Received;
+    }
+}

@@ -1,0 +1,89 @@
+using Garnet.Aof.Snapshots;
+
+namespace Garnet.Server.Replication.Frames;
+
+/// <summary>
+/// Bytes of a peer, cut into frames. Nothing of them is believed: a length asks for memory only as bytes come, a kind that this
+/// side does not take is refused, and after the first fault nothing more is read.
+/// </summary>
+internal sealed class FrameReader
+{
+    private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, BatchBytesMax = (1 << 30) + 64, SmallBytesMax = 4096;
+    private readonly bool _isReplica;
+    private byte[] _bytes = new byte[ReceiveBytes];
+    private int _start, _end;
+
+    private FrameReader(bool isReplica) => _isReplica = isReplica;
+
+    /// <summary>What is wrong with what came; null while nothing is.</summary>
+    internal string? Fault { get; private set; }
+
+    /// <summary>Reads what a primary sends.</summary>
+    internal static FrameReader OfPrimary() => new(isReplica: true);
+
+    /// <summary>Reads what a replica sends.</summary>
+    internal static FrameReader OfReplica() => new(isReplica: false);
+
+    /// <summary>Room for bytes to come.</summary>
+    internal Span<byte> Room()
+    {
+        if (_start == _end)
+            Rewind();
+        if (_bytes.Length - _end < ReceiveBytes)
+            MakeRoom();
+        return _bytes.AsSpan(_end);
+    }
+
+    /// <summary>So many bytes have come into the room.</summary>
+    internal void Arrived(int bytes) => _end += bytes;
+
+    /// <summary>The next frame, its body valid until the next call; false if it has not come whole, or there is a fault.</summary>
+    internal bool TryNext(out FrameKind kind, out ReadOnlySpan<byte> body)
+    {
+        kind = default;
+        body = default;
+        if (Fault is not null || _end - _start < FrameFormat.HeaderBytes)
+            return false;
+        ReadOnlySpan<byte> header = _bytes.AsSpan(_start, FrameFormat.HeaderBytes);
+        Fault = FrameFormat.Read(header, out kind, out uint bodyBytes);
+        if (Fault is null && bodyBytes > Max(kind))
+            Fault = Max(kind) == 0 ? $"a frame of kind {(byte)kind} is not for this side" : $"a frame of kind {(byte)kind} has {bodyBytes} bytes";
+        if (Fault is not null || _end - _start - FrameFormat.HeaderBytes < bodyBytes)
+            return false;
+        body = _bytes.AsSpan(_start + FrameFormat.HeaderBytes, (int)bodyBytes);
+        if (!FrameFormat.Holds(header, kind, body))
+        {
+            Fault = "the checksum of a frame does not hold";
+            return false;
+        }
+
+        _start += FrameFormat.HeaderBytes + (int)bodyBytes;
+        return true;
+    }
+
+    private uint Max(FrameKind kind) => kind switch
+    {
+        FrameKind.Plan or FrameKind.SnapshotEnd when _isReplica => SmallBytesMax,
+        FrameKind.Snapshot when _isReplica => SnapshotInlet.BytesMax,
+        FrameKind.Batch when _isReplica => BatchBytesMax,
+        FrameKind.Ack when !_isReplica => SmallBytesMax,
+        FrameKind.Ping or FrameKind.Bye => SmallBytesMax,
+        _ => 0,
+    };
+
+    private void Rewind()
+    {
+        _start = _end = 0;
+        if (_bytes.Length > BytesKept)
+            _bytes = new byte[ReceiveBytes];
+    }
+
+    // Twice what has come, never what a header claims.
+    private void MakeRoom()
+    {
+        int kept = _end - _start;
+        byte[] room = kept + ReceiveBytes <= _bytes.Length ? _bytes : new byte[Math.Min(Math.Max(kept * 2L, kept + (long)ReceiveBytes), Array.MaxLength)];
+        Buffer.BlockCopy(_bytes, _start, room, 0, kept);
+        (_bytes, _start, _end) = (room, 0, kept);
+    }
+}

@@ -1,0 +1,35 @@
+namespace Garnet.Server.Replication.Frames;
+
+/// <summary>Frames on their way out, one behind the other; the memory is used again.</summary>
+internal sealed class FrameWriter
+{
+    private const int BytesKept = 1 << 20;
+    private byte[] _bytes = new byte[64 << 10];
+
+    /// <summary>Bytes gathered.</summary>
+    internal int Count { get; private set; }
+
+    /// <summary>The bytes gathered.</summary>
+    internal ReadOnlySpan<byte> Bytes => _bytes.AsSpan(0, Count);
+
+    /// <summary>Adds a frame; its body may be given in two pieces.</summary>
+    internal void Add(FrameKind kind, ReadOnlySpan<byte> body, ReadOnlySpan<byte> more = default)
+    {
+        int bytes = FrameFormat.HeaderBytes + body.Length + more.Length;
+        if (_bytes.Length - Count < bytes)
+            Array.Resize(ref _bytes, (int)Math.Min(Math.Max(_bytes.Length * 2L, (long)Count + bytes), Array.MaxLength));
+        Span<byte> to = _bytes.AsSpan(Count, bytes);
+        FrameFormat.Write(to, kind, body, more);
+        body.CopyTo(to[FrameFormat.HeaderBytes..]);
+        more.CopyTo(to[(FrameFormat.HeaderBytes + body.Length)..]);
+        Count += bytes;
+    }
+
+    /// <summary>All has been sent.</summary>
+    internal void Clear()
+    {
+        Count = 0;
+        if (_bytes.Length > BytesKept)
+            _bytes = new byte[BytesKept];
+    }
+}

@@ -1,0 +1,94 @@
+using System.Buffers.Binary;
+using System.Text;
+using Garnet.Aof;
+
+namespace Garnet.Server.Replication.Frames;
+
+/// <summary>The primary's answer to a replica: what follows on the connection.</summary>
+internal sealed record PlanFrame
+{
+    internal const int IdBytes = 40, PathMax = 16;
+    private const int FixedBytes = 56;
+
+    /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
+    internal required bool IsFull { get; init; }
+    /// <summary>Behind which place batches follow; for a full sync the place of the snapshot.</summary>
+    internal required LogPosition At { get; init; }
+    /// <summary>Term the primary writes in.</summary>
+    internal required uint Term { get; init; }
+    /// <summary>What the primary's lanes are made of, for the replica's file headers.</summary>
+    internal required int Lanes { get; init; }
+    internal required ulong HashSeed { get; init; }
+    /// <summary>When the snapshot was cut, Unix microseconds.</summary>
+    internal required long StartedUnixUs { get; init; }
+    /// <summary>The last batch that the replica's history and the primary's share; <see cref="ulong.MaxValue"/> = not known.</summary>
+    internal required ulong Fork { get; init; }
+    /// <summary>Name of the history, 40 hexadecimal digits, for people.</summary>
+    internal required string HistoryId { get; init; }
+    /// <summary>Run ids of all servers from the first primary down to the sender.</summary>
+    internal required IReadOnlyList<string> Path { get; init; }
+
+    internal byte[] Encode()
+    {
+        byte[] bytes = new byte[FixedBytes + ((1 + Path.Count) * IdBytes) + (At.Crcs.Count * sizeof(uint))];
+        bytes[0] = IsFull ? (byte)2 : (byte)1;
+        bytes[1] = (byte)At.Crcs.Count;
+        bytes[2] = (byte)Path.Count;
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(4), Term);
+        BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), At.Term);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(12), Lanes);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(16), At.Batch);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(24), HashSeed);
+        BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(32), StartedUnixUs);
+        BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(40), Fork);
+        Span<byte> rest = bytes.AsSpan(FixedBytes);
+        foreach (string id in (IEnumerable<string>)[HistoryId, .. Path])
+        {
+            Encoding.ASCII.GetBytes(id, rest);
+            rest = rest[IdBytes..];
+        }
+
+        foreach (uint crc in At.Crcs)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(rest, crc);
+            rest = rest[sizeof(uint)..];
+        }
+
+        return bytes;
+    }
+
+    /// <summary>Null if the bytes are no plan.</summary>
+    internal static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
+    {
+        if (from.Length < FixedBytes || from[0] is not (1 or 2) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] != 0)
+            return null;
+        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
+            return null;
+        string[] ids = new string[1 + from[2]];
+        for (int i = 0; i < ids.Length; i++)
+        {
+            ReadOnlySpan<byte> id = from.Slice(FixedBytes + (i * IdBytes), IdBytes);
+            if (id.ContainsAnyExcept(HexDigits))
+                return null;
+            ids[i] = Encoding.ASCII.GetString(id);
+        }
+
+        uint[] crcs = new uint[from[1]];
+        for (int i = 0; i < crcs.Length; i++)
+            crcs[i] = BinaryPrimitives.ReadUInt32LittleEndian(from[(FixedBytes + (ids.Length * IdBytes) + (i * sizeof(uint)))..]);
+        return new PlanFrame
+        {
+            IsFull = from[0] == 2,
+            At = new LogPosition(BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), BinaryPrimitives.ReadUInt64LittleEndian(from[16..]), crcs),
+            Term = BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
+            Lanes = BinaryPrimitives.ReadInt32LittleEndian(from[12..]),
+            HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),
+            StartedUnixUs = BinaryPrimitives.ReadInt64LittleEndian(from[32..]),
+            Fork = BinaryPrimitives.ReadUInt64LittleEndian(from[40..]),
+            HistoryId = ids[0],
+            Path = ids[1..],
+        };
+    }
+
+    private static readonly System.Buffers.SearchValues<byte> HexDigits = System.Buffers.SearchValues.Create("0123456789abcdef"u8);
+}

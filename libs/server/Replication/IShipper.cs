@@ -1,0 +1,42 @@
+using Garnet.Aof;
+using Garnet.Aof.Shipping;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>What a <see cref="ReplicaLink"/> needs of the server that ships.</summary>
+internal interface IShipper
+{
+    /// <summary>The last batches.</summary>
+    Backlog Backlog { get; }
+
+    /// <summary>The log in force if it is on disk, else null.</summary>
+    Aof.Aof? LogOnDisk { get; }
+
+    /// <summary>Term of the log.</summary>
+    uint Term { get; }
+
+    /// <summary>Lanes and hash seed of whoever writes the log.</summary>
+    (int Lanes, ulong HashSeed) Layout { get; }
+
+    /// <summary>Name of the history.</summary>
+    string HistoryId { get; }
+
+    /// <summary>Run ids from the first primary down to this server.</summary>
+    IReadOnlyList<string> Path { get; }
+
+    /// <summary>True if the position is one of this log's own.</summary>
+    bool Reaches(LogPosition position);
+
+    /// <summary>The last batch that is common to the position's history and this one; <see cref="ulong.MaxValue"/> = not known.</summary>
+    ulong ForkOf(LogPosition position);
+
+    /// <summary>Cuts the store between two batches; null while another snapshot is being taken.</summary>
+    StoreSnapshot? TryCut();
+
+    /// <summary>It is decided how a replica comes up to date.</summary>
+    void OnPlanned(bool isFull);
+
+    /// <summary>A replica has acknowledged something.</summary>
+    void OnAck();
+}

@@ -1,0 +1,102 @@
+using System.Net.Sockets;
+using System.Text;
+using Garnet.Server.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>A socket between two servers: blocking, with a limit on silence. Any thread may close it, which ends the waits of others.</summary>
+internal sealed class LinkSocket : IDisposable
+{
+    private const int LineBytesMax = 1024;
+    private readonly Socket _socket;
+    private readonly Lock _sending = new();
+
+    internal LinkSocket(Socket socket, int timeoutMs)
+    {
+        _socket = socket;
+        socket.Blocking = true;
+        socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
+    }
+
+    /// <summary>Connects within the time.</summary>
+    internal static LinkSocket Connect(string host, int port, int timeoutMs)
+    {
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        try
+        {
+            if (!socket.ConnectAsync(host, port).Wait(timeoutMs))
+                throw new SocketException((int)SocketError.TimedOut);
+            return new LinkSocket(socket, timeoutMs);
+        }
+        catch (AggregateException e) when (e.InnerException is SocketException inner)
+        {
+            socket.Dispose();
+            throw inner;
+        }
+        catch (SocketException)
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    internal void Send(ReadOnlySpan<byte> bytes)
+    {
+        lock (_sending)
+        {
+            while (!bytes.IsEmpty)
+                bytes = bytes[_socket.Send(bytes)..];
+        }
+    }
+
+    /// <summary>Sends what the writer holds and empties it.</summary>
+    internal void Send(FrameWriter writer)
+    {
+        Send(writer.Bytes);
+        writer.Clear();
+    }
+
+    /// <summary>Receives some bytes; 0 at the end.</summary>
+    internal int Receive(Span<byte> to) => _socket.Receive(to);
+
+    /// <summary>Sends a command and reads its one-line reply, byte by byte: what follows the line is no line.</summary>
+    internal string Call(params string[] words)
+    {
+        var request = new StringBuilder();
+        request.Append('*').Append(words.Length).Append("\r\n");
+        foreach (string word in words)
+            request.Append('$').Append(Encoding.UTF8.GetByteCount(word)).Append("\r\n").Append(word).Append("\r\n");
+        Send(Encoding.UTF8.GetBytes(request.ToString()));
+        var line = new StringBuilder();
+        Span<byte> one = stackalloc byte[1];
+        while (line.Length < LineBytesMax)
+        {
+            if (Receive(one) == 0)
+                throw new IOException("it closed the connection");
+            if (one[0] == '\n')
+                return line.ToString().TrimEnd('\r');
+            line.Append((char)one[0]);
+        }
+
+        throw new IOException("its reply does not end");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        try
+        {
+            _socket.Shutdown(SocketShutdown.Both); // wakes whoever waits in it
+        }
+        catch (SocketException)
+        {
+            // never connected, or the peer is gone: nobody waits
+        }
+        catch (ObjectDisposedException)
+        {
+            return;
+        }
+
+        _socket.Dispose();
+    }
+}

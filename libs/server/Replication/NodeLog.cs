@@ -1,0 +1,99 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Shipping;
+using Garnet.Server.Persistence;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// The log of this server as its role wants it: one that leads, written by the store, or one that follows, fed by a primary; in the
+/// data directory or, without one, in memory. A change of role puts another log in the place of the one there was.
+/// </summary>
+internal sealed class NodeLog(Server server, Backlog backlog) : IDisposable
+{
+    private Aof.Aof? _current, _retired;
+    private bool _leads;
+
+    /// <summary>The log in force; null while a server without an append-only file was never followed.</summary>
+    internal Aof.Aof? Current => Volatile.Read(ref _current);
+
+    /// <summary>The same if it is on disk.</summary>
+    internal Aof.Aof? OnDisk => server.Keeper is { HasLog: true } ? Current : null;
+
+    /// <summary>The log in force if this server writes it.</summary>
+    internal Aof.Aof? Leading => _leads ? Current : null;
+
+    /// <summary>Where snapshots of a primary are kept; null = nowhere.</summary>
+    internal IDisk? Disk => server.Keeper?.Files.Disk;
+
+    /// <summary>The last batches.</summary>
+    internal Backlog Backlog => backlog;
+
+    /// <summary>Raised on a writer's thread when the log has advanced.</summary>
+    internal event Action? Advanced;
+
+    /// <summary>From here on the store's changes go to the log.</summary>
+    internal void Lead(AofStart start)
+    {
+        Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
+        log.Start(start);
+        _leads = true;
+        Put(log);
+        server.Store.SetLog(log);
+    }
+
+    /// <summary>From here on batches of a primary go to the log.</summary>
+    internal void Follow(AofStart start)
+    {
+        Stop();
+        Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
+        log.Follow(start);
+        Put(log);
+    }
+
+    /// <summary>Nothing goes to the log any more: all that did is written and durable, as far as the disk lets it. Returns where it stands.</summary>
+    internal LogPosition Stop()
+    {
+        server.Store.SetLog(null);
+        _leads = false;
+        Current?.Stop();
+        return backlog.End;
+    }
+
+    /// <summary>A primary's snapshot takes the place of all that was in the directory.</summary>
+    internal void Replace(string snapshot, LogPosition at)
+    {
+        if (server.Keeper is { } keeper)
+            keeper.Files.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
+    }
+
+    /// <summary>The term to come is durable before it is used.</summary>
+    internal void RaiseTerm(uint term) => server.Keeper?.Files.RaiseTerm(term);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _retired?.Dispose();
+        if (server.Keeper is not { HasLog: true })
+            Current?.Dispose();
+    }
+
+    private Aof.Aof Fresh(int sublogs)
+    {
+        Aof.Aof log = server.Keeper is { HasLog: true } keeper
+            ? keeper.NewLog(sublogs)
+            : new Aof.Aof(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
+        log.Attach(server.Store);
+        log.Advanced += () => Advanced?.Invoke();
+        return log;
+    }
+
+    // Others may be looking at the one before for a moment; it is given back when it has been out of use for a whole role.
+    private void Put(Aof.Aof log)
+    {
+        _retired?.Dispose();
+        _retired = Current;
+        Volatile.Write(ref _current, log);
+        server.Keeper?.TakeLog(log);
+    }
+}

@@ -1,0 +1,71 @@
+using System.Globalization;
+using Garnet.Aof;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>REPL HELLO: a replica greets; if it is taken, the connection carries frames from then on.</summary>
+internal readonly struct ReplHello : ICommand
+{
+    private const int IdBytes = 40;
+
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|HELLO", 7, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.Stale, "version run-id port address position", "Makes the connection the link of a replica.", "0.1.0");
+
+    public static unsafe Reply Run(ref Call call)
+    {
+        if (!call.Is(2, "1"u8))
+            return call.FailText($"ERR this server knows version 1 of the protocol, not '{call.Text(2)}'");
+        if (call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535
+            || !LogPosition.TryParse(call.Text(6), out LogPosition position))
+            return call.Fail(Fault.Syntax);
+        Replication replication = call.Server.Replication;
+        if (call.Text(3) == replication.RunId)
+            return call.FailBytes("ERR a server cannot follow itself"u8);
+        if (replication.IsReplica && replication.Following is not { IsUp: true })
+            return call.FailBytes("NOMASTERLINK this server is a replica that has no link to its own primary"u8);
+        // What follows the handshake is no RESP: nothing may be under way in either direction.
+        bool isAlone = call.Args[call.Count - 1].Bytes + call.Args[call.Count - 1].Length + 2 == call.Client.RoundEnd && call.Out.Position == call.Client.SegmentStart;
+        if (!isAlone || Detachment.Detach(call.Client) is not { } socket)
+            return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
+        string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
+        replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position));
+        return Reply.Sent;
+    }
+}
+
+/// <summary>REPL TOKEN: names the moment. What the client has written or seen so far is in it.</summary>
+internal readonly struct ReplToken : ICommand
+{
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|TOKEN", 2, CommandFlags.NoScript | CommandFlags.Fast, "", "Returns a token for the moment, to be given to REPL WAIT on any server.", "0.1.0");
+
+    public static Reply Run(ref Call call)
+    {
+        (uint term, ulong batch) = call.Server.Replication.Token();
+        call.Out.Bulk(string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}"));
+        return Reply.Sent;
+    }
+}
+
+/// <summary>REPL WAIT: until this server shows all that a token covers.</summary>
+internal readonly struct ReplWait : ICommand
+{
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|WAIT", 4, CommandFlags.Blocking | CommandFlags.NoScript, "token timeout", "Waits until what a token covers can be read here.", "0.1.0");
+
+    public static Reply Run(ref Call call)
+    {
+        string[] words = call.Text(2).Split(':');
+        if (words.Length != 2 || !uint.TryParse(words[0], NumberStyles.None, CultureInfo.InvariantCulture, out uint term)
+            || !ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong batch))
+            return call.FailBytes("ERR a token is what REPL TOKEN returns"u8);
+        if (!call.TryInt64(3, out long timeout))
+            return call.Fail(Fault.TimeoutNotAnInteger);
+        if (timeout < 0)
+            return call.Fail(Fault.TimeoutNegative);
+        var wait = new BatchWait(call.Server.Replication, term, batch, timeout == 0 ? long.MaxValue : call.NowMs + timeout);
+        if (wait.Resume(call.Reactor, call.Client))
+            return Reply.Sent;
+        call.Reactor.Park(call.Client, wait);
+        return Reply.Parked;
+    }
+}

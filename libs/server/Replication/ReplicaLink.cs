@@ -1,0 +1,230 @@
+using System.Text;
+using Garnet.Aof;
+using Garnet.Aof.Shipping;
+using Garnet.Aof.Snapshots;
+using Garnet.Common.Time;
+using Garnet.Server.Replication.Frames;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// One replica as its primary sees it. A machine without threads, sockets or waits: <see cref="Fill"/> says what to send next,
+/// <see cref="Take"/> what came; whoever drives it does the rest, and does not call both at once.
+///
+/// P1  Batches are sent behind a place that both logs agree about, or behind a snapshot cut between two batches; each once, in order.
+/// P2  What a replica has not taken is kept within limits; one that is slower than those is sent away with the reason and
+///     never waited for.
+/// </summary>
+internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : ISnapshotStream, IDisposable
+{
+    private const int BytesAtOnce = 256 << 10;
+    private const long PingUs = 1_000_000;
+
+    private BatchFeed? _feed;
+    private StoreSnapshot? _snapshot;
+    private SnapshotOutlet? _outlet;
+    private FrameWriter? _to;
+    private long _sentUs = clock.MonotonicUs;
+    private long _ackedUs = clock.MonotonicUs;
+    private AckFrame _ack;
+    private ulong _shipped;
+    private volatile LinkStage _stage;
+
+    /// <summary>What the replica said of itself.</summary>
+    internal HelloFacts Hello => hello;
+
+    /// <summary>How far the link has come.</summary>
+    internal LinkStage Stage => _stage;
+
+    /// <summary>Why it ended.</summary>
+    internal string EndReason { get; private set; } = "";
+
+    /// <summary>True if the replica got a snapshot.</summary>
+    internal bool WasFull { get; private set; }
+
+    /// <summary>The last batch sent.</summary>
+    internal ulong Shipped => Volatile.Read(ref _shipped);
+
+    /// <summary>The batch that it needs next; nothing is needed before a plan is made.</summary>
+    internal ulong Next => _feed?.Next ?? ulong.MaxValue;
+
+    /// <summary>What the replica said last.</summary>
+    internal AckFrame Ack
+    {
+        get
+        {
+            lock (hello) return _ack;
+        }
+    }
+
+    /// <summary>Microseconds since the replica was heard last.</summary>
+    internal long SilentUs => clock.MonotonicUs - Volatile.Read(ref _ackedUs);
+
+    /// <summary>Adds what is to be sent next; false if there is nothing now.</summary>
+    internal bool Fill(FrameWriter to)
+    {
+        int before = to.Count;
+        _to = to;
+        bool more = _stage switch
+        {
+            LinkStage.Planning => Plan(),
+            LinkStage.Cut => Announce(),
+            LinkStage.Snapshot => Walk(),
+            LinkStage.Streaming => Stream(),
+            _ => false,
+        };
+        if (to.Count > before)
+            _sentUs = clock.MonotonicUs;
+        else if (_stage != LinkStage.Ended && clock.MonotonicUs - _sentUs >= PingUs)
+            Ping();
+        return more || to.Count > before;
+    }
+
+    /// <summary>Takes frames of the replica; false if the link is over.</summary>
+    internal bool Take(FrameReader from)
+    {
+        while (_stage != LinkStage.Ended && from.TryNext(out FrameKind kind, out ReadOnlySpan<byte> body))
+        {
+            Volatile.Write(ref _ackedUs, clock.MonotonicUs);
+            if (kind == FrameKind.Bye)
+                End("the replica left: " + Encoding.UTF8.GetString(body));
+            else if (kind == FrameKind.Ack && !TryAck(body))
+                End("the replica acknowledged what cannot be");
+        }
+
+        if (from.Fault is { } fault)
+            End("the replica sent nonsense: " + fault);
+        return _stage != LinkStage.Ended;
+    }
+
+    /// <summary>Ends the link; the reason is told to the replica if it can still be told anything.</summary>
+    internal void End(string reason)
+    {
+        if (_stage == LinkStage.Ended)
+            return;
+        EndReason = reason;
+        _stage = LinkStage.Ended;
+    }
+
+    /// <summary>The last frame.</summary>
+    internal void Farewell(FrameWriter to) => to.Add(FrameKind.Bye, Encoding.UTF8.GetBytes(EndReason));
+
+    /// <inheritdoc/>
+    public void Block(ReadOnlySpan<byte> header, ReadOnlySpan<byte> records) => _to!.Add(FrameKind.Snapshot, header, records);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        End("closed");
+        _snapshot?.Dispose();
+        _feed?.Dispose();
+    }
+
+    private bool Plan()
+    {
+        owner.Backlog.Keep();
+        if (owner.Reaches(hello.Position))
+        {
+            _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, hello.Position.Batch);
+            _shipped = hello.Position.Batch;
+            Add(hello.Position, isFull: false);
+            _stage = LinkStage.Streaming;
+            return true;
+        }
+
+        _snapshot = owner.TryCut(); // P1
+        if (_snapshot is null)
+            return false; // another one is being taken: it is this replica's turn next
+        _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, _snapshot.Batch);
+        _outlet = new SnapshotOutlet(this, _snapshot.Batch);
+        _stage = LinkStage.Cut;
+        return true;
+    }
+
+    // The sublogs are about to write the last batch before the cut; then its checksums are known.
+    private bool Announce()
+    {
+        ulong batch = _snapshot!.Batch;
+        if (owner.Backlog.End.Batch < batch)
+            return false;
+        if (owner.Backlog.PositionAt(batch) is not { } at)
+        {
+            End("the place of the snapshot in the log is not known any more");
+            return true;
+        }
+
+        WasFull = true;
+        _shipped = batch;
+        Add(at, isFull: true);
+        _stage = LinkStage.Snapshot;
+        return true;
+    }
+
+    private bool Walk()
+    {
+        bool more = _snapshot!.Step(_outlet!);
+        if (more)
+            return true;
+        if (_snapshot.State == SnapshotState.Whole)
+        {
+            _to!.Add(FrameKind.SnapshotEnd, _outlet!.Footer());
+            _stage = LinkStage.Streaming;
+        }
+        else
+        {
+            End("the replica took the snapshot too slowly: what writers changed meanwhile exceeded client-output-buffer-limit for replicas"); // P2
+        }
+
+        _snapshot.Dispose();
+        _snapshot = null;
+        return true;
+    }
+
+    private bool Stream()
+    {
+        bool any = false;
+        while (_to!.Count < BytesAtOnce && _feed!.TryNext() is { } batch)
+        {
+            for (int part = 0; part < batch.Parts; part++)
+                _to.Add(FrameKind.Batch, batch.Part(part));
+            Volatile.Write(ref _shipped, batch.Batch);
+            batch.Release();
+            any = true;
+        }
+
+        if (_feed!.IsLost)
+            End($"the replica is too slow: batch {_feed.Next} is not kept any more (repl-backlog-size, client-output-buffer-limit)"); // P2
+        return any;
+    }
+
+    private bool TryAck(ReadOnlySpan<byte> body)
+    {
+        if (!AckFrame.TryRead(body, out AckFrame ack) || ack.Received > Math.Max(_shipped, hello.Position.Batch))
+            return false;
+        lock (hello)
+            _ack = ack;
+        owner.OnAck();
+        return true;
+    }
+
+    private void Ping()
+    {
+        Span<byte> body = stackalloc byte[PingFrame.Bytes];
+        new PingFrame(owner.Term, owner.Backlog.End.Batch, clock.UnixUs).Write(body);
+        _to!.Add(FrameKind.Ping, body);
+        _sentUs = clock.MonotonicUs;
+    }
+
+    private void Add(LogPosition at, bool isFull)
+    {
+        owner.OnPlanned(isFull);
+        (int lanes, ulong seed) = owner.Layout;
+        var plan = new PlanFrame
+        {
+            IsFull = isFull, At = at, Term = owner.Term, Lanes = lanes, HashSeed = seed, StartedUnixUs = clock.UnixUs,
+            Fork = owner.ForkOf(hello.Position), HistoryId = owner.HistoryId, Path = owner.Path,
+        };
+        _to!.Add(FrameKind.Plan, plan.Encode());
+    }
+}

@@ -1,0 +1,90 @@
+using Garnet.Server.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>The replicas that are attached now, and what they together have.</summary>
+internal sealed class ReplicaLinks(Server server) : IDisposable
+{
+    private readonly Lock _gate = new();
+    private ReplicaThreads[] _all = [];
+    private bool _closed;
+
+    /// <summary>All of them, in the order in which they came.</summary>
+    internal IReadOnlyList<ReplicaThreads> All => Volatile.Read(ref _all);
+
+    /// <summary>Snapshots sent, and replicas that went on from memory or files.</summary>
+    internal long Full { get; private set; }
+    internal long Partial { get; private set; }
+
+    /// <summary>The first batch that a replica still needs; <see cref="ulong.MaxValue"/> without one.</summary>
+    internal ulong NeededFrom => All.Count == 0 ? ulong.MaxValue : All.Min(static one => one.Link.Next);
+
+    /// <summary>Begins to serve a replica.</summary>
+    internal void Add(ReplicaThreads replica, string greeting)
+    {
+        lock (_gate)
+        {
+            if (_closed)
+            {
+                replica.Dispose();
+                return;
+            }
+
+            Volatile.Write(ref _all, [.. _all, replica]);
+        }
+
+        server.Log.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.ToString());
+        replica.Start(greeting);
+    }
+
+    /// <summary>A replica has gone; on its own thread.</summary>
+    internal void Remove(ReplicaThreads replica)
+    {
+        lock (_gate)
+            Volatile.Write(ref _all, [.. _all.Where(one => one != replica)]);
+        server.Log.ReplicaLeft(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.EndReason);
+    }
+
+    /// <summary>Counts how a replica came up to date.</summary>
+    internal void CountPlan(bool isFull)
+    {
+        lock (_gate)
+        {
+            if (isFull)
+                Full++;
+            else
+                Partial++;
+        }
+    }
+
+    /// <summary>There is more to send.</summary>
+    internal void Nudge()
+    {
+        foreach (ReplicaThreads replica in All)
+            replica.Nudge();
+    }
+
+    /// <summary>Sends all replicas away.</summary>
+    internal void EndAll(string reason)
+    {
+        foreach (ReplicaThreads replica in All)
+            replica.End(reason);
+    }
+
+    /// <summary>Replicas whose acknowledgement satisfies the condition.</summary>
+    internal int Count(Predicate<AckFrame> condition) => All.Count(one => condition(one.Link.Ack));
+
+    /// <summary>Replicas that stream and were heard of within the time.</summary>
+    internal int CountGood(int lagSecondsMax) =>
+        All.Count(one => one.Link.Stage == LinkStage.Streaming && one.Link.SilentUs <= (lagSecondsMax + 1L) * 1_000_000);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        lock (_gate)
+            _closed = true;
+        EndAll("the server stops");
+        foreach (ReplicaThreads replica in All)
+            replica.Dispose();
+    }
+}

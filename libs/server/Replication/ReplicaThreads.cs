@@ -1,0 +1,121 @@
+using System.Net.Sockets;
+using System.Text;
+using Garnet.Aof.Disk;
+using Garnet.Server.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// Drives a <see cref="ReplicaLink"/> over a socket: one thread sends what the link has, another takes what comes. The link's own
+/// lock keeps them apart.
+/// </summary>
+internal sealed class ReplicaThreads : IDisposable
+{
+    private const int LookMs = 100;
+    private readonly ReplicaLink _link;
+    private readonly LinkSocket _socket;
+    private readonly Action<ReplicaThreads> _onEnd;
+    private readonly Signal _signal = new();
+    private readonly Lock _gate = new();
+    private readonly Thread _sender, _receiver;
+
+    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, Action<ReplicaThreads> onEnd)
+    {
+        (_link, _socket, _onEnd) = (link, socket, onEnd);
+        _sender = new Thread(SendLoop) { IsBackground = true, Name = "replica sender" };
+        _receiver = new Thread(ReceiveLoop) { IsBackground = true, Name = "replica receiver" };
+    }
+
+    /// <summary>The link.</summary>
+    internal ReplicaLink Link => _link;
+
+    internal void Start(string greeting)
+    {
+        _socket.Send(Encoding.ASCII.GetBytes(greeting));
+        _sender.Start();
+        _receiver.Start();
+    }
+
+    /// <summary>There may be more to send.</summary>
+    internal void Nudge() => _signal.Set();
+
+    /// <summary>Ends the link, telling the replica why; returns at once.</summary>
+    internal void End(string reason)
+    {
+        lock (_gate)
+            _link.End(reason);
+        _signal.Set();
+    }
+
+    /// <summary>Waits for the threads; after <see cref="End"/>.</summary>
+    public void Dispose()
+    {
+        _socket.Dispose();
+        _signal.Set();
+        if (_sender.IsAlive)
+            _sender.Join();
+        if (_receiver.IsAlive)
+            _receiver.Join();
+    }
+
+    private void SendLoop()
+    {
+        var writer = new FrameWriter();
+        try
+        {
+            while (true)
+            {
+                bool more;
+                lock (_gate)
+                    more = _link.Fill(writer);
+                if (_link.Stage == LinkStage.Ended)
+                    break;
+                if (writer.Count > 0)
+                    _socket.Send(writer);
+                else if (!more)
+                    _signal.Wait(LookMs);
+            }
+
+            _link.Farewell(writer);
+            _socket.Send(writer);
+        }
+        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        {
+            EndBy(e);
+        }
+
+        _socket.Dispose();
+        lock (_gate)
+            _link.Dispose();
+        _onEnd(this);
+    }
+
+    private void ReceiveLoop()
+    {
+        FrameReader reader = FrameReader.OfReplica();
+        try
+        {
+            while (true)
+            {
+                int got = _socket.Receive(reader.Room());
+                if (got == 0)
+                    break;
+                reader.Arrived(got);
+                lock (_gate)
+                {
+                    if (!_link.Take(reader))
+                        break;
+                }
+            }
+
+            End("the replica closed the connection");
+        }
+        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        {
+            EndBy(e);
+        }
+    }
+
+    private void EndBy(Exception e) => End(e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock }
+        ? "nothing was heard of the replica for repl-timeout, or it took nothing" : e is DiskException ? "the log cannot be read back: " + e.Message : "the connection broke: " + e.Message);
+}

@@ -1,0 +1,132 @@
+using Garnet.Aof.Shipping;
+using Garnet.Common.Resp;
+using Garnet.Server.Admin;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// What the role lets clients do. Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked
+/// up in the announcements before and after it ran, and if a batch came in between, its reply is taken back and it runs again;
+/// after a few times, or when a batch that touches its keys is being applied, it waits for the end of that batch.
+/// </summary>
+internal sealed partial class Replication
+{
+    private const int TriesMax = 3;
+
+    /// <summary>True if commands must be looked at one by one because of the role.</summary>
+    internal bool Guards => _isReplica | _changes | Settings.ReplicasToWrite > 0;
+
+    /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
+    internal bool IsLoading => _isReplica && _follower is { IsTorn: true };
+
+    /// <summary>True if reads are to be checked against what is being applied.</summary>
+    internal bool ChecksReads => _isReplica && _follower is { IsFed: true };
+
+    /// <summary>
+    /// True for a read of a plain client on a replica, where nothing stands between but what is being applied: a replica's most frequent
+    /// command.
+    /// </summary>
+    internal unsafe bool TakesRead(ref Call call, CommandEntry* entry) => ChecksReads
+        && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && call.Client.Gate == Gate.None
+        && (uint)(call.Count - entry->ArgsMin) <= entry->ArgsSpan && (Settings.ServesStaleData || _following is { IsUp: true });
+
+    /// <summary>True if the command must not run now, with what was answered.</summary>
+    internal bool Refuses(ref Call call, CommandFlags flags, out Reply reply)
+    {
+        reply = Reply.Sent;
+        bool writes = (flags & CommandFlags.Write) != 0;
+        if (writes && _isReplica)
+            reply = call.FailBytes("READONLY You can't write against a read only replica."u8);
+        else if (writes && _changes)
+            reply = Postpone(ref call);
+        else if (writes && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite)
+            reply = call.FailBytes("NOREPLICAS Not enough good replicas to write."u8);
+        else if (IsLoading && (flags & (CommandFlags.Loading | CommandFlags.Admin)) == 0) // whoever may send it elsewhere must get through
+            reply = call.Fail(Fault.Loading);
+        else if (_isReplica && !Settings.ServesStaleData && (flags & CommandFlags.Stale) == 0 && _following is not { IsUp: true })
+            reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
+        return reply != Reply.Sent;
+    }
+
+    /// <summary>Runs a read so that it sees one state (Z5).</summary>
+    internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
+        (int last, int step) = LastKey(ref call, keys);
+        if (last < keys.First)
+            return Run(ref call, entry);
+        if (client.WaitedInVain)
+        {
+            client.WaitedInVain = false;
+            return TryAgain(ref call);
+        }
+
+        ulong number = Applied.Number;
+        if (!call.MayPark) // the locks of the transaction keep the keys as they are: what one command sees, the next one sees too
+            return Sees(ref call, entry, last, step, number)
+                ? Run(ref call, entry)
+                : TryAgain(ref call);
+        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        for (int tries = 0; tries < TriesMax; tries++, number = Applied.Number)
+        {
+            if (!Sees(ref call, entry, last, step, number))
+                break;
+            Reply reply = Run(ref call, entry);
+            AppliedState.AfterReading();
+            if (Sees(ref call, entry, last, step, number))
+                return reply;
+            call.Out.Position = client.SegmentStart + before;
+        }
+
+        CountWaitingRead(1);
+        call.Reactor.Park(client, new ReadWait(this, number, call.NowMs + Settings.ReadWaitMs));
+        return Reply.Postponed;
+    }
+
+    private static Reply TryAgain(ref Call call) =>
+        call.FailBytes("TRYAGAIN This replica is applying a batch that touches the keys; retry."u8);
+
+    private static Reply Postpone(ref Call call)
+    {
+        call.Reactor.Park(call.Client, new RoleWait(call.Server.Replication));
+        return Reply.Postponed;
+    }
+
+    // As a primary runs it: what is short is not timed by itself.
+    private unsafe Reply Run(ref Call call, CommandEntry* entry)
+    {
+        if (_server.Guarded || (entry->Flags & CommandFlags.Timed) != 0)
+            return Commands.Guards.RunTimed(ref call, entry);
+        call.Reactor.Figures.Calls[entry->Id]++;
+        return entry->Run(ref call);
+    }
+
+    private unsafe bool Sees(ref Call call, CommandEntry* entry, int last, int step, ulong number)
+    {
+        int first = _server.Commands.Specs[entry->Id].Keys.First;
+        for (int i = first; i <= last; i += step)
+        {
+            KeyRef key = i == 1 && entry->FirstKey == 1 ? call.Key : call.KeyAt(i); // the first has been hashed already
+            if (!Applied.Sees(key.Hash, number))
+                return false;
+        }
+
+        return true;
+    }
+
+    // The last argument that is a key; one before the first if that cannot be said: the command will answer with an error.
+    private static (int Last, int Step) LastKey(ref Call call, KeySpec keys)
+    {
+        if (keys.First == 0)
+            return (-1, 1);
+        if (keys.CountArg == 0)
+            return (Math.Min(keys.Last < 0 ? call.Count + keys.Last : keys.Last, call.Count - 1), keys.Step);
+        if (!call.TryInt64(keys.CountArg, out long count) || count < 1 || count > (call.Count - keys.First) / keys.Step)
+            return (-1, 1);
+        return (keys.First + ((int)(count - 1) * keys.Step), keys.Step);
+    }
+}

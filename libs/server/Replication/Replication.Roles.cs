@@ -1,0 +1,269 @@
+using System.Security.Cryptography;
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Shipping;
+using Garnet.Common;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Garnet.Server.Replication.Frames;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>Roles: how one is taken, and what a replica that ships on needs to know of its own.</summary>
+internal sealed partial class Replication
+{
+    private const int TurnMs = 20;
+
+    /// <inheritdoc/>
+    public Aof.Aof? LogOnDisk => Node.OnDisk;
+
+    /// <inheritdoc/>
+    public uint Term => _follower is null ? _term : Math.Max(Applied.Term, _following?.Plan?.Term ?? 0);
+
+    /// <inheritdoc/>
+    public (int Lanes, ulong HashSeed) Layout => _follower?.Layout ?? (_server.Store.Partitions, _server.Store.HashSeed);
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Path => _following?.Plan is { } plan ? [.. plan.Path, RunId] : [RunId];
+
+    /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
+    internal Follower? Follower => _follower;
+
+    /// <summary>The last batch that counts here: applied on a replica, closed on a primary.</summary>
+    internal ulong LastBatch => _follower is not null ? Applied.Number : Node.Leading is { } log ? log.Batch - 1 : Backlog.End.Batch;
+
+    /// <inheritdoc/>
+    public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
+
+    /// <inheritdoc/>
+    public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
+
+    /// <inheritdoc/>
+    public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
+
+    /// <inheritdoc/>
+    public void OnAck() => OnMoved();
+
+    /// <inheritdoc/>
+    public StoreSnapshot? TryCut()
+    {
+        EnsureLog();
+        return TryCut(new SnapshotOptions { BufferBytes = Backlog.PinnedBytesMax, BufferBytesMax = Backlog.PinnedBytesMax });
+    }
+
+    /// <summary>Cuts the store between two batches as soon as nobody else's snapshot runs; null if that is given up before.</summary>
+    internal StoreSnapshot? Cut(SnapshotOptions options, CancellationToken cancellation)
+    {
+        StoreSnapshot? snapshot;
+        while ((snapshot = TryCut(options)) is null && !cancellation.WaitHandle.WaitOne(TurnMs))
+        {
+            // a replica's snapshot is under way
+        }
+
+        return snapshot;
+    }
+
+    private StoreSnapshot? TryCut(SnapshotOptions options)
+    {
+        try
+        {
+            if (_follower is { } follower)
+                return follower.AtBoundary((_, batch) => _server.Store.BeginSnapshot(options, batch));
+            return _isReplica ? null : _server.Store.BeginSnapshot(options);
+        }
+        catch (InvalidOperationException)
+        {
+            return null; // another snapshot is being taken
+        }
+    }
+
+    /// <summary>The primary has said how this replica comes up to date; on the link's thread, before it happens.</summary>
+    internal void OnPlan(PlanFrame plan, LogPosition mine, Peer primary)
+    {
+        HistoryId = plan.HistoryId;
+        if (!plan.IsFull)
+        {
+            Log.PartialSync(primary.ToString(), plan.At.ToString());
+            return;
+        }
+
+        Links.EndAll("this server gets all its data anew from its primary");
+        _server.Keeper?.Saves?.Interrupt();
+        Log.FullSync(primary.ToString(), plan.At.ToString());
+        if (mine.IsKnown && mine.Batch > 0)
+            Log.Discarded(mine.ToString(), Discarded(plan, mine));
+    }
+
+    /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
+    internal void EnsureLog()
+    {
+        lock (_gate)
+        {
+            if (Node.Current is null && !_isReplica)
+                Lead(new AofStart(_term, 0, [0], _server.Store.Partitions, _server.Store.HashSeed));
+        }
+    }
+
+    private void Run()
+    {
+        while (true)
+        {
+            _wished.Wait(Timeout.Infinite);
+            while (TryTakeWish(out Peer? primary))
+            {
+                try
+                {
+                    Take(primary);
+                }
+                catch (DiskException e)
+                {
+                    Log.RoleFailed(e.Message);
+                    _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
+                    return;
+                }
+            }
+
+            if (Volatile.Read(ref _stopping))
+                return;
+        }
+    }
+
+    private bool TryTakeWish(out Peer? primary)
+    {
+        lock (_gate)
+        {
+            primary = _wish;
+            bool any = _isWish && !_stopping;
+            _isWish = false;
+            return any;
+        }
+    }
+
+    private void Take(Peer? primary)
+    {
+        if (primary is null)
+        {
+            Promote();
+            EndChange();
+            return;
+        }
+
+        if (_follower is null)
+            Demote();
+        var following = new Following(this, _follower!, primary, _server.Clock);
+        _following = following;
+        EndChange();
+        Log.Follows(primary.ToString());
+        following.Run();
+        _following = null;
+    }
+
+    private void EndChange()
+    {
+        lock (_gate)
+        {
+            if (_isWish || _stopping)
+                _following?.Cancel();
+            else
+                _changes = false;
+        }
+
+        OnMoved();
+    }
+
+    // Z2
+    private void Demote()
+    {
+        Links.EndAll("this server follows another one now");
+        AwaitReactors();
+        _server.Store.PauseExpiry(true);
+        _server.Store.SetPolicy(EvictionPolicy.NoEviction);
+        _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+        Node.Stop();
+        int threads = _server.Settings.Replication.ApplyThreads;
+        if (threads == 0)
+            threads = Math.Max(1, Environment.ProcessorCount / 2);
+        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads);
+    }
+
+    // Z4
+    private void Promote()
+    {
+        bool isTorn = _follower is { IsTorn: true };
+        _follower?.Dispose();
+        LogPosition at = Node.Stop();
+        (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
+        _server.Store.SetPolicy(_server.Settings.Memory.Policy);
+        _server.Store.SetMemoryLimit(_server.MemoryLimitBytes);
+        bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
+        _follower = null;
+        if (hasLog)
+        {
+            uint term = Math.Max(Math.Max(at.Term, _term), _server.Keeper?.Files.Manifest.Term ?? 0) + 1;
+            Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
+            _terms.Add(term, at.Batch + 1);
+        }
+        else if (_server.Keeper?.Counter is { } counter)
+        {
+            _server.Store.SetLog(counter);
+        }
+
+        if (isTorn)
+        {
+            Log.PromotedTorn();
+            _server.Store.Namespaces.FlushAll(wait: false);
+        }
+
+        _server.Store.PauseExpiry(false);
+        Log.Promoted(_term, at.ToString());
+    }
+
+    private void Lead(AofStart start)
+    {
+        // Where there is nothing to go on from, the chain begins with a number of its own: two empty histories are not one.
+        if (start.LastTerm == 0)
+        {
+            uint[] chain = [.. start.LastHeaderCrcs.Select(static _ => BitConverter.ToUInt32(RandomNumberGenerator.GetBytes(sizeof(uint))))];
+            start = start with { LastHeaderCrcs = chain, LastTerm = start.Term };
+        }
+
+        Node.RaiseTerm(start.Term);
+        _term = start.Term;
+        Node.Lead(start);
+    }
+
+    // Every reactor has begun a round after the role was changed: no command that was let through before still runs.
+    private void AwaitReactors()
+    {
+        using var passed = new CountdownEvent(1);
+        foreach (Reactor reactor in _server.Reactors)
+        {
+            passed.AddCount();
+            reactor.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
+        }
+
+        passed.Signal();
+        while (!passed.Wait(100))
+        {
+            if (Volatile.Read(ref _stopping))
+                return;
+        }
+    }
+
+    // Entries of this server's own history behind the place where the primary's left it; -1 if that place is not known.
+    private long Discarded(PlanFrame plan, LogPosition mine)
+    {
+        if (plan.Fork > mine.Batch)
+            return -1;
+        using var feed = new BatchFeed(Backlog, () => LogOnDisk, plan.Fork);
+        long entries = 0;
+        while (feed.Next <= mine.Batch && feed.TryNext() is { } batch)
+        {
+            entries += batch.Entries;
+            batch.Release();
+        }
+
+        return feed.Next > mine.Batch ? entries : -1;
+    }
+}

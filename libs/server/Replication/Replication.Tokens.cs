@@ -1,0 +1,49 @@
+using Garnet.Server.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>Places in the history as one number: for tools that know offsets, and for tokens.</summary>
+internal sealed partial class Replication
+{
+    private const int BatchBits = 44; // 500 years of 1,000 batches a second, and terms up to 512 are exact in a double
+
+    /// <summary>Where this server stands, as one number: a larger one is a superset in the same history, and a later history. 0 while a replica's data is coming in: a Sentinel chooses by it.</summary>
+    internal long Offset =>
+        IsLoading ? 0 : IsReplica ? OffsetOf(Applied.Term, Applied.Number) : Node.Current is null ? 0 : OffsetOf(_term, Backlog.End.Batch);
+
+    /// <summary>The primary that is followed, or is to be.</summary>
+    internal Peer Primary
+    {
+        get
+        {
+            lock (_gate)
+                return (_isWish ? _wish : null) ?? _following?.Primary ?? _wish ?? new Peer("", 0);
+        }
+    }
+
+    /// <summary>Where a replica stands.</summary>
+    internal long OffsetOf(AckFrame ack) => OffsetOf(ack.Term, ack.Applied);
+
+    internal static long OffsetOf(uint term, ulong batch) => ((long)term << BatchBits) + (long)batch;
+
+    /// <summary>Covers all that anybody can have seen here so far.</summary>
+    internal (uint Term, ulong Batch) Token()
+    {
+        if (IsReplica)
+            return (Applied.Term, Applied.Number);
+        return (_term, _server.Store.EndBatch());
+    }
+
+    /// <summary>Whether what a token covers can be read here.</summary>
+    internal TokenState Reached(uint term, ulong batch)
+    {
+        (uint here, ulong last) = IsReplica ? (Applied.Term, Applied.Number) : (_term, LastBatch);
+        if (term > here)
+            return TokenState.ToCome;
+        if (term < here && batch > _terms.EndOf(term) && _terms.EndOf(term) != ulong.MaxValue)
+            return TokenState.GivenUp;
+        if (IsReplica && !ChecksReads)
+            return TokenState.ToCome;
+        return last >= batch ? TokenState.Reached : TokenState.ToCome;
+    }
+}

@@ -1,0 +1,225 @@
+using System.Net.Sockets;
+using Garnet.Aof;
+using Garnet.Aof.Shipping;
+using Garnet.Common;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// The place of this server among others: primary or replica, whom it follows, who follows it. The bytes on the links are batches as
+/// the log writes them (website/docs/format/replication.md); how batches are kept, checked and applied is the log's room.
+///
+/// Z1  A role is changed on one thread, one change after the other; for clients it is changed with the word: from then on a replica
+///     refuses writes, and a primary to be lets them wait until it is one.
+/// Z2  Before a primary follows, every reactor has ended the round it was in, nothing expires or is evicted any more, and the log
+///     is closed: what the server then says of its place in the history is all there is.
+/// Z3  A replica's store is changed by its follower only.
+/// Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch.
+/// </summary>
+internal sealed partial class Replication : IShipper, IDisposable
+{
+    private readonly Server _server;
+    private readonly Lock _gate = new();
+    private readonly Signal _wished = new();
+    private readonly Terms _terms = new();
+    private readonly Peer? _configured;
+    private Thread? _thread;
+    private Peer? _wish;
+    private bool _isWish, _stopping;
+    private volatile bool _isReplica, _changes;
+    private volatile Following? _following;
+    private volatile Follower? _follower;
+    private long _moves;
+    private int _waitingReads;
+    private uint _term = 1;
+
+    internal Replication(Server server, Backlog backlog)
+    {
+        _server = server;
+        Backlog = backlog;
+        Node = new NodeLog(server, backlog);
+        Links = new ReplicaLinks(server);
+        RunId = NewId();
+        HistoryId = NewId();
+        TakeSettings();
+        backlog.Grew += Links.Nudge;
+        Node.Advanced += () => _following?.NudgeAck();
+        _configured = Configured(Settings.ReplicaOf);
+        _isReplica = _configured is not null;
+    }
+
+    /// <inheritdoc/>
+    public Backlog Backlog { get; }
+
+    /// <summary>The log in force.</summary>
+    internal NodeLog Node { get; }
+
+    /// <summary>Who follows this server.</summary>
+    internal ReplicaLinks Links { get; }
+
+    /// <summary>What readers of a replica may see.</summary>
+    internal AppliedState Applied { get; } = new();
+
+    /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
+    internal string RunId { get; }
+
+    /// <inheritdoc/>
+    public string HistoryId { get; private set; }
+
+    /// <summary>The history before the last promotion.</summary>
+    internal string HistoryIdBefore { get; private set; } = new('0', 40);
+
+    /// <summary>True from the word REPLICAOF on.</summary>
+    internal bool IsReplica => _isReplica;
+
+    /// <summary>True while a role is being taken.</summary>
+    internal bool IsChanging => _changes;
+
+    /// <summary>The link to the primary; null on a primary and while a replica is not one yet.</summary>
+    internal Following? Following => _following;
+
+    /// <summary>Log lines.</summary>
+    internal ServerLog Log => _server.Log;
+
+    /// <summary>Grows whenever something a client may wait for has moved.</summary>
+    internal long Moves => Volatile.Read(ref _moves);
+
+    /// <summary>Reads that wait for a batch to be applied.</summary>
+    internal int WaitingReads => Volatile.Read(ref _waitingReads);
+
+    internal int TimeoutMs => Settings.TimeoutSeconds * 1000;
+    internal long ReceiveBytesMax => Settings.ReceiveBytesMax;
+    internal (string User, string Password) Credentials => (Settings.PrimaryUser, Settings.PrimaryPassword);
+
+    /// <summary>What a replica says of itself in front of its place.</summary>
+    internal string[] HelloWords =>
+    [
+        RunId, (Settings.AnnouncePort > 0 ? Settings.AnnouncePort : _server.Port).ToString(System.Globalization.CultureInfo.InvariantCulture),
+        Settings.AnnounceAddress.Length > 0 ? Settings.AnnounceAddress : "-",
+    ];
+
+    /// <summary>The store is loaded and stands behind <paramref name="start"/>: the server takes the role its settings give it. Null without a log on disk.</summary>
+    internal void Begin(AofStart? start)
+    {
+        if (_configured is { } primary)
+        {
+            if (start is not null)
+                Backlog.Continue(start.Position);
+            _server.Store.PauseExpiry(true);
+            Follow(primary);
+            return;
+        }
+
+        if (start is not null)
+            Lead(start.WasReceived ? start with { Term = start.Term + 1 } : start);
+    }
+
+    /// <summary>REPLICAOF: from now on this server is that one's replica. False if it is already.</summary>
+    internal bool Follow(Peer primary)
+    {
+        lock (_gate)
+        {
+            if (_isWish ? primary == _wish : _following?.Primary == primary)
+                return false;
+            Wish(primary);
+            return true;
+        }
+    }
+
+    /// <summary>REPLICAOF NO ONE. False if the server is a primary already.</summary>
+    internal bool LeadAlone()
+    {
+        lock (_gate)
+        {
+            if (!_isReplica)
+                return false;
+            Wish(null);
+            return true;
+        }
+    }
+
+    /// <summary>A replica has come through the port and greeted: from here on it is served by threads of its own.</summary>
+    internal void Accept(Socket socket, HelloFacts hello)
+    {
+        var link = new ReplicaLink(this, hello, _server.Clock);
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove), $"+REPL 1 {RunId}\r\n");
+    }
+
+    /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>
+    internal void OnMoved()
+    {
+        Interlocked.Increment(ref _moves);
+        foreach (Reactor reactor in _server.Reactors)
+        {
+            if (reactor.Held.Waits)
+                reactor.Nudge();
+        }
+    }
+
+    /// <summary>A read begins or ends to wait.</summary>
+    internal void CountWaitingRead(int by) => Interlocked.Add(ref _waitingReads, by);
+
+    /// <summary>Takes over settings that are kept elsewhere.</summary>
+    internal void TakeSettings()
+    {
+        Backlog.BytesMax = Settings.BacklogBytes;
+        long hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
+        Backlog.PinnedBytesMax = Math.Max(Settings.BacklogBytes, hard > 0 ? hard : long.MaxValue);
+    }
+
+    /// <summary>Ends all links; before the log is closed.</summary>
+    internal void Stop()
+    {
+        lock (_gate)
+            _stopping = true;
+        _following?.Cancel();
+        _wished.Set();
+        _thread?.Join();
+        Links.Dispose();
+        if (_server.Keeper is not { HasLog: true })
+            Node.Current?.Stop();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Stop();
+        _follower?.Dispose();
+        Node.Dispose();
+        Applied.Dispose();
+        Backlog.Dispose();
+    }
+
+    private ReplicationSettings Settings => _server.Settings.Replication;
+
+    private static Peer? Configured(string[] words)
+    {
+        if (words.Length == 0 || (words is [var no, var one] && $"{no} {one}".Equals("no one", StringComparison.OrdinalIgnoreCase)))
+            return null;
+        if (words is [var host, var port] && ushort.TryParse(port, System.Globalization.NumberStyles.None, System.Globalization.CultureInfo.InvariantCulture, out ushort number))
+            return new Peer(host, number);
+        throw new GarnetException(ExitKind.Configuration, $"replicaof {string.Join(' ', words)}", "it must be a host and a port", "Write: replicaof 127.0.0.1 6379");
+    }
+
+    private static string NewId() => Convert.ToHexStringLower(System.Security.Cryptography.RandomNumberGenerator.GetBytes(20));
+
+    private void Wish(Peer? primary)
+    {
+        (_wish, _isWish) = (primary, true);
+        _isReplica = primary is not null; // Z1
+        _changes = true;
+        string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
+        _server.Table.SetAtStart("replicaof", text, SettingSource.ConfigSet, "REPLICAOF");
+        _following?.Cancel();
+        if (_thread is null)
+        {
+            _thread = new Thread(Run) { IsBackground = true, Name = "replication" };
+            _thread.Start();
+        }
+
+        _wished.Set();
+    }
+}

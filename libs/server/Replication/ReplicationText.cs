@@ -1,0 +1,88 @@
+using System.Globalization;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>The section Replication of INFO: Redis's fields in Redis's order (Sentinels read it by line, and <c>role</c> must come first), then our own.</summary>
+internal sealed class ReplicationText(Server server)
+{
+    private readonly Replication _replication = server.Replication;
+
+    internal void Write(Action<string> section, Action<string, string> text, Action<string, long> number)
+    {
+        section("Replication");
+        text("role", _replication.IsReplica ? "slave" : "master");
+        if (_replication.IsReplica)
+            Replica(text, number);
+        Replicas(text, number);
+        number("garnet_repl_term", _replication.Term);
+        number("garnet_repl_last_batch", (long)_replication.LastBatch);
+        number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);
+        number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
+        number("garnet_repl_waiting_reads", _replication.WaitingReads);
+        int index = 0;
+        foreach (ReplicaThreads replica in _replication.Links.All)
+        {
+            ReplicaLink link = replica.Link;
+            text($"garnet_slave{index++}", string.Create(CultureInfo.InvariantCulture,
+                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
+        }
+    }
+
+    private long Lag(ReplicaLink link) => (long)(_replication.Backlog.End.Batch - Math.Min(link.Ack.Applied, _replication.Backlog.End.Batch));
+
+    private void Replica(Action<string, string> text, Action<string, long> number)
+    {
+        Following? following = _replication.Following;
+        Peer primary = _replication.Primary;
+        ReplicationSettings settings = server.Settings.Replication;
+        bool isUp = following is { IsUp: true }, isSyncing = following is { IsSyncing: true };
+        text("master_host", primary.Host);
+        number("master_port", primary.Port);
+        text("master_link_status", isUp ? "up" : "down");
+        number("master_last_io_seconds_ago", isUp || isSyncing ? following!.SilentSeconds : -1);
+        number("master_sync_in_progress", isSyncing ? 1 : 0);
+        number("slave_read_repl_offset", _replication.Offset);
+        number("slave_repl_offset", _replication.Offset);
+        if (isSyncing)
+        {
+            number("master_sync_total_bytes", 0);
+            number("master_sync_read_bytes", _replication.Follower?.SnapshotBytes ?? 0);
+            number("master_sync_left_bytes", 0);
+            text("master_sync_perc", "0.00");
+            number("master_sync_last_io_seconds_ago", following!.SilentSeconds);
+        }
+
+        if (!isUp)
+            number("master_link_down_since_seconds", following?.DownSeconds ?? -1);
+        number("slave_priority", settings.Priority);
+        number("slave_read_only", 1);
+        number("replica_announced", settings.Announced ? 1 : 0);
+    }
+
+    private void Replicas(Action<string, string> text, Action<string, long> number)
+    {
+        IReadOnlyList<ReplicaThreads> replicas = _replication.Links.All;
+        ReplicationSettings settings = server.Settings.Replication;
+        number("connected_slaves", replicas.Count);
+        if (settings.ReplicasToWrite > 0)
+            number("min_slaves_good_slaves", _replication.Links.CountGood(settings.LagSecondsMax));
+        for (int i = 0; i < replicas.Count; i++)
+        {
+            ReplicaLink link = replicas[i].Link;
+            string state = link.Stage == LinkStage.Streaming ? "online" : link.Stage == LinkStage.Snapshot ? "send_bulk" : "wait_bgsave";
+            text($"slave{i}", string.Create(CultureInfo.InvariantCulture,
+                $"ip={link.Hello.Address},port={link.Hello.Port},state={state},offset={_replication.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
+        }
+
+        bool keeps = _replication.Backlog.IsKept;
+        text("master_failover_state", "no-failover");
+        text("master_replid", _replication.HistoryId);
+        text("master_replid2", _replication.HistoryIdBefore);
+        number("master_repl_offset", _replication.Offset);
+        number("second_repl_offset", -1);
+        number("repl_backlog_active", keeps ? 1 : 0);
+        number("repl_backlog_size", settings.BacklogBytes);
+        number("repl_backlog_first_byte_offset", keeps ? Replication.OffsetOf(_replication.Term, _replication.Backlog.First) : 0);
+        number("repl_backlog_histlen", _replication.Backlog.Bytes);
+    }
+}

@@ -1,0 +1,12 @@
+namespace Garnet.Server.Replication;
+
+/// <summary>What a token is worth here.</summary>
+internal enum TokenState
+{
+    /// <summary>Everything it covers can be read.</summary>
+    Reached,
+    /// <summary>Not yet.</summary>
+    ToCome,
+    /// <summary>Never: the history went on without it.</summary>
+    GivenUp,
+}

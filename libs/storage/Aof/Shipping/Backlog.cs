@@ -1,0 +1,201 @@
+using Garnet.Aof.Format;
+
+namespace Garnet.Aof.Shipping;
+
+/// <summary>
+/// The last batches in memory, as the same bytes that go to the files, for replicas that are close behind; and where the log
+/// stands. Told by the sublogs' writers, one part after the other; read by whoever ships.
+/// B1: a batch is here when all its parts are, and batches become whole in their order.
+/// B2: bytes are kept from <see cref="Keep"/> on only: a server that nobody follows pays for headers, not for copies.
+/// B3: never more than <see cref="BytesMax"/>, but for what an attached reader still wants, and that up to <see cref="PinnedBytesMax"/>.
+/// </summary>
+public sealed class Backlog : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly List<BacklogPin> _pins = [];
+    private readonly List<Entry> _entries = [];
+    private int _head, _whole;
+    private LogPosition _before = LogPosition.None;
+    private bool _keeps;
+    private long _bytes;
+
+    /// <summary>A batch, and how many of its parts have been laid out.</summary>
+    private record struct Entry(BatchBytes Batch, int Laid);
+
+    /// <summary>Bytes kept without anybody needing them.</summary>
+    public long BytesMax { get; set; } = 64L << 20;
+
+    /// <summary>Bytes kept because a reader that is attached needs them; one that is slower loses its place.</summary>
+    public long PinnedBytesMax { get; set; } = 256L << 20;
+
+    /// <summary>Raised on a writer's thread whenever a batch has become whole. Handlers must be quick and must not throw.</summary>
+    public event Action? Grew;
+
+    /// <summary>True from <see cref="Keep"/> on.</summary>
+    public bool IsKept => Volatile.Read(ref _keeps);
+
+    /// <summary>Bytes kept now.</summary>
+    public long Bytes => Volatile.Read(ref _bytes);
+
+    /// <summary>The first batch kept whole, or the one to come.</summary>
+    public ulong First
+    {
+        get
+        {
+            lock (_gate) return _before.Batch + 1;
+        }
+    }
+
+    /// <summary>Behind the last batch that is whole.</summary>
+    public LogPosition End
+    {
+        get
+        {
+            lock (_gate) return EndLocked();
+        }
+    }
+
+    /// <summary>From now on bytes are kept.</summary>
+    public void Keep()
+    {
+        lock (_gate) _keeps = true;
+    }
+
+    /// <summary>The log goes on behind the position; unless that is where it stood, all kept before is foreign and goes.</summary>
+    public void Continue(LogPosition position)
+    {
+        ArgumentNullException.ThrowIfNull(position);
+        lock (_gate)
+        {
+            while (Count > _whole) DropLast();
+            if (EndLocked().Is(position)) return;
+            while (Count > 0) DropFirst();
+            _before = position;
+        }
+    }
+
+    /// <summary>The batch, held for the caller; null if it is not here (any more, or yet).</summary>
+    public BatchBytes? TryTake(ulong batch)
+    {
+        lock (_gate)
+        {
+            if (batch <= _before.Batch || batch - _before.Batch > (ulong)_whole) return null;
+            BatchBytes found = At((int)(batch - _before.Batch - 1));
+            found.Hold();
+            return found;
+        }
+    }
+
+    /// <summary>What the log is behind the batch; null if that is not known here.</summary>
+    public LogPosition? PositionAt(ulong batch)
+    {
+        lock (_gate)
+        {
+            if (batch == _before.Batch) return _before;
+            if (batch < _before.Batch || batch - _before.Batch > (ulong)_whole) return null;
+            return At((int)(batch - _before.Batch - 1)).Position;
+        }
+    }
+
+    /// <summary>A reader attaches: what it has not taken yet is kept as long as there is room (B3).</summary>
+    public BacklogPin Pin(ulong next)
+    {
+        var pin = new BacklogPin(this, next);
+        lock (_gate) _pins.Add(pin);
+        return pin;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            while (Count > 0) DropLast();
+            _keeps = false;
+        }
+    }
+
+    internal void Unpin(BacklogPin pin)
+    {
+        lock (_gate) _pins.Remove(pin);
+    }
+
+    /// <summary>A sublog has laid out a part. <paramref name="shared"/>: the batch came whole from elsewhere and is kept as it is.</summary>
+    internal void Take(in BatchHeader header, uint crc, ReadOnlySpan<byte> part, BatchBytes? shared)
+    {
+        bool grew;
+        lock (_gate)
+        {
+            int at = _head + (int)(header.Batch - _before.Batch - 1);
+            if (at == _entries.Count) Begin(header, shared);
+            Entry entry = _entries[at];
+            if (shared is null)
+            {
+                long before = entry.Batch.Bytes;
+                entry.Batch.Add(header, crc, part, _keeps);
+                _bytes += entry.Batch.Bytes - before;
+            }
+            _entries[at] = entry with { Laid = entry.Laid + 1 };
+            grew = entry.Laid + 1 == header.Parts;
+            if (grew) BecomeWhole(entry.Batch);
+        }
+        if (grew) Grew?.Invoke();
+    }
+
+    private int Count => _entries.Count - _head;
+
+    private BatchBytes At(int index) => _entries[_head + index].Batch;
+
+    private LogPosition EndLocked() => _whole == 0 ? _before : At(_whole - 1).Position;
+
+    private void Begin(in BatchHeader header, BatchBytes? shared)
+    {
+        shared?.Hold();
+        _bytes += shared?.Bytes ?? 0;
+        _entries.Add(new Entry(shared ?? new BatchBytes(header), 0));
+    }
+
+    // B2: of a batch whose first parts came before Keep there is nothing to ship.
+    private void BecomeWhole(BatchBytes batch)
+    {
+        _whole++;
+        if (!_keeps || !batch.HasBytes)
+        {
+            while (_whole > 0) DropFirst();
+            return;
+        }
+        while (_whole > 1 && _bytes > BytesMax && (_bytes > PinnedBytesMax || !IsWanted(_before.Batch + 1))) DropFirst(); // B3
+    }
+
+    private bool IsWanted(ulong batch)
+    {
+        foreach (BacklogPin pin in _pins)
+            if (pin.Next <= batch) return true;
+        return false;
+    }
+
+    private void DropFirst()
+    {
+        BatchBytes first = At(0);
+        if (_whole > 0)
+        {
+            _before = first.Position;
+            _whole--;
+        }
+        _bytes -= first.Bytes;
+        first.Release();
+        _entries[_head++] = default;
+        if (_head < 1024 || _head < _entries.Count / 2) return;
+        _entries.RemoveRange(0, _head);
+        _head = 0;
+    }
+
+    private void DropLast()
+    {
+        BatchBytes last = At(Count - 1);
+        _whole = Math.Min(_whole, Count - 1);
+        _bytes -= last.Bytes;
+        last.Release();
+        _entries.RemoveAt(_entries.Count - 1);
+    }
+}

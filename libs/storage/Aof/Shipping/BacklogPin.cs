@@ -1,0 +1,17 @@
+namespace Garnet.Aof.Shipping;
+
+/// <summary>A reader's place in the <see cref="Backlog"/>.</summary>
+public sealed class BacklogPin(Backlog backlog, ulong next) : IDisposable
+{
+    private ulong _next = next;
+
+    /// <summary>The batch the reader wants next.</summary>
+    public ulong Next
+    {
+        get => Volatile.Read(ref _next);
+        set => Volatile.Write(ref _next, value);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => backlog.Unpin(this);
+}

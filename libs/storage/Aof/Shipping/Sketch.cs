@@ -1,0 +1,35 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+
+namespace Garnet.Aof.Shipping;
+
+/// <summary>
+/// For each key, by hash and with others sharing its place, the last batch that touches it: written before the change, so that a
+/// reader who sees a change of an unfinished batch sees its announcement too. Several workers may write one place, but only the
+/// numbers of batches that are under way together, and any of those makes the reader wait.
+/// </summary>
+public sealed unsafe class Sketch : IDisposable
+{
+    private const int Bits = 16;
+    private const ulong Spread = 0x9E3779B97F4A7C15;
+    private readonly ulong* _places = (ulong*)NativeMemory.AllocZeroed(1 << Bits, sizeof(ulong));
+
+    /// <summary>The batch that last announced a key with this hash.</summary>
+    public ulong this[ulong hash] => Volatile.Read(ref _places[Place(hash)]);
+
+    /// <inheritdoc/>
+    public void Dispose() => NativeMemory.Free(_places);
+
+    /// <summary>The batch is about to change a key with this hash. The partition's lock, taken next, is the fence behind it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Announce(ulong hash, ulong batch)
+    {
+        ulong* place = _places + Place(hash);
+        if (*place != batch) Volatile.Write(ref *place, batch);
+    }
+
+    internal void Clear() => NativeMemory.Clear(_places, (1 << Bits) * sizeof(ulong));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Place(ulong hash) => hash * Spread >> (64 - Bits);
+}

@@ -1,0 +1,42 @@
+using System.Globalization;
+using Tsavorite;
+
+namespace Garnet.Server.Test.Replication;
+
+/// <summary>A primary and replicas in this process, and what tests want to know of them.</summary>
+internal static class ReplicaGroup
+{
+    private const int WaitMs = 30_000;
+
+    /// <summary>A replica of the port, which may be a proxy's.</summary>
+    public static EmbeddedServer ReplicaOf(int port, Action<ServerSettings>? adjust = null) => new(adjust: settings =>
+    {
+        settings.Replication.ReplicaOf = ["127.0.0.1", port.ToString(CultureInfo.InvariantCulture)];
+        adjust?.Invoke(settings);
+    });
+
+    /// <summary>Waits until the replica shows all that anybody can have seen on the primary by now.</summary>
+    public static void CatchUp(EmbeddedServer replica, EmbeddedServer primary)
+    {
+        (uint term, ulong batch) = primary.Server.Replication.Token();
+        primary.Server.Replication.Node.Leading?.Demand(batch);
+        Assert.That(() => replica.Server.Replication.Reached(term, batch), Is.EqualTo(Garnet.Server.Replication.TokenState.Reached).After(WaitMs, 5));
+    }
+
+    /// <summary>All of database 0, and that the store is sound.</summary>
+    public static SortedDictionary<string, string> ContentOf(EmbeddedServer server)
+    {
+        Store store = server.Server.Store;
+        Assert.That(StoreCheck.Run(store), Is.Empty);
+        return StoreContent.Of(store, store.Namespaces.Id(0));
+    }
+
+    public static void AssertSame(EmbeddedServer primary, params EmbeddedServer[] replicas)
+    {
+        foreach (EmbeddedServer replica in replicas)
+        {
+            CatchUp(replica, primary);
+            Assert.That(ContentOf(replica), Is.EqualTo(ContentOf(primary)));
+        }
+    }
+}

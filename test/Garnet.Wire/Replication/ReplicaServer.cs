@@ -1,0 +1,90 @@
+using System.Globalization;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Replication;
+
+/// <summary>One server of a group: keeps its port, and its directory if it has one, over kills and restarts.</summary>
+internal sealed class ReplicaServer : IDisposable
+{
+    private const int TimeoutMs = 30_000;
+    private readonly DirectoryInfo? _directory;
+    private readonly string _flags;
+    private ServerProcess? _process;
+    private int _port;
+
+    public ReplicaServer(bool keepsData, string flags = "")
+    {
+        _ = Servers.Ours; // skips with the reason when it is not there
+        _directory = keepsData ? Directory.CreateTempSubdirectory("garnet-repl-") : null;
+        _flags = keepsData ? $"--dir {_directory!.FullName} --appendonly yes {flags}" : flags;
+        Start();
+    }
+
+    public int Port => _port;
+
+    public ServerProcess Process => _process!;
+
+    public RespConnection Connect() => new(_process!.Address);
+
+    public void Start(string moreFlags = "")
+    {
+        _process = ServerProcess.TryStartOurs($"{_flags} {moreFlags}".Trim(), _port) ?? throw new IgnoreException("our server is not built");
+        _port = _process.Address.Port;
+    }
+
+    /// <summary>Ends the process at once (SIGKILL).</summary>
+    public void Kill()
+    {
+        _process?.Dispose();
+        _process = null;
+    }
+
+    /// <summary>Makes it a replica and waits until batches come in.</summary>
+    public void Follow(ReplicaServer primary)
+    {
+        using RespConnection connection = Connect();
+        Assert.That(connection.Call("REPLICAOF", "127.0.0.1", primary.Port.ToString(CultureInfo.InvariantCulture)).Text, Does.StartWith("OK"));
+        AwaitLink();
+    }
+
+    public void AwaitLink()
+    {
+        using RespConnection connection = Connect();
+        Assert.That(() => Field(connection, "master_link_status"), Is.EqualTo("up").After(TimeoutMs, 20), Info);
+    }
+
+    /// <summary>A field of INFO.</summary>
+    public static string Field(RespConnection connection, string name)
+    {
+        foreach (string line in connection.Call("INFO", "everything").Text.Split("\r\n"))
+            if (line.StartsWith(name + ":", StringComparison.Ordinal)) return line[(name.Length + 1)..];
+        return "";
+    }
+
+    public long Number(string name)
+    {
+        using RespConnection connection = Connect();
+        return long.Parse(Field(connection, name), CultureInfo.InvariantCulture);
+    }
+
+    /// <summary>Waits until this replica shows all that its primary shows now.</summary>
+    public void CatchUp(ReplicaServer primary)
+    {
+        string token;
+        using (RespConnection connection = primary.Connect()) token = connection.Call("REPL", "TOKEN").Text;
+        using RespConnection own = Connect();
+        Assert.That(() => own.Call("REPL", "WAIT", token, "1000").ToString(), Is.EqualTo("+OK").After(TimeoutMs, 20), Info);
+    }
+
+    public string Info()
+    {
+        using RespConnection connection = Connect();
+        return connection.Call("INFO", "replication").Text;
+    }
+
+    public void Dispose()
+    {
+        Kill();
+        _directory?.Delete(recursive: true);
+    }
+}
