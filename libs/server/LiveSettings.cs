@@ -14,7 +14,7 @@ internal static class LiveSettings
             return null;
         }
 
-        foreach (string name in (ReadOnlySpan<string>)["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit", "requirepass", "timeout", "slowlog-log-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than", "latency-monitor-threshold"])
+        foreach (string name in (ReadOnlySpan<string>)["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit", "requirepass", "timeout", "maxmemory-clients", "slowlog-log-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than", "latency-monitor-threshold"])
         {
             if (table.TryFind(name, out _))
                 table.OnSet(name, Refresh);

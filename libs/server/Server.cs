@@ -317,7 +317,7 @@ public sealed class Server : IDisposable
         long soft = Settings.Network.OutputBufferLimits.Normal.SoftBytes;
         StallBytes = (int)Math.Min(soft > 0 ? soft : DefaultStallBytes, int.MaxValue / 2);
         PasswordRequired = Settings.Security.Password.Length > 0;
-        HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0;
+        HasIdleLimit = PasswordRequired || Settings.Network.TimeoutSeconds > 0 || Settings.Memory.ClientsShare != MemoryShare.None;
         foreach (Reactor reactor in _reactors)
             reactor.Nudge(); // one that waits without end does not know the new idle limit
         InspectSettings inspect = Settings.Inspect;

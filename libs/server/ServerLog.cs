@@ -19,6 +19,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void SlowReaderClosed(long id, string peer, long bytes) =>
         Write(LogLevel.Warning, 4, $"Client {id} ({peer}) does not read its replies: {bytes} bytes waiting, over its class limit; closed");
 
+    internal void ClientEvicted(long id, string peer, long bytes) =>
+        Write(LogLevel.Warning, 4, $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");
+
     internal void AcceptFailed(int errno, string reason) =>
         Write(LogLevel.Warning, 5, $"Cannot accept connections (errno {errno}): {reason}; trying again every 100 ms");
 

@@ -212,7 +212,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("expired_stale_perc", "0.00");
         Field("expired_time_cap_reached_count", 0);
         Field("evicted_keys", evicted);
-        Field("evicted_clients", 0);
+        Field("evicted_clients", server.Reactors.Sum(static reactor => reactor.ClientMemory.Evicted));
         Field("total_eviction_exceeded_time", 0);
         Field("current_eviction_exceeded_time", 0);
         Field("keyspace_hits", _totals.Hits);

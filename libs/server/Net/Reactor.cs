@@ -60,6 +60,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Figures = new ReactorFigures(server.Commands.Specs.Count);
         Held = new HeldReplies(this);
         SlowReaders = new SlowReaders(this);
+        ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
         _entries = server.Commands.Entries;
         Transport = transport;
@@ -76,6 +77,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>Limits on unsent replies.</summary>
     internal SlowReaders SlowReaders { get; }
+    internal ClientMemory ClientMemory { get; }
 
     /// <summary>Replies and commands that wait for the log.</summary>
     internal HeldReplies Held { get; }
@@ -318,6 +320,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         ResumeWaiting(waiting => waiting.DeadlineMs <= now);
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
+        ClientMemory.Bound();
         if (SlowReaders.AnyOverSoftLimit)
         {
             SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent
@@ -327,7 +330,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         EndRound();
     }
 
-    private void CloseWhere(Predicate<Connection> condition, Action<Connection> close)
+    internal void CloseWhere(Predicate<Connection> condition, Action<Connection> close)
     {
         for (int i = 0; i < _slotCount; i++)
         {
