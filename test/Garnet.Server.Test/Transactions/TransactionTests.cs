@@ -126,8 +126,8 @@ public sealed class TransactionTests
             Assert.That(server.Server.Changes.Watching);
         }
 
-        while (server.Server.Watches.Clients != 0) Thread.Yield();
-        Assert.That((server.Server.Watches.Keys, server.Server.Changes.Watching), Is.EqualTo((0L, false)));
+        while (server.Server.Changes.Watching) Thread.Yield(); // the last thing that ends
+        Assert.That((server.Server.Watches.Keys, server.Server.Watches.Clients), Is.EqualTo((0L, 0)));
     }
 
     [Test]
