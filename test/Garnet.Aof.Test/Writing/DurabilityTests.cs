@@ -135,7 +135,6 @@ internal sealed class DurabilityTests
         {
             bench.Clock.SetWall(byUs);
             ulong batch = bench.Put("key");
-            bench.AwaitWritten(batch);
             Bench.Until(() =>
             {
                 bench.Clock.Advance(SecondUs);
