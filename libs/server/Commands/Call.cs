@@ -49,6 +49,9 @@ internal unsafe ref struct Call
     /// <summary>False inside a transaction: what would wait answers as things are.</summary>
     internal readonly bool MayPark => (Client.Gate & Gate.Transaction) == 0;
 
+    /// <summary>When a command that waits gives up, Unix milliseconds: after so many (0 = never), at once where it may not wait.</summary>
+    internal readonly long UntilMs(long timeoutMs) => !MayPark ? NowMs : timeoutMs == 0 ? long.MaxValue : NowMs + timeoutMs;
+
     /// <summary>The key at the command's first key position, hashed when it was framed.</summary>
     internal readonly KeyRef Key
     {

@@ -107,12 +107,10 @@ internal readonly struct WaitAof : ICommand
             return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
         ulong batch = call.Client.LastWrite;
         call.Server.Replication.Node.Leading?.Demand(batch);
-        var wait = new AckWait(call.Server, batch, (int)local, (int)replicas, UntilMs(ref call, timeout));
+        var wait = new AckWait(call.Server, batch, (int)local, (int)replicas, call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);
         return Reply.Parked;
     }
-
-    private static long UntilMs(ref Call call, long timeout) => !call.MayPark ? call.NowMs : timeout == 0 ? long.MaxValue : call.NowMs + timeout;
 }

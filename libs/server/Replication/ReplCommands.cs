@@ -62,7 +62,7 @@ internal readonly struct ReplWait : ICommand
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
-        var wait = new BatchWait(call.Server.Replication, term, batch, timeout == 0 ? long.MaxValue : call.NowMs + timeout);
+        var wait = new BatchWait(call.Server.Replication, term, batch, call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

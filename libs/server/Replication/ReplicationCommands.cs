@@ -114,7 +114,7 @@ internal readonly struct Wait : ICommand
             return call.Fail(Fault.TimeoutNegative);
         ulong batch = call.Client.LastWrite;
         replication.Node.Leading?.Demand(batch);
-        var wait = new ReplicaWait(replication, batch, (int)Math.Clamp(replicas, 0, int.MaxValue), !call.MayPark ? call.NowMs : timeout == 0 ? long.MaxValue : call.NowMs + timeout);
+        var wait = new ReplicaWait(replication, batch, (int)Math.Clamp(replicas, 0, int.MaxValue), call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

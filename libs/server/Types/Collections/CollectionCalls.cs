@@ -28,6 +28,15 @@ internal static class CollectionCalls
         return call.Store.Examine(in key, ref look, quiet);
     }
 
+    /// <summary>Replies how many entries the collection under the call's key has, 0 without one.</summary>
+    internal static Reply Count(ref Call call, RecordKind kind)
+    {
+        var look = default(CountLook);
+        if (Examine(ref call, ref look) == Outcome.NotFound)
+            return call.Int(0);
+        return look.Kind == kind ? call.Int(look.Count) : call.Fail(Fault.WrongType);
+    }
+
     /// <summary>The reply after a look that has written it, unless the record was of another kind.</summary>
     internal static Reply Done(ref Call call, bool wrongKind) => wrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
 }

@@ -19,19 +19,32 @@ internal unsafe struct RandomChoice : IExamine
     private bool _withValues;
     private RandomBits _random;
 
-    internal EntryForm Form;
-    internal RecordKind Kind;
-    internal bool WrongKind;
+    private EntryForm _form;
+    private RecordKind _kind;
+    private bool _wrongKind;
+    private bool _single; // no number was given: the reply is one entry
 
-    /// <summary>True if no number was given: the reply is one entry.</summary>
-    internal bool Single { get; private set; }
-
-    /// <summary>Reads <c>key [count [WITHVALUES]]</c>; on false the error has been written.</summary>
-    internal static bool TryParse(ref Call call, ReadOnlySpan<byte> option, out RandomChoice choice, out Reply failed)
+    /// <summary>Replies random entries of the collection under the call's key, as <c>key [count [option]]</c> asks.</summary>
+    internal static Reply Run(ref Call call, ReadOnlySpan<byte> option, EntryForm form, RecordKind kind)
     {
-        choice = new RandomChoice { _to = call.Out, Single = call.Count == 2, _wanted = 1, _random = RandomBits.Create() };
+        if (!TryParse(ref call, option, out RandomChoice choice, out Reply failed))
+            return failed;
+        choice._form = form;
+        choice._kind = kind;
+        if (CollectionCalls.Examine(ref call, ref choice) != Outcome.NotFound)
+            return CollectionCalls.Done(ref call, choice._wrongKind);
+        if (choice._single)
+            return call.Null();
+        call.Out.Array(0);
+        return Reply.Sent;
+    }
+
+    // On false the error has been written.
+    private static bool TryParse(ref Call call, ReadOnlySpan<byte> option, out RandomChoice choice, out Reply failed)
+    {
+        choice = new RandomChoice { _to = call.Out, _single = call.Count == 2, _wanted = 1, _random = RandomBits.Create() };
         failed = Reply.Sent;
-        if (choice.Single)
+        if (choice._single)
             return true;
         if (!call.TryInt64(2, out choice._wanted))
             failed = call.Fail(Fault.NotAnInteger);
@@ -47,11 +60,11 @@ internal unsafe struct RandomChoice : IExamine
 
     public void Look(ref RecordEdit record)
     {
-        WrongKind = record.Kind != Kind;
-        if (WrongKind)
+        _wrongKind = record.Kind != _kind;
+        if (_wrongKind)
             return;
         long live = CountLive(ref record);
-        if (Single)
+        if (_single)
             ReplySingle(ref record, live);
         else if (_wanted < 0)
             ReplyRepeats(ref record, live);
@@ -59,7 +72,7 @@ internal unsafe struct RandomChoice : IExamine
             ReplyDifferent(ref record, live);
     }
 
-    private readonly long CountLive(ref RecordEdit record) => Form == EntryForm.Pair ? Hashes.HashCommands.CountLive(ref record) : Root.Count(record.Value);
+    private readonly long CountLive(ref RecordEdit record) => _form == EntryForm.Pair ? Hashes.HashCommands.CountLive(ref record) : Root.Count(record.Value);
 
     private void ReplySingle(ref RecordEdit record, long live)
     {
@@ -88,7 +101,7 @@ internal unsafe struct RandomChoice : IExamine
 
         // One pass: each entry is taken with the chance that leaves the right number.
         var walk = default(MemberWalk);
-        while (wanted > 0 && walk.Next(ref record, Form))
+        while (wanted > 0 && walk.Next(ref record, _form))
         {
             if (walk.Current.IsDue(record.NowMs))
                 continue;
@@ -118,14 +131,14 @@ internal unsafe struct RandomChoice : IExamine
         const int TriesMax = 100;
         for (int tries = 0; tries < TriesMax; tries++)
         {
-            Entry entry = Members.Random(ref record, Form, ref _random);
+            Entry entry = Members.Random(ref record, _form, ref _random);
             if (!entry.IsDue(record.NowMs))
                 return entry;
         }
 
         var walk = default(MemberWalk);
         ulong skip = _random.Below((ulong)live);
-        while (walk.Next(ref record, Form) && (walk.Current.IsDue(record.NowMs) || skip-- > 0))
+        while (walk.Next(ref record, _form) && (walk.Current.IsDue(record.NowMs) || skip-- > 0))
         {
         }
 
@@ -141,7 +154,7 @@ internal unsafe struct RandomChoice : IExamine
         _to.Bulk(entry.KeySpan);
         if (!_withValues)
             return;
-        if (Form == EntryForm.Scored)
+        if (_form == EntryForm.Scored)
             _to.Double(entry.Score);
         else
             _to.Bulk(entry.ValueSpan);

@@ -198,13 +198,7 @@ internal readonly struct HLen : ICommand
 {
     public static CommandSpec Spec => HashCommands.Spec("HLEN", 2, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key", "Returns the number of fields of a hash.");
 
-    public static Reply Run(ref Call call)
-    {
-        var look = default(CountLook);
-        if (CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound)
-            return call.Int(0);
-        return look.Kind == RecordKind.Hash ? call.Int(look.Count) : call.Fail(Fault.WrongType);
-    }
+    public static Reply Run(ref Call call) => CollectionCalls.Count(ref call, RecordKind.Hash);
 }
 
 internal readonly struct HDel : ICommand

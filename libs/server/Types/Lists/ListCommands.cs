@@ -163,13 +163,7 @@ internal readonly struct LLen : ICommand
 {
     public static CommandSpec Spec => ListCommands.Spec("LLEN", 2, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key", "Returns the number of elements of a list.") with { Complexity = "O(1)" };
 
-    public static Reply Run(ref Call call)
-    {
-        var look = default(CountLook);
-        if (CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound)
-            return call.Int(0);
-        return look.Kind == RecordKind.List ? call.Int(look.Count) : call.Fail(Fault.WrongType);
-    }
+    public static Reply Run(ref Call call) => CollectionCalls.Count(ref call, RecordKind.List);
 }
 
 internal readonly struct LIndex : ICommand

@@ -134,13 +134,7 @@ internal readonly struct SCard : ICommand
 {
     public static CommandSpec Spec => SetCommands.Spec("SCARD", 2, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key", "Returns the number of members of a set.");
 
-    public static Reply Run(ref Call call)
-    {
-        var look = default(CountLook);
-        if (CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound)
-            return call.Int(0);
-        return look.Kind == RecordKind.Set ? call.Int(look.Count) : call.Fail(Fault.WrongType);
-    }
+    public static Reply Run(ref Call call) => CollectionCalls.Count(ref call, RecordKind.Set);
 }
 
 internal readonly struct SMembers : ICommand
@@ -177,21 +171,8 @@ internal readonly struct SRandMember : ICommand
 {
     public static CommandSpec Spec => SetCommands.Spec("SRANDMEMBER", -2, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", "key [count]", "Returns random members of a set.") with { Complexity = "O(N)", Tips = "nondeterministic_output" };
 
-    public static Reply Run(ref Call call)
-    {
-        if (call.Count > 3)
-            return call.Fail(Fault.Syntax);
-        if (!RandomChoice.TryParse(ref call, default, out RandomChoice choice, out Reply failed))
-            return failed;
-        choice.Form = EntryForm.Member;
-        choice.Kind = RecordKind.Set;
-        if (CollectionCalls.Examine(ref call, ref choice) != Outcome.NotFound)
-            return CollectionCalls.Done(ref call, choice.WrongKind);
-        if (choice.Single)
-            return call.Null();
-        call.Out.Array(0);
-        return Reply.Sent;
-    }
+    public static Reply Run(ref Call call) =>
+        call.Count > 3 ? call.Fail(Fault.Syntax) : RandomChoice.Run(ref call, default, EntryForm.Member, RecordKind.Set);
 }
 
 internal readonly struct SMove : ICommand

@@ -245,13 +245,7 @@ internal readonly struct ZCard : ICommand
 {
     public static CommandSpec Spec => SortedSetCommands.Spec("ZCARD", 2, SortedSetCommands.ReadFast, "RO", "key", "Returns the number of members of a sorted set.") with { Complexity = "O(1)" };
 
-    public static Reply Run(ref Call call)
-    {
-        var look = default(CountLook);
-        if (CollectionCalls.Examine(ref call, ref look) == Outcome.NotFound)
-            return call.Int(0);
-        return look.Kind == RecordKind.SortedSet ? call.Int(look.Count) : call.Fail(Fault.WrongType);
-    }
+    public static Reply Run(ref Call call) => CollectionCalls.Count(ref call, RecordKind.SortedSet);
 }
 
 internal readonly struct ZRank : ICommand
@@ -272,19 +266,7 @@ internal readonly struct ZRandMember : ICommand
 {
     public static CommandSpec Spec => SortedSetCommands.Spec("ZRANDMEMBER", -2, SortedSetCommands.ReadSlow, "RO ACCESS", "key [count [WITHSCORES]]", "Returns random members of a sorted set.") with { Since = "6.2.0", Complexity = "O(N)", Tips = "nondeterministic_output" };
 
-    public static Reply Run(ref Call call)
-    {
-        if (!RandomChoice.TryParse(ref call, "WITHSCORES"u8, out RandomChoice choice, out Reply failed))
-            return failed;
-        choice.Form = EntryForm.Scored;
-        choice.Kind = RecordKind.SortedSet;
-        if (CollectionCalls.Examine(ref call, ref choice) != Outcome.NotFound)
-            return CollectionCalls.Done(ref call, choice.WrongKind);
-        if (choice.Single)
-            return call.Null();
-        call.Out.Array(0);
-        return Reply.Sent;
-    }
+    public static Reply Run(ref Call call) => RandomChoice.Run(ref call, "WITHSCORES"u8, EntryForm.Scored, RecordKind.SortedSet);
 }
 
 internal readonly struct ZScan : ICommand
