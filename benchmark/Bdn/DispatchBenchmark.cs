@@ -9,7 +9,7 @@ namespace Garnet.Bdn;
 /// A command from socket to socket inside a running server, in batches of a hundred: receiving, framing, the way through the command
 /// table, the store, the reply. Time per command; the allocations of the server's threads count.
 /// </summary>
-[MemoryDiagnoser]
+[MemoryDiagnoser, MaxIterationCount(20)]
 public class DispatchBenchmark : IDisposable
 {
     private const int Batch = 100;

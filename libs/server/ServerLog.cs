@@ -42,6 +42,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void SaveDue(long changes, long seconds) => Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
+    internal void SavesBeforeStop() => Write(LogLevel.Information, 9, "Taking a snapshot before the end");
+
     internal void LogGrown(long bytes) => Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");
 
     internal void Saved(long records, long bytes, long ms) =>

@@ -61,6 +61,10 @@ internal sealed class RunningPeer : IDisposable
         return running;
     }
 
+    /// <summary>A field of INFO, empty if the server does not have it.</summary>
+    public string Field(string section, string name) =>
+        Ask($"INFO {section}").Split('\n').FirstOrDefault(line => line.StartsWith(name + ":", StringComparison.Ordinal))?[(name.Length + 1)..].Trim() ?? "";
+
     /// <summary>The beginning of the reply to an inline command; empty if nobody answers.</summary>
     public string Ask(string command)
     {

@@ -13,7 +13,7 @@ internal static class SnapshotLoads
     {
         report.Line($"{options.BigKeys:N0} keys of 16 + {Cell.ValueBytes} bytes, SET p1 c{Connections} over all of them; medians over windows of {WindowSeconds} s, latency in us.");
         report.Line("");
-        report.Head("system", "alone: ops/s", "p50", "p99", "p99.9", "during BGSAVE: ops/s", "p50", "p99", "p99.9", "max", "BGSAVE s", "RSS MiB before / most during");
+        report.Head("system", "alone: ops/s", "p50", "p99", "p99.9", "during BGSAVE: ops/s", "p50", "p99", "p99.9", "max", "BGSAVE s", "fork or cut us", "RSS MiB before / most during");
         foreach (Peer peer in peers)
         {
             peer.Clear();
@@ -35,7 +35,7 @@ internal static class SnapshotLoads
             while (!running.Ask("INFO persistence").Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
             if (during.Count > 1) during.RemoveAt(during.Count - 1); // it ended in this one
             report.Row([peer.Name, .. Texts(alone), .. Texts(during), Statistics.Text(during.Max(static m => m.Max) / 1e3, "F0"),
-                Statistics.Text(during.Count * WindowSeconds, "F1"), $"{before >> 20} / {most >> 20}"]);
+                Statistics.Text(during.Count * WindowSeconds, "F1"), running.Field("stats", "latest_fork_usec"), $"{before >> 20} / {most >> 20}"]);
         }
         report.Line("");
     }

@@ -77,6 +77,8 @@ internal readonly struct Shutdown : ICommand
             return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // without a directory nothing can be saved
         if (saves is not null && (save || (!noSave && call.Server.Settings.Persistence.Save.Rules.Count > 0)))
             return SaveFirst(ref call, saves);
+        if (noSave && call.Server.Keeper is { } keeper)
+            keeper.SavesAtStop = false;
         call.Server.Log.ShutdownAsked();
         call.Server.RequestStop();
         return Reply.Close;

@@ -220,7 +220,8 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("pubsub_channels", server.Channels.CountNames(PubSub.ChannelKind.Channel));
         Field("pubsub_patterns", server.Channels.CountNames(PubSub.ChannelKind.Pattern));
         Field("pubsubshard_channels", server.Channels.CountNames(PubSub.ChannelKind.Shard));
-        foreach (string name in (ReadOnlySpan<string>)["latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"])
+        Field("latest_fork_usec", server.Keeper?.Saves?.LastCutUs ?? 0); // what stops everybody meanwhile: there the fork, here the cut
+        foreach (string name in (ReadOnlySpan<string>)["total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"])
             Field(name, 0);
         Field("tracking_total_keys", server.Tracker.Keys);
         Field("tracking_total_items", server.Tracker.Items);

@@ -201,12 +201,17 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Takes over <c>appendfsync</c>.</summary>
     internal void TakeSyncPolicy() => _aofSettings.Sync = PolicyOf(_settings.AppendSync);
 
-    /// <summary>The last batch is closed, written and synced; after the reactors have ended.</summary>
+    /// <summary>Whether the stop takes a last snapshot if one is due; SHUTDOWN NOSAVE says no.</summary>
+    internal bool SavesAtStop { get; set; } = true;
+
+    /// <summary>A last snapshot if one is due, then the last batch is closed, written and synced; after the reactors have ended.</summary>
     internal void Stop()
     {
         if (_stopped)
             return;
         _timer?.Dispose();
+        if (SavesAtStop && !_loading && Trouble is null)
+            Saves?.TakeLast();
         Saves?.Cancel();
         if (!_loading)
             _aof?.Stop();

@@ -13,6 +13,9 @@ namespace Garnet.Server.Persistence;
 /// </summary>
 internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
 {
+    /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
+    private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
+
     private readonly Lock _gate = new();
     private CancellationTokenSource _cancellation = new();
     private Thread? _thread;
@@ -31,6 +34,9 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
 
     /// <summary>How long the last snapshot took, ms; -1 if there was none.</summary>
     internal long LastMs { get; private set; } = -1;
+
+    /// <summary>How long the cut of the last snapshot stopped writers, microseconds; 0 if there was none.</summary>
+    internal long LastCutUs { get; private set; }
 
     /// <summary>Snapshots published since the start.</summary>
     internal long Published { get; private set; }
@@ -82,6 +88,21 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
             return;
         log.LogGrown(grown);
         TryStart();
+    }
+
+    /// <summary>
+    /// The snapshot of an orderly stop, taken before this returns. Without a log, save points ask for it whatever it costs; with one, it
+    /// is only to spare the next start a long replay, and taken where that is worth more than it costs.
+    /// </summary>
+    internal void TakeLast()
+    {
+        bool due = keeper.HasLog
+            ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
+            : settings.Save.Rules.Count > 0 && Changes > 0;
+        if (!due || server.Replication.IsReplica || TryStart() == 0) // a replica's data come from its primary
+            return;
+        log.SavesBeforeStop();
+        Volatile.Read(ref _thread)?.Join();
     }
 
     /// <summary>Bytes of the last snapshot, 0 if there was none since the start.</summary>
@@ -168,6 +189,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
         var taker = new SnapshotTaker(server.Store, directory, clock) { AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate };
         SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
+        LastCutUs = saved.Figures.CutUs;
         if (saved.State != SnapshotState.Whole)
         {
             log.SaveFailed(saved.State == SnapshotState.OutOfRoom ? "writers changed more than the snapshot may keep in memory; take it when there is less load" : "the server stops");

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using System.Globalization;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Persistence;
@@ -25,7 +27,7 @@ internal sealed class DataServer : IDisposable
     public void Start()
     {
         _ = Servers.Ours; // skips with the reason when it is not there
-        _process = ServerProcess.TryStartOurs($"--dir {Path} --appendonly yes {_flags}".TrimEnd()) ?? throw new IgnoreException("our server is not built");
+        _process = ServerProcess.TryStartOurs($"--dir {Path} {(_flags.Contains("--appendonly", StringComparison.Ordinal) ? "" : "--appendonly yes ")}{_flags}".TrimEnd()) ?? throw new IgnoreException("our server is not built");
     }
 
     /// <summary>Ends the process at once (SIGKILL).</summary>
@@ -33,6 +35,14 @@ internal sealed class DataServer : IDisposable
     {
         _process?.Dispose();
         _process = null;
+    }
+
+    /// <summary>Ends the process in order, as a service manager does.</summary>
+    public void Terminate()
+    {
+        using (Process kill = System.Diagnostics.Process.Start("kill", ["-TERM", Process.Pid.ToString(CultureInfo.InvariantCulture)])) kill.WaitForExit();
+        Process.WaitForExit();
+        Kill();
     }
 
     /// <summary>Ends the process in order, by SHUTDOWN.</summary>

@@ -35,6 +35,47 @@ public sealed class PersistenceTests
     }
 
     [Test]
+    public void Without_a_log_save_points_keep_the_data_over_an_orderly_stop()
+    {
+        using DataServer server = new("--appendonly no --save \"3600 1000000\"");
+        using (RespConnection connection = server.Connect()) connection.Call("SET", "k", "v");
+        server.Terminate();
+        server.Start();
+        using (RespConnection connection = server.Connect())
+        {
+            Assert.That(connection.Call("GET", "k").Text, Is.EqualTo("v"));
+            connection.Call("SET", "k", "w");
+        }
+        server.Stop(); // SHUTDOWN NOSAVE
+        server.Start();
+        using RespConnection again = server.Connect();
+        Assert.That(again.Call("GET", "k").Text, Is.EqualTo("v"));
+    }
+
+    [Test]
+    public void A_long_log_of_a_small_store_is_spared_the_next_start_by_a_snapshot()
+    {
+        using DataServer server = new("--appendfsync no --auto-aof-rewrite-percentage 0");
+        string value = new('v', 1 << 20);
+        using (RespConnection connection = server.Connect())
+        {
+            connection.Call("SET", "k", value);
+            server.Terminate();
+            server.Start();
+        }
+        using (RespConnection connection = server.Connect())
+        {
+            Assert.That(Snapshots(server), Is.Zero, "too little for a snapshot");
+            for (int i = 0; i < 70; i++) connection.Call("SET", "k", value);
+        }
+        server.Terminate();
+        server.Start();
+        using RespConnection again = server.Connect();
+        Assert.That(again.Call("STRLEN", "k").ToString(), Is.EqualTo(":1048576"));
+        Assert.That(Snapshots(server), Is.EqualTo(1));
+    }
+
+    [Test]
     public void Flushes_and_swaps_stand_in_the_log_in_their_order()
     {
         using DataServer server = new("--appendfsync always");
@@ -122,6 +163,8 @@ public sealed class PersistenceTests
         connection.Call("SET", "other", "seven");
         connection.Call("SELECT", "0");
     }
+
+    private static int Snapshots(DataServer server) => Directory.GetFiles(server.Path, "*.snap", SearchOption.AllDirectories).Length;
 
     private static void Check(RespConnection connection)
     {

@@ -15,4 +15,6 @@ public readonly record struct SnapshotFigures
     public int PartitionsDone { get; init; }
     /// <summary>Partitions there are.</summary>
     public int PartitionsTotal { get; init; }
+    /// <summary>How long the cut stopped writers, from the first partition's lock to the last one's release, microseconds.</summary>
+    public long CutUs { get; init; }
 }

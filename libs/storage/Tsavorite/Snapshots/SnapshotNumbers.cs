@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -27,12 +29,13 @@ internal sealed unsafe class SnapshotNumbers
             if (Running != null) throw new InvalidOperationException("A snapshot is running already.");
             if (_number + 1 - _whole >= Stamps) Restamp();
             StoreSnapshot snapshot = new(_core, options);
+            long began = Stopwatch.GetTimestamp();
             ulong batch = _core.Exclusive(0, [], () =>
             {
                 snapshot.Cut(++_number);
                 Running = snapshot;
             });
-            snapshot.Begun(_core.Logging ? batch : batchOfOthers);
+            snapshot.Begun(_core.Logging ? batch : batchOfOthers, (long)Stopwatch.GetElapsedTime(began).TotalMicroseconds);
             return snapshot;
         }
     }

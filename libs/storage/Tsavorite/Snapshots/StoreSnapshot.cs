@@ -23,7 +23,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private readonly int _holdsPerStep;
     private int[] _databases;
     private HashSet<ulong>? _orphaned;
-    private long _records, _bytes, _saved;
+    private long _records, _bytes, _saved, _cutUs;
     private volatile SnapshotState _state;
     private bool _disposed;
 
@@ -57,6 +57,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         BufferedBytes = _buffers.Bytes,
         PartitionsDone = _walk.Done,
         PartitionsTotal = Partitions,
+        CutUs = _cutUs,
     };
 
     internal bool Behind => _buffers.Behind && _state == SnapshotState.Running;
@@ -120,7 +121,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         }
     }
 
-    internal void Begun(ulong batch) => Batch = batch;
+    internal void Begun(ulong batch, long cutUs) => (Batch, _cutUs) = (batch, cutUs);
 
     /// <summary>False for records of ids given up and chunks whose root was gone before the cut; else the database it stood in then.</summary>
     internal bool Includes(byte* record, out int database)
