@@ -26,6 +26,9 @@ internal sealed record Cell(string Operation, int Pipeline, int Connections, lon
     public static Cell[] Durable() =>
         [new Cell("set", 1, 64, SmallKeys), new Cell("set", 16, 16, SmallKeys), new Cell("set", 16, 64, SmallKeys), new Cell("set", 100, 16, SmallKeys)];
 
+    /// <summary>What waiting for the disk costs, by how many wait.</summary>
+    public static Cell[] Waiting() => [.. from c in (int[])[1, 4, 16, 64, 256] select new Cell("set", 1, c, SmallKeys)];
+
     public static Cell[] Big(long keys) =>
         [.. from p in (int[])[100, 16] from op in (string[])["get", "set"] select new Cell(op, p, 16, keys)];
 }

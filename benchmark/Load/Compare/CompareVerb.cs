@@ -23,6 +23,9 @@ internal static class CompareVerb
             case "durable":
                 Rounds.Run(options, peers, Cell.Durable(), report);
                 break;
+            case "always":
+                Rounds.Run(options, peers, Cell.Waiting(), report);
+                break;
             case "recover":
                 Recoveries.Run(options, peers, report);
                 break;

@@ -64,7 +64,7 @@ internal sealed record Peer(string Name, string Program, string Flags)
                 "ours" => $"{common} {options.OursFlags}".TrimEnd(),
                 "redis" => common + " --appendonly yes --protected-mode no",
                 // Its default device does not start on every kernel; RandomAccess does.
-                _ => plain.Flags + " --aof --recover --checkpointdir {1} --device-type RandomAccess" + (parts[1] == "aof1s" ? " --aof-commit-freq 1000" : ""),
+                _ => plain.Flags + " --aof --recover --checkpointdir {1} --device-type RandomAccess" + parts[1] switch { "aof1s" => " --aof-commit-freq 1000", "aofwait" => " --aof-commit-wait", _ => "" },
             },
         };
     }
