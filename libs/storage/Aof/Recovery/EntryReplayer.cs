@@ -11,19 +11,24 @@ namespace Garnet.Aof.Recovery;
 /// </summary>
 internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session, Sketch? sketch = null)
 {
+    private const int AheadMax = 16;
+    private readonly Pending[] _pending = new Pending[AheadMax];
+
     public void Apply(ReplayBlock block, in ReplaySlice slice)
     {
         byte* at = block.At(slice), end = at + slice.Bytes;
-        for (uint i = 0; i < slice.Entries; i++)
+        // What follows an operation on the whole store is looked at only after it: it changes what a database's number means.
+        uint aheadMax = slice.IsOrdered ? 1u : AheadMax;
+        for (uint done = 0; done < slice.Entries;)
         {
-            if (!EntryHeader.TryRead(new ReadOnlySpan<byte>(at, (int)(end - at)), out EntryHeader entry))
-                throw Bad(slice, "an entry does not fit into its lane");
-            if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
-            byte* keyBytes = at + EntryHeader.Bytes, arguments = keyBytes + entry.KeyBytes;
-            var argumentSpan = new ReadOnlySpan<byte>(arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
-            if (slice.IsOrdered && ReplayTable.IsControl(entry.Operation)) ApplyControl(store, slice, entry, argumentSpan);
-            else ApplyKeyed(slice, entry, keyBytes, argumentSpan);
-            at += entry.EntryBytes;
+            Span<Pending> pending = _pending.AsSpan(0, (int)Math.Min(aheadMax, slice.Entries - done));
+            Decode(slice, pending, ref at, end);
+            foreach (ref Pending entry in pending)
+            {
+                if (entry.Bucket != 0) store.PrefetchRecord(entry.Key, entry.Bucket);
+            }
+            foreach (ref Pending entry in pending) Apply(slice, entry);
+            done += (uint)pending.Length;
         }
         if (at != end) throw Bad(slice, "a lane is longer than its entries");
     }
@@ -44,11 +49,36 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
             throw Bad(slice, $"operation {entry.Operation} on the whole store, or its arguments, are not known");
     }
 
-    private void ApplyKeyed(in ReplaySlice slice, in EntryHeader entry, byte* keyBytes, ReadOnlySpan<byte> arguments)
+    // Buckets are asked for here and records next, so that the memory's answers for all of them overlap (RESULTS, recover).
+    private void Decode(in ReplaySlice slice, Span<Pending> pending, ref byte* at, byte* end)
     {
-        KeyRef key = store.Key(keyBytes, entry.KeyBytes, store.Namespaces.Id(entry.Database));
-        sketch?.Announce(key.Hash, slice.Batch);
-        if (!table.Apply(session, entry.Operation, key, arguments)) throw Refused(slice, entry);
+        foreach (ref Pending next in pending)
+        {
+            if (!EntryHeader.TryRead(new ReadOnlySpan<byte>(at, (int)(end - at)), out EntryHeader entry))
+                throw Bad(slice, "an entry does not fit into its lane");
+            if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
+            byte* key = at + EntryHeader.Bytes;
+            next = new Pending { Entry = entry, Arguments = key + entry.KeyBytes };
+            if (!slice.IsOrdered || !ReplayTable.IsControl(entry.Operation))
+            {
+                next.Key = store.Key(key, entry.KeyBytes, store.Namespaces.Id(entry.Database));
+                next.Bucket = store.PrefetchBucket(next.Key);
+            }
+            at += entry.EntryBytes;
+        }
+    }
+
+    private void Apply(in ReplaySlice slice, in Pending pending)
+    {
+        ref readonly EntryHeader entry = ref pending.Entry;
+        var arguments = new ReadOnlySpan<byte>(pending.Arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
+        if (pending.Bucket == 0)
+        {
+            ApplyControl(store, slice, entry, arguments);
+            return;
+        }
+        sketch?.Announce(pending.Key.Hash, slice.Batch);
+        if (!table.Apply(session, entry.Operation, pending.Key, arguments)) throw Refused(slice, entry);
     }
 
     private GarnetException Refused(in ReplaySlice slice, in EntryHeader entry)
@@ -65,4 +95,13 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     private static GarnetException Bad(in ReplaySlice slice, string why) => new(ExitKind.Data,
         $"the log cannot be replayed: {slice.File}, offset {slice.FileOffset}, batch {slice.Batch}", $"{why}, though the checksums hold",
         "A newer server may have written it: start that version. Otherwise keep a copy of the directory and ask for help.");
+
+    private struct Pending
+    {
+        public EntryHeader Entry;
+        public KeyRef Key;
+        /// <summary>0 for an operation on the whole store.</summary>
+        public nint Bucket;
+        public byte* Arguments;
+    }
 }
