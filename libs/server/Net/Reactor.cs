@@ -72,6 +72,13 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal int Index { get; }
     internal Store Store { get; }
     internal StoreSession Session { get; }
+
+    /// <summary>Wall clock of this round, Unix milliseconds. The session's clock is the same but for reads on a replica.</summary>
+    internal long NowMs { get; private set; }
+
+    /// <summary>True while the running command keeps a replica's state as it is (Z5).</summary>
+    internal bool HoldsState { get; set; }
+
     internal RespWriter Out { get; }
     internal ReactorFigures Figures { get; }
 
@@ -235,7 +242,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private void Round()
     {
         int ready = Transport.Wait(WaitMs());
-        Session.NowMs = Server.Clock.UnixMs;
+        Session.NowMs = NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
         if (Held.Waits)
             Held.Release();
@@ -245,7 +252,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         ExecuteBatch();
         EndRound();
         _receive.Reset();
-        if (Session.NowMs >= _nextTickMs)
+        if (NowMs >= _nextTickMs)
             Tick();
     }
 
@@ -315,7 +322,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Tick()
     {
-        long now = Session.NowMs;
+        long now = NowMs;
         _nextTickMs = now + TickMs;
         ResumeWaiting(waiting => waiting.DeadlineMs <= now);
         if (Server.HasIdleLimit)

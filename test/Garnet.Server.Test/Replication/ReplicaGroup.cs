@@ -9,7 +9,7 @@ internal static class ReplicaGroup
     private const int WaitMs = 30_000;
 
     /// <summary>A replica of the port, which may be a proxy's.</summary>
-    public static EmbeddedServer ReplicaOf(int port, Action<ServerSettings>? adjust = null) => new(adjust: settings =>
+    public static EmbeddedServer ReplicaOf(int port, Action<ServerSettings>? adjust = null, Garnet.Common.Time.IClock? clock = null) => new(clock: clock, adjust: settings =>
     {
         settings.Replication.ReplicaOf = ["127.0.0.1", port.ToString(CultureInfo.InvariantCulture)];
         adjust?.Invoke(settings);
