@@ -62,6 +62,7 @@ internal sealed unsafe class Connection
     internal ulong LastWrite;        // the batch of its last change, 0 if it made none
     internal long ReadUntilMs;       // until when its next read on a replica waits, Unix milliseconds; 0 = it does not wait
     internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
+    internal bool HoldsState;        // its running command keeps a replica's state as it is (Z5)
     internal long OverSoftLimitSinceMs;
 
     // Session: what commands see.

@@ -76,9 +76,6 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Wall clock of this round, Unix milliseconds. The session's clock is the same but for reads on a replica.</summary>
     internal long NowMs { get; private set; }
 
-    /// <summary>True while the running command keeps a replica's state as it is (Z5).</summary>
-    internal bool HoldsState { get; set; }
-
     internal RespWriter Out { get; }
     internal ReactorFigures Figures { get; }
 

@@ -58,7 +58,7 @@ internal sealed partial class Replication
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
-        if (call.Reactor.HoldsState)
+        if (call.Client.HoldsState)
             return Run(ref call, entry);
         if (client.ReadsAnyState)
             return RunAsOf(ref call, entry);
@@ -94,14 +94,14 @@ internal sealed partial class Replication
         ReadPoint point = Applied.Point;
         if (!Applied.TryHold())
             return Await(ref call, point);
-        call.Reactor.HoldsState = true;
+        call.Client.HoldsState = true;
         try
         {
             return RunAsOf(ref call, entry);
         }
         finally
         {
-            call.Reactor.HoldsState = false;
+            call.Client.HoldsState = false;
             call.Client.ReadUntilMs = 0;
             Applied.Release();
         }

@@ -14,7 +14,7 @@ public sealed class ReplicaExpiryTests
         using EmbeddedServer primary = new(clock: clock);
         using EmbeddedServer fast = Replica(primary, HourMs), slow = Replica(primary, -HourMs);
         using TestClient writer = new(primary.Server.Port), one = new(fast.Server.Port), two = new(slow.Server.Port);
-        writer.Call("DEBUG", "SET-ACTIVE-EXPIRE", "0"); // nothing removes what is due
+        primary.Server.Store.PauseExpiry(true); // nothing removes what is due
         writer.Call("SET", "k", "v", "PX", "60000");
         writer.Call("SET", "stays", "v");
         AssertShown(primary, [fast, slow], [one, two], ["v", "1", "[k stays]", "[v 1]"]);
@@ -33,7 +33,7 @@ public sealed class ReplicaExpiryTests
         var clock = new ShiftedClock();
         using EmbeddedServer primary = new(clock: clock);
         using var writer = new TestClient(primary.Server.Port);
-        writer.Call("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+        primary.Server.Store.PauseExpiry(true);
         writer.Call("SET", "k", "v", "PX", "60000");
         using EmbeddedServer before = Replica(primary, HourMs);
         ReplicaGroup.CatchUp(before, primary);
