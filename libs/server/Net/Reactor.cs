@@ -72,10 +72,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal int Index { get; }
     internal Store Store { get; }
     internal StoreSession Session { get; }
-
-    /// <summary>Wall clock of this round, Unix milliseconds. The session's clock is the same but for reads on a replica.</summary>
-    internal long NowMs { get; private set; }
-
+    internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (Z6)
     internal RespWriter Out { get; }
     internal ReactorFigures Figures { get; }
 
