@@ -13,7 +13,7 @@ internal sealed class EmbeddedServer : IDisposable
 {
     private readonly TcpClient _client;
 
-    internal EmbeddedServer(IWriteLog? log = null, DataDirectory? directory = null, AppendSync sync = AppendSync.Everysec, Action<ServerSettings>? adjust = null)
+    internal EmbeddedServer(IWriteLog? log = null, DataDirectory? directory = null, AppendSync sync = AppendSync.Everysec, Action<ServerSettings>? adjust = null, IClock? clock = null)
     {
         var settings = new ServerSettings();
         var table = new SettingTable();
@@ -25,7 +25,7 @@ internal sealed class EmbeddedServer : IDisposable
         settings.Persistence.AppendOnly = directory is not null;
         settings.Persistence.AppendSync = sync;
         adjust?.Invoke(settings);
-        Server = new Server(settings, table, NullLogger.Instance, SystemClock.Instance, log, directory);
+        Server = new Server(settings, table, NullLogger.Instance, clock ?? SystemClock.Instance, log, directory);
         Server.Start();
         _client = new TcpClient("127.0.0.1", Server.Port) { NoDelay = true };
     }

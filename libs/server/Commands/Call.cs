@@ -38,7 +38,7 @@ internal unsafe ref struct Call
     internal readonly Server Server => Reactor.Server;
 
     /// <summary>Wall clock of this round, Unix milliseconds.</summary>
-    internal readonly long NowMs => Reactor.Session.NowMs;
+    internal readonly long NowMs => Reactor.NowMs;
 
     /// <summary>Namespace of the client's database.</summary>
     internal readonly uint Namespace => Reactor.Store.Namespaces.Id(Client.Database);

@@ -42,6 +42,7 @@ internal static class Families
         ServerCommands.Register(table);
         SaveCommands.Register(table);
         ReplicationCommands.Register(table);
+        StateCommands.Register(table);
         ConfigCommands.Register(table);
         CommandCommands.Register(table);
         InspectCommands.Register(table);

@@ -61,16 +61,32 @@ internal static class KeyCommands
     /// <summary>Counts the arguments that name a live key, each as often as it is named.</summary>
     internal static Reply CountPresent(ref Call call, bool quiet)
     {
-        long found = 0;
-        for (int i = 1; i < call.Count; i++)
+        int count = call.Count - 1;
+        if (count == 1)
         {
-            KeyRef key = call.KeyAt(i);
+            KeyRef only = call.Key;
+            return call.Int(CountPresent(call.Store, [only], quiet));
+        }
+
+        long found = 0;
+        KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
+        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
+            found = CountPresent(call.Store, keys.AsSpan(0, count), quiet);
+        ManyCommands.Return(keys);
+        return call.Int(found);
+    }
+
+    private static long CountPresent(StoreSession store, ReadOnlySpan<KeyRef> keys, bool quiet)
+    {
+        long found = 0;
+        foreach (ref readonly KeyRef key in keys)
+        {
             var look = default(PresenceLook);
-            if (call.Store.Read(in key, ref look, quiet) == Outcome.Done)
+            if (store.Read(in key, ref look, quiet) == Outcome.Done)
                 found++;
         }
 
-        return call.Int(found);
+        return found;
     }
 
     /// <summary>Moves or copies a record between two keys under both locks. The destination's old record is replaced if allowed.</summary>

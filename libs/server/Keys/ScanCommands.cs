@@ -152,5 +152,5 @@ internal readonly struct DbSize : ICommand
 {
     public static CommandSpec Spec => new("DBSIZE", 1, CommandFlags.ReadOnly | CommandFlags.Fast) { Group = "server", Summary = "Returns the number of keys in the database.", Categories = "keyspace" };
 
-    public static Reply Run(ref Call call) => call.Int(call.Reactor.Store.Count(call.Namespace));
+    public static Reply Run(ref Call call) => call.Int(call.Store.Count(call.Namespace));
 }

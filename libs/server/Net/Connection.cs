@@ -60,7 +60,9 @@ internal sealed unsafe class Connection
     internal bool Held;              // its replies wait for the log (R6)
     internal ulong HeldFor;          // the batch they wait for
     internal ulong LastWrite;        // the batch of its last change, 0 if it made none
-    internal bool WaitedInVain;      // a read on a replica waited as long as it may
+    internal long ReadUntilMs;       // until when its next read on a replica waits, Unix milliseconds; 0 = it does not wait
+    internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
+    internal bool HoldsState;        // its running command keeps a replica's state as it is (Z5)
     internal long OverSoftLimitSinceMs;
 
     // Session: what commands see.

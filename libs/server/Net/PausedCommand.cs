@@ -13,5 +13,5 @@ internal sealed class PausedCommand : Parking
         DeadlineMs = 0; // looked at every tick: a pause may be prolonged or ended
     }
 
-    internal override bool Resume(Reactor reactor, Connection client) => !_pause.Active || _pause.UntilMs <= reactor.Session.NowMs;
+    internal override bool Resume(Reactor reactor, Connection client) => !_pause.Active || _pause.UntilMs <= reactor.NowMs;
 }

@@ -81,7 +81,7 @@ internal sealed unsafe partial class Reactor
 
     private void CountReceived(Connection client, int bytes)
     {
-        client.ActiveMs = Session.NowMs;
+        client.ActiveMs = NowMs;
         client.BytesIn += bytes;
         Figures.BytesIn += bytes;
     }

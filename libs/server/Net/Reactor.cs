@@ -72,6 +72,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal int Index { get; }
     internal Store Store { get; }
     internal StoreSession Session { get; }
+    internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (Z6)
     internal RespWriter Out { get; }
     internal ReactorFigures Figures { get; }
 
@@ -235,7 +236,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private void Round()
     {
         int ready = Transport.Wait(WaitMs());
-        Session.NowMs = Server.Clock.UnixMs;
+        Session.NowMs = NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
         if (Held.Waits)
             Held.Release();
@@ -245,7 +246,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         ExecuteBatch();
         EndRound();
         _receive.Reset();
-        if (Session.NowMs >= _nextTickMs)
+        if (NowMs >= _nextTickMs)
             Tick();
     }
 
@@ -315,7 +316,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Tick()
     {
-        long now = Session.NowMs;
+        long now = NowMs;
         _nextTickMs = now + TickMs;
         ResumeWaiting(waiting => waiting.DeadlineMs <= now);
         if (Server.HasIdleLimit)

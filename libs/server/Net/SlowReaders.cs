@@ -25,8 +25,8 @@ internal sealed class SlowReaders(Reactor reactor)
 
         AnyOverSoftLimit = true;
         if (client.OverSoftLimitSinceMs == 0)
-            client.OverSoftLimitSinceMs = reactor.Session.NowMs;
-        return reactor.Session.NowMs - client.OverSoftLimitSinceMs > softMs;
+            client.OverSoftLimitSinceMs = reactor.NowMs;
+        return reactor.NowMs - client.OverSoftLimitSinceMs > softMs;
     }
 
     /// <summary>

@@ -9,7 +9,7 @@ internal sealed class AckWait(Server server, ulong batch, int wantedLocal, int w
     {
         int local = server.Keeper is { HasLog: true } keeper && keeper.Durable >= batch ? 1 : 0;
         int replicas = server.Replication.Links.Count(ack => ack.Durable >= batch && ack.Durable > 0);
-        if ((local < wantedLocal || replicas < wantedReplicas) && reactor.Session.NowMs < untilMs)
+        if ((local < wantedLocal || replicas < wantedReplicas) && reactor.NowMs < untilMs)
             return false;
         reactor.Out.Array(2);
         reactor.Out.Int(local);

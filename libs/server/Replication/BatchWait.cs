@@ -16,7 +16,7 @@ internal sealed class BatchWait(Replication replication, uint term, ulong batch,
             case TokenState.GivenUp:
                 reactor.Out.Error("STALETOKEN The batch was given up when another server became the primary.");
                 return true;
-            case TokenState.ToCome when reactor.Session.NowMs < untilMs:
+            case TokenState.ToCome when reactor.NowMs < untilMs:
                 return false;
             default:
                 reactor.Out.Error("TRYAGAIN The batch has not been applied here in that time; retry.");

@@ -77,6 +77,7 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
         IsTorn = true;
         Volatile.Write(ref _isLoading, true);
         DropApplier();
+        state.Close(); // whoever was let in to read before may be at it still
         _inlet?.Dispose();
         log.Stop();
         store.Namespaces.FlushAll(wait: true);
@@ -164,13 +165,17 @@ internal sealed class Follower(Store store, NodeLog log, ReplayTable table, Appl
             _layout = (plan.Lanes, plan.HashSeed);
             log.Follow(new AofStart(at.Term, at.Batch, at.Crcs, plan.Lanes, plan.HashSeed) { LastTerm = at.Term });
             lock (_gate)
-                _applier = new BatchApplier(store, table, threads, state, at);
+                _applier = new BatchApplier(store, table, threads, state, at, SealedOf(plan));
         }
 
         log.Backlog.Keep();
         _received = at.Batch;
         _intake = new BatchIntake(at);
     }
+
+    // When the batch was closed behind which the store stands; of a snapshot that was its cut.
+    private long SealedOf(PlanFrame plan) =>
+        plan.IsFull ? plan.StartedUnixUs : (state.Term, state.Number) == (plan.At.Term, plan.At.Batch) ? state.SealedUnixUs : 0;
 
     private void DrainApplier()
     {

@@ -59,7 +59,18 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>Receives some bytes; 0 at the end.</summary>
     internal int Receive(Span<byte> to) => _socket.Receive(to);
 
-    /// <summary>Sends a command and reads its one-line reply, byte by byte: what follows the line is no line.</summary>
+    /// <summary>Sends the password, if there is one.</summary>
+    internal void Authenticate((string User, string Password) credentials)
+    {
+        (string user, string password) = credentials;
+        if (password.Length == 0)
+            return;
+        string answer = user.Length > 0 ? Call("AUTH", user, password) : Call("AUTH", password);
+        if (answer != "+OK")
+            throw new IOException("it does not take masterauth: " + answer);
+    }
+
+    /// <summary>Sends a command and reads its one-line reply.</summary>
     internal string Call(params string[] words)
     {
         var request = new StringBuilder();
@@ -67,6 +78,12 @@ internal sealed class LinkSocket : IDisposable
         foreach (string word in words)
             request.Append('$').Append(Encoding.UTF8.GetByteCount(word)).Append("\r\n").Append(word).Append("\r\n");
         Send(Encoding.UTF8.GetBytes(request.ToString()));
+        return ReadLine();
+    }
+
+    /// <summary>Reads a line byte by byte: what follows it may be no line.</summary>
+    internal string ReadLine()
+    {
         var line = new StringBuilder();
         Span<byte> one = stackalloc byte[1];
         while (line.Length < LineBytesMax)

@@ -1,19 +1,18 @@
+using Garnet.Aof.Shipping;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 
-/// <summary>A read that waits, before it runs, until the batch after <paramref name="number"/> is applied; it runs from the start then.</summary>
-internal sealed class ReadWait(Replication replication, ulong number, long untilMs) : LogWait
+/// <summary>A read that waits, before it runs, until something behind the point is applied, or its time is up; it runs from the start then.</summary>
+internal sealed class ReadWait(Replication replication, ReadPoint point, long untilMs) : LogWait
 {
     private bool _isOver;
 
     internal override bool Resume(Reactor reactor, Connection client)
     {
-        bool moved = replication.Applied.Number > number || !replication.ChecksReads;
-        if (!moved && reactor.Session.NowMs < untilMs)
+        if (replication.Applied.Point == point && replication.ChecksReads && reactor.NowMs < untilMs)
             return false;
-        client.WaitedInVain = !moved;
         End();
         return true;
     }

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Garnet.Aof;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
@@ -42,7 +41,7 @@ internal readonly struct ReplToken : ICommand
     public static Reply Run(ref Call call)
     {
         (uint term, ulong batch) = call.Server.Replication.Token();
-        call.Out.Bulk(string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}"));
+        call.Out.Bulk(Tokens.Text(term, batch));
         return Reply.Sent;
     }
 }
@@ -54,9 +53,7 @@ internal readonly struct ReplWait : ICommand
 
     public static Reply Run(ref Call call)
     {
-        string[] words = call.Text(2).Split(':');
-        if (words.Length != 2 || !uint.TryParse(words[0], NumberStyles.None, CultureInfo.InvariantCulture, out uint term)
-            || !ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong batch))
+        if (!Tokens.TryParse(call.Text(2), out uint term, out ulong batch))
             return call.FailBytes("ERR a token is what REPL TOKEN returns"u8);
         if (!call.TryInt64(3, out long timeout))
             return call.Fail(Fault.TimeoutNotAnInteger);

@@ -9,7 +9,7 @@ internal sealed class ReplicaWait(Replication replication, ulong batch, int want
     internal override bool Resume(Reactor reactor, Connection client)
     {
         int have = batch == 0 ? replication.Links.All.Count : replication.Links.Count(ack => ack.Applied >= batch);
-        if (have < wanted && reactor.Session.NowMs < untilMs && !replication.IsReplica)
+        if (have < wanted && reactor.NowMs < untilMs && !replication.IsReplica)
             return false;
         reactor.Out.Int(have);
         return true;

@@ -8,9 +8,12 @@ using Tsavorite;
 namespace Garnet.Server.Replication;
 
 /// <summary>
-/// What the role lets clients do. Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked
-/// up in the announcements before and after it ran, and if a batch came in between, its reply is taken back and it runs again;
-/// after a few times, or when a batch that touches its keys is being applied, it waits for the end of that batch.
+/// What the role lets clients do.
+/// Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked up in the announcements before and
+/// after it ran, and if a batch came in between, its reply is taken back and it runs again; after a few times, or when a batch that
+/// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction)
+/// holds up the next batch while it runs.
+/// Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
 /// </summary>
 internal sealed partial class Replication
 {
@@ -51,39 +54,73 @@ internal sealed partial class Replication
         return reply != Reply.Sent;
     }
 
-    /// <summary>Runs a read so that it sees one state (Z5).</summary>
+    /// <summary>Runs a read, or a transaction, so that it sees one state (Z5).</summary>
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
+        if (call.Client.HoldsState)
+            return Run(ref call, entry);
+        if (client.ReadsAnyState)
+            return RunAsOf(ref call, entry);
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
+        if (keys.First == 0)
+            return RunHeld(ref call, entry);
         (int last, int step) = LastKey(ref call, keys);
         if (last < keys.First)
             return Run(ref call, entry);
-        if (client.WaitedInVain)
-        {
-            client.WaitedInVain = false;
-            return TryAgain(ref call);
-        }
-
-        ulong number = Applied.Number;
-        if (!call.MayPark) // the locks of the transaction keep the keys as they are: what one command sees, the next one sees too
-            return Sees(ref call, entry, last, step, number)
-                ? Run(ref call, entry)
-                : TryAgain(ref call);
         nint before = (nint)(call.Out.Position - client.SegmentStart);
-        for (int tries = 0; tries < TriesMax; tries++, number = Applied.Number)
+        ReadPoint point = Applied.Point;
+        for (int tries = 0; tries < TriesMax; tries++, point = Applied.Point)
         {
-            if (!Sees(ref call, entry, last, step, number))
+            if (!Sees(ref call, entry, last, step, point))
                 break;
-            Reply reply = Run(ref call, entry);
+            Reply reply = RunAsOf(ref call, entry);
             AppliedState.AfterReading();
-            if (Sees(ref call, entry, last, step, number))
+            if (Sees(ref call, entry, last, step, point))
+            {
+                client.ReadUntilMs = 0;
                 return reply;
+            }
+
             call.Out.Position = client.SegmentStart + before;
         }
 
+        return Await(ref call, point);
+    }
+
+    // What may touch anything, or more than once: batches wait until it is through.
+    private unsafe Reply RunHeld(ref Call call, CommandEntry* entry)
+    {
+        ReadPoint point = Applied.Point;
+        if (!Applied.TryHold())
+            return Await(ref call, point);
+        call.Client.HoldsState = true;
+        try
+        {
+            return RunAsOf(ref call, entry);
+        }
+        finally
+        {
+            call.Client.HoldsState = false;
+            call.Client.ReadUntilMs = 0;
+            Applied.Release();
+        }
+    }
+
+    // The read begins anew when more has been applied; its time runs from the first try on.
+    private Reply Await(ref Call call, ReadPoint point)
+    {
+        Connection client = call.Client;
+        if (client.ReadUntilMs == 0)
+            client.ReadUntilMs = call.NowMs + Settings.ReadWaitMs;
+        if (call.NowMs >= client.ReadUntilMs)
+        {
+            client.ReadUntilMs = 0;
+            return TryAgain(ref call);
+        }
+
         CountWaitingRead(1);
-        call.Reactor.Park(client, new ReadWait(this, number, call.NowMs + Settings.ReadWaitMs));
+        call.Reactor.Park(client, new ReadWait(this, point, client.ReadUntilMs));
         return Reply.Postponed;
     }
 
@@ -96,6 +133,18 @@ internal sealed partial class Replication
         return Reply.Postponed;
     }
 
+    // Z6
+    private unsafe Reply RunAsOf(ref Call call, CommandEntry* entry)
+    {
+        long sealedMs = Applied.SealedUnixUs / 1000;
+        if (sealedMs == 0)
+            return Run(ref call, entry);
+        call.Store.NowMs = sealedMs;
+        Reply reply = Run(ref call, entry);
+        call.Store.NowMs = call.NowMs;
+        return reply;
+    }
+
     // As a primary runs it: what is short is not timed by itself.
     private unsafe Reply Run(ref Call call, CommandEntry* entry)
     {
@@ -105,13 +154,13 @@ internal sealed partial class Replication
         return entry->Run(ref call);
     }
 
-    private unsafe bool Sees(ref Call call, CommandEntry* entry, int last, int step, ulong number)
+    private unsafe bool Sees(ref Call call, CommandEntry* entry, int last, int step, ReadPoint point)
     {
         int first = _server.Commands.Specs[entry->Id].Keys.First;
         for (int i = first; i <= last; i += step)
         {
             KeyRef key = i == 1 && entry->FirstKey == 1 ? call.Key : call.KeyAt(i); // the first has been hashed already
-            if (!Applied.Sees(key.Hash, number))
+            if (!Applied.Sees(key.Hash, point))
                 return false;
         }
 

@@ -42,6 +42,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         Backlog = backlog;
         Node = new NodeLog(server, backlog);
         Links = new ReplicaLinks(server);
+        Barriers = new Barriers(this);
         RunId = NewId();
         HistoryId = NewId();
         TakeSettings();
@@ -59,6 +60,9 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>Who follows this server.</summary>
     internal ReplicaLinks Links { get; }
+
+    /// <summary>Asks the primary how far it is, for clients.</summary>
+    internal Barriers Barriers { get; }
 
     /// <summary>What readers of a replica may see.</summary>
     internal AppliedState Applied { get; } = new();
@@ -175,6 +179,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     {
         lock (_gate)
             _stopping = true;
+        Barriers.Stop();
         _following?.Cancel();
         _wished.Set();
         _thread?.Join();

@@ -26,6 +26,7 @@ internal static class ClientCommands
         table.Add<ClientUnblock>();
         table.Add<ClientCapa>();
         table.Add<ClientImportSource>();
+        table.Add<ClientConsistency>();
         TrackingCommands.Register(table);
     }
 
@@ -313,4 +314,18 @@ internal readonly struct ClientImportSource : ICommand
         true => call.FailBytes("ERR Server is not in import mode"u8),
         _ => call.Fail(Fault.Syntax),
     };
+}
+
+internal readonly struct ClientConsistency : ICommand
+{
+    public static CommandSpec Spec => ClientCommands.Spec("CLIENT|CONSISTENCY", 3, "<STRICT | ANY>", "Says whether reads on a replica see the state behind one batch, or whatever is there.", "0.1.0");
+
+    public static Reply Run(ref Call call)
+    {
+        bool any = call.Is(2, "ANY"u8);
+        if (!any && !call.Is(2, "STRICT"u8))
+            return call.Fail(Fault.Syntax);
+        call.Client.ReadsAnyState = any;
+        return call.Ok();
+    }
 }

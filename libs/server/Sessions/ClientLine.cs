@@ -10,7 +10,7 @@ internal static class ClientLine
 {
     internal static string Of(Connection client, Server server)
     {
-        long now = client.Reactor.Session.NowMs;
+        long now = client.Reactor.NowMs;
         Subscriptions? held = client.Subscriptions;
         var line = new StringBuilder(400);
         line.Append(CultureInfo.InvariantCulture, $"id={client.Id} addr={client.Peer.Remote} laddr={client.Peer.Local} fd={client.Descriptor} name={client.Name}");

@@ -182,6 +182,7 @@ internal readonly struct Reset : ICommand
         client.Resp3 = false;
         client.NoEvict = false;
         client.NoTouch = false;
+        client.ReadsAnyState = false;
         client.Database = 0;
         client.Name = "";
         call.Out.Resp3 = false;

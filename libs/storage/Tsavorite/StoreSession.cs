@@ -128,15 +128,32 @@ public sealed unsafe class StoreSession : IDisposable
     }
 
     /// <summary>
-    /// A sum over the partitions of the keys that grows with every step over several keys in one of them: reads of several keys
-    /// between two equal sums saw no part of such a step. Odd changes of the index make it grow too.
+    /// A sum that grows with every change of the keys and of what lies beside them: between two equal sums nothing about the keys has
+    /// changed, so that what was read of them meanwhile was all there at one moment.
     /// </summary>
-    public ulong Steps(ReadOnlySpan<KeyRef> keys)
+    public ulong Moment(ReadOnlySpan<KeyRef> keys)
     {
         Volatile.ReadBarrier(); // what was read before the second sum was read before it
         ulong sum = 0;
-        foreach (ref readonly KeyRef key in keys) sum += Volatile.Read(ref Shape.PartitionOf(_shape, key.Hash)->Structure);
+        foreach (ref readonly KeyRef key in keys)
+        {
+            Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+            // A split gives the key another bucket: its sequence must not make up for the change of structure.
+            sum += Volatile.Read(ref partition->Structure) * KeyHash.NamespaceFactor;
+            sum += Volatile.Read(ref *(uint*)Shape.BucketOf(_shape, partition, key.Hash));
+        }
         return sum;
+    }
+
+    /// <summary>Live keys in the namespace at one moment: locks every partition, for microseconds.</summary>
+    public long Count(uint ns)
+    {
+        bool held = _heldCount != 0;
+        Garnet.Common.Faults.Check.That(!held || _core.IsMine, HeldRule);
+        if (!held) _core.EnterAll();
+        long count = _store.Count(ns);
+        if (!held) _core.ExitAll();
+        return count;
     }
 
     /// <summary>Adds the key to those that <see cref="LockWanted"/> locks.</summary>

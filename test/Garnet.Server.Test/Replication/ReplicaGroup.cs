@@ -9,7 +9,7 @@ internal static class ReplicaGroup
     private const int WaitMs = 30_000;
 
     /// <summary>A replica of the port, which may be a proxy's.</summary>
-    public static EmbeddedServer ReplicaOf(int port, Action<ServerSettings>? adjust = null) => new(adjust: settings =>
+    public static EmbeddedServer ReplicaOf(int port, Action<ServerSettings>? adjust = null, Garnet.Common.Time.IClock? clock = null) => new(clock: clock, adjust: settings =>
     {
         settings.Replication.ReplicaOf = ["127.0.0.1", port.ToString(CultureInfo.InvariantCulture)];
         adjust?.Invoke(settings);
@@ -31,12 +31,22 @@ internal static class ReplicaGroup
         return StoreContent.Of(store, store.Namespaces.Id(0));
     }
 
+    /// <summary>What REPL DIGEST says of the data.</summary>
+    public static string DigestOf(EmbeddedServer server)
+    {
+        using var client = new TestClient(server.Server.Port);
+        string reply = client.Call("REPL", "DIGEST");
+        return reply[reply.IndexOf("keys", StringComparison.Ordinal)..];
+    }
+
     public static void AssertSame(EmbeddedServer primary, params EmbeddedServer[] replicas)
     {
         foreach (EmbeddedServer replica in replicas)
         {
             CatchUp(replica, primary);
-            Assert.That(ContentOf(replica), Is.EqualTo(ContentOf(primary)));
+            SortedDictionary<string, string> theirs = ContentOf(replica), ours = ContentOf(primary);
+            Assert.That(theirs, Is.EqualTo(ours), () => string.Join('\n', theirs.Except(ours).Concat(ours.Except(theirs)).Take(4)));
+            Assert.That(DigestOf(replica), Is.EqualTo(DigestOf(primary)));
         }
     }
 }

@@ -13,8 +13,12 @@ internal readonly struct Lcs : ICommand
 
     public static Reply Run(ref Call call)
     {
-        KeyRef first = call.KeyAt(1), second = call.KeyAt(2);
-        if (!ValueBytes.TryRead(call.Store, in first, out byte[] a) || !ValueBytes.TryRead(call.Store, in second, out byte[] b))
+        Span<KeyRef> keys = [call.KeyAt(1), call.KeyAt(2)];
+        byte[] a = [], b = [];
+        bool areStrings = false;
+        for (var moment = new OneMoment(call.Store, keys); moment.Next();)
+            areStrings = ValueBytes.TryRead(call.Store, in keys[0], out a) && ValueBytes.TryRead(call.Store, in keys[1], out b);
+        if (!areStrings)
             return call.FailBytes("ERR The specified keys must contain string values"u8);
         bool len = false, idx = false, withLengths = false;
         long minimum = 0;

@@ -120,15 +120,10 @@ internal readonly struct MGet : ICommand
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
         nint start = (nint)(call.Out.Position - call.Client.SegmentStart);
-        ulong steps = call.Store.Steps(keys.AsSpan(0, count));
-        Write(ref call, keys.AsSpan(0, count));
-        if (call.Store.Steps(keys.AsSpan(0, count)) != steps)
+        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
         {
-            // A step over several keys came between, and half of it may stand here: once more, without any.
             call.Out.Position = call.Client.SegmentStart + start;
-            call.Store.Lock(keys.AsSpan(0, count));
             Write(ref call, keys.AsSpan(0, count));
-            call.Store.Unlock();
         }
 
         ManyCommands.Return(keys);

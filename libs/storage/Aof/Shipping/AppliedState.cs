@@ -4,15 +4,19 @@ namespace Garnet.Aof.Shipping;
 
 /// <summary>
 /// What of a replica's log can be read: the number of the last batch that is applied as a whole, and the announcements of
-/// what is being applied. A reader takes the number, asks <see cref="Sees"/> of its keys, reads, asks again: true both times
-/// means that what it read is the state behind exactly that batch.
+/// what is being applied. A reader of some keys takes the <see cref="Point"/>, asks <see cref="Sees"/> of its keys, reads, asks
+/// again: true both times means that what it read is the state behind exactly that batch. A reader of everything holds the state
+/// (<see cref="TryHold"/>): batches wait meanwhile.
 /// </summary>
 public sealed class AppliedState : IDisposable
 {
     private readonly Sketch _sketch = new();
+    private readonly object _gate = new();
     private ulong _number, _control;
     private long _sealedUnixUs;
-    private uint _term;
+    private uint _term, _store;
+    private int _holders;
+    private bool _changes, _isWanted;
 
     /// <summary>The last batch wholly applied.</summary>
     public ulong Number
@@ -24,28 +28,90 @@ public sealed class AppliedState : IDisposable
     /// <summary>Its term.</summary>
     public uint Term => Volatile.Read(ref _term);
 
-    /// <summary>When it was closed on the primary, Unix microseconds.</summary>
+    /// <summary>When it was closed on the primary, Unix microseconds; 0 = not known.</summary>
     public long SealedUnixUs => Volatile.Read(ref _sealedUnixUs);
+
+    /// <summary>Where the state stands now.</summary>
+    public ReadPoint Point
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get
+        {
+            uint store = Volatile.Read(ref _store);
+            return new(Volatile.Read(ref _number), store);
+        }
+    }
 
     internal Sketch Sketch => _sketch;
 
-    /// <summary>True if nothing of a key with this hash is newer than the batch.</summary>
+    /// <summary>True if nothing of a key with this hash is newer than the point.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool Sees(ulong hash, ulong number) => _sketch[hash] <= number && Volatile.Read(ref _control) <= number;
+    public bool Sees(ulong hash, ReadPoint point) =>
+        _sketch[hash] <= point.Number && Volatile.Read(ref _control) <= point.Number && Volatile.Read(ref _store) == point.Store;
 
     /// <summary>Stands between the reading and the second question.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void AfterReading() => Volatile.ReadBarrier();
 
+    /// <summary>
+    /// Keeps the state as it is until <see cref="Release"/>; false while a batch is being applied or waits for holders, for it comes
+    /// first. Several may hold it at once.
+    /// </summary>
+    public bool TryHold()
+    {
+        lock (_gate)
+        {
+            if (_changes || _isWanted) return false;
+            _holders++;
+            return true;
+        }
+    }
+
+    /// <summary>The holder is through.</summary>
+    public void Release()
+    {
+        lock (_gate)
+        {
+            if (--_holders == 0) Monitor.PulseAll(_gate);
+        }
+    }
+
+    /// <summary>The store is about to be filled anew: until the first batch behind that, nobody sees anything.</summary>
+    public void Close()
+    {
+        BeginChange();
+        Volatile.Write(ref _store, _store + 1);
+        AnnounceControl(ulong.MaxValue);
+    }
+
     /// <inheritdoc/>
     public void Dispose() => _sketch.Dispose();
 
-    /// <summary>The store is another one now; nobody reads meanwhile.</summary>
-    internal void Begin(uint term, ulong number)
+    /// <summary>The store is another one now, or the same one after a pause; nobody changes it meanwhile.</summary>
+    internal void Begin(uint term, ulong number, long sealedUnixUs)
     {
+        if (term != Term || number != Number) Volatile.Write(ref _store, _store + 1);
         _sketch.Clear();
-        _control = 0;
-        Publish(term, number, 0);
+        Publish(term, number, sealedUnixUs);
+        Volatile.Write(ref _control, 0);
+        EndChange();
+    }
+
+    /// <summary>Waits for those who hold the state; from here on nobody does.</summary>
+    internal void BeginChange()
+    {
+        lock (_gate)
+        {
+            _isWanted = true;
+            while (_holders > 0) Monitor.Wait(_gate);
+            (_isWanted, _changes) = (false, true);
+        }
+    }
+
+    /// <summary>The state is that behind a batch again.</summary>
+    internal void EndChange()
+    {
+        lock (_gate) _changes = false;
     }
 
     /// <summary>An operation on the whole store is about to run: whatever it touches belongs to the batch.</summary>
@@ -55,10 +121,10 @@ public sealed class AppliedState : IDisposable
         Interlocked.MemoryBarrier();
     }
 
-    internal void Publish(uint term, ulong number, ulong sealedUnixUs)
+    internal void Publish(uint term, ulong number, long sealedUnixUs)
     {
         Volatile.Write(ref _term, term);
-        Volatile.Write(ref _sealedUnixUs, (long)sealedUnixUs);
+        Volatile.Write(ref _sealedUnixUs, sealedUnixUs);
         Volatile.Write(ref _number, number);
     }
 }

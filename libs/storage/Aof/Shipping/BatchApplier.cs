@@ -24,15 +24,18 @@ public sealed unsafe class BatchApplier : IDisposable
     private readonly AppliedState _state;
     private long _waitingBytes;
 
-    /// <summary>An applier for what follows <paramref name="start"/>; <paramref name="threads"/> workers, 0 = whoever turns it.</summary>
-    public BatchApplier(Store store, ReplayTable table, int threads, AppliedState state, LogPosition start)
+    /// <summary>
+    /// An applier for what follows <paramref name="start"/>, a batch that was closed at <paramref name="sealedUnixUs"/> (0 = not known);
+    /// <paramref name="threads"/> workers, 0 = whoever turns it.
+    /// </summary>
+    public BatchApplier(Store store, ReplayTable table, int threads, AppliedState state, LogPosition start, long sealedUnixUs = 0)
     {
         ArgumentNullException.ThrowIfNull(state);
         ArgumentNullException.ThrowIfNull(start);
         _store = store;
         _state = state;
         _workers = new ReplayWorkers(store, table, threads, state.Sketch);
-        state.Begin(start.Term, start.Batch);
+        state.Begin(start.Term, start.Batch, sealedUnixUs);
     }
 
     /// <summary>Bytes of batches that wait.</summary>
@@ -70,8 +73,10 @@ public sealed unsafe class BatchApplier : IDisposable
         if (Failure != null || !TryPeek(out BatchBytes? batch)) return false;
         try
         {
+            _state.BeginChange();
             BatchBytes last = batch.Kind == BatchKind.Data ? ApplyGroup() : ApplyAlone(batch);
-            _state.Publish(last.Term, last.Batch, last.SealedUnixUs); // A2
+            _state.Publish(last.Term, last.Batch, (long)last.SealedUnixUs); // A2
+            _state.EndChange();
             last.Release();
             return true;
         }

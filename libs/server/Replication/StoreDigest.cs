@@ -1,0 +1,141 @@
+using System.Buffers.Binary;
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Lists;
+using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Types.Strings;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// A digest of all that a store holds: what keys mean, not how they are kept, so that servers with the same data agree whatever their
+/// hash seeds, partitions and thresholds are. Keys are dealt out to a fixed number of shares, by database and name; a share's
+/// digest is a sum, so the order of keys does not matter. What is due and not removed counts: its removal is a change like others.
+/// </summary>
+internal sealed class StoreDigest
+{
+    /// <summary>Numbers in a digest: where two differ, so many times fewer keys are to be searched.</summary>
+    internal const int Shares = 16;
+    private const int PageKeys = 1000;
+
+    private readonly ulong[] _sums = new ulong[Shares];
+
+    private StoreDigest()
+    {
+    }
+
+    /// <summary>Keys counted.</summary>
+    internal long Keys { get; private set; }
+
+    /// <summary>The sums of the shares.</summary>
+    internal IReadOnlyList<ulong> Sums => _sums;
+
+    /// <summary>The digest of a store that nobody changes.</summary>
+    internal static StoreDigest Of(Store store, int databases)
+    {
+        using StoreSession session = store.OpenSession();
+        return Of(store, session, databases);
+    }
+
+    /// <summary>The same by a session, whose clock stands at 0: nothing is hidden.</summary>
+    internal static StoreDigest Of(Store store, StoreSession session, int databases)
+    {
+        var digest = new StoreDigest();
+        for (int database = 0; database < databases; database++)
+            digest.Add(store, session, database);
+        return digest;
+    }
+
+    private void Add(Store store, StoreSession session, int database)
+    {
+        uint ns = store.Namespaces.Id(database);
+        ulong cursor = 0;
+        do
+        {
+            var page = new Page { Records = [] };
+            cursor = session.Scan(ns, cursor, PageKeys, ref page);
+            foreach ((byte[] key, ulong fields, ulong value, bool isString) in page.Records)
+                Add(XxHash3.Hash(key) + (ulong)database, fields, isString ? value : EntriesOf(store, session, key, ns));
+        }
+        while (cursor != 0);
+    }
+
+    private void Add(ulong key, ulong fields, ulong value)
+    {
+        Keys++;
+        _sums[key % Shares] += Mix(Mix(key, fields), value);
+    }
+
+    private static unsafe ulong EntriesOf(Store store, StoreSession session, byte[] key, uint ns)
+    {
+        byte[] padded = [.. key, .. new byte[32]]; // a hash reads behind the end
+        fixed (byte* bytes = padded)
+        {
+            var entries = default(Entries);
+            KeyRef found = store.Key(bytes, key.Length, ns);
+            session.Examine(in found, ref entries, quiet: true);
+            return entries.Sum;
+        }
+    }
+
+    private static ulong Mix(ulong one, ulong other)
+    {
+        Span<byte> both = stackalloc byte[2 * sizeof(ulong)];
+        BinaryPrimitives.WriteUInt64LittleEndian(both, one);
+        BinaryPrimitives.WriteUInt64LittleEndian(both[sizeof(ulong)..], other);
+        return XxHash3.Hash(both);
+    }
+
+    private struct Page : IRead
+    {
+        internal List<(byte[] Key, ulong Fields, ulong Value, bool IsString)> Records;
+
+        public readonly void Look(in RecordView record)
+        {
+            bool isString = record.Kind == RecordKind.String;
+            ulong fields = Mix((ulong)record.Kind, Mix((ulong)record.ExpireAtMs, record.ETag));
+            Records.Add((record.KeySpan.ToArray(), fields, isString ? XxHash3.Hash(record.ValueSpan) : 0, isString));
+        }
+    }
+
+    // Entries of a set or hash in any order, elements of a list and of a sorted set in theirs.
+    private struct Entries : IExamine
+    {
+        internal ulong Sum;
+
+        public void Look(ref RecordEdit record)
+        {
+            if (record.Kind == RecordKind.List)
+                SumList(ref record);
+            else if (record.Kind == RecordKind.SortedSet)
+                SumSortedSet(ref record);
+            else
+                SumMembers(ref record, record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair);
+        }
+
+        private void SumMembers(ref RecordEdit record, EntryForm form)
+        {
+            for (var walk = default(MemberWalk); walk.Next(ref record, form);)
+            {
+                Entry entry = walk.Current;
+                ulong value = form == EntryForm.Pair ? XxHash3.Hash(entry.ValueSpan) : 0;
+                Sum += Mix(Mix(XxHash3.Hash(entry.KeySpan), value), (ulong)entry.ExpireAtMs);
+            }
+        }
+
+        private void SumList(ref RecordEdit record)
+        {
+            ListWalk walk = ListWalk.From(ref record, 0);
+            while (walk.Next(ref record))
+                Sum = Mix(Sum, XxHash3.Hash(walk.Span));
+        }
+
+        private unsafe void SumSortedSet(ref RecordEdit record)
+        {
+            var walk = default(SortedWalk);
+            walk.Begin(ref record, 0);
+            while (walk.Next(ref record))
+                Sum = Mix(Sum, Mix(XxHash3.Hash(walk.Span), BitConverter.DoubleToUInt64Bits(walk.Score)));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+using Garnet.Server.Test.Replication;
+
+namespace Garnet.Server.Test.Reading;
+
+/// <summary>What has expired is the primary's to say (T17): the clocks of replicas, fast or slow, change nothing in what they show.</summary>
+public sealed class ReplicaExpiryTests
+{
+    private const long HourMs = 3_600_000;
+
+    [Test]
+    public void T17_replicas_with_wrong_clocks_show_the_same_keys_at_the_same_batch()
+    {
+        var clock = new ShiftedClock();
+        using EmbeddedServer primary = new(clock: clock);
+        using EmbeddedServer fast = Replica(primary, HourMs), slow = Replica(primary, -HourMs);
+        using TestClient writer = new(primary.Server.Port), one = new(fast.Server.Port), two = new(slow.Server.Port);
+        primary.Server.Store.PauseExpiry(true); // nothing removes what is due
+        writer.Call("SET", "k", "v", "PX", "60000");
+        writer.Call("SET", "stays", "v");
+        AssertShown(primary, [fast, slow], [one, two], ["v", "1", "[k stays]", "[v 1]"]);
+        Assert.That(long.Parse(one.Call("PTTL", "k"), System.Globalization.CultureInfo.InvariantCulture), Is.Zero, "by its own clock it is over");
+        clock.ShiftMs = 61_000;
+        writer.Call("SET", "later", "v");
+        writer.Call("DEL", "later");
+        AssertShown(primary, [fast, slow], [one, two], ["nil", "0", "[stays]", "[nil 0]"]);
+        Assert.That(one.Call("DBSIZE"), Is.EqualTo("2"), "hidden, and not removed");
+        Assert.That(writer.Call("DBSIZE"), Is.EqualTo("2"));
+    }
+
+    [Test]
+    public void A_full_sync_takes_the_time_of_its_cut()
+    {
+        var clock = new ShiftedClock();
+        using EmbeddedServer primary = new(clock: clock);
+        using var writer = new TestClient(primary.Server.Port);
+        primary.Server.Store.PauseExpiry(true);
+        writer.Call("SET", "k", "v", "PX", "60000");
+        using EmbeddedServer before = Replica(primary, HourMs);
+        ReplicaGroup.CatchUp(before, primary);
+        using (var reader = new TestClient(before.Server.Port)) Assert.That(reader.Call("GET", "k"), Is.EqualTo("v"));
+        clock.ShiftMs = 61_000;
+        using EmbeddedServer after = Replica(primary, -HourMs);
+        ReplicaGroup.CatchUp(after, primary);
+        using (var reader = new TestClient(after.Server.Port)) Assert.That(reader.Call("GET", "k"), Is.EqualTo("nil"));
+    }
+
+    private static EmbeddedServer Replica(EmbeddedServer primary, long shiftMs) =>
+        ReplicaGroup.ReplicaOf(primary.Server.Port, clock: new ShiftedClock { ShiftMs = shiftMs });
+
+    private static void AssertShown(EmbeddedServer primary, EmbeddedServer[] replicas, TestClient[] readers, string[] expected)
+    {
+        foreach (EmbeddedServer replica in replicas) ReplicaGroup.CatchUp(replica, primary);
+        foreach (TestClient reader in readers)
+        {
+            Assert.That(reader.Call("GET", "k"), Is.EqualTo(expected[0]));
+            Assert.That(reader.Call("EXISTS", "k"), Is.EqualTo(expected[1]));
+            Assert.That(string.Join(' ', reader.Call("KEYS", "*").Trim('[', ']').Split(' ').Order()), Is.EqualTo(expected[2].Trim('[', ']')));
+            reader.Call("MULTI");
+            reader.Call("GET", "k");
+            reader.Call("EXISTS", "k");
+            Assert.That(reader.Call("EXEC"), Is.EqualTo(expected[3]));
+        }
+    }
+}
