@@ -27,11 +27,28 @@ internal sealed partial class Replication
     /// <inheritdoc/>
     public IReadOnlyList<string> Path => _following?.Plan is { } plan ? [.. plan.Path, RunId] : [RunId];
 
+    /// <summary>How often this server has given up what it had for a primary's data, and the writes known to have gone that way.</summary>
+    internal long Discards { get; private set; }
+    internal long DiscardedWrites { get; private set; }
+
     /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
     internal Follower? Follower => _follower;
 
     /// <summary>The last batch that counts here: applied on a replica, closed on a primary.</summary>
     internal ulong LastBatch => _follower is not null ? Applied.Number : Node.Leading is { } log ? log.Batch - 1 : Backlog.End.Batch;
+
+    /// <summary>
+    /// What this replica would go on from if it were promoted now, as one number: all that has come whole, applied or not. Sentinels
+    /// choose by it; 0 while there is nothing to go on from.
+    /// </summary>
+    internal long ReceivedOffset
+    {
+        get
+        {
+            LogPosition at = _follower?.Position ?? Backlog.End;
+            return OffsetOf(at.Term, at.Batch);
+        }
+    }
 
     /// <inheritdoc/>
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
@@ -91,8 +108,12 @@ internal sealed partial class Replication
         Links.EndAll("this server gets all its data anew from its primary");
         _server.Keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.ToString());
-        if (mine.IsKnown && mine.Batch > 0)
-            Log.Discarded(mine.ToString(), Discarded(plan, mine));
+        if (!mine.IsKnown || mine.Batch == 0)
+            return;
+        long writes = Discarded(plan, mine);
+        Discards++;
+        DiscardedWrites += Math.Max(writes, 0);
+        Log.Discarded(mine.ToString(), writes);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
