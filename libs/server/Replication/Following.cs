@@ -123,14 +123,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
     private void Greet(LinkSocket socket)
     {
-        (string user, string password) = owner.Credentials;
-        if (password.Length > 0)
-        {
-            string answer = user.Length > 0 ? socket.Call("AUTH", user, password) : socket.Call("AUTH", password);
-            if (answer != "+OK")
-                throw new IOException("it does not take masterauth: " + answer);
-        }
-
+        socket.Authenticate(owner.Credentials);
         string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString()]);
         if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
             return;

@@ -59,6 +59,17 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>Receives some bytes; 0 at the end.</summary>
     internal int Receive(Span<byte> to) => _socket.Receive(to);
 
+    /// <summary>Says who is there, if there is a password to say.</summary>
+    internal void Authenticate((string User, string Password) credentials)
+    {
+        (string user, string password) = credentials;
+        if (password.Length == 0)
+            return;
+        string answer = user.Length > 0 ? Call("AUTH", user, password) : Call("AUTH", password);
+        if (answer != "+OK")
+            throw new IOException("it does not take masterauth: " + answer);
+    }
+
     /// <summary>Sends a command and reads its one-line reply, byte by byte: what follows the line is no line.</summary>
     internal string Call(params string[] words)
     {

@@ -60,7 +60,12 @@ internal sealed partial class Replication
     public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
 
     /// <inheritdoc/>
-    public void OnAck() => OnMoved();
+    public void OnAck()
+    {
+        _acked.Set();
+        Volatile.Read(ref _handover)?.OnAck();
+        OnMoved();
+    }
 
     /// <inheritdoc/>
     public StoreSnapshot? TryCut()
@@ -87,7 +92,7 @@ internal sealed partial class Replication
         {
             if (_follower is { } follower)
                 return follower.AtBoundary((_, batch) => _server.Store.BeginSnapshot(options, batch));
-            return _isReplica ? null : _server.Store.BeginSnapshot(options);
+            return _isReplica || _changes ? null : _server.Store.BeginSnapshot(options);
         }
         catch (InvalidOperationException)
         {
@@ -131,18 +136,18 @@ internal sealed partial class Replication
         while (true)
         {
             _wished.Wait(Timeout.Infinite);
-            while (TryTakeWish(out Peer? primary))
+            try
             {
-                try
-                {
+                if (Volatile.Read(ref _handover) is { } handover && !Volatile.Read(ref _stopping))
+                    HandOver(handover);
+                while (TryTakeWish(out Peer? primary))
                     Take(primary);
-                }
-                catch (DiskException e)
-                {
-                    Log.RoleFailed(e.Message);
-                    _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
-                    return;
-                }
+            }
+            catch (DiskException e)
+            {
+                Log.RoleFailed(e.Message);
+                _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
+                return;
             }
 
             if (Volatile.Read(ref _stopping))
@@ -197,15 +202,20 @@ internal sealed partial class Replication
     private void Demote()
     {
         Links.EndAll("this server follows another one now");
-        AwaitReactors();
-        _server.Store.PauseExpiry(true);
-        _server.Store.SetPolicy(EvictionPolicy.NoEviction);
-        _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+        EndWriting();
         Node.Stop();
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
         _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads);
+    }
+
+    private void EndWriting()
+    {
+        AwaitReactors();
+        _server.Store.PauseExpiry(true);
+        _server.Store.SetPolicy(EvictionPolicy.NoEviction);
+        _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
     }
 
     // Z4

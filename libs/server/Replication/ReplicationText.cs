@@ -77,7 +77,7 @@ internal sealed class ReplicationText(Server server)
         }
 
         bool keeps = _replication.Backlog.IsKept;
-        text("master_failover_state", "no-failover");
+        text("master_failover_state", _replication.HandoverState);
         text("master_replid", _replication.HistoryId);
         text("master_replid2", _replication.HistoryIdBefore);
         number("master_repl_offset", _replication.Offset);
