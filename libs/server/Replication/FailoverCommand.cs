@@ -41,8 +41,6 @@ internal readonly struct Failover : ICommand
             }
         }
 
-        if (isForced && (target is null || timeoutMs == 0))
-            return call.FailBytes("ERR FAILOVER with force option requires both a timeout and target HOST and IP."u8);
         string? refusal = replication.TryHandOver(new HandoverOrder(target, timeoutMs, isForced));
         return refusal is null ? call.Ok() : call.FailText("ERR " + refusal);
     }

@@ -27,6 +27,8 @@ internal sealed partial class Replication
                 return "FAILOVER is not valid when server is a replica.";
             if (Links.All.Count == 0)
                 return "FAILOVER requires connected replicas.";
+            if (order.IsForced && (order.Target is null || order.TimeoutMs == 0))
+                return "FAILOVER with force option requires both a timeout and target HOST and IP.";
             ReplicaThreads? named = Links.All.FirstOrDefault(one => order.Target is { } target && one.Link.Hello.Address == target.Host && one.Link.Hello.Port == target.Port);
             if (order.Target is not null && named is null)
                 return "FAILOVER target HOST and PORT is not a replica.";

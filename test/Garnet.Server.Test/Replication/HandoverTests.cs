@@ -86,6 +86,7 @@ public sealed class HandoverTests
         proxy.Hold();
         using TestClient client = new(primary.Server.Port);
         client.Call("SET", "k", "1");
+        Assert.That(client.Call("FAILOVER", "TIMEOUT", "50", "FORCE"), Is.EqualTo("ERR FAILOVER with force option requires both a timeout and target HOST and IP."));
         Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", "1", "TIMEOUT", "50", "FORCE"), Is.EqualTo("ERR FAILOVER target HOST and PORT is not a replica."));
         Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", $"{replica.Server.Port}", "TIMEOUT", "50", "FORCE"), Is.EqualTo("OK"));
         Assert.That(() => RoleOf(replica) == "master" && RoleOf(primary) == "slave", Is.True.After(WaitMs, 5));

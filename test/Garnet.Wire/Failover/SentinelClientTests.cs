@@ -50,7 +50,9 @@ public sealed class SentinelClientTests
     [Test]
     public void StackExchange_Redis_follows_the_primary()
     {
-        var options = new ConfigurationOptions { ServiceName = SentinelGroup.Name, AbortOnConnectFail = false, EndPoints = { _group!.Sentinels[0].Address } };
+        // Version 1.2.6 knows no Sentinels: it is told of all servers and finds out which one is the primary.
+        var options = new ConfigurationOptions { AbortOnConnectFail = false };
+        foreach (ReplicaServer node in _group!.Nodes) options.EndPoints.Add(node.Process.Address);
         using ConnectionMultiplexer client = ConnectionMultiplexer.Connect(options);
         IDatabase database = client.GetDatabase();
         Assert.That(database.StringSet("se:s", "1"));
