@@ -187,7 +187,7 @@ public sealed class Server : IDisposable
     public void Stop(TimeSpan grace)
     {
         RequestStop();
-        Completion.Wait(grace);
+        Completion.Wait(grace + TimeSpan.FromSeconds(Settings.Replication.StopSeconds));
     }
 
     /// <inheritdoc/>
@@ -210,11 +210,10 @@ public sealed class Server : IDisposable
     {
         if (Interlocked.Exchange(ref _stopRequests, 1) != 0)
             return;
-        _acceptor?.Stop();
-        foreach (Reactor reactor in _reactors)
-            reactor.Stop();
-        if (_reactors.Length == 0)
-            _completion.TrySetResult();
+        if (_completion.Task.IsCompleted || _reactors.Length == 0)
+            StopReactors();
+        else
+            Replication.HandOverAndStop(StopReactors);
     }
 
     /// <summary>Stops because the environment failed in a way that no client can be told; <see cref="Completion"/> carries it.</summary>
@@ -324,6 +323,15 @@ public sealed class Server : IDisposable
         MeasuresReplies = inspect.ReplyLargerThanBytes is >= 0 and < Reactor.SendEarlyBytes;
         _measuresAll = MeasuresReplies | inspect.RequestLargerThanBytes is >= 0 and < Reactor.PlainRequestBytesMax
             || inspect.SlowerThanMicroseconds is >= 0 and < 1000 || inspect.LatencyMonitorMilliseconds > 0;
+    }
+
+    private void StopReactors()
+    {
+        _acceptor?.Stop();
+        foreach (Reactor reactor in _reactors)
+            reactor.Stop();
+        if (_reactors.Length == 0)
+            _completion.TrySetResult();
     }
 
     private bool UsesEpoll()

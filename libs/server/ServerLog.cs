@@ -81,6 +81,12 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one: it begins empty");
 
+    internal void HandsOver() => Write(LogLevel.Information, 50, "This server is giving its place as primary to a replica: writes wait");
+
+    internal void HandedOver(string to, string at) => Write(LogLevel.Information, 51, $"{to} is the primary now, from {at} on");
+
+    internal void HandoverGivenUp(string why) => Write(LogLevel.Warning, 52, $"This server stays the primary: {why}");
+
     internal void RoleFailed(string why) => Write(LogLevel.Error, 49, $"The role of this server cannot be changed: {why}");
 
     private void Write(LogLevel level, int id, string text, Exception? error = null)

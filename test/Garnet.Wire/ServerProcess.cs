@@ -15,6 +15,7 @@ internal sealed class ServerProcess : IDisposable
 
     private readonly Process? _process;
     private readonly DirectoryInfo? _folder;
+    private bool _isDisposed;
 
     private ServerProcess(IPEndPoint address, Process? process, DirectoryInfo? folder)
     {
@@ -30,22 +31,24 @@ internal sealed class ServerProcess : IDisposable
 
     public bool IsAlive => _process is null or { HasExited: false };
 
-    /// <summary>Our server, or null when it is not built.</summary>
-    public static ServerProcess? TryStartOurs(string moreFlags = "", int port = 0)
+    /// <summary>Our server, or null when it is not built. <paramref name="file"/>: its configuration file.</summary>
+    public static ServerProcess? TryStartOurs(string moreFlags = "", int port = 0, string file = "")
     {
         string? endpoint = Environment.GetEnvironmentVariable("GARNET_WIRE_ENDPOINT");
         if (endpoint is not null && moreFlags.Length == 0 && port == 0) return new ServerProcess(IPEndPoint.Parse(endpoint), null, null);
         string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
-        return File.Exists(program) ? Start(program, moreFlags, port) : null;
+        return File.Exists(program) ? Start(program, file, $"{CommonFlags} {moreFlags}", port) : null;
     }
 
     /// <summary>redis-server, or null when it is not installed.</summary>
-    public static ServerProcess? TryStartRedis(string moreFlags = "")
-    {
-        string[] folders = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator);
-        string? program = folders.Select(f => Path.Combine(f, "redis-server")).FirstOrDefault(File.Exists);
-        return program is null ? null : Start(program, moreFlags, 0);
-    }
+    public static ServerProcess? TryStartRedis(string moreFlags = "") =>
+        RedisProgram is { } program ? Start(program, "", $"{CommonFlags} {moreFlags}", 0) : null;
+
+    /// <summary>A Sentinel, which rewrites its file all the time; null when redis-server is not installed.</summary>
+    public static ServerProcess? TryStartSentinel(string file) => RedisProgram is { } program ? Start(program, file, "--bind 127.0.0.1 --sentinel", 0) : null;
+
+    private static string? RedisProgram =>
+        (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator).Select(static folder => Path.Combine(folder, "redis-server")).FirstOrDefault(File.Exists);
 
     public void WaitForExit() => _process?.WaitForExit();
 
@@ -57,18 +60,19 @@ internal sealed class ServerProcess : IDisposable
 
     public void Dispose()
     {
-        if (_process is null) return;
+        if (_process is null || _isDisposed) return;
+        _isDisposed = true;
         if (!_process.HasExited) _process.Kill(entireProcessTree: true);
         _process.WaitForExit();
         _process.Dispose();
         _folder?.Delete(recursive: true);
     }
 
-    private static ServerProcess Start(string program, string moreFlags, int port)
+    private static ServerProcess Start(string program, string file, string flags, int port)
     {
         if (port == 0) port = FreePort();
         DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-wire-");
-        ProcessStartInfo start = new(program, $"--port {port} {CommonFlags} {moreFlags}".TrimEnd())
+        ProcessStartInfo start = new(program, $"{file} --port {port} {flags}".Trim())
         {
             WorkingDirectory = folder.FullName,
             RedirectStandardOutput = true,

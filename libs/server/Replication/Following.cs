@@ -51,7 +51,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         while (!_isCancelled)
         {
             bool streamed = TryFollow(out string reason);
-            Volatile.Write(ref _downSinceUs, clock.MonotonicUs);
+            if (streamed)
+                Volatile.Write(ref _downSinceUs, clock.MonotonicUs); // not by every attempt: Sentinels judge a replica by it
             if (_isCancelled)
                 break;
             if (reason != _lastReason)

@@ -59,7 +59,7 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>Receives some bytes; 0 at the end.</summary>
     internal int Receive(Span<byte> to) => _socket.Receive(to);
 
-    /// <summary>Sends the password, if there is one.</summary>
+    /// <summary>Says who is there, if there is a password to say.</summary>
     internal void Authenticate((string User, string Password) credentials)
     {
         (string user, string password) = credentials;
@@ -70,7 +70,7 @@ internal sealed class LinkSocket : IDisposable
             throw new IOException("it does not take masterauth: " + answer);
     }
 
-    /// <summary>Sends a command and reads its one-line reply.</summary>
+    /// <summary>Sends a command and reads its one-line reply, byte by byte: what follows the line is no line.</summary>
     internal string Call(params string[] words)
     {
         var request = new StringBuilder();

@@ -21,6 +21,8 @@ internal readonly struct ReplHello : ICommand
         Replication replication = call.Server.Replication;
         if (call.Text(3) == replication.RunId)
             return call.FailBytes("ERR a server cannot follow itself"u8);
+        if (replication.IsChanging)
+            return call.FailBytes("NOMASTERLINK this server is changing its role"u8);
         if (replication.IsReplica && replication.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK this server is a replica that has no link to its own primary"u8);
         // What follows the handshake is no RESP: nothing may be under way in either direction.
@@ -30,6 +32,21 @@ internal readonly struct ReplHello : ICommand
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
         replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position));
         return Reply.Sent;
+    }
+}
+
+/// <summary>REPL LEAD: the primary of this replica, which has stopped writing at the position, asks it to lead in its place.</summary>
+internal readonly struct ReplLead : ICommand
+{
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|LEAD", -4, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.Stale, "run-id position [FORCE]", "Makes a replica a primary in place of the primary that asks.", "0.1.0");
+
+    public static Reply Run(ref Call call)
+    {
+        bool isForced = call.Count == 5 && call.Is(4, "FORCE"u8);
+        if (call.Count > 5 || (call.Count == 5 && !isForced) || !LogPosition.TryParse(call.Text(3), out LogPosition end))
+            return call.Fail(Fault.Syntax);
+        string? refusal = call.Server.Replication.TryTakeOver(call.Text(2), end, isForced);
+        return refusal is null ? call.Ok() : call.FailText("ERR " + refusal);
     }
 }
 

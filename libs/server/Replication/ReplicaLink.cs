@@ -61,6 +61,9 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     /// <summary>Microseconds since the replica was heard last.</summary>
     internal long SilentUs => clock.MonotonicUs - Volatile.Read(ref _ackedUs);
 
+    /// <summary>True for a replica that keeps up, is there, and has not said yet that it has the batch.</summary>
+    internal bool IsBehind(ulong batch) => _stage == LinkStage.Streaming && SilentUs < 2 * PingUs && Ack.Received < batch;
+
     /// <summary>Adds what is to be sent next; false if there is nothing now.</summary>
     internal bool Fill(FrameWriter to)
     {

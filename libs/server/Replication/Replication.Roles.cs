@@ -27,11 +27,28 @@ internal sealed partial class Replication
     /// <inheritdoc/>
     public IReadOnlyList<string> Path => _following?.Plan is { } plan ? [.. plan.Path, RunId] : [RunId];
 
+    /// <summary>How often this server has given up what it had for a primary's data, and the writes known to have gone that way.</summary>
+    internal long Discards { get; private set; }
+    internal long DiscardedWrites { get; private set; }
+
     /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
     internal Follower? Follower => _follower;
 
     /// <summary>The last batch that counts here: applied on a replica, closed on a primary.</summary>
     internal ulong LastBatch => _follower is not null ? Applied.Number : Node.Leading is { } log ? log.Batch - 1 : Backlog.End.Batch;
+
+    /// <summary>
+    /// What this replica would go on from if it were promoted now, as one number: all that has come whole, applied or not. Sentinels
+    /// choose by it; 0 while there is nothing to go on from.
+    /// </summary>
+    internal long ReceivedOffset
+    {
+        get
+        {
+            LogPosition at = _follower?.Position ?? Backlog.End;
+            return OffsetOf(at.Term, at.Batch);
+        }
+    }
 
     /// <inheritdoc/>
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
@@ -43,7 +60,12 @@ internal sealed partial class Replication
     public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
 
     /// <inheritdoc/>
-    public void OnAck() => OnMoved();
+    public void OnAck()
+    {
+        _acked.Set();
+        Volatile.Read(ref _handover)?.OnAck();
+        OnMoved();
+    }
 
     /// <inheritdoc/>
     public StoreSnapshot? TryCut()
@@ -70,7 +92,7 @@ internal sealed partial class Replication
         {
             if (_follower is { } follower)
                 return follower.AtBoundary((_, batch) => _server.Store.BeginSnapshot(options, batch));
-            return _isReplica ? null : _server.Store.BeginSnapshot(options);
+            return _isReplica || _changes ? null : _server.Store.BeginSnapshot(options);
         }
         catch (InvalidOperationException)
         {
@@ -91,8 +113,12 @@ internal sealed partial class Replication
         Links.EndAll("this server gets all its data anew from its primary");
         _server.Keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.ToString());
-        if (mine.IsKnown && mine.Batch > 0)
-            Log.Discarded(mine.ToString(), Discarded(plan, mine));
+        if (!mine.IsKnown || mine.Batch == 0)
+            return;
+        long writes = Discarded(plan, mine);
+        Discards++;
+        DiscardedWrites += Math.Max(writes, 0);
+        Log.Discarded(mine.ToString(), writes);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
@@ -110,18 +136,18 @@ internal sealed partial class Replication
         while (true)
         {
             _wished.Wait(Timeout.Infinite);
-            while (TryTakeWish(out Peer? primary))
+            try
             {
-                try
-                {
+                if (Volatile.Read(ref _handover) is { } handover && !Volatile.Read(ref _stopping))
+                    HandOver(handover);
+                while (TryTakeWish(out Peer? primary))
                     Take(primary);
-                }
-                catch (DiskException e)
-                {
-                    Log.RoleFailed(e.Message);
-                    _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
-                    return;
-                }
+            }
+            catch (DiskException e)
+            {
+                Log.RoleFailed(e.Message);
+                _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
+                return;
             }
 
             if (Volatile.Read(ref _stopping))
@@ -176,15 +202,20 @@ internal sealed partial class Replication
     private void Demote()
     {
         Links.EndAll("this server follows another one now");
-        AwaitReactors();
-        _server.Store.PauseExpiry(true);
-        _server.Store.SetPolicy(EvictionPolicy.NoEviction);
-        _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+        EndWriting();
         Node.Stop();
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
         _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads);
+    }
+
+    private void EndWriting()
+    {
+        AwaitReactors();
+        _server.Store.PauseExpiry(true);
+        _server.Store.SetPolicy(EvictionPolicy.NoEviction);
+        _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
     }
 
     // Z4

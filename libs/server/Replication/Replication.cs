@@ -23,7 +23,7 @@ internal sealed partial class Replication : IShipper, IDisposable
 {
     private readonly Server _server;
     private readonly Lock _gate = new();
-    private readonly Signal _wished = new();
+    private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
     private readonly Peer? _configured;
     private Thread? _thread;
@@ -178,11 +178,16 @@ internal sealed partial class Replication : IShipper, IDisposable
     internal void Stop()
     {
         lock (_gate)
+        {
             _stopping = true;
+            _handover?.Abort();
+        }
+
         Barriers.Stop();
         _following?.Cancel();
         _wished.Set();
         _thread?.Join();
+        LetReplicasCatchUp();
         Links.Dispose();
         if (_server.Keeper is not { HasLog: true })
             Node.Current?.Stop();
@@ -219,12 +224,16 @@ internal sealed partial class Replication : IShipper, IDisposable
         string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
         _server.Table.SetAtStart("replicaof", text, SettingSource.ConfigSet, "REPLICAOF");
         _following?.Cancel();
-        if (_thread is null)
-        {
-            _thread = new Thread(Run) { IsBackground = true, Name = "replication" };
-            _thread.Start();
-        }
-
+        _handover?.Abort();
+        StartThread();
         _wished.Set();
+    }
+
+    private void StartThread()
+    {
+        if (_thread is not null)
+            return;
+        _thread = new Thread(Run) { IsBackground = true, Name = "replication" };
+        _thread.Start();
     }
 }

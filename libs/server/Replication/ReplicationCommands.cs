@@ -11,9 +11,11 @@ internal static class ReplicationCommands
         table.Add<ReplicaOf>();
         table.Add<SlaveOf>();
         table.Add<Role>();
+        table.Add<Failover>();
         table.Add<Wait>();
         table.AddContainer(Spec("REPL", -2, CommandFlags.Loading | CommandFlags.Stale, "", "Replication beyond what Redis has.", "0.1.0"));
         table.Add<ReplHello>();
+        table.Add<ReplLead>();
         table.Add<ReplToken>();
         table.Add<ReplWait>();
     }

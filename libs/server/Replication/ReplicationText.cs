@@ -19,6 +19,8 @@ internal sealed class ReplicationText(Server server)
         number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);
         number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
         number("garnet_repl_waiting_reads", _replication.WaitingReads);
+        number("garnet_repl_discards", _replication.Discards);
+        number("garnet_repl_discarded_writes", _replication.DiscardedWrites);
         int index = 0;
         foreach (ReplicaThreads replica in _replication.Links.All)
         {
@@ -41,8 +43,8 @@ internal sealed class ReplicationText(Server server)
         text("master_link_status", isUp ? "up" : "down");
         number("master_last_io_seconds_ago", isUp || isSyncing ? following!.SilentSeconds : -1);
         number("master_sync_in_progress", isSyncing ? 1 : 0);
-        number("slave_read_repl_offset", _replication.Offset);
-        number("slave_repl_offset", _replication.Offset);
+        number("slave_read_repl_offset", _replication.ReceivedOffset);
+        number("slave_repl_offset", _replication.ReceivedOffset);
         if (isSyncing)
         {
             number("master_sync_total_bytes", 0);
@@ -75,7 +77,7 @@ internal sealed class ReplicationText(Server server)
         }
 
         bool keeps = _replication.Backlog.IsKept;
-        text("master_failover_state", "no-failover");
+        text("master_failover_state", _replication.HandoverState);
         text("master_replid", _replication.HistoryId);
         text("master_replid2", _replication.HistoryIdBefore);
         number("master_repl_offset", _replication.Offset);

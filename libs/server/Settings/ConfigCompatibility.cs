@@ -55,7 +55,6 @@ public static class ConfigCompatibility
         oom-score-adj|no|noted text|Set OOMScoreAdjust in the service unit.
         oom-score-adj-values|0 200 800|noted|Set OOMScoreAdjust in the service unit.
         ignore-warnings||noted|Warnings do not stop the start.
-        shutdown-timeout|10|noted|A stop does not wait for replicas; they go on from where they are.
         shutdown-on-sigint|default|noted|A signal stops the server after the commands that run.
         shutdown-on-sigterm|default|noted|A signal stops the server after the commands that run.
         hide-user-data-from-log|yes|noted|Keys and values never enter the log.

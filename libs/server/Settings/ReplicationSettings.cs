@@ -47,6 +47,12 @@ public sealed class ReplicationSettings
     [Setting("min-replicas-max-lag", "A replica heard of within this time keeps up.", Aliases = "min-slaves-max-lag", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
     public int LagSecondsMax { get; set; } = 10;
 
+    [Setting("shutdown-timeout", "How long a stop lets replicas get what was written last.", Unit = SettingUnit.Seconds, Min = 0, Max = int.MaxValue / 1000, Live = true)]
+    public int StopSeconds { get; set; } = 10;
+
+    [Setting("shutdown-handover", "A primary that stops lets a replica that has everything lead. Not for servers that Sentinels look after.", Live = true)]
+    public bool HandsOverAtStop { get; set; }
+
     [Setting("replica-read-wait", "How long a read on a replica waits for a batch that is being applied, before it is answered with TRYAGAIN.", Unit = SettingUnit.Milliseconds, Min = 1, Max = 60_000, Live = true)]
     public int ReadWaitMs { get; set; } = 100;
 

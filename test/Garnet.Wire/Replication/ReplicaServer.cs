@@ -8,17 +8,24 @@ internal sealed class ReplicaServer : IDisposable
 {
     private const int TimeoutMs = 30_000;
     private readonly DirectoryInfo? _directory;
-    private readonly string _flags;
+    private readonly string _flags, _file = "";
     private ServerProcess? _process;
     private int _port;
 
-    public ReplicaServer(bool keepsData, string flags = "")
+    /// <param name="keepsData">Gives it a directory.</param>
+    /// <param name="flags">More of its command line.</param>
+    /// <param name="hasFile">Gives it a configuration file in the directory, empty at first, for CONFIG REWRITE.</param>
+    public ReplicaServer(bool keepsData, string flags = "", bool hasFile = false)
     {
         _ = Servers.Ours; // skips with the reason when it is not there
         _directory = keepsData ? Directory.CreateTempSubdirectory("garnet-repl-") : null;
         _flags = keepsData ? $"--dir {_directory!.FullName} --appendonly yes {flags}" : flags;
+        if (hasFile) File.WriteAllText(_file = Path.Combine(_directory!.FullName, "garnet.conf"), "");
         Start();
     }
+
+    /// <summary>What its configuration file says now.</summary>
+    public string FileText => File.ReadAllText(_file);
 
     public int Port => _port;
 
@@ -28,7 +35,7 @@ internal sealed class ReplicaServer : IDisposable
 
     public void Start(string moreFlags = "")
     {
-        _process = ServerProcess.TryStartOurs($"{_flags} {moreFlags}".Trim(), _port) ?? throw new IgnoreException("our server is not built");
+        _process = ServerProcess.TryStartOurs($"{_flags} {moreFlags}".Trim(), _port, _file) ?? throw new IgnoreException("our server is not built");
         _port = _process.Address.Port;
     }
 
@@ -37,6 +44,13 @@ internal sealed class ReplicaServer : IDisposable
     {
         _process?.Dispose();
         _process = null;
+    }
+
+    /// <summary>Sends the process a signal by its name.</summary>
+    public void Signal(string name)
+    {
+        using var kill = System.Diagnostics.Process.Start("kill", $"-{name} {_process!.Pid}");
+        kill.WaitForExit();
     }
 
     /// <summary>Makes it a replica and waits until batches come in.</summary>

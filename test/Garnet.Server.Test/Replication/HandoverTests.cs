@@ -1,0 +1,177 @@
+using System.Globalization;
+
+namespace Garnet.Server.Test.Replication;
+
+/// <summary>FAILOVER: the role goes to a replica without a write being lost and without a full copy.</summary>
+public sealed class HandoverTests
+{
+    private const int WaitMs = 30_000;
+
+    [Test]
+    public void The_role_goes_back_and_forth_under_load_and_nothing_is_copied_again()
+    {
+        using EmbeddedServer left = new();
+        using EmbeddedServer right = ReplicaGroup.ReplicaOf(left.Server.Port);
+        ReplicaGroup.CatchUp(right, left);
+        var written = new HashSet<string>();
+        using var stop = new CancellationTokenSource();
+        var writer = new Thread(() => Write([left, right], written, stop.Token));
+        writer.Start();
+        EmbeddedServer primary = left, replica = right;
+        for (int round = 0; round < 6; round++)
+        {
+            long until = Count(written) + 200;
+            Assert.That(() => Count(written), Is.GreaterThan(until).After(WaitMs, 5));
+            using (var client = new TestClient(primary.Server.Port)) Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
+            Assert.That(() => RoleOf(replica) == "master" && RoleOf(primary) == "slave", Is.True.After(WaitMs, 5));
+            (primary, replica) = (replica, primary);
+            Assert.That(() => replica.Server.Replication.Following is { IsUp: true }, Is.True.After(WaitMs, 5));
+        }
+        stop.Cancel();
+        writer.Join();
+        ReplicaGroup.AssertSame(primary, replica);
+        Assert.That(written, Is.SubsetOf(ReplicaGroup.ContentOf(primary).Keys));
+        Assert.That(primary.Server.Replication.Term, Is.EqualTo(7));
+        Assert.That(left.Server.Replication.Links.Full + right.Server.Replication.Links.Full, Is.EqualTo(1), "only the first time");
+        Assert.That(left.Server.Replication.Discards + right.Server.Replication.Discards, Is.Zero);
+    }
+
+    [Test]
+    public void While_the_replica_lags_writes_wait_and_an_abort_lets_them_through()
+    {
+        using EmbeddedServer primary = new();
+        using HeldProxy proxy = new(primary.Server.Port);
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        proxy.Hold();
+        using TestClient client = new(primary.Server.Port), other = new(primary.Server.Port);
+        client.Call("SET", "k", "1");
+        Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
+        Assert.That(client.Call("INFO", "replication"), Does.Contain("role:master").And.Contain("master_failover_state:waiting-for-sync"));
+        Assert.That(client.Call("FAILOVER"), Is.EqualTo("ERR FAILOVER already in progress."));
+        other.Send("SET", "k", "2");
+        Assert.That(client.Call("GET", "k"), Is.EqualTo("1"), "reads do not wait");
+        Assert.That(client.Call("FAILOVER", "ABORT"), Is.EqualTo("OK"));
+        Assert.That(other.Read(), Is.EqualTo("OK"));
+        Assert.That(client.Call("INFO", "replication"), Does.Contain("role:master").And.Contain("master_failover_state:no-failover"));
+        proxy.Release();
+        ReplicaGroup.AssertSame(primary, replica);
+        Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(1));
+    }
+
+    [Test]
+    public void A_replica_that_does_not_catch_up_in_time_leaves_the_primary_what_it_is()
+    {
+        using EmbeddedServer primary = new();
+        using HeldProxy proxy = new(primary.Server.Port);
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        proxy.Hold();
+        using TestClient client = new(primary.Server.Port);
+        client.Call("SET", "k", "1");
+        Assert.That(client.Call("FAILOVER", "TIMEOUT", "50"), Is.EqualTo("OK"));
+        Assert.That(client.Call("SET", "k", "2"), Is.EqualTo("OK"), "it waited until that was over");
+        Assert.That(client.Call("ROLE"), Does.StartWith("[master"));
+        proxy.Release();
+        ReplicaGroup.AssertSame(primary, replica);
+    }
+
+    [Test]
+    public void By_force_a_replica_leads_with_what_it_has()
+    {
+        using EmbeddedServer primary = new();
+        using HeldProxy proxy = new(primary.Server.Port);
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        proxy.Hold();
+        using TestClient client = new(primary.Server.Port);
+        client.Call("SET", "k", "1");
+        Assert.That(client.Call("FAILOVER", "TIMEOUT", "50", "FORCE"), Is.EqualTo("ERR FAILOVER with force option requires both a timeout and target HOST and IP."));
+        Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", "1", "TIMEOUT", "50", "FORCE"), Is.EqualTo("ERR FAILOVER target HOST and PORT is not a replica."));
+        Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", $"{replica.Server.Port}", "TIMEOUT", "50", "FORCE"), Is.EqualTo("OK"));
+        Assert.That(() => RoleOf(replica) == "master" && RoleOf(primary) == "slave", Is.True.After(WaitMs, 5));
+        using (var other = new TestClient(replica.Server.Port)) Assert.That(other.Call("SET", "o", "1"), Is.EqualTo("OK"));
+        ReplicaGroup.AssertSame(replica, primary);
+        Assert.That(client.Call("GET", "k"), Is.EqualTo("nil"), "what the replica had not got is gone");
+        Assert.That(primary.Server.Replication.DiscardedWrites, Is.EqualTo(1));
+    }
+
+    [Test]
+    public void The_replica_that_is_named_leads_and_the_other_one_follows_on()
+    {
+        using EmbeddedServer primary = new();
+        using EmbeddedServer one = ReplicaGroup.ReplicaOf(primary.Server.Port), two = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        ReplicaGroup.CatchUp(one, primary);
+        ReplicaGroup.CatchUp(two, primary);
+        using (var client = new TestClient(primary.Server.Port))
+        {
+            client.Call("SET", "k", "1");
+            Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", $"{two.Server.Port}"), Is.EqualTo("OK"));
+        }
+        Assert.That(() => RoleOf(two), Is.EqualTo("master").After(WaitMs, 5));
+        using (var client = new TestClient(two.Server.Port)) Assert.That(client.Call("SET", "k", "2"), Is.EqualTo("OK"));
+        ReplicaGroup.AssertSame(two, primary, one); // the one through the old primary
+        Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(2), "the first time of each");
+        Assert.That(two.Server.Replication.Links.Full, Is.Zero);
+    }
+
+    [Test]
+    public void A_replica_leads_at_its_own_primarys_word_only()
+    {
+        using EmbeddedServer primary = new();
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        string at = primary.Server.Replication.Backlog.End.ToString(), id = primary.Server.Replication.RunId;
+        using TestClient client = new(replica.Server.Port);
+        Assert.That(client.Call("REPL", "LEAD", new string('0', 40), at), Is.EqualTo("ERR this server does not follow the one that asks"));
+        Assert.That(client.Call("REPL", "LEAD", id, "1:99:00000000"), Is.EqualTo($"ERR this server is at {at}, not at 1:99:00000000"));
+        Assert.That(client.Call("FAILOVER"), Is.EqualTo("ERR FAILOVER is not valid when server is a replica."));
+        Assert.That(client.Call("REPL", "LEAD", id, at), Is.EqualTo("OK"));
+        Assert.That(client.Call("REPL", "LEAD", id, at), Is.EqualTo("OK"), "the answer may have been lost");
+        Assert.That(client.Call("SET", "k", "v"), Is.EqualTo("OK"));
+    }
+
+    [Test]
+    public void A_primary_that_stops_hands_over_if_it_is_told_to([Values] bool handsOver)
+    {
+        using EmbeddedServer primary = new(adjust: settings => settings.Replication.HandsOverAtStop = handsOver);
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        using (var client = new TestClient(primary.Server.Port))
+        {
+            for (int i = 0; i < 500; i++) client.Call("SET", $"k{i}", "v");
+        }
+        primary.Server.Stop(TimeSpan.FromMilliseconds(WaitMs));
+        Assert.That(primary.Server.Completion.IsCompleted);
+        Assert.That(RoleOf(replica), Is.EqualTo(handsOver ? "master" : "slave"));
+        Assert.That(() => ReplicaGroup.ContentOf(replica), Has.Count.EqualTo(500).After(WaitMs, 20), "a stop lets replicas have everything");
+    }
+
+    private static string RoleOf(EmbeddedServer server)
+    {
+        using TestClient client = new(server.Server.Port);
+        return client.Call("ROLE").Trim('[').Split(' ')[0];
+    }
+
+    private static int Count(HashSet<string> written)
+    {
+        lock (written) return written.Count;
+    }
+
+    // To whichever takes it; what is answered with OK must stay.
+    private static void Write(EmbeddedServer[] servers, HashSet<string> written, CancellationToken stop)
+    {
+        TestClient[] clients = [.. servers.Select(static server => new TestClient(server.Server.Port))];
+        for (int number = 0; !stop.IsCancellationRequested; number++)
+        {
+            string key = number.ToString(CultureInfo.InvariantCulture);
+            while (!stop.IsCancellationRequested && !Array.Exists(clients, client => client.Call("SET", key, "v") == "OK"))
+            {
+                // both are replicas for a moment
+            }
+            lock (written) written.Add(key);
+        }
+        lock (written) written.Remove(written.Last()); // the stop may have come before its OK
+        foreach (TestClient client in clients) client.Dispose();
+    }
+}

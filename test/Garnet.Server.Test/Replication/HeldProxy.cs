@@ -1,0 +1,73 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace Garnet.Server.Test.Replication;
+
+/// <summary>Stands between a replica and its primary and can hold back what the primary sends, as a slow network does.</summary>
+internal sealed class HeldProxy : IDisposable
+{
+    private readonly TcpListener _listener = new(IPAddress.Loopback, 0);
+    private readonly ManualResetEventSlim _flows = new(true);
+    private readonly List<Socket> _open = [];
+    private readonly int _primary;
+
+    public HeldProxy(int primary)
+    {
+        _primary = primary;
+        _listener.Start();
+        Begin(AcceptAll);
+    }
+
+    public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
+
+    public void Hold() => _flows.Reset();
+
+    public void Release() => _flows.Set();
+
+    public void Dispose()
+    {
+        _flows.Set();
+        lock (_open)
+        {
+            foreach (Socket socket in _open) socket.Dispose();
+        }
+        _listener.Dispose();
+    }
+
+    private static void Begin(Action body) => new Thread(() =>
+    {
+        try
+        {
+            body();
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException or InvalidOperationException)
+        {
+            // one side is gone
+        }
+    }) { IsBackground = true }.Start();
+
+    private void AcceptAll()
+    {
+        while (true)
+        {
+            Socket replica = _listener.AcceptSocket();
+            var primary = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+            lock (_open) _open.AddRange([replica, primary]);
+            primary.Connect(IPAddress.Loopback, _primary);
+            Begin(() => Pass(replica, primary, held: false));
+            Begin(() => Pass(primary, replica, held: true));
+        }
+    }
+
+    private void Pass(Socket from, Socket to, bool held)
+    {
+        byte[] bytes = new byte[16 * 1024];
+        for (int got; (got = from.Receive(bytes)) > 0;)
+        {
+            if (held) _flows.Wait();
+            for (int sent = 0; sent < got;) sent += to.Send(bytes, sent, got - sent, SocketFlags.None);
+        }
+        from.Dispose();
+        to.Dispose();
+    }
+}

@@ -1,0 +1,124 @@
+using System.Diagnostics;
+using System.Globalization;
+using Garnet.Wire.Replication;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Failover;
+
+/// <summary>
+/// Three stock Sentinels see to three of our servers: the primary is killed or stopped under load, again and again, and nothing
+/// that a replica confirmed is lost. GARNET_FAILOVER_ROUNDS says how often.
+/// </summary>
+[NonParallelizable]
+public sealed class FailoverTests
+{
+    private const int StaleWrites = 5;
+
+    private static readonly int Rounds =
+        int.TryParse(Environment.GetEnvironmentVariable("GARNET_FAILOVER_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds : 3;
+
+    [Test]
+    public void Nothing_confirmed_is_lost_when_the_primary_is_killed_under_load()
+    {
+        using SentinelGroup group = new(sentinels: 3, "", "", "");
+        using WaitingWriters writers = new(() => SentinelGroup.PortOf(group.Sentinels[1]));
+        var taken = new List<long>();
+        for (int round = 0; round < Rounds; round++)
+        {
+            Assert.That(writers.Await(100), "writes go on");
+            ReplicaServer old = group.Primary;
+            old.Kill();
+            taken.Add(AwaitPromotion(group, old));
+            ReplicaServer primary = group.AwaitSwitch(old);
+            Assert.That(writers.Await(100), "writes go on");
+            ComeBackWithWritesOfItsOwn(old);
+            group.AwaitFollowers();
+            Assert.That(old.Number("garnet_repl_discarded_writes"), Is.GreaterThanOrEqualTo(StaleWrites));
+            AssertNothingIsLost(writers, primary);
+        }
+        Report(taken, writers);
+        AssertAllAgree(group, writers);
+    }
+
+    [Test]
+    public void A_primary_that_hung_comes_back_as_a_replica_and_what_it_then_took_is_discarded()
+    {
+        using SentinelGroup group = new(sentinels: 3, "", "", "");
+        using WaitingWriters writers = new(() => SentinelGroup.PortOf(group.Sentinels[1]));
+        var taken = new List<long>();
+        for (int round = 0; round < (Rounds + 2) / 3; round++)
+        {
+            Assert.That(writers.Await(100), "writes go on");
+            ReplicaServer old = group.Primary;
+            using RespConnection stale = old.Connect();
+            old.Signal("STOP");
+            taken.Add(AwaitPromotion(group, old));
+            ReplicaServer primary = group.AwaitSwitch(old);
+            Assert.That(writers.Await(100), "writes go on");
+            old.Signal("CONT");
+            stale.Call("SET", "stale", "1"); // it cannot know yet
+            group.AwaitFollowers();
+            using (RespConnection now = old.Connect()) Assert.That(now.Call("EXISTS", "stale").ToString(), Is.EqualTo(":0"));
+            AssertNothingIsLost(writers, primary);
+        }
+        Report(taken, writers);
+        AssertAllAgree(group, writers);
+    }
+
+    // Milliseconds until one of the others says that it is the primary.
+    private static long AwaitPromotion(SentinelGroup group, ReplicaServer old)
+    {
+        long from = Stopwatch.GetTimestamp();
+        Assert.That(() => group.Nodes.Any(node => node != old && IsPrimary(node)), Is.True.After(SentinelGroup.DeadlineMs, 10), "nobody is promoted");
+        return (long)Stopwatch.GetElapsedTime(from).TotalMilliseconds;
+    }
+
+    // Started anew it is the primary that its file says it is, until a Sentinel comes by.
+    private static void ComeBackWithWritesOfItsOwn(ReplicaServer old)
+    {
+        old.Start();
+        using RespConnection connection = old.Connect();
+        for (int i = 0; i < StaleWrites; i++) Assert.That(connection.Call("SET", $"stale{i}", "1").ToString(), Is.EqualTo("+OK"));
+    }
+
+    private static void AssertNothingIsLost(WaitingWriters writers, ReplicaServer primary)
+    {
+        string[] keys = [.. writers.Confirmed];
+        using RespConnection connection = primary.Connect();
+        foreach (string[] some in keys.Chunk(1000))
+            Assert.That(connection.Call(["MGET", .. some]).Items!.Select(static value => value.Text), Is.EqualTo(some));
+    }
+
+    private static void AssertAllAgree(SentinelGroup group, WaitingWriters writers)
+    {
+        writers.Dispose();
+        group.AwaitFollowers();
+        ReplicaServer primary = group.Primary;
+        SortedDictionary<string, string> content = Content.Of(primary);
+        Assert.That(content.Keys, Has.None.Contains("stale"));
+        foreach (ReplicaServer node in group.Nodes.Where(node => node != primary))
+        {
+            node.CatchUp(primary);
+            Assert.That(Content.Of(node), Is.EqualTo(content));
+        }
+    }
+
+    private static void Report(List<long> taken, WaitingWriters writers)
+    {
+        taken.Sort();
+        TestContext.Out.WriteLine($"{taken.Count} rounds, {writers.Confirmed.Count} confirmed writes; promoted after {taken[taken.Count / 2]} ms (median), {taken[^1]} ms (longest)");
+    }
+
+    private static bool IsPrimary(ReplicaServer server)
+    {
+        try
+        {
+            using RespConnection connection = server.Connect();
+            return connection.Call("ROLE").Items![0].Text == "master";
+        }
+        catch (Exception e) when (e is System.Net.Sockets.SocketException or IOException)
+        {
+            return false; // a Sentinel closes all clients of a server that it promotes
+        }
+    }
+}

@@ -1,0 +1,66 @@
+using System.Collections.Concurrent;
+using System.Globalization;
+using System.Net.Sockets;
+
+namespace Garnet.Wire.Failover;
+
+/// <summary>
+/// Clients that write keys of their own, each key once, to the primary that a Sentinel names, and wait for one replica after
+/// each: what <c>WAIT 1</c> confirmed is what they hold the servers to.
+/// </summary>
+internal sealed class WaitingWriters : IDisposable
+{
+    private readonly ConcurrentQueue<string> _confirmed = new();
+    private readonly Thread[] _threads;
+    private readonly Func<int> _primary;
+    private volatile bool _stops;
+
+    /// <param name="primary">The port to write to; asked again whenever something went wrong.</param>
+    public WaitingWriters(Func<int> primary, int clients = 4)
+    {
+        _primary = primary;
+        _threads = [.. Enumerable.Range(0, clients).Select(client => new Thread(() => Run(client)))];
+        foreach (Thread thread in _threads) thread.Start();
+    }
+
+    /// <summary>Keys whose value was confirmed; the value is the key.</summary>
+    public IReadOnlyCollection<string> Confirmed => _confirmed;
+
+    /// <summary>Waits until so many more writes are confirmed.</summary>
+    public bool Await(int more)
+    {
+        int until = _confirmed.Count + more;
+        return SpinWait.SpinUntil(() => _confirmed.Count >= until, SentinelGroup.DeadlineMs);
+    }
+
+    public void Dispose()
+    {
+        _stops = true;
+        foreach (Thread thread in _threads) thread.Join();
+    }
+
+    private void Run(int client)
+    {
+        for (long number = 0; !_stops;)
+        {
+            try
+            {
+                using RespConnection connection = new(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, _primary()));
+                while (!_stops && TryWrite(connection, string.Create(CultureInfo.InvariantCulture, $"w{client}.{number}"))) number++;
+            }
+            catch (Exception e) when (e is SocketException or IOException)
+            {
+                // the primary is gone, or hangs
+            }
+            number++; // what happened to the write under way is not known
+        }
+    }
+
+    private bool TryWrite(RespConnection connection, string key)
+    {
+        if (connection.Call("SET", key, key).ToString() != "+OK") return false;
+        if (connection.Call("WAIT", "1", "1000").ToString() is ":0" or [not ':', ..]) return true; // not confirmed, and no reason to leave
+        _confirmed.Enqueue(key);
+        return true;
+    }
+}
