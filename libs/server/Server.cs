@@ -3,6 +3,7 @@ using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Net;
@@ -68,6 +69,7 @@ public sealed class Server : IDisposable
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
         Watches = new WatchTable(this);
+        Waits = new WaitTable(this);
         Events = new KeyEvents(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
@@ -141,6 +143,7 @@ public sealed class Server : IDisposable
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
     internal WatchTable Watches { get; }
+    internal WaitTable Waits { get; }
     internal KeyEvents Events { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;

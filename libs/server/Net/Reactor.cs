@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Tracking;
@@ -48,6 +49,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private int _frameCount;
     private int _slotCount;
     private long _nextTickMs;
+    private long _nextDeadlineMs = long.MaxValue;
     private volatile bool _stopping;
 
     internal Reactor(Server server, int index, ITransport transport)
@@ -62,6 +64,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
+        Ready = new ReadyKeys(this);
         _entries = server.Commands.Entries;
         Transport = transport;
         _mailbox = new Mailbox(transport);
@@ -84,6 +87,9 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>MULTI and EXEC.</summary>
     internal TransactionRun Transactions { get; }
+
+    /// <summary>Keys that commands wait for and that have been written.</summary>
+    internal ReadyKeys Ready { get; }
 
     /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
     internal List<KeyNote> Notes { get; } = [];
@@ -167,8 +173,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         client.Closed = true;
         if (client.Waiting is { } waiting)
         {
-            client.Waiting = null;
-            _waiting.Remove(client);
+            Unpark(client);
             waiting.Abandon(client);
         }
 
@@ -198,14 +203,16 @@ internal sealed unsafe partial class Reactor : IDisposable
             return;
         SwitchTo(client);
         client.Parked = false;
-        if (!waiting.Resume(this, client))
+        nint before = (nint)(Out.Position - client.SegmentStart);
+        if (!EndsInError(client, waiting) && !waiting.Resume(this, client))
         {
             client.Parked = true;
             return;
         }
 
-        client.Waiting = null;
-        _waiting.Remove(client);
+        if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
+            Out.Position = client.SegmentStart + before;
+        Unpark(client);
         Carry(client);
         Watch(client);
     }
@@ -216,8 +223,33 @@ internal sealed unsafe partial class Reactor : IDisposable
         client.Waiting = waiting;
         client.Parked = true;
         Held.Waits |= waiting is Persistence.LogWait;
-        if (!_waiting.Contains(client))
-            _waiting.Add(client);
+        if (waiting.DeadlineMs > Session.NowMs) // the others are looked at every tick
+            _nextDeadlineMs = Math.Min(_nextDeadlineMs, waiting.DeadlineMs);
+        if (client.WaitingAt >= 0)
+            return;
+        client.WaitingAt = _waiting.Count;
+        _waiting.Add(client);
+    }
+
+    private void Unpark(Connection client)
+    {
+        client.Waiting = null;
+        Connection last = _waiting[^1];
+        _waiting[client.WaitingAt] = last;
+        last.WaitingAt = client.WaitingAt;
+        _waiting.RemoveAt(_waiting.Count - 1);
+        client.WaitingAt = -1;
+    }
+
+    private bool EndsInError(Connection client, Parking waiting)
+    {
+        if (waiting.End is not (WaitEnd.Unblocked or WaitEnd.RoleChanged))
+            return false;
+        client.CloseAfterReply |= waiting.End == WaitEnd.RoleChanged;
+        waiting.Abandon(client);
+        Out.Error(waiting.End == WaitEnd.Unblocked ? "UNBLOCKED client unblocked via CLIENT UNBLOCK"u8
+            : "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)"u8);
+        return true;
     }
 
     /// <inheritdoc/>
@@ -227,6 +259,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _receive.Dispose();
         _args.Dispose();
         Transactions.Dispose();
+        Ready.Dispose();
         DisposeReplies();
         Session.Dispose();
         NativeMemory.Free(_frames);
@@ -243,9 +276,11 @@ internal sealed unsafe partial class Reactor : IDisposable
             Serve(Transport[i]);
         ServeCarried();
         ExecuteBatch();
+        if (Ready.HasServed)
+            Ready.Deliver();
         EndRound();
         _receive.Reset();
-        if (Session.NowMs >= _nextTickMs)
+        if (Session.NowMs >= Math.Min(_nextTickMs, _nextDeadlineMs))
             Tick();
     }
 
@@ -254,7 +289,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         if (_carried.Count > 0 || Held.MissedAdvance())
             return 0;
         if (_waiting.Count > 0 || Server.NeedsTicks)
-            return TickMs;
+            return (int)Math.Clamp(_nextDeadlineMs - Session.NowMs, 0, TickMs);
         return (ConnectionCount > 0 && Server.HasIdleLimit) || SlowReaders.AnyOverSoftLimit ? 1000 : -1;
     }
 
@@ -317,7 +352,8 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         long now = Session.NowMs;
         _nextTickMs = now + TickMs;
-        ResumeWaiting(waiting => waiting.DeadlineMs <= now);
+        _nextDeadlineMs = long.MaxValue;
+        ResumeWaiting(waiting => IsDue(waiting, now));
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
@@ -328,6 +364,13 @@ internal sealed unsafe partial class Reactor : IDisposable
         }
 
         EndRound();
+    }
+
+    private bool IsDue(Parking waiting, long now)
+    {
+        if (waiting.DeadlineMs > now)
+            _nextDeadlineMs = Math.Min(_nextDeadlineMs, waiting.DeadlineMs);
+        return waiting.DeadlineMs <= now;
     }
 
     internal void CloseWhere(Predicate<Connection> condition, Action<Connection> close)

@@ -14,13 +14,13 @@ internal sealed class ReadWait(Replication replication, ulong number, long until
         if (!moved && reactor.Session.NowMs < untilMs)
             return false;
         client.WaitedInVain = !moved;
-        End();
+        Finish();
         return true;
     }
 
-    internal override void Abandon(Connection client) => End();
+    internal override void Abandon(Connection client) => Finish();
 
-    private void End()
+    private void Finish()
     {
         if (_isOver)
             return;

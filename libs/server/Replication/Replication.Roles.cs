@@ -177,6 +177,7 @@ internal sealed partial class Replication
     {
         Links.EndAll("this server follows another one now");
         AwaitReactors();
+        UnblockAll();
         _server.Store.PauseExpiry(true);
         _server.Store.SetPolicy(EvictionPolicy.NoEviction);
         _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
@@ -248,6 +249,15 @@ internal sealed partial class Replication
         {
             if (Volatile.Read(ref _stopping))
                 return;
+        }
+    }
+
+    // What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.
+    private void UnblockAll()
+    {
+        foreach (Reactor reactor in _server.Reactors)
+        {
+            reactor.Post(static (owner, _, _) => owner.ResumeWaiting(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 

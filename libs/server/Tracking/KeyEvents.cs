@@ -63,6 +63,15 @@ internal sealed class KeyEvents(Server server)
             Publish(reactor, NotifyClasses.Evicted, "evicted", note);
     }
 
+    /// <summary>Publishes what was changed for a command that had waited.</summary>
+    internal void PublishServed(Reactor reactor, KeyNote note)
+    {
+        if (note.Change == KeyChange.Removed)
+            Publish(reactor, NotifyClasses.Generic, "del", note);
+        else
+            PublishUnasked(reactor, note);
+    }
+
     private void PublishChange(ref Call call, CommandSpec spec, KeyNote note)
     {
         Reactor reactor = call.Reactor;
