@@ -94,7 +94,7 @@ internal sealed class HeldReplies(Reactor reactor)
         }
 
         _held.RemoveRange(kept, _held.Count - kept);
-        Waits = reactor.ResumeWaiting(static waiting => waiting is LogWait) || _held.Count > 0;
+        Waits = reactor.Waiting.Resume(static waiting => waiting is LogWait) || _held.Count > 0;
     }
 
     /// <summary>The server stops: what is held is synced first, or not answered.</summary>

@@ -41,7 +41,6 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly Connection[] _frameClients = new Connection[FramesMax];
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
-    private readonly List<Connection> _waiting = [];
     private readonly Lock _slotsGate = new();
     private readonly List<int> _freeSlots = [];
     private readonly CommandEntry* _entries;
@@ -49,7 +48,6 @@ internal sealed unsafe partial class Reactor : IDisposable
     private int _frameCount;
     private int _slotCount;
     private long _nextTickMs;
-    private long _nextDeadlineMs = long.MaxValue;
     private volatile bool _stopping;
 
     internal Reactor(Server server, int index, ITransport transport)
@@ -65,6 +63,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
         Ready = new ReadyKeys(this);
+        Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
         Transport = transport;
         _mailbox = new Mailbox(transport);
@@ -90,6 +89,9 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>Keys that commands wait for and that have been written.</summary>
     internal ReadyKeys Ready { get; }
+
+    /// <summary>Parked connections.</summary>
+    internal WaitingClients Waiting { get; }
 
     /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
     internal List<KeyNote> Notes { get; } = [];
@@ -173,7 +175,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         client.Closed = true;
         if (client.Waiting is { } waiting)
         {
-            Unpark(client);
+            Waiting.Remove(client);
             waiting.Abandon(client);
         }
 
@@ -204,7 +206,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         SwitchTo(client);
         client.Parked = false;
         nint before = (nint)(Out.Position - client.SegmentStart);
-        if (!EndsInError(client, waiting) && !waiting.Resume(this, client))
+        if (!Waiting.EndsInError(client, waiting) && !waiting.Resume(this, client))
         {
             client.Parked = true;
             return;
@@ -212,44 +214,16 @@ internal sealed unsafe partial class Reactor : IDisposable
 
         if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
             Out.Position = client.SegmentStart + before;
-        Unpark(client);
+        Waiting.Remove(client);
         Carry(client);
         Watch(client);
     }
 
-    /// <summary>Puts a connection among those that wait; its deadline is looked at every tick.</summary>
+    /// <summary>Puts a connection among those that wait.</summary>
     internal void Park(Connection client, Parking waiting)
     {
-        client.Waiting = waiting;
-        client.Parked = true;
         Held.Waits |= waiting is Persistence.LogWait;
-        if (waiting.DeadlineMs > Session.NowMs) // the others are looked at every tick
-            _nextDeadlineMs = Math.Min(_nextDeadlineMs, waiting.DeadlineMs);
-        if (client.WaitingAt >= 0)
-            return;
-        client.WaitingAt = _waiting.Count;
-        _waiting.Add(client);
-    }
-
-    private void Unpark(Connection client)
-    {
-        client.Waiting = null;
-        Connection last = _waiting[^1];
-        _waiting[client.WaitingAt] = last;
-        last.WaitingAt = client.WaitingAt;
-        _waiting.RemoveAt(_waiting.Count - 1);
-        client.WaitingAt = -1;
-    }
-
-    private bool EndsInError(Connection client, Parking waiting)
-    {
-        if (waiting.End is not (WaitEnd.Unblocked or WaitEnd.RoleChanged))
-            return false;
-        client.CloseAfterReply |= waiting.End == WaitEnd.RoleChanged;
-        waiting.Abandon(client);
-        Out.Error(waiting.End == WaitEnd.Unblocked ? "UNBLOCKED client unblocked via CLIENT UNBLOCK"u8
-            : "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)"u8);
-        return true;
+        Waiting.Add(client, waiting);
     }
 
     /// <inheritdoc/>
@@ -280,7 +254,7 @@ internal sealed unsafe partial class Reactor : IDisposable
             Ready.Deliver();
         EndRound();
         _receive.Reset();
-        if (Session.NowMs >= Math.Min(_nextTickMs, _nextDeadlineMs))
+        if (Session.NowMs >= Math.Min(_nextTickMs, Waiting.NextDeadlineMs))
             Tick();
     }
 
@@ -288,8 +262,8 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         if (_carried.Count > 0 || Held.MissedAdvance())
             return 0;
-        if (_waiting.Count > 0 || Server.NeedsTicks)
-            return (int)Math.Clamp(_nextDeadlineMs - Session.NowMs, 0, TickMs);
+        if (Waiting.Count > 0 || Server.NeedsTicks)
+            return (int)Math.Clamp(Waiting.NextDeadlineMs - Session.NowMs, 0, TickMs);
         return (ConnectionCount > 0 && Server.HasIdleLimit) || SlowReaders.AnyOverSoftLimit ? 1000 : -1;
     }
 
@@ -332,31 +306,16 @@ internal sealed unsafe partial class Reactor : IDisposable
         _carriedNow.Clear();
     }
 
-    /// <summary>Looks at the waiting commands that the condition names; true if some go on waiting.</summary>
-    internal bool ResumeWaiting(Predicate<Parking> condition)
-    {
-        bool left = false;
-        for (int i = _waiting.Count - 1; i >= 0; i--)
-        {
-            if (i >= _waiting.Count || _waiting[i].Waiting is not { } waiting || !condition(waiting))
-                continue;
-            Connection client = _waiting[i];
-            TryResume(client);
-            left |= client.Waiting is not null;
-        }
-
-        return left;
-    }
-
     private void Tick()
     {
         long now = Session.NowMs;
         _nextTickMs = now + TickMs;
-        _nextDeadlineMs = long.MaxValue;
-        ResumeWaiting(waiting => IsDue(waiting, now));
+        Waiting.ResumeDue(now);
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
+        if (Index == 0)
+            Server.FieldReaper.Tick(this);
         if (SlowReaders.AnyOverSoftLimit)
         {
             SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent
@@ -364,13 +323,6 @@ internal sealed unsafe partial class Reactor : IDisposable
         }
 
         EndRound();
-    }
-
-    private bool IsDue(Parking waiting, long now)
-    {
-        if (waiting.DeadlineMs > now)
-            _nextDeadlineMs = Math.Min(_nextDeadlineMs, waiting.DeadlineMs);
-        return waiting.DeadlineMs <= now;
     }
 
     internal void CloseWhere(Predicate<Connection> condition, Action<Connection> close)

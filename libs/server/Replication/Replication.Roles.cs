@@ -217,6 +217,7 @@ internal sealed partial class Replication
         }
 
         _server.Store.PauseExpiry(false);
+        _server.FieldReaper.Wake();
         Log.Promoted(_term, at.ToString());
     }
 
@@ -257,7 +258,7 @@ internal sealed partial class Replication
     {
         foreach (Reactor reactor in _server.Reactors)
         {
-            reactor.Post(static (owner, _, _) => owner.ResumeWaiting(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
+            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 

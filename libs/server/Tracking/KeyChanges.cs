@@ -122,13 +122,13 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         reactor.Notes.Clear();
     }
 
-    /// <summary>Hands on what serving those who waited has changed: no command of the client that runs.</summary>
-    internal void HandOnServed(Reactor reactor)
+    /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing fields.</summary>
+    internal void HandOnServed(Reactor reactor, KeyEvent? told = null)
     {
         foreach (KeyNote note in reactor.Notes)
         {
             server.Tracker.Changed(reactor, note);
-            server.Events.PublishServed(reactor, note);
+            server.Events.PublishServed(reactor, note, told);
         }
 
         reactor.Notes.Clear();
