@@ -8,7 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
-    // U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
+    // P HyperLogLog, U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -17,6 +17,7 @@ internal sealed class RandomCommands(int seed)
         "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "INCRBYFLOAT N F", "GETDEL K", "GETEX K EX T", "GETEX K PERSIST", "GETEX K PX 1",
         "DEL K K", "UNLINK K", "DELEX K", "DELEX K IFNE V", "DELIFEQ K V", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE", "COPY K K DB 1 REPLACE", "MOVE K 1",
         "EXPIRE K T", "EXPIRE K 0", "PEXPIRE K 1", "EXPIRE K T NX", "EXPIRE K T GT", "PERSIST K", "EXPIREAT K 1",
+        "PFADD P M", "PFADD P M M V", "PFADD P D", "PFADD P D", "PFMERGE P P", "PFMERGE P P P", "PFCOUNT P", "DEL P",
         "SETBIT K S 1", "SETBIT N S 0", "SETBIT K I 1", "BITFIELD K SET u8 S I INCRBY i5 I I", "BITFIELD N OVERFLOW SAT INCRBY u4 #3 I OVERFLOW FAIL INCRBY i9 S I", "BITOP XOR K K K", "BITOP NOT K K", "BITOP DIFF K K N",
         "HSET H M V", "HSET H M V M V", "HSET H B", "HSETNX H M V", "HINCRBY H C I", "HINCRBYFLOAT H C F", "HDEL H M", "HDEL H M M C", "HDEL H D", "HMSET H M V", "HSET K M V", "SET H V",
         "HEXPIRE H T FIELDS 2 M M", "HEXPIRE H T NX FIELDS 1 C", "HPEXPIRE H 0 FIELDS 1 M", "HPERSIST H FIELDS 3 M M M", "HGETEX H EX T FIELDS 2 M M", "HGETEX H PERSIST FIELDS 1 M", "HSETEX H EX T FIELDS 2 M V M V", "HSETEX H FXX KEEPTTL FIELDS 1 M V", "HGETDEL H FIELDS 2 M M",
@@ -71,6 +72,7 @@ internal sealed class RandomCommands(int seed)
         "M" => "member:" + _random.Next(200),
         "C" => "count:" + _random.Next(3),
         "K" => "key:" + _random.Next(Keys),
+        "P" => "loglog:" + _random.Next(3),
         "N" => "number:" + _random.Next(Keys / 3),
         "V" => Value(),
         "I" => _random.Next(-1000, 1000).ToString(CultureInfo.InvariantCulture),

@@ -128,6 +128,37 @@ public sealed class BlockingTests
         Assert.That(log.Batches().SelectMany(static batch => batch), Is.EqualTo(new[] { "a", "b", "a" }));
     }
 
+    [Test]
+    public void Who_waits_when_the_server_becomes_a_replica_is_told_and_closed()
+    {
+        using EmbeddedServer primary = new(), server = new();
+        using TestClient waiting = new(server.Server.Port), admin = new(server.Server.Port);
+        waiting.Send("BLPOP", "q", "0");
+        Await(server, 1);
+        Assert.That(admin.Call("REPLICAOF", "127.0.0.1", Text(primary.Server.Port)), Is.EqualTo("OK"));
+        Assert.That(waiting.Read(), Does.StartWith("UNBLOCKED"));
+        Assert.That(() => waiting.Read(), Throws.InstanceOf<IOException>());
+        Await(server, 0);
+    }
+
+    [Test]
+    public void A_waiting_command_takes_two_hundred_bytes_at_most()
+    {
+        const int Count = 1000;
+        var queue = new KeyQueue(0, "q"u8, 1);
+        var kept = new object[Count];
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        for (int i = 0; i < Count; i++)
+        {
+            var wait = new KeyWait<Garnet.Server.Types.Lists.ListTake>(new Garnet.Server.Types.Lists.ListTake(true, false, 1)) { Client = null! };
+            wait.Places = new WaitPlace(wait, queue);
+            kept[i] = wait;
+        }
+
+        Assert.That((GC.GetAllocatedBytesForCurrentThread() - before) / Count, Is.InRange(1, 200));
+        GC.KeepAlive(kept);
+    }
+
     // Whoever pops, every element is handed out once, and those who wait get theirs while others push and pop from two threads.
     [Test]
     public void Every_element_is_served_once([Values(1, 2)] int seed)

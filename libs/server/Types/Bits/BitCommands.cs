@@ -121,6 +121,8 @@ internal readonly struct BitCount : ICommand
             return call.Fail(Fault.Syntax);
         if (call.Count > 3 && (!call.TryInt64(2, out range.Start) || !call.TryInt64(3, out range.Stop)))
             return call.Fail(Fault.NotAnInteger);
+        if (range.Start < 0 && range.Stop < 0 && range.Start > range.Stop)
+            return call.Int(0); // before the unit is looked at
         if (call.Count == 5 && !range.TryUnit(ref call, 4))
             return call.Fail(Fault.Syntax);
         KeyRef key = call.Key;

@@ -20,8 +20,6 @@ internal struct BitRange
     internal readonly (long From, long Count) Of(int bytes)
     {
         long length = InBits ? (long)bytes * 8 : bytes;
-        if (Start < 0 && Stop < 0 && Start > Stop)
-            return (0, 0);
         long start = Start < 0 ? Math.Max(Start + length, 0) : Start;
         long stop = Math.Min(Stop < 0 ? Math.Max(Stop + length, 0) : Stop, length - 1);
         if (start > stop)

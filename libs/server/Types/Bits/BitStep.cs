@@ -56,7 +56,7 @@ internal struct BitStep
         if (!fits && Overflow == BitOverflow.Fail)
             return false;
         if (!fits && Overflow == BitOverflow.Saturate)
-            wanted = wanted < least ? least : most;
+            wanted = wanted < least && most - wanted <= long.MaxValue ? least : most; // Redis: a number that far below counts as above
         Bitmap.Write(bytes, Offset, Bits, (ulong)(UInt128)wanted);
         if (Action == BitAction.Add)
             result = Read(bytes);

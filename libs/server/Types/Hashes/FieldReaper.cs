@@ -48,6 +48,8 @@ internal sealed unsafe class FieldReaper(Server server)
         _found.Clear();
         reactor.Held.TakeBatch();
         server.Changes.HandOnServed(reactor, Expired);
+        if (reactor.Broadcasts.Count > 0)
+            server.Tracker.Broadcast(reactor);
         if (_cursor != 0 || ++_database < server.Settings.Memory.Databases)
             return;
         _database = 0;

@@ -26,7 +26,7 @@ internal static class BlockingListCommands
     internal static CommandSpec Move(string name, int arity, string syntax, string summary) =>
         ListCommands.Spec(name, arity, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.NoScript | CommandFlags.Blocking, "", syntax, summary) with
         {
-            Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE" },
+            Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" },
         };
 
     internal static Reply PopAny(ref Call call, bool left)

@@ -9,7 +9,7 @@ namespace Garnet.Server.Types.Lists;
 /// <summary>Moves an element from one list to another in one step.</summary>
 internal readonly struct LMove : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LMOVE", 5, ListCommands.WriteSlow, "", "source destination LEFT | RIGHT LEFT | RIGHT", "Moves an element from an end of one list to an end of another.") with { Since = "6.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => ListCommands.Spec("LMOVE", 5, ListCommands.WriteSlow, "", "source destination LEFT | RIGHT LEFT | RIGHT", "Moves an element from an end of one list to an end of another.") with { Since = "6.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static Reply Run(ref Call call)
     {
@@ -106,7 +106,7 @@ internal readonly struct LMove : ICommand
 
 internal readonly struct RPopLPush : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("RPOPLPUSH", 3, ListCommands.WriteSlow, "", "source destination", "Moves the last element of a list to the front of another.") with { Since = "1.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => ListCommands.Spec("RPOPLPUSH", 3, ListCommands.WriteSlow, "", "source destination", "Moves the last element of a list to the front of another.") with { Since = "1.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static Reply Run(ref Call call) => LMove.Move(ref call, fromLeft: false, toLeft: true);
 }
