@@ -3,6 +3,7 @@ using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Net;
@@ -11,6 +12,7 @@ using Garnet.Server.PubSub;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
+using Garnet.Server.Types.Hashes;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 
@@ -68,6 +70,8 @@ public sealed class Server : IDisposable
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
         Watches = new WatchTable(this);
+        Waits = new WaitTable(this);
+        FieldReaper = new FieldReaper(this);
         Events = new KeyEvents(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
@@ -141,6 +145,8 @@ public sealed class Server : IDisposable
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
     internal WatchTable Watches { get; }
+    internal WaitTable Waits { get; }
+    internal FieldReaper FieldReaper { get; }
     internal KeyEvents Events { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
@@ -157,7 +163,7 @@ public sealed class Server : IDisposable
     internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
-    internal bool NeedsTicks => Pause.Active;
+    internal bool NeedsTicks => Pause.Active || FieldReaper.IsActive;
 
     /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
     public void Start()

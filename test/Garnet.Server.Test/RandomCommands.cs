@@ -8,7 +8,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
-    // U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
+    // P HyperLogLog, U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -17,14 +17,17 @@ internal sealed class RandomCommands(int seed)
         "INCR N", "DECR N", "INCRBY N I", "DECRBY N I", "INCRBYFLOAT N F", "GETDEL K", "GETEX K EX T", "GETEX K PERSIST", "GETEX K PX 1",
         "DEL K K", "UNLINK K", "DELEX K", "DELEX K IFNE V", "DELIFEQ K V", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE", "COPY K K DB 1 REPLACE", "MOVE K 1",
         "EXPIRE K T", "EXPIRE K 0", "PEXPIRE K 1", "EXPIRE K T NX", "EXPIRE K T GT", "PERSIST K", "EXPIREAT K 1",
+        "PFADD P M", "PFADD P M M V", "PFADD P D", "PFADD P D", "PFMERGE P P", "PFMERGE P P P", "PFCOUNT P", "DEL P",
+        "SETBIT K S 1", "SETBIT N S 0", "SETBIT K I 1", "BITFIELD K SET u8 S I INCRBY i5 I I", "BITFIELD N OVERFLOW SAT INCRBY u4 #3 I OVERFLOW FAIL INCRBY i9 S I", "BITOP XOR K K K", "BITOP NOT K K", "BITOP DIFF K K N",
         "HSET H M V", "HSET H M V M V", "HSET H B", "HSETNX H M V", "HINCRBY H C I", "HINCRBYFLOAT H C F", "HDEL H M", "HDEL H M M C", "HDEL H D", "HMSET H M V", "HSET K M V", "SET H V",
+        "HEXPIRE H T FIELDS 2 M M", "HEXPIRE H T NX FIELDS 1 C", "HPEXPIRE H 0 FIELDS 1 M", "HPERSIST H FIELDS 3 M M M", "HGETEX H EX T FIELDS 2 M M", "HGETEX H PERSIST FIELDS 1 M", "HSETEX H EX T FIELDS 2 M V M V", "HSETEX H FXX KEEPTTL FIELDS 1 M V", "HGETDEL H FIELDS 2 M M",
         "SADD U M", "SADD U M M M", "SADD U D", "SADD U I", "SADD U I I I I", "SADD U L", "SREM U M", "SREM U D", "SREM U I I", "SPOP U", "SPOP U 3", "SPOP U 500", "SMOVE U U M", "SMOVE U U I",
         "SINTERSTORE U U U", "SUNIONSTORE U U U", "SDIFFSTORE U U U", "SUNIONSTORE K U", "COPY U U REPLACE", "RENAME U U", "DEL U", "EXPIRE U T", "SADD K M",
         "LPUSH Q V", "RPUSH Q M M V", "LPUSH Q M I", "RPUSH Q D", "LPUSH Q D", "LPUSHX Q M", "RPUSHX Q V", "LPOP Q", "RPOP Q", "LPOP Q S", "RPOP Q 3", "LSET Q S V", "LSET Q -1 M", "LINSERT Q BEFORE M V",
-        "LINSERT Q AFTER I V", "LREM Q 0 M", "LREM Q -2 M", "LREM Q 1 I", "LTRIM Q 0 -2", "LTRIM Q S -1", "LTRIM Q 0 100", "LMOVE Q Q LEFT RIGHT", "RPOPLPUSH Q Q", "LMPOP 2 Q Q LEFT COUNT 2",
+        "LINSERT Q AFTER I V", "LREM Q 0 M", "LREM Q -2 M", "LREM Q 1 I", "LTRIM Q 0 -2", "LTRIM Q S -1", "LTRIM Q 0 100", "LMOVE Q Q LEFT RIGHT", "RPOPLPUSH Q Q", "LMPOP 2 Q Q LEFT COUNT 2", "BLPOP Q Q 0.001", "BLMOVE Q Q LEFT LEFT 0.001",
         "COPY Q Q REPLACE", "RENAME Q Q", "DEL Q", "EXPIRE Q T", "LPUSH K V",
         "ZADD Z I M", "ZADD Z F M I M", "ZADD Z NX I M", "ZADD Z XX CH I M I M", "ZADD Z GT I M", "ZADD Z LT F M", "ZADD Z INCR I M", "ZINCRBY Z F M", "ZADD Z W", "ZADD Z W", "ZREM Z M M", "ZREM Z D",
-        "ZREMRANGEBYRANK Z S S", "ZREMRANGEBYSCORE Z I I", "ZREMRANGEBYLEX Z [member:5 (member:7", "ZPOPMIN Z", "ZPOPMAX Z 5", "ZMPOP 2 Z Z MAX COUNT 3", "ZUNIONSTORE Z 2 Z Z", "ZINTERSTORE Z 2 Z U AGGREGATE MAX", "ZDIFFSTORE Z 2 Z Z", "ZRANGESTORE Z Z 0 -2", "COPY Z Z REPLACE", "RENAME Z Z", "DEL Z", "ZADD K I V",
+        "ZREMRANGEBYRANK Z S S", "ZREMRANGEBYSCORE Z I I", "ZREMRANGEBYLEX Z [member:5 (member:7", "ZPOPMIN Z", "ZPOPMAX Z 5", "ZMPOP 2 Z Z MAX COUNT 3", "BZPOPMIN Z Z 0.001", "ZUNIONSTORE Z 2 Z Z", "ZINTERSTORE Z 2 Z U AGGREGATE MAX", "ZDIFFSTORE Z 2 Z Z", "ZRANGESTORE Z Z 0 -2", "COPY Z Z REPLACE", "RENAME Z Z", "DEL Z", "ZADD K I V",
         "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
@@ -69,6 +72,7 @@ internal sealed class RandomCommands(int seed)
         "M" => "member:" + _random.Next(200),
         "C" => "count:" + _random.Next(3),
         "K" => "key:" + _random.Next(Keys),
+        "P" => "loglog:" + _random.Next(3),
         "N" => "number:" + _random.Next(Keys / 3),
         "V" => Value(),
         "I" => _random.Next(-1000, 1000).ToString(CultureInfo.InvariantCulture),

@@ -69,9 +69,31 @@ internal static class CommandCommands
             last = keys.First + ((int)(number - 1) * keys.Step);
         }
 
+        if (keys.Target > 0)
+            positions.Add(first + keys.Target);
         for (int i = keys.First; i <= last; i += keys.Step)
             positions.Add(first + i);
-        return positions.Count > 0 && positions[^1] < call.Count;
+        bool all = positions.Count > 0 && positions[^1] < call.Count;
+        if (all && keys.StoreFrom > 0 && StoreAt(ref call, first + keys.StoreFrom, first + count) is > 0 and int storeAt)
+            positions.Add(storeAt);
+        return all;
+    }
+
+    // The last STORE counts; what other options name is passed over.
+    private static int StoreAt(ref Call call, int from, int end)
+    {
+        int found = 0;
+        for (int i = from; i + 1 < end; i++)
+        {
+            if (call.Is(i, "STORE"u8) || call.Is(i, "STOREDIST"u8))
+                found = ++i;
+            else if (call.Is(i, "GET"u8) || call.Is(i, "BY"u8))
+                i++;
+            else if (call.Is(i, "LIMIT"u8))
+                i += 2;
+        }
+
+        return found;
     }
 }
 
@@ -197,10 +219,18 @@ internal readonly struct CommandGetKeysAndFlags : ICommand
         {
             call.Out.Array(2);
             call.Out.Bulk(call[position]);
-            CommandReply.WriteUsage(call.Out, UsageOf(ref call, keys));
+            CommandReply.WriteUsage(call.Out, UsageAt(ref call, keys, positions, position));
         }
 
         return Reply.Sent;
+    }
+
+    private static string UsageAt(ref Call call, KeySpec keys, List<int> positions, int position)
+    {
+        bool isStore = keys.StoreFrom > 0 && position >= 2 + keys.StoreFrom;
+        if (isStore || (keys.Target > 0 && position == positions[0]))
+            return KeySpec.TargetUsage;
+        return keys.RestUsage.Length > 0 && position > 2 + keys.First ? keys.RestUsage : UsageOf(ref call, keys);
     }
 
     // SET reads the old value only when asked to: its use of the key depends on the arguments.

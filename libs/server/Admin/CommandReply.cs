@@ -25,9 +25,9 @@ internal static class CommandReply
         to.Bulk(spec.Name.ToLowerInvariant());
         to.Int(spec.Arity);
         WriteNames(to, [.. FlagNames.Where(pair => (spec.Flags & pair.Flag) != 0).Select(pair => pair.Name)]);
-        to.Int(fixedKeys ? spec.Keys.First : 0);
-        to.Int(fixedKeys ? spec.Keys.Last : 0);
-        to.Int(fixedKeys ? spec.Keys.Step : 0);
+        to.Int(fixedKeys ? spec.Keys.First : spec.Keys.Target);
+        to.Int(fixedKeys ? spec.Keys.Last : spec.Keys.Target);
+        to.Int(fixedKeys ? spec.Keys.Step : spec.Keys.Target);
         WriteNames(to, Categories(spec));
         string[] tips = spec.Tips.Split(' ', StringSplitOptions.RemoveEmptyEntries);
         to.Array(tips.Length);
@@ -106,7 +106,36 @@ internal static class CommandReply
             return;
         }
 
-        to.Array(1);
+        bool apart = keys.RestUsage.Length > 0;
+        to.Array(1 + (keys.Target > 0 || apart ? 1 : 0) + (keys.StoreFrom > 0 ? 1 : 0));
+        if (keys.Target > 0)
+            WriteKeySpec(to, new KeySpec(keys.Target, keys.Target, 1) { Usage = KeySpec.TargetUsage });
+        WriteKeySpec(to, apart ? keys with { Last = keys.First } : keys);
+        if (apart)
+            WriteKeySpec(to, keys with { First = keys.First + keys.Step, Usage = keys.RestUsage });
+        if (keys.StoreFrom > 0)
+            WriteStoreSpec(to, keys.StoreFrom);
+    }
+
+    private static void WriteStoreSpec(RespWriter to, int from)
+    {
+        to.Map(3);
+        to.Bulk("flags"u8);
+        WriteUsage(to, KeySpec.TargetUsage);
+        to.Bulk("begin_search"u8);
+        to.Map(2);
+        WritePair(to, "type", "keyword");
+        to.Bulk("spec"u8);
+        to.Map(2);
+        WritePair(to, "keyword", "STORE");
+        to.Bulk("startfrom"u8);
+        to.Int(from);
+        to.Bulk("find_keys"u8);
+        WriteSearch(to, "range", [("lastkey", 0), ("keystep", 1), ("limit", 0)]);
+    }
+
+    private static void WriteKeySpec(RespWriter to, KeySpec keys)
+    {
         to.Map(3);
         to.Bulk("flags"u8);
         WriteUsage(to, keys.Usage);

@@ -19,4 +19,16 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
 
     /// <summary>For keys counted by an argument: its index; 0 = keys stand at fixed places.</summary>
     public int CountArg { get; init; }
+
+    /// <summary>How the keys behind the first one are used, if not as that one.</summary>
+    public string RestUsage { get; init; } = "";
+
+    /// <summary>The argument that names the key to store in, where the keys are counted; 0 = none.</summary>
+    public int Target { get; init; }
+
+    /// <summary>The argument from which on STORE may name a key to store in; 0 = none does.</summary>
+    public int StoreFrom { get; init; }
+
+    /// <summary>How a key is used that is stored in.</summary>
+    public const string TargetUsage = "OW UPDATE";
 }

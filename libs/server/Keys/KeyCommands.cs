@@ -210,7 +210,7 @@ internal readonly struct TypeOf : ICommand
 
 internal readonly struct Rename : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("RENAME", 3, CommandFlags.Write | CommandFlags.Quick, KeySpec.Two, "RW ACCESS DELETE", "key newkey", "Renames a key, replacing one of the new name.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
+    public static CommandSpec Spec => KeyCommands.Spec("RENAME", 3, CommandFlags.Write | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RW ACCESS DELETE", "key newkey", "Renames a key, replacing one of the new name.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
 
     public static Reply Run(ref Call call)
     {
@@ -229,7 +229,7 @@ internal readonly struct Rename : ICommand
 
 internal readonly struct RenameNx : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("RENAMENX", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.Two, "RW ACCESS DELETE", "key newkey", "Renames a key only when the new name is free.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
+    public static CommandSpec Spec => KeyCommands.Spec("RENAMENX", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RW ACCESS DELETE", "key newkey", "Renames a key only when the new name is free.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
 
     public static Reply Run(ref Call call)
     {
@@ -248,7 +248,7 @@ internal readonly struct RenameNx : ICommand
 
 internal readonly struct Copy : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0" };
+    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0" };
 
     public static Reply Run(ref Call call)
     {

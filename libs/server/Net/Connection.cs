@@ -78,6 +78,7 @@ internal sealed unsafe class Connection
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
     internal Parking? Waiting;
+    internal int WaitingAt = -1;     // its place among the reactor's waiting ones
     internal readonly long CreatedMs;
     internal long ActiveMs;
     internal int LastCommand;

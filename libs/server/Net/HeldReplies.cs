@@ -26,8 +26,17 @@ internal sealed class HeldReplies(Reactor reactor)
     /// <summary>The command that has just run changed something: its reply, and those after it, wait for that.</summary>
     internal void Note(Connection client)
     {
-        _wrote = client.HeldFor = client.LastWrite = reactor.Session.LastBatch;
+        client.HeldFor = client.LastWrite = TakeBatch();
+    }
+
+    /// <summary>The batch of the last change, which the log is told of at the end of the round; 0 if nothing was changed or there is no log.</summary>
+    internal ulong TakeBatch()
+    {
+        ulong batch = reactor.Session.LastBatch;
+        if (batch == 0)
+            return 0;
         reactor.Session.LastBatch = 0;
+        return _wrote = batch;
     }
 
     /// <summary>Once a round, before replies leave: the log learns that there is work.</summary>
@@ -85,7 +94,7 @@ internal sealed class HeldReplies(Reactor reactor)
         }
 
         _held.RemoveRange(kept, _held.Count - kept);
-        Waits = reactor.ResumeWaiting(static waiting => waiting is LogWait) || _held.Count > 0;
+        Waits = reactor.Waiting.Resume(static waiting => waiting is LogWait) || _held.Count > 0;
     }
 
     /// <summary>The server stops: what is held is synced first, or not answered.</summary>

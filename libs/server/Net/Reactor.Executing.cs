@@ -82,6 +82,8 @@ internal sealed unsafe partial class Reactor
 
         if (Session.LastBatch != 0)
             Held.Note(client);
+        if (Ready.Count != 0)
+            Ready.Serve();
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_pushed)
@@ -107,6 +109,8 @@ internal sealed unsafe partial class Reactor
         _guarded |= Server.Guarded; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
+        if (skip && reply == Reply.Parked)
+            client.Waiting!.IsSilent = true;
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
             Out.Position = client.SegmentStart + before;
         return reply;

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Tracking;
@@ -40,7 +41,6 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly Connection[] _frameClients = new Connection[FramesMax];
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
-    private readonly List<Connection> _waiting = [];
     private readonly Lock _slotsGate = new();
     private readonly List<int> _freeSlots = [];
     private readonly CommandEntry* _entries;
@@ -62,6 +62,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
+        Ready = new ReadyKeys(this);
+        Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
         Transport = transport;
         _mailbox = new Mailbox(transport);
@@ -85,6 +87,12 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>MULTI and EXEC.</summary>
     internal TransactionRun Transactions { get; }
+
+    /// <summary>Keys that commands wait for and that have been written.</summary>
+    internal ReadyKeys Ready { get; }
+
+    /// <summary>Parked connections.</summary>
+    internal WaitingClients Waiting { get; }
 
     /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
     internal List<KeyNote> Notes { get; } = [];
@@ -168,8 +176,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         client.Closed = true;
         if (client.Waiting is { } waiting)
         {
-            client.Waiting = null;
-            _waiting.Remove(client);
+            Waiting.Remove(client);
             waiting.Abandon(client);
         }
 
@@ -199,26 +206,25 @@ internal sealed unsafe partial class Reactor : IDisposable
             return;
         SwitchTo(client);
         client.Parked = false;
-        if (!waiting.Resume(this, client))
+        nint before = (nint)(Out.Position - client.SegmentStart);
+        if (!Waiting.EndsInError(client, waiting) && !waiting.Resume(this, client))
         {
             client.Parked = true;
             return;
         }
 
-        client.Waiting = null;
-        _waiting.Remove(client);
+        if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
+            Out.Position = client.SegmentStart + before;
+        Waiting.Remove(client);
         Carry(client);
         Watch(client);
     }
 
-    /// <summary>Puts a connection among those that wait; its deadline is looked at every tick.</summary>
+    /// <summary>Puts a connection among those that wait.</summary>
     internal void Park(Connection client, Parking waiting)
     {
-        client.Waiting = waiting;
-        client.Parked = true;
         Held.Waits |= waiting is Persistence.LogWait;
-        if (!_waiting.Contains(client))
-            _waiting.Add(client);
+        Waiting.Add(client, waiting);
     }
 
     /// <inheritdoc/>
@@ -228,6 +234,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _receive.Dispose();
         _args.Dispose();
         Transactions.Dispose();
+        Ready.Dispose();
         DisposeReplies();
         Session.Dispose();
         NativeMemory.Free(_frames);
@@ -244,9 +251,11 @@ internal sealed unsafe partial class Reactor : IDisposable
             Serve(Transport[i]);
         ServeCarried();
         ExecuteBatch();
+        if (Ready.HasServed)
+            Ready.Deliver();
         EndRound();
         _receive.Reset();
-        if (NowMs >= _nextTickMs)
+        if (NowMs >= Math.Min(_nextTickMs, Waiting.NextDeadlineMs))
             Tick();
     }
 
@@ -254,8 +263,8 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         if (_carried.Count > 0 || Held.MissedAdvance())
             return 0;
-        if (_waiting.Count > 0 || Server.NeedsTicks)
-            return TickMs;
+        if (Waiting.Count > 0 || Server.NeedsTicks)
+            return (int)Math.Clamp(Waiting.NextDeadlineMs - NowMs, 0, TickMs);
         return (ConnectionCount > 0 && Server.HasIdleLimit) || SlowReaders.AnyOverSoftLimit ? 1000 : -1;
     }
 
@@ -298,30 +307,16 @@ internal sealed unsafe partial class Reactor : IDisposable
         _carriedNow.Clear();
     }
 
-    /// <summary>Looks at the waiting commands that the condition names; true if some go on waiting.</summary>
-    internal bool ResumeWaiting(Predicate<Parking> condition)
-    {
-        bool left = false;
-        for (int i = _waiting.Count - 1; i >= 0; i--)
-        {
-            if (i >= _waiting.Count || _waiting[i].Waiting is not { } waiting || !condition(waiting))
-                continue;
-            Connection client = _waiting[i];
-            TryResume(client);
-            left |= client.Waiting is not null;
-        }
-
-        return left;
-    }
-
     private void Tick()
     {
         long now = NowMs;
         _nextTickMs = now + TickMs;
-        ResumeWaiting(waiting => waiting.DeadlineMs <= now);
+        Waiting.ResumeDue(now);
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
+        if (Index == 0)
+            Server.FieldReaper.Tick(this);
         if (SlowReaders.AnyOverSoftLimit)
         {
             SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent

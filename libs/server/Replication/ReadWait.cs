@@ -13,13 +13,13 @@ internal sealed class ReadWait(Replication replication, ReadPoint point, long un
     {
         if (replication.Applied.Point == point && replication.ChecksReads && reactor.NowMs < untilMs)
             return false;
-        End();
+        Finish();
         return true;
     }
 
-    internal override void Abandon(Connection client) => End();
+    internal override void Abandon(Connection client) => Finish();
 
-    private void End()
+    private void Finish()
     {
         if (_isOver)
             return;

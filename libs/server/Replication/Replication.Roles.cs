@@ -203,6 +203,7 @@ internal sealed partial class Replication
     {
         Links.EndAll("this server follows another one now");
         EndWriting();
+        UnblockAll();
         Node.Stop();
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
@@ -247,6 +248,7 @@ internal sealed partial class Replication
         }
 
         _server.Store.PauseExpiry(false);
+        _server.FieldReaper.Wake();
         Log.Promoted(_term, at.ToString());
     }
 
@@ -279,6 +281,15 @@ internal sealed partial class Replication
         {
             if (Volatile.Read(ref _stopping))
                 return;
+        }
+    }
+
+    // What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.
+    private void UnblockAll()
+    {
+        foreach (Reactor reactor in _server.Reactors)
+        {
+            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 

@@ -289,9 +289,18 @@ internal readonly struct ClientUnblock : ICommand
             return call.WrongArity();
         if (call.Count == 4 && !call.Is(3, "TIMEOUT"u8) && !call.Is(3, "ERROR"u8))
             return call.FailBytes("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"u8);
-        if (!call.TryInt64(2, out _))
+        if (!call.TryInt64(2, out long id))
             return call.Fail(Fault.NotAnInteger);
-        return call.Int(0); // only a pause parks a command so far, and a pause is no block: as in Redis, nobody to unblock
+        WaitEnd how = call.Count == 4 && call.Is(3, "ERROR"u8) ? WaitEnd.Unblocked : WaitEnd.TimedOut;
+        foreach (Connection client in call.Server.Clients())
+        {
+            if (client.Id != id || client.Waiting is not { IsBlocking: true } waiting || !waiting.TryEnd(how))
+                continue;
+            client.Reactor.Post(static (owner, ended, _) => owner.TryResume(ended!), client);
+            return call.Int(1);
+        }
+
+        return call.Int(0);
     }
 }
 

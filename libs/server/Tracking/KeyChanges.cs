@@ -1,3 +1,4 @@
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Tsavorite;
@@ -6,7 +7,7 @@ namespace Garnet.Server.Tracking;
 
 /// <summary>
 /// Listens to the store's changes while somebody wants to know, and hands them on outside of its locks: to who tracks keys, to who
-/// watches them (at once, see <see cref="Transactions.WatchTable"/>), and as keyspace events.
+/// watches them (at once, see <see cref="Transactions.WatchTable"/>) or waits for them (<see cref="WaitTable"/>), and as keyspace events.
 ///
 /// N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.
@@ -22,6 +23,7 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
 
     private volatile bool _tracking;
     private volatile bool _watching;
+    private volatile bool _awaited;
     private volatile bool _telling;
     private volatile bool _unasked;
 
@@ -30,6 +32,9 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
 
     /// <summary>True while clients watch keys.</summary>
     internal bool Watching => _watching;
+
+    /// <summary>True while commands wait for keys.</summary>
+    internal bool Awaited => _awaited;
 
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
@@ -42,9 +47,10 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
             NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
             _tracking = server.Tracker.Clients > 0;
             _watching = server.Watches.Clients > 0;
+            _awaited = server.Waits.Count > 0;
             _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
             _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
-            server.Store.Observe(_tracking || _watching || _telling || _unasked ? this : null);
+            server.Store.Observe(_tracking || _watching || _awaited || _telling || _unasked ? this : null);
         }
     }
 
@@ -53,6 +59,8 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     {
         if (_watching)
             server.Watches.OnChange(key, change);
+        if (_awaited && server.Waits.OnChange(key, change) is { } queue)
+            NoteReady(queue);
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
         if (!_tracking && !(unasked ? _unasked : _telling))
             return;
@@ -77,7 +85,12 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     public void OnFlush(int database) => server.Watches.OnFlush(database);
 
     /// <inheritdoc/>
-    public void OnSwap(int first, int second) => server.Watches.OnSwap(first, second);
+    public void OnSwap(int first, int second)
+    {
+        server.Watches.OnSwap(first, second);
+        if (_awaited && _threadsReactor is { } reactor && reactor.Server == server)
+            reactor.Ready.AddAll(first, second);
+    }
 
     /// <summary>Before a command runs of whose changes each is handed on by itself.</summary>
     internal void BeforeRun(ref Call call, CommandSpec spec)
@@ -107,6 +120,27 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     {
         HandOn(reactor, reactor.Notes);
         reactor.Notes.Clear();
+    }
+
+    /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing fields.</summary>
+    internal void HandOnServed(Reactor reactor, KeyEvent? told = null)
+    {
+        foreach (KeyNote note in reactor.Notes)
+        {
+            server.Tracker.Changed(reactor, note);
+            server.Events.PublishServed(reactor, note, told);
+        }
+
+        reactor.Notes.Clear();
+    }
+
+    // What another thread writes (a log read back, an import) is served by the first reactor.
+    private void NoteReady(KeyQueue queue)
+    {
+        if (_threadsReactor is { } reactor && reactor.Server == server)
+            reactor.Ready.Add(queue);
+        else if (server.Reactors.Count > 0)
+            server.Reactors[0].Post(static (owner, _, content) => owner.Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
     private void HandOnForeign(Reactor reactor)

@@ -63,6 +63,17 @@ internal sealed class KeyEvents(Server server)
             Publish(reactor, NotifyClasses.Evicted, "evicted", note);
     }
 
+    /// <summary>Publishes what was changed beside the commands.</summary>
+    internal void PublishServed(Reactor reactor, KeyNote note, KeyEvent? told)
+    {
+        if (told is not null && note.Change is (KeyChange.Written or KeyChange.Removed))
+            Publish(reactor, told!.Class, told.Name, note);
+        if (note.Change == KeyChange.Removed)
+            Publish(reactor, NotifyClasses.Generic, "del", note);
+        else
+            PublishUnasked(reactor, note);
+    }
+
     private void PublishChange(ref Call call, CommandSpec spec, KeyNote note)
     {
         Reactor reactor = call.Reactor;

@@ -103,6 +103,13 @@ internal sealed class CollectionStream(Random random)
             28 => ["RPOPLPUSH", key, Key('l')],
             29 => ["LMPOP", Pick("1", "2", "0", "abc", "3"), key, Key('l'), Pick("LEFT", "RIGHT"), .. random.Next(2) == 0 ? (string[])["COUNT", Pick("1", "5", "0", "-1", "abc")] : []],
             30 => ["OBJECT", "ENCODING", key],
+            31 => [Pick("BLPOP", "BRPOP"), key, Key('l'), Timeout()],
+            32 => Pick("BLMOVE", "BRPOPLPUSH", "BLMPOP") switch
+            {
+                "BLMOVE" => ["BLMOVE", key, Key('l'), Pick("LEFT", "RIGHT", "bogus"), Pick("LEFT", "RIGHT"), Timeout()],
+                "BLMPOP" => ["BLMPOP", Timeout(), Pick("1", "2", "0", "abc"), key, Key('l'), Pick("LEFT", "RIGHT"), .. random.Next(2) == 0 ? (string[])["COUNT", Pick("1", "5", "0")] : []],
+                string move => [move, key, Key('l'), Timeout()],
+            },
             _ => ["RPUSH", key, Member()],
         };
     }
@@ -144,6 +151,7 @@ internal sealed class CollectionStream(Random random)
             36 => ["ZRANDMEMBER", key, .. random.Next(2) == 0 ? (string[])[Pick("0", "2", "-3", "1000", "abc"), .. Some("WITHSCORES", "bogus")] : []],
             37 => ["ZSCAN", key, Pick("0", "0", "abc"), .. Scan()],
             38 => ["OBJECT", "ENCODING", key],
+            39 => random.Next(2) == 0 ? [Pick("BZPOPMIN", "BZPOPMAX"), key, Key('z'), Timeout()] : ["BZMPOP", Timeout(), Pick("1", "2", "0", "abc"), key, Key('z'), Pick("MIN", "MAX"), .. random.Next(2) == 0 ? (string[])["COUNT", Pick("1", "5", "0")] : []],
             _ => ["ZRANGE", key, "0", "-1", "WITHSCORES"],
         };
     }
@@ -154,6 +162,8 @@ internal sealed class CollectionStream(Random random)
         .. random.Next(3) == 0 ? (string[])["WEIGHTS", Pick("2", "0.5", "abc"), Pick("1", "-1")] : [],
         .. random.Next(3) == 0 ? (string[])["AGGREGATE", Pick("SUM", "MIN", "MAX", "bogus")] : [],
     ];
+
+    private string Timeout() => Pick("0.001", "0.001", "0.001", "0.001", "-1", "abc", "1e30");
 
     private string Score() => random.Next(4) switch { 0 => Pick("0", "1", "-1.5", "3.25", "1e5", "inf", "-inf", "nan", "abc", "", "+inf"), 1 => Text(random.Next(-5, 5)), _ => Text(random.Next(50)) };
 

@@ -30,12 +30,14 @@ internal static unsafe class HashCommands
         table.Add<HStrLen>();
         table.Add<HRandField>();
         table.Add<HScan>();
+        FieldExpiryCommands.Register(table);
     }
 
     internal static void Replay(ReplayTable table)
     {
         table.AddEdit<HashPut>();
         table.AddEdit<RemoveMembers>();
+        table.AddEdit<RetimeFields>();
     }
 
     internal static CommandSpec Read(string name, int arity, string syntax, string summary) => Spec(name, arity, ReadFast, "RO ACCESS", syntax, summary);
@@ -82,6 +84,17 @@ internal static unsafe class HashCommands
         else if (outcome is not (Outcome.Done or Outcome.Unchanged))
             failed = call.From(outcome);
         return failed == Reply.Sent;
+    }
+
+    /// <summary>The end of a reply that <see cref="FieldsRead"/> has written, if there was a hash.</summary>
+    internal static Reply ShowFields(ref Call call, bool exists, bool isWrongKind, int fields)
+    {
+        if (exists)
+            return CollectionCalls.Done(ref call, isWrongKind);
+        call.Out.Array(fields);
+        for (int i = 0; i < fields; i++)
+            call.Out.Null();
+        return Reply.Sent;
     }
 
     /// <summary>Replies what is asked of the field in argument 2.</summary>

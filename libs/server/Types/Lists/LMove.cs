@@ -9,7 +9,7 @@ namespace Garnet.Server.Types.Lists;
 /// <summary>Moves an element from one list to another in one step.</summary>
 internal readonly struct LMove : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LMOVE", 5, ListCommands.WriteSlow, "", "source destination LEFT | RIGHT LEFT | RIGHT", "Moves an element from an end of one list to an end of another.") with { Since = "6.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => ListCommands.Spec("LMOVE", 5, ListCommands.WriteSlow, "", "source destination LEFT | RIGHT LEFT | RIGHT", "Moves an element from an end of one list to an end of another.") with { Since = "6.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static Reply Run(ref Call call)
     {
@@ -20,51 +20,68 @@ internal readonly struct LMove : ICommand
 
     internal static Reply Move(ref Call call, bool fromLeft, bool toLeft)
     {
+        Reply reply = TryMove(ref call, fromLeft, toLeft, out bool exists);
+        return exists ? reply : call.Null();
+    }
+
+    /// <summary>Moves an element and replies it, or an error; writes nothing where there is no source.</summary>
+    internal static Reply TryMove(ref Call call, bool fromLeft, bool toLeft, out bool exists)
+    {
         call.Store.EnsureRoom(0);
-        KeyRef source = call.Key, target = call.KeyAt(2);
-        Span<KeyRef> both = [source, target];
-        var copy = new EndCopy { Left = fromLeft };
+        Span<KeyRef> both = [call.Key, call.KeyAt(2)];
         call.Store.Lock(both);
-        bool exists = call.Store.Examine(in source, ref copy) == Outcome.Done;
-        Outcome outcome = exists && !copy.WrongKind ? MoveLocked(ref call, both, ref copy, toLeft) : Outcome.Unchanged;
+        Outcome outcome = MoveLocked(call.Store, both, new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding)), call.Out, out bool isWrongKind);
         call.Store.Unlock();
-        Reply reply = !exists ? call.Null()
-            : copy.WrongKind ? call.Fail(Fault.WrongType)
-            : outcome == Outcome.Done ? Show(ref call, copy.Element)
-            : call.From(outcome);
-        copy.Element.Free();
-        return reply;
+        exists = outcome != Outcome.NotFound;
+        if (isWrongKind)
+            return call.Fail(Fault.WrongType);
+        return outcome is Outcome.Done or Outcome.NotFound ? Reply.Sent : call.From(outcome);
     }
 
-    private static unsafe Reply Show(ref Call call, in ByteQueue element)
+    /// <summary>Moves an element between the two keys, which are locked, and replies it.</summary>
+    internal static unsafe Outcome MoveLocked(StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, RespWriter to, out bool isWrongKind)
     {
-        Operands.TryDecode(new ReadOnlySpan<byte>(element.Head, element.Count), out Operands moved);
-        Operands.Reader reader = moved.Read();
-        reader.Next();
-        return call.Bulk(reader.Span);
-    }
-
-    private static unsafe Outcome MoveLocked(ref Call call, scoped ReadOnlySpan<KeyRef> both, ref EndCopy copy, bool toLeft)
-    {
+        var copy = new EndCopy { Left = move.FromLeft };
         var kind = default(CountLook);
-        copy.WrongKind = call.Store.Examine(in both[1], ref kind, quiet: true) == Outcome.Done && kind.Kind != RecordKind.List;
-        if (copy.WrongKind)
-            return Outcome.Unchanged;
-        Operands.TryDecode(new ReadOnlySpan<byte>(copy.Element.Head, copy.Element.Count), out Operands element);
-        var pop = new ListPop { Left = copy.Left, Count = 1 };
-        var push = new ListPush { Values = element, Left = toLeft, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
-        // One list: out first, or the ends would be others. Two: in first, since there may be no memory for that.
-        if (call[1].SequenceEqual(call[2]))
+        isWrongKind = false;
+        if (store.Examine(in both[0], ref copy) != Outcome.Done)
+            return Outcome.NotFound;
+        isWrongKind = copy.WrongKind || (store.Examine(in both[1], ref kind, quiet: true) == Outcome.Done && kind.Kind != RecordKind.List);
+        if (isWrongKind)
         {
-            if (kind.Count == 1)
-                return Outcome.Done;
-            call.Store.Edit(in both[0], ref pop);
-            return call.Store.Edit(in both[1], ref push);
+            copy.Element.Free();
+            return Outcome.Unchanged;
         }
 
-        Outcome outcome = call.Store.Edit(in both[1], ref push);
+        Operands.TryDecode(new ReadOnlySpan<byte>(copy.Element.Head, copy.Element.Count), out Operands element);
+        Outcome outcome = Shift(store, both, move, element, kind.Count);
         if (outcome == Outcome.Done)
-            call.Store.Edit(in both[0], ref pop);
+        {
+            Operands.Reader reader = element.Read();
+            reader.Next();
+            to.Bulk(reader.Span);
+        }
+
+        copy.Element.Free();
+        return outcome;
+    }
+
+    private static Outcome Shift(StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, in Operands element, long targetCount)
+    {
+        var pop = new ListPop { Left = move.FromLeft, Count = 1 };
+        var push = new ListPush { Values = element, Left = move.ToLeft, Limits = move.Limits };
+        // One list: out first, or the ends would be others. Two: in first, since there may be no memory for that.
+        if (both[0].Namespace == both[1].Namespace && both[0].Span.SequenceEqual(both[1].Span))
+        {
+            if (targetCount == 1)
+                return Outcome.Done;
+            store.Edit(in both[0], ref pop);
+            return store.Edit(in both[1], ref push);
+        }
+
+        Outcome outcome = store.Edit(in both[1], ref push);
+        if (outcome == Outcome.Done)
+            store.Edit(in both[0], ref pop);
         return outcome;
     }
 
@@ -89,7 +106,7 @@ internal readonly struct LMove : ICommand
 
 internal readonly struct RPopLPush : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("RPOPLPUSH", 3, ListCommands.WriteSlow, "", "source destination", "Moves the last element of a list to the front of another.") with { Since = "1.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => ListCommands.Spec("RPOPLPUSH", 3, ListCommands.WriteSlow, "", "source destination", "Moves the last element of a list to the front of another.") with { Since = "1.2.0", Complexity = "O(1)", Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static Reply Run(ref Call call) => LMove.Move(ref call, fromLeft: false, toLeft: true);
 }
@@ -100,37 +117,52 @@ internal readonly struct LMPop : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!call.TryInt64(1, out long keys) || keys < 1)
-            return call.FailBytes("ERR numkeys should be greater than 0"u8);
-        if (keys >= call.Count - 2 || !ListCommands.TrySide(ref call, 2 + (int)keys, out bool left))
-            return call.Fail(Fault.Syntax);
-        long count = 1;
-        int next = 3 + (int)keys;
-        if (next < call.Count)
-        {
-            if (next + 2 != call.Count || !call.Is(next, "COUNT"u8))
-                return call.Fail(Fault.Syntax);
-            if (!call.TryInt64(next + 1, out count) || count < 1)
-                return call.FailBytes("ERR count should be greater than 0"u8);
-        }
-
-        return Pop(ref call, (int)keys, left, count);
-    }
-
-    private static unsafe Reply Pop(ref Call call, int keys, bool left, long count)
-    {
-        for (int i = 0; i < keys; i++)
-        {
-            KeyRef key = call.KeyAt(2 + i);
-            var pop = new ListPop { Left = left, Count = count, To = call.Out, Many = true, Named = true, Name = call.Args[2 + i] };
-            call.Store.Edit(in key, ref pop);
-            if (pop.WrongKind)
-                return call.Fail(Fault.WrongType);
-            if (pop.Found)
-                return Reply.Sent;
-        }
-
+        if (!TryParse(ref call, 1, out int keys, out ListPop pop, out Reply failed))
+            return failed;
+        if (TryPop(ref call, 2, keys, pop, out Reply reply))
+            return reply;
         call.Out.NullArray();
         return Reply.Sent;
+    }
+
+    /// <summary>Reads the number of keys, the side and the count; on false the error has been written.</summary>
+    internal static bool TryParse(ref Call call, int numberAt, out int keys, out ListPop pop, out Reply failed)
+    {
+        pop = new ListPop { Count = 1, Many = true, Named = true };
+        failed = Reply.Sent;
+        keys = 0;
+        if (!call.TryInt64(numberAt, out long number) || number < 1)
+            failed = call.FailBytes("ERR numkeys should be greater than 0"u8);
+        else if (number >= call.Count - numberAt - 1 || !ListCommands.TrySide(ref call, numberAt + 1 + (int)number, out pop.Left))
+            failed = call.Fail(Fault.Syntax);
+        else
+            keys = (int)number;
+        int next = numberAt + 2 + keys;
+        if (failed == Reply.Sent && next < call.Count)
+        {
+            if (next + 2 != call.Count || !call.Is(next, "COUNT"u8))
+                failed = call.Fail(Fault.Syntax);
+            else if (!call.TryInt64(next + 1, out pop.Count) || pop.Count < 1)
+                failed = call.FailBytes("ERR count should be greater than 0"u8);
+        }
+
+        return failed == Reply.Sent;
+    }
+
+    /// <summary>Pops from the first of the keys that is there, or replies an error; false if none is there.</summary>
+    internal static unsafe bool TryPop(ref Call call, int firstKey, int keys, in ListPop pop, out Reply reply)
+    {
+        for (int i = firstKey; i < firstKey + keys; i++)
+        {
+            KeyRef key = call.KeyAt(i);
+            ListPop one = pop with { To = call.Out, Name = call.Args[i] };
+            call.Store.Edit(in key, ref one);
+            reply = one.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+            if (one.WrongKind || one.Found)
+                return true;
+        }
+
+        reply = Reply.Sent;
+        return false;
     }
 }

@@ -27,7 +27,7 @@ internal static class ScoreAlgebraCommands
         SortedSetCommands.Spec(name, -3, SortedSetCommands.ReadSlow | CommandFlags.MovableKeys, "", $"numkeys key [key ...] {options}[WITHSCORES]", summary) with { Since = "6.2.0", Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
 
     internal static CommandSpec Store(string name, string summary, string options) =>
-        SortedSetCommands.Spec(name, -4, SortedSetCommands.WriteSlow | CommandFlags.DenyOom | CommandFlags.MovableKeys, "", $"destination numkeys key [key ...] {options}".TrimEnd(), summary) with { Since = "2.0.0", Complexity = "O(N)", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "OW UPDATE" } };
+        SortedSetCommands.Spec(name, -4, SortedSetCommands.WriteSlow | CommandFlags.DenyOom | CommandFlags.MovableKeys, "", $"destination numkeys key [key ...] {options}".TrimEnd(), summary) with { Since = "2.0.0", Complexity = "O(N)", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RO ACCESS", Target = 1 } };
 
     /// <summary>Runs a command with its number of keys at an argument; the destination, if any, stands before it.</summary>
     internal static Reply Run(ref Call call, SetOperation operation, int numberAt)
@@ -251,7 +251,7 @@ internal readonly struct ZInterCard : ICommand
 
 internal readonly struct ZRangeStore : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZRANGESTORE", -5, SortedSetCommands.WriteSlow | CommandFlags.DenyOom, "", "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]", "Stores a range of members in another key.") with { Since = "6.2.0", Complexity = "O(log(N)+M)", Keys = KeySpec.Two with { Usage = "OW UPDATE" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZRANGESTORE", -5, SortedSetCommands.WriteSlow | CommandFlags.DenyOom, "", "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]", "Stores a range of members in another key.") with { Since = "6.2.0", Complexity = "O(log(N)+M)", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" } };
 
     public static Reply Run(ref Call call)
     {

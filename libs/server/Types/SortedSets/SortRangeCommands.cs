@@ -303,41 +303,40 @@ internal readonly struct ZMPop : ICommand
 {
     public static CommandSpec Spec => SortedSetCommands.Spec("ZMPOP", -4, SortedSetCommands.WriteSlow | CommandFlags.MovableKeys, "", "numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" } };
 
-    public static unsafe Reply Run(ref Call call)
+    public static Reply Run(ref Call call)
     {
-        if (!call.TryInt64(1, out long keys) || keys < 1)
-            return call.FailBytes("ERR numkeys should be greater than 0"u8);
-        if (keys >= call.Count - 2)
-            return call.Fail(Fault.Syntax);
-        int next = 2 + (int)keys;
-        bool greatest = call.Is(next, "MAX"u8);
-        if (!greatest && !call.Is(next, "MIN"u8))
-            return call.Fail(Fault.Syntax);
-        long count = 1;
-        if (next + 1 < call.Count)
-        {
-            if (next + 3 != call.Count || !call.Is(next + 1, "COUNT"u8))
-                return call.Fail(Fault.Syntax);
-            if (!call.TryInt64(next + 2, out count) || count < 1)
-                return call.FailBytes("ERR count should be greater than 0"u8);
-        }
-
-        for (int i = 2; i < next; i++)
-        {
-            KeyRef key = call.KeyAt(i);
-            var cut = new SortedSetCut
-            {
-                Range = new SortRange { ByRank = true, Stop = count - 1, Reverse = greatest },
-                To = new SortedReply(call.Out) { WithScores = true, Nested = true, Named = true, Name = call.Args[i] },
-            };
-            call.Store.Edit(in key, ref cut);
-            if (cut.WrongKind)
-                return call.Fail(Fault.WrongType);
-            if (cut.Found)
-                return Reply.Sent;
-        }
-
+        if (!TryParse(ref call, 1, out int keys, out SortedTake take, out Reply failed))
+            return failed;
+        if (take.TryRun(ref call, 2, keys, out Reply reply))
+            return reply;
         call.Out.NullArray();
         return Reply.Sent;
+    }
+
+    /// <summary>Reads the number of keys, the end and the count; on false the error has been written.</summary>
+    internal static bool TryParse(ref Call call, int numberAt, out int keys, out SortedTake take, out Reply failed)
+    {
+        take = default;
+        failed = Reply.Sent;
+        keys = 0;
+        if (!call.TryInt64(numberAt, out long number) || number < 1)
+            failed = call.FailBytes("ERR numkeys should be greater than 0"u8);
+        else if (number >= call.Count - numberAt - 1)
+            failed = call.Fail(Fault.Syntax);
+        else
+            keys = (int)number;
+        int next = numberAt + 1 + keys;
+        if (failed != Reply.Sent)
+            return false;
+        bool greatest = call.Is(next, "MAX"u8);
+        long count = 1;
+        if (!greatest && !call.Is(next, "MIN"u8))
+            failed = call.Fail(Fault.Syntax);
+        else if (next + 1 < call.Count && (next + 3 != call.Count || !call.Is(next + 1, "COUNT"u8)))
+            failed = call.Fail(Fault.Syntax);
+        else if (next + 1 < call.Count && (!call.TryInt64(next + 2, out count) || count < 1))
+            failed = call.FailBytes("ERR count should be greater than 0"u8);
+        take = new SortedTake(greatest, many: true, count);
+        return failed == Reply.Sent;
     }
 }

@@ -12,16 +12,19 @@ internal struct SortedReply(RespWriter to)
     /// <summary>A key's name stands before the elements (ZMPOP).</summary>
     internal Arg Name;
     internal bool Named;
+    /// <summary>The name, the only element and its score are one array (BZPOPMIN).</summary>
+    internal bool Single;
 
     internal readonly void Write(ref RecordEdit edit, long rank, long count, bool reverse)
     {
         if (Named)
         {
-            to.Array(2);
+            to.Array(Single ? 3 : 2);
             to.Bulk(Name.Span);
         }
 
-        to.Array((int)(WithScores && !Nested ? count * 2 : count));
+        if (!Single)
+            to.Array((int)(WithScores && !Nested ? count * 2 : count));
         if (count == 0)
             return;
         var walk = default(SortedWalk);

@@ -1,0 +1,19 @@
+using Garnet.Common.Resp;
+using Tsavorite;
+
+namespace Garnet.Server.Blocking;
+
+/// <summary>What a blocking command takes from a key once there is something. Small: one lies in every waiting command.</summary>
+internal interface IPop
+{
+    /// <summary>What the key must hold.</summary>
+    RecordKind Kind { get; }
+
+    /// <summary>Another key that is written with it, null for none.</summary>
+    byte[]? Target { get; }
+
+    /// <summary>
+    /// Takes from the key, which holds something of the kind, and writes the reply or an error; both keys' partitions are locked.
+    /// </summary>
+    void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
+}

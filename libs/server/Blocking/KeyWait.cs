@@ -1,0 +1,78 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Blocking;
+
+/// <summary>
+/// A command that waits for a key to hold something. Whoever ends the wait first decides how (<see cref="Parking.TryEnd"/>): a
+/// server, who then fills in the reply and takes the command out of its queues; or its own reactor.
+/// </summary>
+internal abstract class KeyWait : Parking
+{
+    private byte[]? _reply;
+
+    /// <summary>Who waits.</summary>
+    internal required Connection Client { get; init; }
+
+    /// <summary>The command's first place in a queue; the others hang on it.</summary>
+    internal WaitPlace? Places { get; set; }
+
+    /// <summary>The batch of the log that the reply acknowledges, 0 for none.</summary>
+    internal ulong Batch { get; private set; }
+
+    internal override bool IsBlocking => true;
+
+    internal abstract RecordKind Kind { get; }
+
+    /// <summary>Another key that is written with the one waited for, null for none.</summary>
+    internal abstract byte[]? Target { get; }
+
+    /// <summary>Takes from the key and writes the reply; see <see cref="IPop.Run"/>.</summary>
+    internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
+
+    /// <summary>Hands the reply over; on the server's thread.</summary>
+    internal void Answer(byte[] reply, ulong batch)
+    {
+        Batch = batch;
+        Volatile.Write(ref _reply, reply);
+    }
+
+    internal override bool Resume(Reactor reactor, Connection client)
+    {
+        if (End == WaitEnd.Served)
+            return TryReply(reactor, client);
+        if (End == WaitEnd.None && (DeadlineMs > reactor.NowMs || !TryEnd(WaitEnd.TimedOut)))
+            return false;
+        reactor.Server.Waits.Remove(this);
+        reactor.Out.NullArray();
+        return true;
+    }
+
+    internal override void Abandon(Connection client)
+    {
+        TryEnd(WaitEnd.Left);
+        if (End != WaitEnd.Served) // else the server does it
+            client.Reactor.Server.Waits.Remove(this);
+    }
+
+    private bool TryReply(Reactor reactor, Connection client)
+    {
+        if (Volatile.Read(ref _reply) is not { } reply)
+            return false;
+        if (Batch != 0)
+            client.HeldFor = client.LastWrite = Math.Max(Batch, client.HeldFor);
+        reactor.Out.Raw(reply);
+        return true;
+    }
+}
+
+/// <summary>A command that waits to take something out of a key.</summary>
+internal sealed class KeyWait<T>(T pop) : KeyWait where T : struct, IPop
+{
+    internal override RecordKind Kind => pop.Kind;
+
+    internal override byte[]? Target => pop.Target;
+
+    internal override void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to) => pop.Run(server, store, keys, to);
+}

@@ -1,0 +1,170 @@
+using Tsavorite;
+
+namespace Garnet.Server.Blocking;
+
+/// <summary>
+/// Who waits for which key. The store's observer tells of every change while anybody waits, whichever command makes it; the changed
+/// key's queue is noted, and served by the thread that made the change, once its command (or the whole of EXEC) is through.
+///
+/// B1  A command joins its queues first and then looks at its keys once more: no change is missed.
+/// B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
+/// B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
+/// B4  The end of a wait is decided once (<see cref="Net.Parking.TryEnd"/>), before anything is taken for it.
+/// </summary>
+internal sealed class WaitTable(Server server)
+{
+    private const int Shards = 64;
+
+    private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
+    private int _waits;
+
+    private sealed class Shard
+    {
+        internal readonly Lock Gate = new();
+        internal readonly Dictionary<ulong, KeyQueue> Chains = [];
+        internal volatile int Queues;
+    }
+
+    /// <summary>Commands that wait.</summary>
+    internal int Count => Volatile.Read(ref _waits);
+
+    /// <summary>A command begins to wait.</summary>
+    internal void Begin()
+    {
+        Interlocked.Increment(ref _waits);
+        if (!server.Changes.Awaited) // another may have been the first, and not be through
+            server.Changes.Listen();
+    }
+
+    /// <summary>Adds the command to the queue of a key, once.</summary>
+    internal void Join(KeyWait wait, ReadOnlySpan<byte> key, ulong hash)
+    {
+        Shard shard = Of(hash);
+        int database = wait.Client.Database;
+        lock (shard.Gate)
+        {
+            KeyQueue queue = Find(shard, database, key, hash) ?? Open(shard, database, key, hash);
+            for (WaitPlace? own = wait.Places; own is not null; own = own.Other)
+            {
+                if (own.Queue == queue)
+                    return;
+            }
+
+            var place = new WaitPlace(wait, queue) { Other = wait.Places };
+            wait.Places = place;
+            queue.Add(place);
+        }
+    }
+
+    /// <summary>Takes a command whose wait is over out of all queues; once, by whoever ended it.</summary>
+    internal void Remove(KeyWait wait)
+    {
+        for (WaitPlace? place = wait.Places; place is not null; place = place.Other)
+        {
+            Shard shard = Of(place.Queue.Hash);
+            lock (shard.Gate)
+            {
+                place.Queue.Remove(place);
+                if (place.Queue.First is null)
+                    Close(shard, place.Queue);
+            }
+        }
+
+        if (Interlocked.Decrement(ref _waits) == 0)
+            server.Changes.Listen();
+    }
+
+    /// <summary>True if somebody waits for the key.</summary>
+    internal bool Has(int database, ReadOnlySpan<byte> key, ulong hash) => Queue(database, key, hash) is not null;
+
+    /// <summary>Those who wait for the key, null for nobody.</summary>
+    internal KeyQueue? Queue(int database, ReadOnlySpan<byte> key, ulong hash)
+    {
+        Shard shard = Of(hash);
+        if (shard.Queues == 0)
+            return null;
+        lock (shard.Gate)
+            return Find(shard, database, key, hash);
+    }
+
+    /// <summary>The first in the queue whose wait is not over and, if a kind is given, who waits for such a value.</summary>
+    internal KeyWait? First(KeyQueue queue, RecordKind kind)
+    {
+        lock (Of(queue.Hash).Gate)
+        {
+            for (WaitPlace? place = queue.First; place is not null; place = place.Behind)
+            {
+                if (place.Owner.End == Net.WaitEnd.None && (kind == RecordKind.None || place.Owner.Kind == kind))
+                    return place.Owner;
+            }
+
+            return null;
+        }
+    }
+
+    /// <summary>A key has changed; under its partition's lock. The queue to serve, null for none.</summary>
+    internal unsafe KeyQueue? OnChange(in KeyRef key, KeyChange change)
+    {
+        if (change is not (KeyChange.Created or KeyChange.Written))
+            return null;
+        ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
+        return Of(hash).Queues == 0 ? null : Queue(server.Store.DatabaseOf(key.Namespace), key.Span, hash);
+    }
+
+    /// <summary>The queues of two databases that change places.</summary>
+    internal void CopyQueues(int first, int second, List<KeyQueue> to)
+    {
+        foreach (Shard shard in _shards)
+        {
+            lock (shard.Gate)
+            {
+                foreach (KeyQueue chain in shard.Chains.Values)
+                {
+                    for (KeyQueue? queue = chain; queue is not null; queue = queue.Next)
+                    {
+                        if (queue.Database == first || queue.Database == second)
+                            to.Add(queue);
+                    }
+                }
+            }
+        }
+    }
+
+    private static KeyQueue? Find(Shard shard, int database, ReadOnlySpan<byte> key, ulong hash)
+    {
+        KeyQueue? queue = shard.Chains.GetValueOrDefault(hash);
+        while (queue is not null && (queue.Database != database || !queue.Key.SequenceEqual(key)))
+            queue = queue.Next;
+        return queue;
+    }
+
+    private static KeyQueue Open(Shard shard, int database, ReadOnlySpan<byte> key, ulong hash)
+    {
+        var queue = new KeyQueue(database, key, hash) { Next = shard.Chains.GetValueOrDefault(hash) };
+        shard.Chains[hash] = queue;
+        shard.Queues++;
+        return queue;
+    }
+
+    private static void Close(Shard shard, KeyQueue queue)
+    {
+        shard.Queues--;
+        KeyQueue first = shard.Chains[queue.Hash];
+        if (first != queue)
+        {
+            while (first.Next != queue)
+                first = first.Next!;
+            first.Next = queue.Next;
+        }
+        else if (queue.Next is { } next)
+        {
+            shard.Chains[queue.Hash] = next;
+        }
+        else
+        {
+            shard.Chains.Remove(queue.Hash);
+        }
+    }
+
+    private Shard Of(ulong hash) => _shards[hash % Shards];
+}

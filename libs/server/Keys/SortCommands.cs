@@ -1,0 +1,100 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Garnet.Server.Tracking;
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Lists;
+using Tsavorite;
+
+namespace Garnet.Server.Keys;
+
+/// <summary>
+/// SORT and SORT_RO. Which other keys are looked at follows from the elements, so with BY or GET all partitions are locked meanwhile;
+/// without, only the key's and the target's are.
+/// </summary>
+internal static class SortCommands
+{
+    internal static void Register(CommandTable table)
+    {
+        table.Add<Sort>();
+        table.Add<SortRo>();
+    }
+
+    internal static CommandSpec Spec(string name, CommandFlags flags, string more, string since) =>
+        new(name, -2, flags | CommandFlags.MovableKeys, KeySpec.One with { Usage = "RO ACCESS" })
+        {
+            Group = "generic", Syntax = $"key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]{more}",
+            Summary = "Sorts the elements of a list, a set or a sorted set.", Since = since, Complexity = "O(N+M*log(M))", Categories = "dangerous",
+        };
+
+    internal static Reply Run(ref Call call, bool stores)
+    {
+        var order = new SortOrder();
+        if (!order.TryParse(ref call, stores, out Reply failed))
+            return failed;
+        call.Store.EnsureRoom(0);
+        KeyRef source = call.Key, target = order.StoreAt > 0 ? call.KeyAt(order.StoreAt) : source;
+        if (order.LooksElsewhere && call.MayPark) // a transaction holds them all
+            call.Store.LockAll();
+        else
+            call.Store.Lock([source, target]);
+        var elements = new SortSource();
+        call.Store.Examine(in source, ref elements);
+        var rows = default(List<byte[]?>);
+        if (!elements.IsWrongKind)
+            rows = order.Apply(new SortPattern(call.Reactor, call.Namespace), elements);
+        Outcome outcome = rows is not null && order.StoreAt > 0 ? Keep(ref call, in target, rows) : Outcome.Done;
+        call.Store.Unlock();
+        if (elements.IsWrongKind)
+            return call.Fail(Fault.WrongType);
+        if (rows is null)
+            return call.FailBytes("ERR One or more scores can't be converted into double"u8);
+        if (outcome != Outcome.Done)
+            return call.From(outcome);
+        return order.StoreAt > 0 ? call.Int(rows.Count) : Show(ref call, rows);
+    }
+
+    private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
+    {
+        var delete = default(DeleteKey);
+        call.Store.Modify(in target, ref delete);
+        if (rows.Count == 0)
+            return Outcome.Done;
+        var text = default(ByteQueue);
+        foreach (byte[]? row in rows)
+            OperandText.Append(ref text, row ?? []);
+        Operands.TryDecode(new ReadOnlySpan<byte>(text.Head, text.Count), out Operands values);
+        var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
+        Outcome outcome = call.Store.Edit(in target, ref push);
+        text.Free();
+        return outcome;
+    }
+
+    private static Reply Show(ref Call call, List<byte[]?> rows)
+    {
+        call.Out.Array(rows.Count);
+        foreach (byte[]? row in rows)
+        {
+            if (row is null)
+                call.Out.Null();
+            else
+                call.Out.Bulk(row);
+        }
+
+        return Reply.Sent;
+    }
+}
+
+internal readonly struct Sort : ICommand
+{
+    public static CommandSpec Spec => SortCommands.Spec("SORT", CommandFlags.Write | CommandFlags.DenyOom, " [STORE destination]", "1.0.0") with { Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = 2 }, Event = new KeyEvent("sortstore", NotifyClasses.List) };
+
+    public static Reply Run(ref Call call) => SortCommands.Run(ref call, stores: true);
+}
+
+internal readonly struct SortRo : ICommand
+{
+    public static CommandSpec Spec => SortCommands.Spec("SORT_RO", CommandFlags.ReadOnly, "", "7.0.0");
+
+    public static Reply Run(ref Call call) => SortCommands.Run(ref call, stores: false);
+}

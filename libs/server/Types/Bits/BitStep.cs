@@ -1,0 +1,65 @@
+using System.Runtime.InteropServices;
+
+namespace Garnet.Server.Types.Bits;
+
+/// <summary>What a step of BITFIELD does.</summary>
+internal enum BitAction : byte
+{
+    Get,
+    Set,
+    Add,
+}
+
+/// <summary>What happens to a number that does not fit.</summary>
+internal enum BitOverflow : byte
+{
+    Wrap,
+    Saturate,
+    Fail,
+}
+
+/// <summary>One step of BITFIELD; its bytes are what the log keeps, 24 of them.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1, Size = EncodedBytes)]
+internal struct BitStep
+{
+    internal const int EncodedBytes = 24;
+
+    internal long Offset;
+    internal long Value;
+    internal byte Bits;
+    internal byte Signed;
+    internal BitAction Action;
+    internal BitOverflow Overflow;
+
+    internal readonly bool IsValid => Offset >= 0 && Bits is > 0 and <= 64 && Signed <= 1 && Action <= BitAction.Add && Overflow <= BitOverflow.Fail && (Offset + Bits + 7) >> 3 <= int.MaxValue;
+
+    /// <summary>Bytes of a string that has all of the number.</summary>
+    internal readonly int BytesNeeded => (int)((Offset + Bits + 7) >> 3);
+
+    /// <summary>The number that is there.</summary>
+    internal readonly long Read(ReadOnlySpan<byte> bytes)
+    {
+        ulong raw = Bitmap.Read(bytes, Offset, Bits);
+        return Signed != 0 ? (long)(raw << (64 - Bits)) >> (64 - Bits) : (long)raw;
+    }
+
+    /// <summary>Runs the step; false if the number does not fit and the step is to fail.</summary>
+    internal readonly bool TryRun(Span<byte> bytes, out long result)
+    {
+        long old = Read(bytes);
+        result = old;
+        if (Action == BitAction.Get)
+            return true;
+        Int128 wanted = Action == BitAction.Add ? (Int128)old + Value : Signed != 0 ? Value : (ulong)Value;
+        Int128 least = Signed != 0 ? -((Int128)1 << (Bits - 1)) : 0, most = ((Int128)1 << (Bits - Signed)) - 1;
+        bool fits = wanted >= least && wanted <= most;
+        if (!fits && Overflow == BitOverflow.Fail)
+            return false;
+        if (!fits && Overflow == BitOverflow.Saturate)
+            wanted = wanted < least && most - wanted <= long.MaxValue ? least : most; // Redis: a number that far below counts as above
+        Bitmap.Write(bytes, Offset, Bits, (ulong)(UInt128)wanted);
+        if (Action == BitAction.Add)
+            result = Read(bytes);
+        return true;
+    }
+}

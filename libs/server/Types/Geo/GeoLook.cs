@@ -1,0 +1,43 @@
+using Garnet.Server.Types.SortedSets;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Geo;
+
+/// <summary>One member found by a search.</summary>
+internal readonly record struct GeoMatch(byte[] Member, double Score, GeoPoint Point, double Distance);
+
+/// <summary>Gathers the members of a sorted set that lie in a shape; at most so many, 0 for all.</summary>
+internal struct GeoLook(GeoShape shape, long limit) : IExamine
+{
+    internal readonly List<GeoMatch> Matches = [];
+    internal bool WrongKind;
+
+    public void Look(ref RecordEdit record)
+    {
+        WrongKind = record.Kind != RecordKind.SortedSet;
+        if (WrongKind)
+            return;
+        foreach (GeoHash cell in shape.Cells())
+        {
+            if (limit > 0 && Matches.Count >= limit)
+                return;
+            Take(ref record, cell.Scores);
+        }
+    }
+
+    private readonly void Take(ref RecordEdit record, (double Low, double High) scores)
+    {
+        long rank = SortedForm.CountBelow(ref record, new SortBound { Kind = BoundKind.Score, Score = scores.Low });
+        var walk = default(SortedWalk);
+        walk.Begin(ref record, rank);
+        while (walk.Next(ref record) && walk.Score < scores.High)
+        {
+            GeoPoint point = GeoHash.PointOf(walk.Score);
+            if (!shape.Has(point, out double distance))
+                continue;
+            Matches.Add(new GeoMatch(walk.Span.ToArray(), walk.Score, point, distance));
+            if (limit > 0 && Matches.Count >= limit)
+                return;
+        }
+    }
+}

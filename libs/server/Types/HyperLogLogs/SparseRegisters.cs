@@ -1,0 +1,137 @@
+namespace Garnet.Server.Types.HyperLogLogs;
+
+/// <summary>
+/// Registers as runs: 00nnnnnn is n+1 zeros (up to 64), 01nnnnnn nnnnnnnn n+1 zeros (up to 16,384), 1vvvvvnn n+1 registers (up to four) that hold
+/// v+1 (up to 32). Which runs a register is put into is a part of the format: equal elements in equal order give equal bytes, as in Redis.
+/// </summary>
+internal static class SparseRegisters
+{
+    /// <summary>From <see cref="Raise"/>: it does not fit into this form.</summary>
+    internal const int TooLarge = 2;
+
+    private const int ShortZerosMax = 64, ValueMax = 32, ValueRunMax = 4, ReplacementBytesMax = 5, NeighboursLooked = 5;
+
+    /// <summary>One run: its value (0 for zeros), its registers, its bytes.</summary>
+    internal readonly record struct Run(int Value, int Length, int Bytes);
+
+    /// <summary>The run that begins at a place.</summary>
+    internal static Run Read(ReadOnlySpan<byte> runs, int at)
+    {
+        int first = runs[at];
+        if ((first & 0x80) != 0)
+            return new Run((first >> 2 & 31) + 1, (first & 3) + 1, 1);
+        if ((first & 0x40) == 0)
+            return new Run(0, (first & 63) + 1, 1);
+        int low = at + 1 < runs.Length ? runs[at + 1] : 0;
+        return new Run(0, ((first & 63) << 8 | low) + 1, 2);
+    }
+
+    /// <summary>Raises each of so many bytes to its register; false if the runs are not exactly all registers.</summary>
+    internal static bool TryMerge(ReadOnlySpan<byte> runs, Span<byte> registers)
+    {
+        int index = 0;
+        for (int at = 0; at < runs.Length;)
+        {
+            Run run = Read(runs, at);
+            if (at + run.Bytes > runs.Length || index + run.Length > HyperLogLog.Registers)
+                return false;
+            for (int i = index; run.Value > 0 && i < index + run.Length; i++)
+                registers[i] = Math.Max(registers[i], (byte)run.Value);
+            index += run.Length;
+            at += run.Bytes;
+        }
+
+        return index == HyperLogLog.Registers;
+    }
+
+    /// <summary>Raises a register; the value has room for three bytes more. 1: raised, 0: it was as high, -1: damaged, or <see cref="TooLarge"/>.</summary>
+    internal static int Raise(Span<byte> value, ref int length, (int Index, int Count) place, int bytesMax)
+    {
+        if (place.Count > ValueMax)
+            return TooLarge;
+        Span<byte> runs = value[HyperLogLog.HeaderBytes..];
+        int end = length - HyperLogLog.HeaderBytes, at = 0, before = -1, first = 0;
+        Run run = default;
+        while (at < end)
+        {
+            run = Read(runs[..end], at);
+            if (place.Index < first + run.Length)
+                break;
+            before = at;
+            at += run.Bytes;
+            first += run.Length;
+        }
+
+        if (at >= end || at + run.Bytes > end)
+            return -1;
+        if (run.Value >= place.Count)
+            return 0;
+        if (run.Length == 1)
+        {
+            runs[at] = ValueRun(place.Count, 1);
+        }
+        else
+        {
+            Span<byte> replacement = stackalloc byte[ReplacementBytesMax];
+            int bytes = Split(replacement, run, place.Index - first, place.Count), more = bytes - run.Bytes;
+            if (more > 0 && length + more > bytesMax)
+                return TooLarge;
+            runs[(at + run.Bytes)..end].CopyTo(runs[(at + bytes)..]);
+            replacement[..bytes].CopyTo(runs[at..]);
+            end += more;
+        }
+
+        end = Join(runs, Math.Max(before, 0), end);
+        length = HyperLogLog.HeaderBytes + end;
+        return 1;
+    }
+
+    // What stands before the register in its run, the register, and what stands behind it.
+    private static int Split(Span<byte> to, Run run, int index, int count)
+    {
+        int bytes = Put(to, run.Value, index);
+        to[bytes++] = ValueRun(count, 1);
+        return bytes + Put(to[bytes..], run.Value, run.Length - index - 1);
+    }
+
+    private static int Put(Span<byte> to, int value, int registers)
+    {
+        if (registers == 0)
+            return 0;
+        if (value == 0 && registers > ShortZerosMax)
+        {
+            to[0] = (byte)(0x40 | (registers - 1) >> 8);
+            to[1] = (byte)(registers - 1);
+            return 2;
+        }
+
+        to[0] = value == 0 ? (byte)(registers - 1) : ValueRun(value, registers);
+        return 1;
+    }
+
+    private static byte ValueRun(int value, int registers) => (byte)(0x80 | (value - 1) << 2 | (registers - 1));
+
+    // Joins neighbours of equal value, as far as a run reaches, among the few that can have become so. Returns the new end.
+    private static int Join(Span<byte> runs, int at, int end)
+    {
+        for (int looked = 0; looked < NeighboursLooked && at < end; looked++)
+        {
+            Run run = Read(runs[..end], at);
+            if (run.Value > 0 && at + 1 < end && (runs[at + 1] & 0x80) != 0)
+            {
+                Run next = Read(runs[..end], at + 1);
+                if (next.Value == run.Value && next.Length + run.Length <= ValueRunMax)
+                {
+                    runs[(at + 1)..end].CopyTo(runs[at..]);
+                    runs[at] = ValueRun(run.Value, run.Length + next.Length);
+                    end--;
+                    continue;
+                }
+            }
+
+            at += run.Bytes;
+        }
+
+        return end;
+    }
+}

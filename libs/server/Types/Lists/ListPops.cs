@@ -1,0 +1,37 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
+using Garnet.Server.Commands;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Lists;
+
+/// <summary>What BLPOP, BRPOP and BLMPOP take, once there is something.</summary>
+internal readonly struct ListTake(bool left, bool many, long count) : IPop
+{
+    public RecordKind Kind => RecordKind.List;
+
+    public byte[]? Target => null;
+
+    public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    {
+        ref readonly KeyRef key = ref keys[0];
+        var pop = new ListPop { Left = left, Count = count, Many = many, Named = true, Name = new Arg { Bytes = key.Bytes, Length = key.Length }, To = to };
+        store.Edit(in key, ref pop);
+    }
+}
+
+/// <summary>What BLMOVE and BRPOPLPUSH move, once there is something.</summary>
+internal readonly struct ListShift(ListMove move, byte[] target) : IPop
+{
+    public RecordKind Kind => RecordKind.List;
+
+    public byte[]? Target => target;
+
+    public void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    {
+        Outcome outcome = LMove.MoveLocked(store, keys, move, to, out bool isWrongKind);
+        if (outcome != Outcome.Done)
+            to.Error(FaultText.Of(isWrongKind ? Fault.WrongType : Fault.OutOfMemory));
+    }
+}

@@ -1,0 +1,73 @@
+using Garnet.Server.Blocking;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>Commands that wait for a sorted set to hold something: BZPOPMIN, BZPOPMAX, BZMPOP.</summary>
+internal static class BlockingSortedSetCommands
+{
+    internal static void Register(CommandTable table)
+    {
+        table.Add<BZPopMin>();
+        table.Add<BZPopMax>();
+        table.Add<BZMPop>();
+    }
+
+    internal static CommandSpec Pop(string name, string summary) =>
+        SortedSetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.Blocking | CommandFlags.Fast, "", "key [key ...] timeout", summary) with
+        {
+            Since = "5.0.0", Keys = new KeySpec(1, -2, 1) { Usage = "RW ACCESS DELETE" },
+        };
+
+    internal static Reply PopAny(ref Call call, bool greatest)
+    {
+        if (!BlockingCalls.TryUntil(ref call, call.Count - 1, out long untilMs, out Reply failed))
+            return failed;
+        return Take(ref call, 1, call.Count - 2, new SortedTake(greatest, many: false, count: 1), untilMs);
+    }
+
+    internal static Reply Take(ref Call call, int firstKey, int keys, SortedTake take, long untilMs)
+    {
+        if (!BlockingCalls.MustQueue(ref call, firstKey, keys))
+        {
+            if (take.TryRun(ref call, firstKey, keys, out Reply reply))
+                return reply;
+        }
+        else if (!BlockingCalls.AreOfKind(ref call, firstKey, keys, RecordKind.SortedSet))
+        {
+            return Reply.Failed;
+        }
+
+        if (call.MayPark)
+            return call.Reactor.Ready.Wait(ref call, new KeyWait<SortedTake>(take) { Client = call.Client }, firstKey, keys, untilMs);
+        call.Out.NullArray();
+        return Reply.Sent;
+    }
+}
+
+internal readonly struct BZPopMin : ICommand
+{
+    public static CommandSpec Spec => BlockingSortedSetCommands.Pop("BZPOPMIN", "Removes the member with the smallest score and returns it; waits for one if need be.");
+
+    public static Reply Run(ref Call call) => BlockingSortedSetCommands.PopAny(ref call, greatest: false);
+}
+
+internal readonly struct BZPopMax : ICommand
+{
+    public static CommandSpec Spec => BlockingSortedSetCommands.Pop("BZPOPMAX", "Removes the member with the greatest score and returns it; waits for one if need be.");
+
+    public static Reply Run(ref Call call) => BlockingSortedSetCommands.PopAny(ref call, greatest: true);
+}
+
+internal readonly struct BZMPop : ICommand
+{
+    public static CommandSpec Spec => SortedSetCommands.Spec("BZMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" } };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!ZMPop.TryParse(ref call, 2, out int keys, out SortedTake take, out Reply failed))
+            return failed;
+        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingSortedSetCommands.Take(ref call, 3, keys, take, untilMs) : failed;
+    }
+}

@@ -1,0 +1,44 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>What ZMPOP and the blocking commands take from an end of a sorted set, the key's name in front.</summary>
+internal readonly struct SortedTake(bool greatest, bool many, long count) : IPop
+{
+    public RecordKind Kind => RecordKind.SortedSet;
+
+    public byte[]? Target => null;
+
+    public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    {
+        ref readonly KeyRef key = ref keys[0];
+        SortedSetCut cut = Cut(new Arg { Bytes = key.Bytes, Length = key.Length }, to);
+        store.Edit(in key, ref cut);
+    }
+
+    /// <summary>Takes from the first of the keys that is there, or replies an error; false if none is there.</summary>
+    internal unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
+    {
+        for (int i = firstKey; i < firstKey + keys; i++)
+        {
+            KeyRef key = call.KeyAt(i);
+            SortedSetCut cut = Cut(call.Args[i], call.Out);
+            call.Store.Edit(in key, ref cut);
+            reply = cut.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+            if (cut.WrongKind || cut.Found)
+                return true;
+        }
+
+        reply = Reply.Sent;
+        return false;
+    }
+
+    private SortedSetCut Cut(Arg name, RespWriter to) => new()
+    {
+        Range = new SortRange { ByRank = true, Stop = count - 1, Reverse = greatest },
+        To = new SortedReply(to) { WithScores = true, Nested = many, Single = !many, Named = true, Name = name },
+    };
+}
