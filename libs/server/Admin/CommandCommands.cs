@@ -168,9 +168,8 @@ internal readonly struct CommandList : ICommand
         if (call.Count is not (2 or 5) || (call.Count == 5 && !call.Is(2, "FILTERBY"u8)))
             return call.Fail(Fault.Syntax);
         var names = new List<string>();
-        foreach (int id in CommandCommands.TopLevel(call.Server.Commands))
+        foreach (CommandSpec spec in call.Server.Commands.Specs.Skip(1)) // the first is no command
         {
-            CommandSpec spec = call.Server.Commands.Specs[id];
             if (call.Count == 2 || Passes(ref call, spec))
                 names.Add(spec.Name.ToLowerInvariant());
         }
