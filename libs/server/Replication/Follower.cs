@@ -14,7 +14,7 @@ namespace Garnet.Server.Replication;
 /// F1  A batch that came whole is given to the log and to the applier; nothing else changes the store.
 /// F2  A full sync leaves what is on disk alone until the snapshot is whole; the store is of no use meanwhile.
 /// </summary>
-internal sealed class Follower(Store store, NodeLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
+internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
     private readonly Lock _gate = new();
     private BatchIntake _intake = new(log.Backlog.End);

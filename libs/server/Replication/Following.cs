@@ -149,7 +149,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             streamed |= link.IsStreaming;
             _work.Set();
             _acks.Set();
-            if (follower.IsTorn && !follower.IsLoading)
+            if (link.IsStreaming && follower.IsTorn)
                 return; // a batch could not be applied: only a full sync helps
             while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
                 _room.Wait(LookMs);

@@ -9,25 +9,25 @@ namespace Garnet.Server.Replication;
 /// The log of this server as its role wants it: one that leads, written by the store, or one that follows, fed by a primary; in the
 /// data directory or, without one, in memory. A change of role puts another log in the place of the one there was.
 /// </summary>
-internal sealed class NodeLog(Server server, Backlog backlog) : IDisposable
+internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, IDisposable
 {
     private Aof.Aof? _current, _retired;
     private bool _leads;
 
-    /// <summary>The log in force; null while a server without an append-only file was never followed.</summary>
-    internal Aof.Aof? Current => Volatile.Read(ref _current);
+    /// <inheritdoc/>
+    public Aof.Aof? Current => Volatile.Read(ref _current);
 
-    /// <summary>The same if it is on disk.</summary>
-    internal Aof.Aof? OnDisk => server.Keeper is { HasLog: true } ? Current : null;
+    /// <inheritdoc/>
+    public Aof.Aof? OnDisk => server.Keeper is { HasLog: true } ? Current : null;
 
     /// <summary>The log in force if this server writes it.</summary>
     internal Aof.Aof? Leading => _leads ? Current : null;
 
-    /// <summary>Where snapshots of a primary are kept; null = nowhere.</summary>
-    internal IDisk? Disk => server.Keeper?.Files.Disk;
+    /// <inheritdoc/>
+    public IDisk? Disk => server.Keeper?.Files.Disk;
 
-    /// <summary>The last batches.</summary>
-    internal Backlog Backlog => backlog;
+    /// <inheritdoc/>
+    public Backlog Backlog => backlog;
 
     /// <summary>Raised on a writer's thread when the log has advanced.</summary>
     internal event Action? Advanced;
@@ -42,8 +42,8 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IDisposable
         server.Store.SetLog(log);
     }
 
-    /// <summary>From here on batches of a primary go to the log.</summary>
-    internal void Follow(AofStart start)
+    /// <inheritdoc/>
+    public void Follow(AofStart start)
     {
         Stop();
         Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
@@ -51,8 +51,8 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IDisposable
         Put(log);
     }
 
-    /// <summary>Nothing goes to the log any more: all that did is written and durable, as far as the disk lets it. Returns where it stands.</summary>
-    internal LogPosition Stop()
+    /// <inheritdoc/>
+    public LogPosition Stop()
     {
         server.Store.SetLog(null);
         _leads = false;
@@ -60,8 +60,8 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IDisposable
         return backlog.End;
     }
 
-    /// <summary>A primary's snapshot takes the place of all that was in the directory.</summary>
-    internal void Replace(string snapshot, LogPosition at)
+    /// <inheritdoc/>
+    public void Replace(string snapshot, LogPosition at)
     {
         if (server.Keeper is { } keeper)
             keeper.Files.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);

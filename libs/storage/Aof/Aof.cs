@@ -122,8 +122,8 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <summary>Where batches are written, and into how many sublogs; for whoever reads them back.</summary>
     public (IDisk Disk, int Sublogs) Files => (_disk, _sublogs.Length);
 
-    /// <summary><see cref="Start"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
-    internal void Open(AofStart start, bool follows = false)
+    /// <summary><see cref="Start"/> or <see cref="Follow"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
+    public void Open(AofStart start, bool follows = false)
     {
         Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "L1 the lanes are the store's partitions");
         _follows = follows;
@@ -138,6 +138,16 @@ public sealed class Aof : IWriteLog, IDisposable
         _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool, _state);
         _sublogs = OpenSublogs(sublogs, start);
         _sealer.Attach(_sublogs);
+    }
+
+    /// <summary>Who has turns after <see cref="Open"/>: the sealer, then each sublog.</summary>
+    public int Turners => 1 + _sublogs.Length;
+
+    /// <summary>One of them does what there is to do.</summary>
+    public void Turn(int turner)
+    {
+        if (turner > 0) _sublogs[turner - 1].Turn();
+        else if (!_follows) _sealer.Turn();
     }
 
     internal Sealer Sealer => _sealer;

@@ -1,0 +1,30 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Shipping;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>The log of a replica, as its <see cref="Follower"/> uses it.</summary>
+internal interface IFollowedLog
+{
+    /// <summary>The last batches.</summary>
+    Backlog Backlog { get; }
+
+    /// <summary>The log in force; null while a server without an append-only file was never followed.</summary>
+    Aof.Aof? Current { get; }
+
+    /// <summary>The same if it is on disk.</summary>
+    Aof.Aof? OnDisk { get; }
+
+    /// <summary>Where snapshots of a primary are kept; null = nowhere.</summary>
+    IDisk? Disk { get; }
+
+    /// <summary>From here on batches of a primary go to the log.</summary>
+    void Follow(AofStart start);
+
+    /// <summary>Nothing goes to the log any more: all that did is written and durable, as far as the disk lets it. Returns where it stands.</summary>
+    LogPosition Stop();
+
+    /// <summary>A primary's snapshot takes the place of all that was in the directory.</summary>
+    void Replace(string snapshot, LogPosition at);
+}

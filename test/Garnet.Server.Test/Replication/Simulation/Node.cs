@@ -1,0 +1,197 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Shipping;
+using Garnet.Aof.Snapshots;
+using Garnet.Aof.Test.Disk;
+using Garnet.Aof.Test.Writing;
+using Garnet.Common.Time;
+using Garnet.Server.Replication;
+using Tsavorite;
+
+namespace Garnet.Server.Test.Replication.Simulation;
+
+/// <summary>One life of a server without threads: store, log, what it ships and what it follows. Its disk outlives it, if it has one.</summary>
+internal sealed class Node : IShipper, IFollowedLog, IDisposable
+{
+    private const int Lanes = 8;
+    private readonly DataDirectory? _directory;
+    private readonly ManualClock _clock;
+    private readonly Random _random;
+    private readonly Terms _terms = new();
+    private readonly AofStart? _recovered;
+    private Aof.Aof? _retired;
+
+    public Node(int number, SimulatedDisk? disk, ManualClock clock, Random random)
+    {
+        (Number, DataDisk, _clock, _random) = (number, disk, clock, random);
+        RunId = string.Concat(Enumerable.Range(0, 40).Select(_ => "0123456789abcdef"[random.Next(16)]));
+        Store = new Store(new StoreSettings
+        {
+            MemoryLimitBytes = 4 << 20, ReserveBytes = 8 << 20, Partitions = Lanes, HugePages = false, BackgroundMovers = false, HashSeed = 77,
+        });
+        Table.Add<PutNumber>();
+        Session = Store.OpenSession();
+        if (disk is null) return;
+        _directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes));
+        RecoveryReport report = _directory.Recover(Store, Table, new RecoverySettings { Threads = 1, ReloadsForeignLayout = true }, SnapshotFiles.Instance, new JobProgress("simulation", clock));
+        _recovered = report.Start;
+        Backlog.Continue(report.Start.Position);
+    }
+
+    public int Number { get; }
+    public SimulatedDisk? DataDisk { get; }
+    public string RunId { get; }
+    public Store Store { get; }
+    public StoreSession Session { get; }
+    public ReplayTable Table { get; } = new();
+    public Backlog Backlog { get; } = new();
+    public AppliedState Applied { get; } = new();
+    public Follower? Follower { get; private set; }
+    public Lineage Lineage { get; set; } = new(null, 0);
+    public Aof.Aof? Current { get; private set; }
+    public bool Leads { get; private set; }
+    public uint Term { get; private set; }
+    public int FullSyncs { get; private set; }
+    public int PartialSyncs { get; private set; }
+
+    /// <summary>The last batch that came back from the disk at the start.</summary>
+    public ulong Recovered => _recovered?.LastBatch ?? 0;
+
+    public Aof.Aof? OnDisk => DataDisk is null ? null : Current;
+    public Aof.Aof? LogOnDisk => OnDisk;
+    public IDisk? Disk => DataDisk;
+    public (int Lanes, ulong HashSeed) Layout => Follower?.Layout ?? (Lanes, 77);
+    public string HistoryId => RunId;
+    public IReadOnlyList<string> Path => [RunId];
+
+    /// <summary>Takes the lead, at the start or from a primary that is gone.</summary>
+    public void Lead()
+    {
+        LogPosition at = _recovered?.Position ?? LogPosition.None;
+        uint term = (_recovered?.Term ?? 0) + 1;
+        if (Follower is { } follower)
+        {
+            while (follower.Turn())
+            {
+                // what has come whole is applied first
+            }
+            follower.Dispose();
+            Follower = null;
+            at = Stop();
+            term = Math.Max(Math.Max(at.Term, Term), _directory?.Manifest.Term ?? 0) + 1;
+        }
+        uint[] chain = at.IsKnown ? [.. at.Crcs] : [(uint)_random.Next()];
+        _directory?.RaiseTerm(term);
+        Term = term;
+        Aof.Aof log = Fresh(chain.Length);
+        log.Open(new AofStart(term, at.Batch, chain, Lanes, 77) { LastTerm = at.IsKnown ? at.Term : term });
+        _terms.Add(term, at.Batch + 1);
+        Store.SetLog(log);
+        Lineage = new Lineage(Lineage, at.Batch);
+        Leads = true;
+    }
+
+    /// <summary>From now on the node takes what a primary sends.</summary>
+    public void BecomeFollower()
+    {
+        if (Leads) Stop();
+        Follower = new Follower(Store, this, Table, Applied, threads: 0);
+    }
+
+    /// <summary>Changes keys in one step; returns the batch it is in.</summary>
+    public ulong Write(IReadOnlyList<int> keys, long value)
+    {
+        KeyRef[] references = [.. keys.Select(key => SimulatedKeys.Of(Store, key))];
+        Session.LastBatch = 0;
+        Session.Lock(references);
+        foreach (KeyRef key in references)
+        {
+            var put = new PutNumber { Number = value };
+            Session.Modify(in key, ref put);
+        }
+        Session.Unlock();
+        foreach (int key in keys) Lineage.Add(Session.LastBatch, key, value);
+        return Session.LastBatch;
+    }
+
+    public long Read(int key)
+    {
+        KeyRef reference = SimulatedKeys.Of(Store, key);
+        var look = default(NumberLook);
+        return Session.Read(in reference, ref look) == Outcome.Done ? look.Number : 0;
+    }
+
+    public void TurnLog()
+    {
+        if (Current is { } log) log.Turn(_random.Next(log.Turners));
+    }
+
+    public void Follow(AofStart start)
+    {
+        Stop();
+        Fresh(start.LastHeaderCrcs.Count).Open(start, follows: true);
+    }
+
+    public LogPosition Stop()
+    {
+        Store.SetLog(null);
+        Leads = false;
+        Current?.Stop();
+        return Backlog.End;
+    }
+
+    public void Replace(string snapshot, LogPosition at) => _directory?.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
+
+    public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
+
+    public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
+
+    public StoreSnapshot? TryCut()
+    {
+        try
+        {
+            return Store.BeginSnapshot(new SnapshotOptions());
+        }
+        catch (InvalidOperationException)
+        {
+            return null; // another one is being taken
+        }
+    }
+
+    public void OnPlanned(bool isFull)
+    {
+        if (isFull) FullSyncs++;
+        else PartialSyncs++;
+    }
+
+    public void OnAck()
+    {
+    }
+
+    /// <summary>Ends the life at once: what the disk has not been given is gone.</summary>
+    public void Dispose()
+    {
+        if (DataDisk is { } disk) disk.IsGone = true;
+        Follower?.Dispose();
+        Store.SetLog(null);
+        _retired?.Dispose();
+        Current?.Dispose();
+        Session.Dispose();
+        Store.Dispose();
+        Backlog.Dispose();
+        Applied.Dispose();
+        _directory?.Dispose();
+    }
+
+    private Aof.Aof Fresh(int sublogs)
+    {
+        var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << _random.Next(3), Sync = DataDisk is null ? SyncPolicy.No : (SyncPolicy)_random.Next(3) };
+        var log = new Aof.Aof(settings, DataDisk ?? (IDisk)new NullDisk(), _clock, Backlog);
+        log.Attach(Store);
+        _retired?.Dispose();
+        _retired = Current;
+        Current = log;
+        return log;
+    }
+}

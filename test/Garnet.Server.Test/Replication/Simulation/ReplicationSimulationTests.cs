@@ -1,0 +1,93 @@
+using System.Globalization;
+using Garnet.Aof.Test.Writing;
+
+namespace Garnet.Server.Test.Replication.Simulation;
+
+/// <summary>
+/// Replication on one thread, in an order that a seed decides. GARNET_REPLICATION_SEEDS sets how many seeds, GARNET_REPLICATION_SEED the
+/// first: with 1 of them, a failure is run again and told step by step.
+/// </summary>
+public sealed class ReplicationSimulationTests
+{
+    private const int Seeds = 2000, PlantedSeedsMax = 2000, CutsMax = 600;
+
+    [Test]
+    public void T2_T6_T9_T10_T11_T12_whatever_breaks_readers_see_states_of_the_primary_and_all_end_alike()
+    {
+        int seeds = Number("GARNET_REPLICATION_SEEDS", Seeds), first = Number("GARNET_REPLICATION_SEED", 1);
+        var figures = new SimulationFigures { Tell = seeds == 1 ? TestContext.Out.WriteLine : null };
+        for (int seed = first; seed < first + seeds; seed++)
+        {
+            if (Run(seed, SimulationFault.None, figures) is { } failure)
+                Assert.Fail($"GARNET_REPLICATION_SEEDS=1 GARNET_REPLICATION_SEED={seed}: {failure}");
+        }
+        TestContext.Out.WriteLine(figures);
+        if (seeds < Seeds) return;
+        Assert.That(new[] { figures.ReadsInBatches, figures.Refused, figures.Acknowledged, figures.Cuts, figures.Crashes, figures.Restarts, figures.Promotions, figures.Full, figures.Partial },
+            Is.All.GreaterThan(0), "the simulation went everywhere");
+    }
+
+    [Test]
+    public void A_rule_left_out_is_missed([Values] SimulationFault fault)
+    {
+        if (fault == SimulationFault.None) return;
+        for (int seed = 1; seed <= PlantedSeedsMax; seed++)
+        {
+            if (Run(seed, fault, new SimulationFigures()) is not { } failure) continue;
+            TestContext.Out.WriteLine($"{fault}: seed {seed}: {failure.Message}");
+            return;
+        }
+        Assert.Fail($"{fault} was not found by {PlantedSeedsMax} seeds");
+    }
+
+    [Test]
+    public void T11_a_link_cut_behind_every_byte_goes_on_without_a_full_copy()
+    {
+        var clock = new ManualClock();
+        var random = new Random(1);
+        using Node primary = new(0, null, clock, random), replica = new(1, null, clock, random);
+        primary.Lead();
+        replica.BecomeFollower();
+        Connect(primary, replica, clock, int.MaxValue);
+        for (int cut = 1; cut <= CutsMax; cut++)
+        {
+            primary.Write([cut % SimulatedKeys.Count, (cut + 1) % SimulatedKeys.Count], cut);
+            for (int turner = 0; turner < primary.Current!.Turners; turner++) primary.Current.Turn(turner);
+            Connect(primary, replica, clock, cut);
+        }
+        Connect(primary, replica, clock, int.MaxValue);
+        for (int key = 0; key < SimulatedKeys.Count; key++) Assert.That(replica.Read(key), Is.EqualTo(primary.Read(key)));
+        Assert.That((primary.FullSyncs, replica.Applied.Number), Is.EqualTo((1, primary.Backlog.End.Batch)));
+        Assert.That(primary.PartialSyncs, Is.EqualTo(CutsMax + 1));
+    }
+
+    // A connection that breaks behind so many bytes of the primary.
+    private static void Connect(Node primary, Node replica, ManualClock clock, int bytes)
+    {
+        using var link = new Link(primary, replica, clock, _ => replica.Lineage = primary.Lineage);
+        for (int sends = 0; sends < 40; sends++) link.Send();
+        for (int left = Math.Min(bytes, link.UnderWay); left > 0; left -= 60_000) link.Deliver(Math.Min(left, 60_000));
+        Assert.That(link.IsOver, Is.False, link.Reason);
+        while (replica.Follower!.Turn())
+        {
+            // all that came whole
+        }
+    }
+
+    private static Exception? Run(int seed, SimulationFault fault, SimulationFigures figures)
+    {
+        using var world = new World(seed, fault, figures);
+        try
+        {
+            world.Run();
+            return null;
+        }
+        catch (Exception e)
+        {
+            return e;
+        }
+    }
+
+    private static int Number(string variable, int otherwise) =>
+        int.TryParse(Environment.GetEnvironmentVariable(variable), NumberStyles.Integer, CultureInfo.InvariantCulture, out int value) ? value : otherwise;
+}

@@ -1,0 +1,13 @@
+namespace Garnet.Server.Test.Replication.Simulation;
+
+/// <summary>Where the simulation has been.</summary>
+internal sealed class SimulationFigures
+{
+    public int Reads, ReadsInBatches, Refused, Writes, Acknowledged, Cuts, Crashes, Restarts, Promotions, Full, Partial, Faults;
+
+    public Action<string>? Tell { get; init; }
+
+    public override string ToString() =>
+        $"reads {Reads}, of them begun or ended inside a batch {ReadsInBatches}, looks that refused {Refused}, writes {Writes}, acknowledged {Acknowledged}, " +
+        $"links cut {Cuts}, crashes {Crashes}, restarts {Restarts}, promotions {Promotions}, full syncs {Full}, partial {Partial}, links refused {Faults}";
+}
