@@ -124,7 +124,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     private void Greet(LinkSocket socket)
     {
         socket.Authenticate(owner.Credentials);
-        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString()]);
+        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString()]);
         if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))

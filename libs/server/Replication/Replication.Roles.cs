@@ -54,6 +54,16 @@ internal sealed partial class Replication
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
 
     /// <inheritdoc/>
+    public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
+
+    /// <inheritdoc/>
+    public void OnDiverged(HelloFacts replica)
+    {
+        Links.CountDivergence();
+        Log.Diverged(replica.Address, replica.Port, replica.Position.ToString());
+    }
+
+    /// <inheritdoc/>
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
     /// <inheritdoc/>

@@ -107,7 +107,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         if (_configured is { } primary)
         {
             if (start is not null)
-                Backlog.Continue(start.Position);
+                Backlog.Continue(start.Position, start.Filled);
             _server.Store.PauseExpiry(true);
             Follow(primary);
             return;

@@ -128,7 +128,7 @@ public sealed class Aof : IWriteLog, IDisposable
         Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "L1 the lanes are the store's partitions");
         _follows = follows;
         bool goesOn = start.LastHeaderCrcs.Count == _settings.SublogCount;
-        _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]));
+        _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]), start.Filled);
         int sublogs = _settings.SublogCount;
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();
