@@ -232,6 +232,8 @@ internal sealed partial class Replication
     private void Promote()
     {
         bool isTorn = _follower is { IsTorn: true };
+        if (_follower is not null)
+            Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _follower?.Dispose();
         LogPosition at = Node.Stop();
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());

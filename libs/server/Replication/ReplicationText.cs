@@ -14,6 +14,8 @@ internal sealed class ReplicationText(Server server)
         if (_replication.IsReplica)
             Replica(text, number);
         Replicas(text, number);
+        if (_replication.IsReplica)
+            text("garnet_repl_link_problem", _replication.Following?.Problem ?? "");
         number("garnet_repl_term", _replication.Term);
         number("garnet_repl_last_batch", (long)_replication.LastBatch);
         number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);

@@ -67,6 +67,62 @@ public sealed class HistoryTests
     }
 
     [Test]
+    public void A_replica_of_a_promoted_replica_goes_on_without_a_copy_and_reads_the_same_back_from_its_disk()
+    {
+        using ReplicaServer first = new(keepsData: true), middle = new(keepsData: true), last = new(keepsData: true);
+        middle.Follow(first);
+        last.Follow(middle);
+        Append(first);
+        last.CatchUp(first);
+        Promote(middle);
+        Append(middle); // by another hash: the same keys in other lanes
+        last.AwaitLink();
+        last.CatchUp(middle);
+        Assert.That(middle.Number("sync_full"), Is.EqualTo(1), "the first time");
+        SortedDictionary<string, string> content = Content.Of(middle);
+        Assert.That(Content.Of(last), Is.EqualTo(content));
+        using (RespConnection connection = last.Connect()) connection.Call("REPLICAOF", "NO", "ONE");
+        last.Kill();
+        last.Start();
+        Assert.That(Content.Of(last), Is.EqualTo(content));
+
+        static void Append(ReplicaServer server)
+        {
+            using RespConnection connection = server.Connect();
+            for (int i = 0; i < 2000; i++) Assert.That(connection.Call("APPEND", $"k{i % 50}", Convert.ToString(i, 16)).Kind, Is.EqualTo(':'));
+        }
+    }
+
+    [Test]
+    public void A_stock_Redis_is_not_followed_and_the_way_to_take_its_data_over_is_named()
+    {
+        using ReplicaServer server = new(keepsData: false);
+        using ServerProcess redis = ServerProcess.TryStartRedis() ?? throw new IgnoreException("redis-server is not installed");
+        using RespConnection connection = server.Connect();
+        connection.Call("SET", "k", "v");
+        connection.Call("REPLICAOF", "127.0.0.1", redis.Address.Port.ToString(CultureInfo.InvariantCulture));
+        Assert.That(() => ReplicaServer.Field(connection, "garnet_repl_link_problem"), Does.Contain("another kind of server").And.Contain("redis-cli --pipe").After(ReplicaServer.TimeoutMs, 20));
+        Assert.That(connection.Call("GET", "k").Text, Is.EqualTo("v"));
+        // What the message says, done.
+        using ServerProcess other = ServerProcess.TryStartRedis("--appendonly yes --aof-use-rdb-preamble no")!;
+        using (RespConnection writer = new(other.Address))
+        {
+            writer.Call("SET", "from", "redis");
+            writer.Call("HSET", "hash", "field", "value");
+            Assert.That(writer.Call("BGREWRITEAOF").Kind, Is.EqualTo('+'));
+            Assert.That(() => ReplicaServer.Field(writer, "aof_rewrite_in_progress") + ReplicaServer.Field(writer, "aof_rewrite_scheduled"), Is.EqualTo("00").After(ReplicaServer.TimeoutMs, 20));
+        }
+        connection.Call("REPLICAOF", "NO", "ONE");
+        Assert.That(connection.Call("GET", "k").Text, Is.EqualTo("v"));
+        string file = Directory.GetFiles(other.Folder, "*.base.aof", SearchOption.AllDirectories).Single();
+        connection.Send(File.ReadAllBytes(file));
+        Assert.That(() => connection.HasMore, Is.True.After(ReplicaServer.TimeoutMs, 5));
+        connection.ReadAll(200, out _);
+        Assert.That(connection.Call("GET", "from").Text, Is.EqualTo("redis"));
+        Assert.That(connection.Call("HGET", "hash", "field").Text, Is.EqualTo("value"));
+    }
+
+    [Test]
     public void A_replica_that_is_not_heard_of_for_too_long_does_not_count_for_writes()
     {
         using ReplicaServer primary = new(keepsData: false, "--min-replicas-to-write 1 --min-replicas-max-lag 1"), replica = new(keepsData: false);
