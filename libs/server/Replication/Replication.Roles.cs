@@ -265,6 +265,7 @@ internal sealed partial class Replication
     private void Lead(AofStart start)
     {
         // Where there is nothing to go on from, the chain begins with a number of its own: two empty histories are not one.
+        bool isLater = start.LastTerm != 0 && start.Term > start.LastTerm;
         if (start.LastTerm == 0)
         {
             uint[] chain = [.. start.LastHeaderCrcs.Select(static _ => BitConverter.ToUInt32(RandomNumberGenerator.GetBytes(sizeof(uint))))];
@@ -274,6 +275,8 @@ internal sealed partial class Replication
         Node.RaiseTerm(start.Term);
         _term = start.Term;
         Node.Lead(start);
+        if (isLater)
+            Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written
     }
 
     // Every reactor has begun a round after the role was changed: no command that was let through before still runs.

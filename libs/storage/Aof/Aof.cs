@@ -103,6 +103,9 @@ public sealed class Aof : IWriteLog, IDisposable
         foreach (Sublog sublog in _sublogs) sublog.Start();
     }
 
+    /// <summary>Closes a batch in the term the log was started with, an empty one if nothing was written, for others to know of the term.</summary>
+    public void MarkTerm() => _sealer.Mark();
+
     /// <summary>
     /// Takes the next batch of the primary, whole and checked, in the order of its numbers; it is held until it is laid out.
     /// </summary>
