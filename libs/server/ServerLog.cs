@@ -87,6 +87,9 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void HandoverGivenUp(string why) => Write(LogLevel.Warning, 52, $"This server stays the primary: {why}");
 
+    internal void Diverged(string address, int port, string at) =>
+        Write(LogLevel.Error, 53, $"Replica {address}:{port} stands at {at}, and this server has another batch of that term and number: the two histories have diverged; it gets all data anew");
+
     internal void RoleFailed(string why) => Write(LogLevel.Error, 49, $"The role of this server cannot be changed: {why}");
 
     private void Write(LogLevel level, int id, string text, Exception? error = null)

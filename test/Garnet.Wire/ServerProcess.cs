@@ -29,6 +29,9 @@ internal sealed class ServerProcess : IDisposable
     /// <summary>Zero for a server that this run did not start.</summary>
     public int Pid => _process?.Id ?? 0;
 
+    /// <summary>Where it runs.</summary>
+    public string Folder => _folder!.FullName;
+
     public bool IsAlive => _process is null or { HasExited: false };
 
     /// <summary>Our server, or null when it is not built. <paramref name="file"/>: its configuration file.</summary>

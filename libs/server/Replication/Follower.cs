@@ -17,7 +17,7 @@ namespace Garnet.Server.Replication;
 internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
     private readonly Lock _gate = new();
-    private BatchIntake _intake = new(log.Backlog.End);
+    private BatchIntake _intake = new(log.Backlog.End, log.Backlog.Filled);
     private BatchApplier? _applier;
     private SnapshotInlet? _inlet;
     private PlanFrame? _plan;
@@ -27,6 +27,9 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
     internal LogPosition Position => IsTorn ? LogPosition.None : _intake.Position;
+
+    /// <summary>Where this server can go back to, because nothing but empty batches came behind it; its position if it cannot.</summary>
+    internal LogPosition Earlier => !IsTorn && log.CanRewind(_intake.Filled.Batch) ? _intake.Filled : Position;
 
     /// <summary>True while the store holds a part of a snapshot, or something that could not be applied was in a batch.</summary>
     internal bool IsTorn
@@ -65,9 +68,21 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>Batches follow behind the place where the log stands.</summary>
     internal string? Continue(PlanFrame plan)
     {
+        LogPosition filled = _intake.Filled;
         if (!plan.At.Is(Position))
-            return $"the primary goes on behind {plan.At}, and this server is at {Position}";
+        {
+            if (!plan.At.Is(filled))
+                return $"the primary goes on behind {plan.At}, and this server is at {Position}";
+            DrainApplier();
+            if (!log.TryRewind(filled))
+            {
+                IsTorn = true;
+                return $"this server cannot go back to {plan.At}";
+            }
+        }
+
         Begin(plan);
+        _intake = new BatchIntake(plan.At, filled);
         return null;
     }
 

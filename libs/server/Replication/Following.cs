@@ -20,7 +20,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     private PrimaryLink? _link;
     private long _heardUs = clock.MonotonicUs;
     private long _downSinceUs = clock.MonotonicUs;
-    private string _lastReason = "";
+    private volatile string _lastReason = "";
 
     /// <summary>The primary.</summary>
     internal Peer Primary => primary;
@@ -30,6 +30,9 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
     /// <summary>True while the connection stands and the snapshot comes in.</summary>
     internal bool IsSyncing => Volatile.Read(ref _link) is not null && follower.IsLoading;
+
+    /// <summary>Why the last attempt ended, on one line; empty while nothing was wrong.</summary>
+    internal string Problem => _lastReason;
 
     /// <summary>What the primary answered last.</summary>
     internal PlanFrame? Plan { get; private set; }
@@ -55,6 +58,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
                 Volatile.Write(ref _downSinceUs, clock.MonotonicUs); // not by every attempt: Sentinels judge a replica by it
             if (_isCancelled)
                 break;
+            reason = OneLine(reason);
             if (reason != _lastReason)
                 owner.Log.LinkBroken(primary.ToString(), reason);
             _lastReason = reason;
@@ -76,6 +80,13 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         _room.Set();
         _acks.Set();
     }
+
+    // What a stranger sends must not look like lines of a log.
+    private static string OneLine(string reason) => string.Create(reason.Length, reason, static (to, from) =>
+    {
+        for (int i = 0; i < to.Length; i++)
+            to[i] = char.IsControl(from[i]) || from[i] > '~' ? '?' : from[i];
+    });
 
     /// <summary>There may be something to acknowledge.</summary>
     internal void NudgeAck() => _acks.Set();
@@ -124,11 +135,13 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     private void Greet(LinkSocket socket)
     {
         socket.Authenticate(owner.Credentials);
-        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString()]);
+        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString()]);
         if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
-            throw new IOException("it is another kind of server: only a server of this kind can be followed, a Redis cannot (yet); it answered " + hello);
+            throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a Redis, have it write an append-only file without preamble (aof-use-rdb-preamble no, BGREWRITEAOF) and send that to this server with redis-cli --pipe");
+        if (hello.StartsWith("+REPL ", StringComparison.Ordinal))
+            throw new IOException("it speaks another version of the protocol, and this server knows version 1 only: both must be of versions that go together; it answered " + hello);
         throw new IOException("it answered " + hello);
     }
 

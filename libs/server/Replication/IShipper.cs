@@ -28,6 +28,12 @@ internal interface IShipper
     /// <summary>True if the position is one of this log's own.</summary>
     bool Reaches(LogPosition position);
 
+    /// <summary>True if this log has another batch of that number and term.</summary>
+    bool Diverges(LogPosition position);
+
+    /// <summary>A replica's log has diverged from this one.</summary>
+    void OnDiverged(HelloFacts replica);
+
     /// <summary>The last batch that is common to the position's history and this one; <see cref="ulong.MaxValue"/> = not known.</summary>
     ulong ForkOf(LogPosition position);
 

@@ -67,6 +67,20 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
             keeper.Files.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
     }
 
+    /// <summary>True if the log may be cut behind the batch, and still be what the directory needs.</summary>
+    internal bool CanRewind(ulong batch) => server.Keeper is not { } keeper || keeper.Files.CanCutBehind(batch);
+
+    /// <summary>Takes batches back that the primary never had; they were empty. False if the log is not such that they can be taken back.</summary>
+    internal bool TryRewind(LogPosition to)
+    {
+        server.Keeper?.Saves?.Interrupt();
+        Stop();
+        if (server.Keeper is { HasLog: true } keeper && !keeper.Files.TryCutBehind(to))
+            return false;
+        backlog.Rewind(to);
+        return true;
+    }
+
     /// <summary>The term to come is durable before it is used.</summary>
     internal void RaiseTerm(uint term) => server.Keeper?.Files.RaiseTerm(term);
 

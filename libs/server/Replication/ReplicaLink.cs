@@ -127,11 +127,12 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private bool Plan()
     {
         owner.Backlog.Keep();
-        if (owner.Reaches(hello.Position))
+        LogPosition? from = owner.Reaches(hello.Position) ? hello.Position : owner.Reaches(hello.Earlier) ? hello.Earlier : null;
+        if (from is not null)
         {
-            _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, hello.Position.Batch);
-            _shipped = hello.Position.Batch;
-            Add(hello.Position, isFull: false);
+            _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, from.Batch);
+            _shipped = from.Batch;
+            Add(from, isFull: false);
             _stage = LinkStage.Streaming;
             return true;
         }
@@ -139,6 +140,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         _snapshot = owner.TryCut(); // P1
         if (_snapshot is null)
             return false; // another one is being taken: it is this replica's turn next
+        if (owner.Diverges(hello.Position))
+            owner.OnDiverged(hello);
         _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, _snapshot.Batch);
         _outlet = new SnapshotOutlet(this, _snapshot.Batch);
         _stage = LinkStage.Cut;

@@ -16,6 +16,9 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
     internal long Full { get; private set; }
     internal long Partial { get; private set; }
 
+    /// <summary>Replicas that came with another batch of a number and term that this server has too.</summary>
+    internal long Divergences { get; private set; }
+
     /// <summary>The first batch that a replica still needs; <see cref="ulong.MaxValue"/> without one.</summary>
     internal ulong NeededFrom => All.Count == 0 ? ulong.MaxValue : All.Min(static one => one.Link.Next);
 
@@ -55,6 +58,13 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
             else
                 Partial++;
         }
+    }
+
+    /// <summary>Counts a replica whose log has diverged.</summary>
+    internal void CountDivergence()
+    {
+        lock (_gate)
+            Divergences++;
     }
 
     /// <summary>There is more to send.</summary>

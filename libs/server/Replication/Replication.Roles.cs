@@ -54,6 +54,16 @@ internal sealed partial class Replication
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
 
     /// <inheritdoc/>
+    public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
+
+    /// <inheritdoc/>
+    public void OnDiverged(HelloFacts replica)
+    {
+        Links.CountDivergence();
+        Log.Diverged(replica.Address, replica.Port, replica.Position.ToString());
+    }
+
+    /// <inheritdoc/>
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
     /// <inheritdoc/>
@@ -223,6 +233,8 @@ internal sealed partial class Replication
     private void Promote()
     {
         bool isTorn = _follower is { IsTorn: true };
+        if (_follower is not null)
+            Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _follower?.Dispose();
         LogPosition at = Node.Stop();
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
@@ -255,6 +267,7 @@ internal sealed partial class Replication
     private void Lead(AofStart start)
     {
         // Where there is nothing to go on from, the chain begins with a number of its own: two empty histories are not one.
+        bool isLater = start.LastTerm != 0 && start.Term > start.LastTerm;
         if (start.LastTerm == 0)
         {
             uint[] chain = [.. start.LastHeaderCrcs.Select(static _ => BitConverter.ToUInt32(RandomNumberGenerator.GetBytes(sizeof(uint))))];
@@ -264,6 +277,8 @@ internal sealed partial class Replication
         Node.RaiseTerm(start.Term);
         _term = start.Term;
         Node.Lead(start);
+        if (isLater)
+            Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written
     }
 
     // Every reactor has begun a round after the role was changed: no command that was let through before still runs.

@@ -17,7 +17,8 @@ namespace Garnet.Server.Replication;
 /// Z2  Before a primary follows, every reactor has ended the round it was in, nothing expires or is evicted any more, and the log
 ///     is closed: what the server then says of its place in the history is all there is.
 /// Z3  A replica's store is changed by its follower only.
-/// Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch.
+/// Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch, which is empty
+///     and tells replicas of it.
 /// </summary>
 internal sealed partial class Replication : IShipper, IDisposable
 {
@@ -111,7 +112,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         if (_configured is { } primary)
         {
             if (start is not null)
-                Backlog.Continue(start.Position);
+                Backlog.Continue(start.Position, start.Filled);
             _server.Store.PauseExpiry(true);
             Follow(primary);
             return;

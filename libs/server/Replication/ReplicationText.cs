@@ -14,21 +14,39 @@ internal sealed class ReplicationText(Server server)
         if (_replication.IsReplica)
             Replica(text, number);
         Replicas(text, number);
+        if (_replication.IsReplica)
+            text("garnet_repl_link_problem", _replication.Following?.Problem ?? "");
         number("garnet_repl_term", _replication.Term);
         number("garnet_repl_last_batch", (long)_replication.LastBatch);
         number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);
+        number("garnet_repl_sealed_batch", (long)_replication.Backlog.End.Batch);
+        number("garnet_repl_shipped_batch", Least(static link => link.Shipped));
+        number("garnet_repl_acknowledged_batch", Least(static link => link.Ack.Received));
+        number("garnet_repl_durable_batch", (long)(_replication.LogOnDisk?.Durable ?? 0));
+        number("garnet_repl_applied_batch", (long)_replication.LastBatch);
+        number("garnet_repl_lag_ms", LagMs());
         number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
         number("garnet_repl_waiting_reads", _replication.WaitingReads);
+        number("garnet_repl_divergences", _replication.Links.Divergences);
         number("garnet_repl_discards", _replication.Discards);
         number("garnet_repl_discarded_writes", _replication.DiscardedWrites);
         int index = 0;
         foreach (ReplicaThreads replica in _replication.Links.All)
         {
             ReplicaLink link = replica.Link;
+            (long lagBytes, long sealedUs) = _replication.Backlog.Behind(link.Ack.Applied);
             text($"garnet_slave{index++}", string.Create(CultureInfo.InvariantCulture,
-                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
+                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={MsSince(sealedUs)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
         }
     }
+
+    // How old what a replica shows is; 0 while it shows all it was sent, and on a primary.
+    private long LagMs() => _replication.Follower is not { } follower || (follower.WaitingBytes == 0 && _replication.Following is { IsUp: true }) ? 0 : MsSince(_replication.Applied.SealedUnixUs);
+
+    private long MsSince(long unixUs) => unixUs == 0 ? 0 : Math.Max(0, (server.Clock.UnixUs - unixUs) / 1000);
+
+    // What each of the replicas has; 0 without one.
+    private long Least(Func<ReplicaLink, ulong> batch) => _replication.Links.All is { Count: > 0 } all ? (long)all.Min(one => batch(one.Link)) : 0;
 
     private long Lag(ReplicaLink link) => (long)(_replication.Backlog.End.Batch - Math.Min(link.Ack.Applied, _replication.Backlog.End.Batch));
 

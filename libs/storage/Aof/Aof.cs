@@ -103,6 +103,9 @@ public sealed class Aof : IWriteLog, IDisposable
         foreach (Sublog sublog in _sublogs) sublog.Start();
     }
 
+    /// <summary>Closes a batch in the term the log was started with, an empty one if nothing was written, for others to know of the term.</summary>
+    public void MarkTerm() => _sealer.Mark();
+
     /// <summary>
     /// Takes the next batch of the primary, whole and checked, in the order of its numbers; it is held until it is laid out.
     /// </summary>
@@ -128,7 +131,7 @@ public sealed class Aof : IWriteLog, IDisposable
         Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "L1 the lanes are the store's partitions");
         _follows = follows;
         bool goesOn = start.LastHeaderCrcs.Count == _settings.SublogCount;
-        _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]));
+        _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]), start.Filled);
         int sublogs = _settings.SublogCount;
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();

@@ -16,6 +16,9 @@ public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> La
     /// <summary>True if that batch came from a primary: a server that goes on by itself does so in a new term.</summary>
     public bool WasReceived { get; init; }
 
+    /// <summary>Behind which earlier batch nothing but empty ones came; null if that is not known, or not so.</summary>
+    public LogPosition? Filled { get; init; }
+
     /// <summary>The place as others know it.</summary>
     public LogPosition Position => new(LastTerm, LastBatch, LastHeaderCrcs);
 }

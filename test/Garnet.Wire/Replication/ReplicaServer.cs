@@ -6,7 +6,7 @@ namespace Garnet.Wire.Replication;
 /// <summary>One server of a group: keeps its port, and its directory if it has one, over kills and restarts.</summary>
 internal sealed class ReplicaServer : IDisposable
 {
-    private const int TimeoutMs = 30_000;
+    public const int TimeoutMs = 30_000;
     private readonly DirectoryInfo? _directory;
     private readonly string _flags, _file = "";
     private ServerProcess? _process;
@@ -21,6 +21,18 @@ internal sealed class ReplicaServer : IDisposable
         _directory = keepsData ? Directory.CreateTempSubdirectory("garnet-repl-") : null;
         _flags = keepsData ? $"--dir {_directory!.FullName} --appendonly yes {flags}" : flags;
         if (hasFile) File.WriteAllText(_file = Path.Combine(_directory!.FullName, "garnet.conf"), "");
+        Start();
+    }
+
+    /// <summary>A second server with a copy of all that the first one, which does not run now, has on its disk.</summary>
+    public ReplicaServer(ReplicaServer original)
+    {
+        _directory = Directory.CreateTempSubdirectory("garnet-repl-");
+        foreach (string folder in Directory.GetDirectories(original._directory!.FullName, "*", SearchOption.AllDirectories))
+            Directory.CreateDirectory(Path.Combine(_directory.FullName, Path.GetRelativePath(original._directory.FullName, folder)));
+        foreach (string file in Directory.GetFiles(original._directory.FullName, "*", SearchOption.AllDirectories))
+            File.Copy(file, Path.Combine(_directory.FullName, Path.GetRelativePath(original._directory.FullName, file)));
+        _flags = original._flags.Replace(original._directory.FullName, _directory.FullName, StringComparison.Ordinal);
         Start();
     }
 

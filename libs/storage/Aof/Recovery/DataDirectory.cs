@@ -143,6 +143,27 @@ public sealed class DataDirectory : IDisposable
         }
     }
 
+    /// <summary>True if no snapshot is of a later moment: the log can be cut behind the batch.</summary>
+    public bool CanCutBehind(ulong batch) => !(Manifest.Snapshot?.Batch > batch) && !(Manifest.Previous?.Batch > batch);
+
+    /// <summary>
+    /// Cuts the log behind a position that it went through; false, and nothing has changed, if it cannot be found any more. Nobody
+    /// writes a log here meanwhile. Throws <see cref="DiskException"/>.
+    /// </summary>
+    public bool TryCutBehind(LogPosition position)
+    {
+        ArgumentNullException.ThrowIfNull(position);
+        lock (_gate)
+        {
+            if (position.Batch == 0 || position.Crcs.Count != Manifest.Sublogs || !CanCutBehind(position.Batch)) return false;
+            using var reader = new LogReader(Disk, Manifest.Sublogs, position.Batch - 1);
+            if (!reader.Next() || reader.LastBatch != position.Batch || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]))
+                return false;
+            new LogCut(Disk, CorruptionPolicy.Refuse).Apply(reader);
+            return true;
+        }
+    }
+
     /// <summary>The log goes on in a later term: durable when this returns. Throws <see cref="DiskException"/>.</summary>
     public void RaiseTerm(uint term)
     {
@@ -177,6 +198,7 @@ public sealed class DataDirectory : IDisposable
             {
                 LastTerm = reader.Reaches ? reader.LastTerm : 0,
                 WasReceived = reader.Reaches && reader.WasReceived,
+                Filled = reader.Reaches ? recovery.Filled : null,
             },
             Snapshot = choice.Chosen?.File,
             SnapshotBatch = choice.Chosen?.Batch ?? 0,

@@ -22,6 +22,7 @@ internal sealed class LogRecovery : IDisposable
     private readonly EntryReplayer _ordered;
     private readonly List<string> _messages = [];
     private (uint Lanes, ulong Seed) _layout;
+    private uint _term;
 
     public LogRecovery(IDisk disk, Manifest manifest, Store store, ReplayTable table, RecoverySettings settings, ulong after)
     {
@@ -43,11 +44,15 @@ internal sealed class LogRecovery : IDisposable
     public long Entries { get; private set; }
     public long Bytes { get; private set; }
 
+    /// <summary>Where the log stood before the empty batches at its end; null if there are none, or that is not known.</summary>
+    public LogPosition? Filled { get; private set; }
+
     public void Replay(JobProgress progress)
     {
         while (_reader.Next())
         {
             MeetLayout();
+            MeetContent();
             if (_reader.Kind == BatchKind.Data) AddData();
             else ApplyAlone();
             Batches++;
@@ -102,6 +107,15 @@ internal sealed class LogRecovery : IDisposable
         if (_reader.Kind == BatchKind.Control) EntryReplayer.ApplyControl(_store, block);
         else _ordered.Apply(block, block.Slices[0]);
         block.Clear();
+    }
+
+    private void MeetContent()
+    {
+        if (_reader.Cursors.Any(static cursor => cursor.Part.Header.Entries > 0))
+            Filled = null;
+        else if (_term != 0)
+            Filled ??= new LogPosition(_term, _reader.LastBatch - 1, [.. _reader.Cursors.Select(static cursor => cursor.Part.Header.PreviousCrc)]);
+        _term = _reader.Cursors[0].Part.Header.Term;
     }
 
     private void MeetLayout()

@@ -16,11 +16,12 @@ public sealed class Backlog : IDisposable
     private readonly List<Entry> _entries = [];
     private int _head, _whole;
     private LogPosition _before = LogPosition.None;
+    private LogPosition? _filled;
     private bool _keeps;
-    private long _bytes;
+    private long _bytes, _total;
 
-    /// <summary>A batch, and how many of its parts have been laid out.</summary>
-    private record struct Entry(BatchBytes Batch, int Laid);
+    /// <summary>A batch, how many of its parts have been laid out, and the bytes of all batches up to it.</summary>
+    private record struct Entry(BatchBytes Batch, int Laid, long Total = 0);
 
     /// <summary>Bytes kept without anybody needing them.</summary>
     public long BytesMax { get; set; } = 64L << 20;
@@ -55,14 +56,28 @@ public sealed class Backlog : IDisposable
         }
     }
 
+    /// <summary>
+    /// Behind the last batch that holds anything, as far as is known: the state of the store there is that at the end.
+    /// </summary>
+    public LogPosition Filled
+    {
+        get
+        {
+            lock (_gate) return _filled ?? EndLocked();
+        }
+    }
+
     /// <summary>From now on bytes are kept.</summary>
     public void Keep()
     {
         lock (_gate) _keeps = true;
     }
 
-    /// <summary>The log goes on behind the position; unless that is where it stood, all kept before is foreign and goes.</summary>
-    public void Continue(LogPosition position)
+    /// <summary>
+    /// The log goes on behind the position; unless that is where it stood, all kept before is foreign and goes.
+    /// <paramref name="filled"/>: behind which earlier batch nothing but empty ones came; null if that is not known.
+    /// </summary>
+    public void Continue(LogPosition position, LogPosition? filled = null)
     {
         ArgumentNullException.ThrowIfNull(position);
         lock (_gate)
@@ -71,7 +86,20 @@ public sealed class Backlog : IDisposable
             if (EndLocked().Is(position)) return;
             while (Count > 0) DropFirst();
             _before = position;
+            _filled = filled;
         }
+    }
+
+    /// <summary>The log is cut behind the position, and goes on there.</summary>
+    public void Rewind(LogPosition position)
+    {
+        ArgumentNullException.ThrowIfNull(position);
+        lock (_gate)
+        {
+            while (Count > 0 && At(Count - 1).Batch > position.Batch) DropLast();
+            _filled = null;
+        }
+        Continue(position);
     }
 
     /// <summary>The batch, held for the caller; null if it is not here (any more, or yet).</summary>
@@ -94,6 +122,18 @@ public sealed class Backlog : IDisposable
             if (batch == _before.Batch) return _before;
             if (batch < _before.Batch || batch - _before.Batch > (ulong)_whole) return null;
             return At((int)(batch - _before.Batch - 1)).Position;
+        }
+    }
+
+    /// <summary>Bytes of the batches behind this one, as far as they are here, and when the first of them was closed (Unix microseconds); zeros if there are none.</summary>
+    public (long Bytes, long SealedUnixUs) Behind(ulong batch)
+    {
+        lock (_gate)
+        {
+            int first = batch <= _before.Batch ? 0 : (int)Math.Min(batch - _before.Batch, (ulong)_whole);
+            if (first == _whole) return default;
+            BatchBytes next = At(first);
+            return (_total - _entries[_head + first].Total + next.Bytes, (long)next.SealedUnixUs);
         }
     }
 
@@ -158,6 +198,9 @@ public sealed class Backlog : IDisposable
     // B2: of a batch whose first parts came before Keep there is nothing to ship.
     private void BecomeWhole(BatchBytes batch)
     {
+        _filled = batch.Entries > 0 ? null : _filled ?? EndLocked();
+        _total += batch.Bytes;
+        _entries[_head + _whole] = _entries[_head + _whole] with { Total = _total };
         _whole++;
         if (!_keeps || !batch.HasBytes)
         {

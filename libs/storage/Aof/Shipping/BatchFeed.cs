@@ -58,6 +58,22 @@ public sealed unsafe class BatchFeed : IDisposable
             && reader.Cursors.All(cursor => cursor.Part.Header.PreviousCrc == position.Crcs[cursor.Sublog]);
     }
 
+    /// <summary>
+    /// Whether this log has another batch of that number and term: two servers wrote in one term, or one of them lost what it had written.
+    /// </summary>
+    public static bool Diverges(Backlog backlog, Aof? log, LogPosition position)
+    {
+        ArgumentNullException.ThrowIfNull(backlog);
+        ArgumentNullException.ThrowIfNull(position);
+        if (!position.IsKnown || position.Batch > backlog.End.Batch) return false;
+        if (backlog.PositionAt(position.Batch) is { } known) return known.Term == position.Term && !known.Is(position);
+        if (log is null || position.Batch == 0 || position.Batch > log.Written) return false;
+        (IDisk disk, int sublogs) = log.Files;
+        using var reader = new LogReader(disk, sublogs, position.Batch - 1);
+        return reader.Next() && reader.LastBatch == position.Batch && reader.Cursors[0].Part.Header.Term == position.Term
+            && (sublogs != position.Crcs.Count || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]));
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {

@@ -7,15 +7,19 @@ namespace Garnet.Aof.Shipping;
 /// Takes parts of batches that a peer sent and makes batches of them, checking all that can be checked: the peer is not believed
 /// a single byte. A part is wanted in the order of batches and, in a batch, of parts.
 /// </summary>
-public sealed unsafe class BatchIntake(LogPosition start)
+public sealed unsafe class BatchIntake(LogPosition start, LogPosition? filled = null)
 {
     private readonly uint[] _crcs = [.. start.Crcs];
     private LogPosition _position = start;
+    private LogPosition? _filled = filled;
     private BatchBytes? _open;
     private int _part;
 
     /// <summary>Behind the last batch that came whole.</summary>
     public LogPosition Position => _position;
+
+    /// <summary>Behind the last batch that held anything, as far as is known: the state there is that at <see cref="Position"/>.</summary>
+    public LogPosition Filled => _filled ?? _position;
 
     /// <summary>
     /// Takes a part; null if it is what it must be, else why not. <paramref name="whole"/> is the batch, held for the caller, when
@@ -39,6 +43,7 @@ public sealed unsafe class BatchIntake(LogPosition start)
         _crcs[_part++] = crc;
         if (_part < _crcs.Length) return null;
         (whole, _open, _part) = (_open, null, 0);
+        _filled = whole.Entries > 0 ? null : Filled;
         _position = whole.Position;
         return null;
     }

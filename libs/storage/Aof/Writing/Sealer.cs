@@ -12,10 +12,11 @@ namespace Garnet.Aof.Writing;
 /// writer that has just become free does it for itself, so that all that gathered during one write is in the next.
 /// S1: who closes a batch holds the gate from raising the number until the parts are queued; so sublogs see batches in
 /// order, and an exclusive step, which holds it throughout, is at a boundary of batches.
-/// S2: a batch is closed only if something was written to it, but for S4: who writes nothing causes no writes.
+/// S2: a batch is closed only if something was written to it, but for S4 and S5: who writes nothing causes no writes.
 /// S3: while a partition lock is held nothing here waits for the disk; <see cref="Close"/> may exceed the queue's bound.
 /// S4: a log that has been quiet for a second, or ends, with all of it durable, gets one empty batch whose header says so:
 /// without it a reader would take damage in its last batches for an interrupted write.
+/// S5: a new term begins with an empty batch if it is told to: from then on whoever has the log knows of the term.
 /// </summary>
 internal sealed class Sealer : IPartitionVisitor
 {
@@ -178,6 +179,14 @@ internal sealed class Sealer : IPartitionVisitor
         if (_lanes.HasEntries()) Seal(wakes);
         _gate.Exit();
         return true;
+    }
+
+    /// <summary>S5: closes what is open, or an empty batch.</summary>
+    public void Mark()
+    {
+        _gate.Enter();
+        Seal();
+        _gate.Exit();
     }
 
     /// <summary>S4 at the end: closes an empty batch if the log owes one; true if it did.</summary>
