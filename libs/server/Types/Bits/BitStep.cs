@@ -43,6 +43,9 @@ internal struct BitStep
         return Signed != 0 ? (long)(raw << (64 - Bits)) >> (64 - Bits) : (long)raw;
     }
 
+    // Redis takes a number that is set, and lies so far below that the distance overflows, for one above.
+    private readonly bool IsFarBelow(Int128 distance) => Action == BitAction.Set && Signed != 0 && distance > long.MaxValue;
+
     /// <summary>Runs the step; false if the number does not fit and the step is to fail.</summary>
     internal readonly bool TryRun(Span<byte> bytes, out long result)
     {
@@ -56,7 +59,7 @@ internal struct BitStep
         if (!fits && Overflow == BitOverflow.Fail)
             return false;
         if (!fits && Overflow == BitOverflow.Saturate)
-            wanted = wanted < least && most - wanted <= long.MaxValue ? least : most; // Redis: a number that far below counts as above
+            wanted = wanted < least && !IsFarBelow(most - wanted) ? least : most;
         Bitmap.Write(bytes, Offset, Bits, (ulong)(UInt128)wanted);
         if (Action == BitAction.Add)
             result = Read(bytes);

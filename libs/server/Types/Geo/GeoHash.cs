@@ -49,7 +49,12 @@ internal readonly record struct GeoHash(ulong Bits, int Steps)
     /// <summary>The cell so many to the east and to the north, around the world.</summary>
     internal GeoHash Neighbour(int east, int north)
     {
-        uint mask = (uint)((1UL << Steps) - 1), x = (uint)(Gather(Bits >> 1) + east) & mask, y = (uint)(Gather(Bits) + north) & mask;
+        // At the very edge of the grid the cell itself lies one beyond: it stays there, as in Redis, until it moves.
+        uint mask = (uint)((1UL << Steps) - 1), x = Gather(Bits >> 1), y = Gather(Bits);
+        if (east != 0)
+            x = (uint)(x + east) & mask;
+        if (north != 0)
+            y = (uint)(y + north) & mask;
         return new GeoHash(Spread(y) | Spread(x) << 1, Steps);
     }
 

@@ -33,7 +33,8 @@ internal static class GeoSearchCommands
         if (pointArgs > 0)
         {
             bool isPlaced = pointArgs == 2 ? GeoText.TryPoint(ref call, 2, out query.Shape.Centre, out failed) : query.TryMember(ref call, 2, source, exists, out failed);
-            if (!isPlaced || !query.TryRadius(ref call, 2 + pointArgs, out failed))
+            bool isSized = isPlaced && ((!exists && pointArgs == 1) || query.TryRadius(ref call, 2 + pointArgs, out failed)); // without a set and its member the radius is not looked at
+            if (!isSized)
                 return failed;
             options = 4 + pointArgs;
         }

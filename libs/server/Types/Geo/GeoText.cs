@@ -56,7 +56,11 @@ internal static class GeoText
 
         point = new GeoPoint(longitude, latitude);
         if (GeoHash.Covers(point))
+        {
+            failed = Reply.Sent;
             return true;
+        }
+
         call.FailText(string.Create(CultureInfo.InvariantCulture, $"ERR invalid longitude,latitude pair {Fixed(longitude)},{Fixed(latitude)}"));
         return false;
     }
