@@ -25,6 +25,12 @@ internal interface IFollowedLog
     /// <summary>Nothing goes to the log any more: all that did is written and durable, as far as the disk lets it. Returns where it stands.</summary>
     LogPosition Stop();
 
+    /// <summary>True if what came behind the batch can be taken back again; it was empty.</summary>
+    bool CanRewind(ulong batch);
+
+    /// <summary>Takes batches back that the primary never had; they were empty. False if the log is not such that they can be taken back.</summary>
+    bool TryRewind(LogPosition to);
+
     /// <summary>A primary's snapshot takes the place of all that was in the directory.</summary>
     void Replace(string snapshot, LogPosition at);
 }

@@ -67,11 +67,11 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
             keeper.Files.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
     }
 
-    /// <summary>True if the log may be cut behind the batch, and still be what the directory needs.</summary>
-    internal bool CanRewind(ulong batch) => server.Keeper is not { } keeper || keeper.Files.CanCutBehind(batch);
+    /// <inheritdoc/>
+    public bool CanRewind(ulong batch) => server.Keeper is not { } keeper || keeper.Files.CanCutBehind(batch);
 
-    /// <summary>Takes batches back that the primary never had; they were empty. False if the log is not such that they can be taken back.</summary>
-    internal bool TryRewind(LogPosition to)
+    /// <inheritdoc/>
+    public bool TryRewind(LogPosition to)
     {
         server.Keeper?.Saves?.Interrupt();
         Stop();

@@ -143,7 +143,22 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public void Replace(string snapshot, LogPosition at) => _directory?.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
 
+    public bool CanRewind(ulong batch) => _directory is null || _directory.CanCutBehind(batch);
+
+    public bool TryRewind(LogPosition to)
+    {
+        Stop();
+        if (_directory is { } directory && !directory.TryCutBehind(to)) return false;
+        Backlog.Rewind(to);
+        return true;
+    }
+
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
+
+    public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
+
+    // A term has one primary here, and what it lost in a crash it writes again in a new term.
+    public void OnDiverged(HelloFacts replica) => throw new InvalidOperationException($"node {Number}: a replica at {replica.Position} has another batch of that number and term");
 
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
