@@ -13,11 +13,22 @@ internal sealed class DifferentialTests
 
     private static int Count { get; } = Read("GARNET_WIRE_COUNT", DefaultCount);
 
+    private Mirror _mirror = null!;
+
+    [OneTimeSetUp]
+    public void Start() => _mirror = new Mirror();
+
+    [OneTimeTearDown]
+    public void Stop() => _mirror?.Dispose();
+
+    [TearDown]
+    public void AllAlike() => _mirror.Check();
+
     [Test]
     public void Random_commands_get_the_same_bytes([Values(2, 3)] int protocol)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), protocol);
+        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
         CommandStream stream = new(Seed + protocol);
         List<string> differences = [];
         for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
@@ -36,8 +47,8 @@ internal sealed class DifferentialTests
     public void Random_commands_on_collections_get_the_same_replies([Values(2, 3)] int protocol, [Values(0, 100, 1024)] int packedBytes)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using RespConnection settings = new(Servers.Ours.Address);
-        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), protocol);
+        using RespConnection settings = new(_mirror.Address);
+        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
         settings.Call("CONFIG", "SET", "collection-packed-bytes", packedBytes.ToString(CultureInfo.InvariantCulture));
         CollectionStream stream = new(new Random(Seed + protocol + packedBytes));
         List<string> differences = [];
@@ -73,7 +84,7 @@ internal sealed class DifferentialTests
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
         KnownDifferences known = KnownDifferences.Load();
-        using Twins one = new(Servers.Redis.Address, Servers.Ours.Address, known, protocol), other = new(Servers.Redis.Address, Servers.Ours.Address, known, protocol);
+        using Twins one = new(Servers.Redis.Address, _mirror.Address, known, protocol) { BeforeReset = _mirror.Check }, other = new(Servers.Redis.Address, _mirror.Address, known, protocol) { BeforeReset = _mirror.Check };
         TransactionStream stream = new(Seed + protocol);
         List<string> differences = [], story = [];
         for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
@@ -103,8 +114,8 @@ internal sealed class DifferentialTests
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
         KnownDifferences known = KnownDifferences.Load();
-        using Twins one = new(Servers.Redis.Address, Servers.Ours.Address, known, 2), other = new(Servers.Redis.Address, Servers.Ours.Address, known, 2);
-        using EventListener reference = new(Servers.Redis.Address, classes), ours = new(Servers.Ours.Address, classes);
+        using Twins one = new(Servers.Redis.Address, _mirror.Address, known, 2) { BeforeReset = _mirror.Check }, other = new(Servers.Redis.Address, _mirror.Address, known, 2) { BeforeReset = _mirror.Check };
+        using EventListener reference = new(Servers.Redis.Address, classes), ours = new(_mirror.Address, classes);
         TransactionStream stream = new(Seed);
         List<string> differences = [], story = [];
         for (int i = 0; i < Count / 4 && differences.Count < DifferencesMax; i++)

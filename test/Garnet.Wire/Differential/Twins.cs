@@ -22,9 +22,13 @@ internal sealed class Twins : IDisposable
         Reset();
     }
 
+    /// <summary>Looks at our side before it is emptied.</summary>
+    public Action? BeforeReset { get; init; }
+
     /// <summary>Makes both sides equal again: empty, database 0, same protocol, no name.</summary>
     public void Reset()
     {
+        BeforeReset?.Invoke();
         foreach (RespConnection side in (RespConnection[])[_reference, _ours])
         {
             side.Call("RESET");
