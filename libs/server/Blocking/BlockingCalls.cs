@@ -32,10 +32,7 @@ internal static class BlockingCalls
         return true;
     }
 
-    /// <summary>
-    /// True if others wait for a key that has what the command wants, or none has: then it is in for its turn (B3). Replies where a
-    /// key before that one is of another kind.
-    /// </summary>
+    /// <summary>True if others wait for one of the keys already: the command has to join their queues (B3).</summary>
     internal static bool MustQueue(ref Call call, int firstKey, int keys)
     {
         WaitTable waits = call.Server.Waits;

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -8,6 +9,9 @@ internal interface IPop
 {
     /// <summary>What the key must hold.</summary>
     RecordKind Kind { get; }
+
+    /// <summary>What is told of the key, as of the command that does not wait.</summary>
+    KeyEvent? Event { get; }
 
     /// <summary>Another key that is written with it, null for none.</summary>
     byte[]? Target { get; }

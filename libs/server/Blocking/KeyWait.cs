@@ -1,5 +1,6 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -24,6 +25,9 @@ internal abstract class KeyWait : Parking
     internal override bool IsBlocking => true;
 
     internal abstract RecordKind Kind { get; }
+
+    /// <summary>What is told of the key that was taken from.</summary>
+    internal abstract KeyEvent? Event { get; }
 
     /// <summary>Another key that is written with the one waited for, null for none.</summary>
     internal abstract byte[]? Target { get; }
@@ -71,6 +75,8 @@ internal abstract class KeyWait : Parking
 internal sealed class KeyWait<T>(T pop) : KeyWait where T : struct, IPop
 {
     internal override RecordKind Kind => pop.Kind;
+
+    internal override KeyEvent? Event => pop.Event;
 
     internal override byte[]? Target => pop.Target;
 

@@ -59,8 +59,6 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
             Serve(_ready[i]);
         _ready.Clear();
         Count = 0;
-        if (reactor.Notes.Count > 0 && reactor.Server.Changes.PerCommand)
-            reactor.Server.Changes.HandOnServed(reactor);
     }
 
     /// <summary>Serves a key that no command of this reactor has written.</summary>
@@ -121,6 +119,8 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     {
         reactor.Server.Waits.Remove(wait);
         wait.Answer(_reply.Take(), reactor.Held.TakeBatch());
+        if (reactor.Notes.Count > 0 && reactor.Server.Changes.PerCommand)
+            reactor.Server.Changes.HandOnServed(reactor, wait.Event);
         Connection client = wait.Client;
         if (client.Reactor == reactor)
             _served.Add(client);

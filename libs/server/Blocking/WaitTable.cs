@@ -28,6 +28,9 @@ internal sealed class WaitTable(Server server)
     /// <summary>Commands that wait.</summary>
     internal int Count => Volatile.Read(ref _waits);
 
+    /// <summary>Keys that are waited for.</summary>
+    internal int Keys => _shards.Sum(static shard => shard.Queues);
+
     /// <summary>A command begins to wait.</summary>
     internal void Begin()
     {

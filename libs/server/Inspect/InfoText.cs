@@ -67,7 +67,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("watching_clients", server.Watches.Clients);
         Field("clients_in_timeout_table", 0);
         Field("total_watched_keys", server.Watches.Keys);
-        Field("total_blocking_keys", 0);
+        Field("total_blocking_keys", server.Waits.Keys);
         Field("total_blocking_keys_on_nokey", 0);
     }
 

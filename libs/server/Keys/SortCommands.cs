@@ -87,7 +87,7 @@ internal static class SortCommands
 
 internal readonly struct Sort : ICommand
 {
-    public static CommandSpec Spec => SortCommands.Spec("SORT", CommandFlags.Write | CommandFlags.DenyOom, " [STORE destination]", "1.0.0") with { Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = 2 }, Event = new KeyEvent("sortstore", NotifyClasses.List) };
+    public static CommandSpec Spec => SortCommands.Spec("SORT", CommandFlags.Write | CommandFlags.DenyOom, " [STORE destination]", "1.0.0") with { Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = 2 }, Event = new KeyEvent("sortstore", NotifyClasses.List) { Replaces = true } };
 
     public static Reply Run(ref Call call) => SortCommands.Run(ref call, stores: true);
 }

@@ -49,6 +49,8 @@ internal sealed class KeyEvents(Server server)
                 PublishUnasked(call.Reactor, note);
             else if (moves)
                 PublishMove(call.Reactor, spec.Event!, notes[++i], note);
+            else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
+                PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
             else
                 PublishChange(ref call, spec, note);
         }
@@ -77,6 +79,8 @@ internal sealed class KeyEvents(Server server)
     private void PublishChange(ref Call call, CommandSpec spec, KeyNote note)
     {
         Reactor reactor = call.Reactor;
+        if (note.Change == KeyChange.Removed && spec.Event is { Empties: true } emptied)
+            Publish(reactor, emptied.Class, NameOf(ref call, emptied), note);
         if (note.Change == KeyChange.Removed)
             Publish(reactor, NotifyClasses.Generic, "del", note);
         else if (note.Change == KeyChange.Persisted)
@@ -87,9 +91,20 @@ internal sealed class KeyEvents(Server server)
             return;
         if (note.Change == KeyChange.Created || told.Renews)
             Publish(reactor, NotifyClasses.New, "new", note);
-        Publish(reactor, told.Class, told.Name, note);
+        Publish(reactor, told.Class, NameOf(ref call, told), note);
         if (SetsExpiry(ref call, spec, told))
             Publish(reactor, NotifyClasses.Generic, "expire", note);
+    }
+
+    private static string NameOf(ref Call call, KeyEvent told)
+    {
+        for (int i = call.Count - 1 - told.BehindWord; i > 1 && told.Word is not null; i--)
+        {
+            if (call.Is(i, Encoding.ASCII.GetBytes(told.Word)))
+                return told.WithWord;
+        }
+
+        return told.Name;
     }
 
     private void PublishMove(Reactor reactor, KeyEvent told, KeyNote from, KeyNote to)

@@ -25,7 +25,9 @@ internal sealed class LiveFuzz(TransportKind transport)
     {
         TestContext.Out.WriteLine($"GARNET_FUZZ_SEED={FuzzStream.Seed}");
         using TestServer server = new(transport, settings => settings.Memory.MaxMemoryBytes = 64 << 20);
-        string[] names = [.. server.Server.Commands.Specs.Skip(1).Select(spec => spec.Name).Where(name => !Spared.Any(spared => name.StartsWith(spared, StringComparison.Ordinal)))];
+        // Where sockets are the framework's, the end of a connection that waits is hidden by bytes in front of it that are not read.
+        bool spares = transport == TransportKind.Sockets;
+        string[] names = [.. server.Server.Commands.Specs.Skip(1).Where(spec => !spares || (spec.Flags & Garnet.Server.Commands.CommandFlags.Blocking) == 0).Select(spec => spec.Name).Where(name => !Spared.Any(spared => name.StartsWith(spared, StringComparison.Ordinal)))];
         Thread[] threads = [.. Enumerable.Range(0, ThreadCount).Select(i => new Thread(() => Run(server, names, new Random(FuzzStream.Seed + i))))];
         foreach (Thread thread in threads) thread.Start();
         foreach (Thread thread in threads) thread.Join();

@@ -28,16 +28,17 @@ internal sealed class DerivedStream(Random random)
         string key = Key("g", 3);
         return random.Next(20) switch
         {
-            < 6 => ["GEOADD", key, .. Some("NX", "XX", "CH"), .. Enumerable.Range(0, random.Next(1, 6)).SelectMany(_ => (string[])[Longitude(), Latitude(), Place()])],
+            < 6 => ["GEOADD", key, .. Some("NX", "XX", "CH"), .. Enumerable.Range(0, random.Next(1, 6)).SelectMany(_ => (string[])[Longitude("181", "x"), Latitude("86", "x"), Place()])],
             6 => ["GEOPOS", key, Place(), Place()],
             7 => ["GEOHASH", key, Place(), Place()],
             8 => ["GEODIST", key, Place(), Place(), .. random.Next(2) == 0 ? (string[])[Pick(Units)] : []],
             9 => [Pick("GEORADIUS", "GEORADIUS_RO"), key, Longitude(), Latitude(), Size(), Pick(Units), .. Options()],
             10 => [Pick("GEORADIUSBYMEMBER", "GEORADIUSBYMEMBER_RO"), key, Place(), Size(), Pick(Units), .. Options()],
             < 16 => ["GEOSEARCH", key, .. From(), .. By(), .. Options()],
-            16 => ["GEOSEARCHSTORE", Key("g", 3), key, .. From(), .. By(), .. random.Next(2) == 0 ? (string[])["STOREDIST"] : []],
-            17 => ["GEORADIUS", key, Longitude(), Latitude(), Size(), Pick(Units), Pick("STORE", "STOREDIST"), Key("g", 3)],
-            18 => ["ZRANGE", key, "0", "-1"],
+            // What is stored is not searched: equal distances leave the order open.
+            16 => ["GEOSEARCHSTORE", "d", key, .. From(), .. By(), .. random.Next(2) == 0 ? (string[])["STOREDIST"] : []],
+            17 => ["GEORADIUS", key, Longitude(), Latitude(), Size(), Pick(Units), Pick("STORE", "STOREDIST"), "d"],
+            18 => ["ZRANGE", Pick("d", key), "0", "-1"],
             _ => random.Next(5) == 0 ? ["DEL", key] : ["ZCARD", key],
         };
     }
@@ -91,9 +92,9 @@ internal sealed class DerivedStream(Random random)
 
     private string Size() => random.Next(20) == 0 ? Pick("-1", "x", "0") : Math.Round(Math.Pow(10, random.NextDouble() * 7), 2).ToString(CultureInfo.InvariantCulture);
 
-    private string Longitude() => random.Next(30) == 0 ? Pick("181", "x", "-180", "180") : Degrees(random.Next(3) switch { 0 => 0, 1 => 170, _ => -170 }, random.Next(2) == 0 ? 10 : 1);
+    private string Longitude(params string[] edges) => random.Next(30) == 0 ? Pick(edges.Length > 0 ? edges : ["181", "x", "-180", "180"]) : Degrees(random.Next(3) switch { 0 => 0, 1 => 170, _ => -170 }, random.Next(2) == 0 ? 10 : 1);
 
-    private string Latitude() => random.Next(30) == 0 ? Pick("86", "x", "85.05112878", "-85.05112878") : Degrees(random.Next(3) switch { 0 => 0, 1 => 40, _ => -70 }, random.Next(2) == 0 ? 10 : 1);
+    private string Latitude(params string[] edges) => random.Next(30) == 0 ? Pick(edges.Length > 0 ? edges : ["86", "x", "85.05112878", "-85.05112878"]) : Degrees(random.Next(3) switch { 0 => 0, 1 => 40, _ => -70 }, random.Next(2) == 0 ? 10 : 1);
 
     private string Degrees(double around, double width) => Math.Round(around + ((random.NextDouble() - 0.5) * 2 * width), 8).ToString(CultureInfo.InvariantCulture);
 

@@ -16,7 +16,7 @@ internal static class GeoSearchCommands
     internal static CommandSpec Radius(string name, int arity, string from, bool stores, string summary) =>
         GeoCommands.Spec(name, arity, stores ? CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys : CommandFlags.ReadOnly, "RO ACCESS", $"key {from} radius M | KM | FT | MI {Options}{(stores ? " [STORE key | STOREDIST key]" : "")}", summary) with
         {
-            Complexity = "O(N+log(M))", Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = stores ? -arity : 0 }, Event = stores ? new KeyEvent("georadiusstore", NotifyClasses.SortedSet) : null,
+            Complexity = "O(N+log(M))", Keys = KeySpec.One with { Usage = "RO ACCESS", StoreFrom = stores ? -arity : 0 }, Event = stores ? new KeyEvent("georadiusstore", NotifyClasses.SortedSet) { Replaces = true } : null,
         };
 
     /// <summary>Runs a search around a point or a member (arguments 2 and on), or one whose options say everything.</summary>
@@ -105,7 +105,7 @@ internal readonly struct GeoSearch : ICommand
 
 internal readonly struct GeoSearchStore : ICommand
 {
-    public static CommandSpec Spec => GeoCommands.Spec("GEOSEARCHSTORE", -8, CommandFlags.Write | CommandFlags.DenyOom, "", "destination source <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius M | KM | FT | MI | BYBOX width height M | KM | FT | MI> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", "Stores the members within a circle or a box.") with { Since = "6.2.0", Complexity = "O(N+log(M))", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = new KeyEvent("geosearchstore", NotifyClasses.SortedSet) };
+    public static CommandSpec Spec => GeoCommands.Spec("GEOSEARCHSTORE", -8, CommandFlags.Write | CommandFlags.DenyOom, "", "destination source <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius M | KM | FT | MI | BYBOX width height M | KM | FT | MI> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", "Stores the members within a circle or a box.") with { Since = "6.2.0", Complexity = "O(N+log(M))", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = new KeyEvent("geosearchstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => GeoSearchCommands.Run(ref call, GeoForm.SearchStore, 2, 0);
 }

@@ -90,7 +90,7 @@ internal readonly struct HGetEx : ICommand
 
 internal readonly struct HGetDel : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Spec("HGETDEL", -5, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key FIELDS numfields field [field ...]", "Returns the values of fields and removes them.") with { Since = "8.0.0", Complexity = "O(N)", Event = new("hdel", NotifyClasses.Hash) };
+    public static CommandSpec Spec => HashCommands.Spec("HGETDEL", -5, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key FIELDS numfields field [field ...]", "Returns the values of fields and removes them.") with { Since = "8.0.0", Complexity = "O(N)", Event = new("hdel", NotifyClasses.Hash) { Empties = true } };
 
     public static Reply Run(ref Call call)
     {

@@ -21,6 +21,7 @@ internal sealed unsafe class FieldReaper(Server server)
     private int _database;
     private ulong _cursor;
     private bool _sawAny;
+    private int _woken;
 
     /// <summary>True while ticks are needed.</summary>
     internal bool IsActive => _isActive;
@@ -28,6 +29,7 @@ internal sealed unsafe class FieldReaper(Server server)
     /// <summary>Fields may have been given an expiry.</summary>
     internal void Wake()
     {
+        Interlocked.Exchange(ref _woken, 1); // a walk under way may be past the hash: then it is followed by another
         if (_isActive)
             return;
         _isActive = true;
@@ -53,7 +55,8 @@ internal sealed unsafe class FieldReaper(Server server)
         if (_cursor != 0 || ++_database < server.Settings.Memory.Databases)
             return;
         _database = 0;
-        _isActive = _sawAny;
+        _isActive = Interlocked.Exchange(ref _woken, 0) != 0 | _sawAny;
+        _isActive |= Volatile.Read(ref _woken) != 0; // who woke it just now saw it still active
         _sawAny = false;
     }
 

@@ -122,21 +122,21 @@ internal static unsafe class HashCommands
 
 internal readonly struct HSet : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => HashCommands.Write("HSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
 
     public static Reply Run(ref Call call) => HashCommands.TrySet(ref call, out int added, out Reply failed) ? call.Int(added) : failed;
 }
 
 internal readonly struct HMSet : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HMSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => HashCommands.Write("HMSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
 
     public static Reply Run(ref Call call) => HashCommands.TrySet(ref call, out _, out Reply failed) ? call.Ok() : failed;
 }
 
 internal readonly struct HSetNx : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HSETNX", 4, "RW INSERT", "key field value", "Sets a field of a hash only when it does not exist.");
+    public static CommandSpec Spec => HashCommands.Write("HSETNX", 4, "RW INSERT", "key field value", "Sets a field of a hash only when it does not exist.") with { Event = new("hset", NotifyClasses.Hash) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -216,7 +216,7 @@ internal readonly struct HLen : ICommand
 
 internal readonly struct HDel : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Spec("HDEL", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key field [field ...]", "Removes fields of a hash; an empty hash is removed.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => HashCommands.Spec("HDEL", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key field [field ...]", "Removes fields of a hash; an empty hash is removed.") with { Complexity = "O(N)", Event = new("hdel", NotifyClasses.Hash) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -228,7 +228,7 @@ internal readonly struct HDel : ICommand
 
 internal readonly struct HIncrBy : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HINCRBY", 4, "RW ACCESS UPDATE", "key field increment", "Increments the integer in a field of a hash; a missing field counts as 0.");
+    public static CommandSpec Spec => HashCommands.Write("HINCRBY", 4, "RW ACCESS UPDATE", "key field increment", "Increments the integer in a field of a hash; a missing field counts as 0.") with { Event = new("hincrby", NotifyClasses.Hash) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -248,7 +248,7 @@ internal readonly unsafe struct HIncrByFloat : ICommand
 {
     private const int AttemptsMax = 1000;
 
-    public static CommandSpec Spec => HashCommands.Write("HINCRBYFLOAT", 4, "RW ACCESS UPDATE", "key field increment", "Increments the floating point number in a field of a hash; a missing field counts as 0.") with { Since = "2.6.0" };
+    public static CommandSpec Spec => HashCommands.Write("HINCRBYFLOAT", 4, "RW ACCESS UPDATE", "key field increment", "Increments the floating point number in a field of a hash; a missing field counts as 0.") with { Since = "2.6.0", Event = new("hincrbyfloat", NotifyClasses.Hash) };
 
     public static Reply Run(ref Call call)
     {

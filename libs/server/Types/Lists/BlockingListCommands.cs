@@ -78,21 +78,21 @@ internal static class BlockingListCommands
 
 internal readonly struct BLPop : ICommand
 {
-    public static CommandSpec Spec => BlockingListCommands.Pop("BLPOP", "Removes the first element of a list and returns it; waits for one if need be.");
+    public static CommandSpec Spec => BlockingListCommands.Pop("BLPOP", "Removes the first element of a list and returns it; waits for one if need be.") with { Event = ListTake.EventOf(left: true) };
 
     public static Reply Run(ref Call call) => BlockingListCommands.PopAny(ref call, left: true);
 }
 
 internal readonly struct BRPop : ICommand
 {
-    public static CommandSpec Spec => BlockingListCommands.Pop("BRPOP", "Removes the last element of a list and returns it; waits for one if need be.");
+    public static CommandSpec Spec => BlockingListCommands.Pop("BRPOP", "Removes the last element of a list and returns it; waits for one if need be.") with { Event = ListTake.EventOf(left: false) };
 
     public static Reply Run(ref Call call) => BlockingListCommands.PopAny(ref call, left: false);
 }
 
 internal readonly struct BLMPop : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("BLMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]", "Removes elements of the first list that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => ListCommands.Spec("BLMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]", "Removes elements of the first list that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" }, Event = new("lpop", NotifyClasses.List) { Empties = true, Word = "RIGHT", WithWord = "rpop" } };
 
     public static Reply Run(ref Call call)
     {

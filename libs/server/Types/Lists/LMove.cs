@@ -113,7 +113,7 @@ internal readonly struct RPopLPush : ICommand
 
 internal readonly struct LMPop : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LMPOP", -4, CommandFlags.Write | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] LEFT | RIGHT [COUNT count]", "Removes elements of the first list that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => ListCommands.Spec("LMPOP", -4, CommandFlags.Write | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] LEFT | RIGHT [COUNT count]", "Removes elements of the first list that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" }, Event = new("lpop", NotifyClasses.List) { Empties = true, Word = "RIGHT", WithWord = "rpop" } };
 
     public static Reply Run(ref Call call)
     {

@@ -119,42 +119,42 @@ internal struct ListRangeLook(RespWriter to, long start, long stop, bool single)
 
 internal readonly struct LPush : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LPUSH", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the front of a list.");
+    public static CommandSpec Spec => ListCommands.Spec("LPUSH", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the front of a list.") with { Event = new("lpush", NotifyClasses.List) };
 
     public static Reply Run(ref Call call) => ListCommands.Push(ref call, left: true, onlyIfThere: false);
 }
 
 internal readonly struct RPush : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("RPUSH", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the end of a list.");
+    public static CommandSpec Spec => ListCommands.Spec("RPUSH", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the end of a list.") with { Event = new("rpush", NotifyClasses.List) };
 
     public static Reply Run(ref Call call) => ListCommands.Push(ref call, left: false, onlyIfThere: false);
 }
 
 internal readonly struct LPushX : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LPUSHX", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the front of a list that exists.") with { Since = "2.2.0" };
+    public static CommandSpec Spec => ListCommands.Spec("LPUSHX", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the front of a list that exists.") with { Since = "2.2.0", Event = new("lpush", NotifyClasses.List) };
 
     public static Reply Run(ref Call call) => ListCommands.Push(ref call, left: true, onlyIfThere: true);
 }
 
 internal readonly struct RPushX : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("RPUSHX", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the end of a list that exists.") with { Since = "2.2.0" };
+    public static CommandSpec Spec => ListCommands.Spec("RPUSHX", -3, ListCommands.WriteFast, "RW INSERT", "key element [element ...]", "Puts elements at the end of a list that exists.") with { Since = "2.2.0", Event = new("rpush", NotifyClasses.List) };
 
     public static Reply Run(ref Call call) => ListCommands.Push(ref call, left: false, onlyIfThere: true);
 }
 
 internal readonly struct LPop : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LPOP", -2, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key [count]", "Removes elements at the front of a list and returns them.");
+    public static CommandSpec Spec => ListCommands.Spec("LPOP", -2, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key [count]", "Removes elements at the front of a list and returns them.") with { Event = new("lpop", NotifyClasses.List) { Empties = true } };
 
     public static Reply Run(ref Call call) => ListCommands.Pop(ref call, left: true);
 }
 
 internal readonly struct RPop : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("RPOP", -2, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key [count]", "Removes elements at the end of a list and returns them.");
+    public static CommandSpec Spec => ListCommands.Spec("RPOP", -2, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key [count]", "Removes elements at the end of a list and returns them.") with { Event = new("rpop", NotifyClasses.List) { Empties = true } };
 
     public static Reply Run(ref Call call) => ListCommands.Pop(ref call, left: false);
 }
@@ -204,7 +204,7 @@ internal readonly struct LRange : ICommand
 
 internal readonly struct LSet : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LSET", 4, ListCommands.WriteSlow, "RW UPDATE", "key index element", "Sets the element with an index.");
+    public static CommandSpec Spec => ListCommands.Spec("LSET", 4, ListCommands.WriteSlow, "RW UPDATE", "key index element", "Sets the element with an index.") with { Event = new("lset", NotifyClasses.List) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -228,7 +228,7 @@ internal readonly struct LSet : ICommand
 
 internal readonly struct LInsert : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LINSERT", 5, ListCommands.WriteSlow, "RW INSERT", "key BEFORE | AFTER pivot element", "Puts an element before or behind another.") with { Since = "2.2.0" };
+    public static CommandSpec Spec => ListCommands.Spec("LINSERT", 5, ListCommands.WriteSlow, "RW INSERT", "key BEFORE | AFTER pivot element", "Puts an element before or behind another.") with { Since = "2.2.0", Event = new("linsert", NotifyClasses.List) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -251,7 +251,7 @@ internal readonly struct LInsert : ICommand
 
 internal readonly struct LRem : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LREM", 4, CommandFlags.Write | CommandFlags.Quick, "RW DELETE", "key count element", "Removes elements equal to a value.");
+    public static CommandSpec Spec => ListCommands.Spec("LREM", 4, CommandFlags.Write | CommandFlags.Quick, "RW DELETE", "key count element", "Removes elements equal to a value.") with { Event = new("lrem", NotifyClasses.List) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -265,7 +265,7 @@ internal readonly struct LRem : ICommand
 
 internal readonly struct LTrim : ICommand
 {
-    public static CommandSpec Spec => ListCommands.Spec("LTRIM", 4, CommandFlags.Write | CommandFlags.Quick, "RW DELETE", "key start stop", "Removes all elements outside of a range.");
+    public static CommandSpec Spec => ListCommands.Spec("LTRIM", 4, CommandFlags.Write | CommandFlags.Quick, "RW DELETE", "key start stop", "Removes all elements outside of a range.") with { Event = new("ltrim", NotifyClasses.List) { Empties = true } };
 
     public static Reply Run(ref Call call)
     {

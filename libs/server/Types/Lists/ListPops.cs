@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
 
@@ -12,6 +13,10 @@ internal readonly struct ListTake(bool left, bool many, long count) : IPop
     public RecordKind Kind => RecordKind.List;
 
     public byte[]? Target => null;
+
+    public KeyEvent? Event => EventOf(left);
+
+    internal static KeyEvent EventOf(bool left) => new(left ? "lpop" : "rpop", NotifyClasses.List) { Empties = true };
 
     public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
@@ -27,6 +32,8 @@ internal readonly struct ListShift(ListMove move, byte[] target) : IPop
     public RecordKind Kind => RecordKind.List;
 
     public byte[]? Target => target;
+
+    public KeyEvent? Event => null;
 
     public void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {

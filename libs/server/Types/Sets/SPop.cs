@@ -9,7 +9,7 @@ namespace Garnet.Server.Types.Sets;
 /// <summary>Removes random members. They are chosen before the change: the log has the removal of just these.</summary>
 internal readonly struct SPop : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SPOP", -2, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key [count]", "Removes random members of a set and returns them.") with { Complexity = "O(N)", Tips = "nondeterministic_output" };
+    public static CommandSpec Spec => SetCommands.Spec("SPOP", -2, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key [count]", "Removes random members of a set and returns them.") with { Complexity = "O(N)", Tips = "nondeterministic_output", Event = new("spop", NotifyClasses.Set) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {

@@ -89,21 +89,21 @@ internal readonly struct SDiff : ICommand
 
 internal readonly struct SInterStore : ICommand
 {
-    public static CommandSpec Spec => SetAlgebraCommands.Store("SINTERSTORE", "Stores the members that all sets have.");
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SINTERSTORE", "Stores the members that all sets have.") with { Event = new("sinterstore", NotifyClasses.Set) { Replaces = true } };
 
     public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Intersection);
 }
 
 internal readonly struct SUnionStore : ICommand
 {
-    public static CommandSpec Spec => SetAlgebraCommands.Store("SUNIONSTORE", "Stores the members that any of the sets has.");
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SUNIONSTORE", "Stores the members that any of the sets has.") with { Event = new("sunionstore", NotifyClasses.Set) { Replaces = true } };
 
     public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Union);
 }
 
 internal readonly struct SDiffStore : ICommand
 {
-    public static CommandSpec Spec => SetAlgebraCommands.Store("SDIFFSTORE", "Stores the members of the first set that no other has.");
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SDIFFSTORE", "Stores the members of the first set that no other has.") with { Event = new("sdiffstore", NotifyClasses.Set) { Replaces = true } };
 
     public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Difference);
 }

@@ -62,7 +62,7 @@ internal unsafe struct ContainsLook(byte* member, int bytes) : IExamine
 
 internal readonly struct SAdd : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SADD", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW INSERT", "key member [member ...]", "Adds members to a set.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => SetCommands.Spec("SADD", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW INSERT", "key member [member ...]", "Adds members to a set.") with { Complexity = "O(N)", Event = new("sadd", NotifyClasses.Set) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -76,7 +76,7 @@ internal readonly struct SAdd : ICommand
 
 internal readonly struct SRem : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SREM", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key member [member ...]", "Removes members of a set; an empty set is removed.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => SetCommands.Spec("SREM", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key member [member ...]", "Removes members of a set; an empty set is removed.") with { Complexity = "O(N)", Event = new("srem", NotifyClasses.Set) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {

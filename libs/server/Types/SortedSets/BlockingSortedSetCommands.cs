@@ -48,21 +48,21 @@ internal static class BlockingSortedSetCommands
 
 internal readonly struct BZPopMin : ICommand
 {
-    public static CommandSpec Spec => BlockingSortedSetCommands.Pop("BZPOPMIN", "Removes the member with the smallest score and returns it; waits for one if need be.");
+    public static CommandSpec Spec => BlockingSortedSetCommands.Pop("BZPOPMIN", "Removes the member with the smallest score and returns it; waits for one if need be.") with { Event = SortedTake.EventOf(greatest: false) };
 
     public static Reply Run(ref Call call) => BlockingSortedSetCommands.PopAny(ref call, greatest: false);
 }
 
 internal readonly struct BZPopMax : ICommand
 {
-    public static CommandSpec Spec => BlockingSortedSetCommands.Pop("BZPOPMAX", "Removes the member with the greatest score and returns it; waits for one if need be.");
+    public static CommandSpec Spec => BlockingSortedSetCommands.Pop("BZPOPMAX", "Removes the member with the greatest score and returns it; waits for one if need be.") with { Event = SortedTake.EventOf(greatest: true) };
 
     public static Reply Run(ref Call call) => BlockingSortedSetCommands.PopAny(ref call, greatest: true);
 }
 
 internal readonly struct BZMPop : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("BZMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("BZMPOP", -5, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "timeout numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them; waits for one if need be.") with { Since = "7.0.0", Keys = new KeySpec(3, -1, 1) { CountArg = 2, Usage = "RW ACCESS DELETE" }, Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true, Word = "MAX", WithWord = "zpopmax" } };
 
     public static Reply Run(ref Call call)
     {

@@ -202,21 +202,21 @@ internal readonly struct ZDiff : ICommand
 
 internal readonly struct ZUnionStore : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZUNIONSTORE", "Stores the members of any of the sorted sets.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]");
+    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZUNIONSTORE", "Stores the members of any of the sorted sets.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]") with { Event = new("zunionstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Union, 2);
 }
 
 internal readonly struct ZInterStore : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZINTERSTORE", "Stores the members that all sorted sets have.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]");
+    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZINTERSTORE", "Stores the members that all sorted sets have.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]") with { Event = new("zinterstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Intersection, 2);
 }
 
 internal readonly struct ZDiffStore : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZDIFFSTORE", "Stores the members of the first sorted set that no other has.", "") with { Since = "6.2.0" };
+    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZDIFFSTORE", "Stores the members of the first sorted set that no other has.", "") with { Since = "6.2.0", Event = new("zdiffstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Difference, 2);
 }
@@ -251,7 +251,7 @@ internal readonly struct ZInterCard : ICommand
 
 internal readonly struct ZRangeStore : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZRANGESTORE", -5, SortedSetCommands.WriteSlow | CommandFlags.DenyOom, "", "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]", "Stores a range of members in another key.") with { Since = "6.2.0", Complexity = "O(log(N)+M)", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZRANGESTORE", -5, SortedSetCommands.WriteSlow | CommandFlags.DenyOom, "", "dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]", "Stores a range of members in another key.") with { Since = "6.2.0", Complexity = "O(log(N)+M)", Keys = KeySpec.Two with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Event = new("zrangestore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call)
     {

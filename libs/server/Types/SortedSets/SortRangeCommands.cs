@@ -254,7 +254,7 @@ internal readonly struct ZLexCount : ICommand
 
 internal readonly struct ZRemRangeByRank : ICommand
 {
-    public static CommandSpec Spec => SortRangeCommands.Remove("ZREMRANGEBYRANK", "key start stop", "Removes members by their ranks.", "2.0.0");
+    public static CommandSpec Spec => SortRangeCommands.Remove("ZREMRANGEBYRANK", "key start stop", "Removes members by their ranks.", "2.0.0") with { Event = new("zremrangebyrank", NotifyClasses.SortedSet) { Empties = true } };
 
     public static Reply Run(ref Call call)
     {
@@ -265,7 +265,7 @@ internal readonly struct ZRemRangeByRank : ICommand
 
 internal readonly struct ZRemRangeByScore : ICommand
 {
-    public static CommandSpec Spec => SortRangeCommands.Remove("ZREMRANGEBYSCORE", "key min max", "Removes members with scores in a range.", "1.2.0");
+    public static CommandSpec Spec => SortRangeCommands.Remove("ZREMRANGEBYSCORE", "key min max", "Removes members with scores in a range.", "1.2.0") with { Event = new("zremrangebyscore", NotifyClasses.SortedSet) { Empties = true } };
 
     public static Reply Run(ref Call call)
     {
@@ -276,7 +276,7 @@ internal readonly struct ZRemRangeByScore : ICommand
 
 internal readonly struct ZRemRangeByLex : ICommand
 {
-    public static CommandSpec Spec => SortRangeCommands.Remove("ZREMRANGEBYLEX", "key min max", "Removes members in a range of bytes.", "2.8.9");
+    public static CommandSpec Spec => SortRangeCommands.Remove("ZREMRANGEBYLEX", "key min max", "Removes members in a range of bytes.", "2.8.9") with { Event = new("zremrangebylex", NotifyClasses.SortedSet) { Empties = true } };
 
     public static Reply Run(ref Call call)
     {
@@ -287,21 +287,21 @@ internal readonly struct ZRemRangeByLex : ICommand
 
 internal readonly struct ZPopMin : ICommand
 {
-    public static CommandSpec Spec => SortRangeCommands.Pop("ZPOPMIN", "Removes the members with the smallest scores and returns them.");
+    public static CommandSpec Spec => SortRangeCommands.Pop("ZPOPMIN", "Removes the members with the smallest scores and returns them.") with { Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true } };
 
     public static Reply Run(ref Call call) => SortRangeCommands.PopEnd(ref call, greatest: false);
 }
 
 internal readonly struct ZPopMax : ICommand
 {
-    public static CommandSpec Spec => SortRangeCommands.Pop("ZPOPMAX", "Removes the members with the greatest scores and returns them.");
+    public static CommandSpec Spec => SortRangeCommands.Pop("ZPOPMAX", "Removes the members with the greatest scores and returns them.") with { Event = new("zpopmax", NotifyClasses.SortedSet) { Empties = true } };
 
     public static Reply Run(ref Call call) => SortRangeCommands.PopEnd(ref call, greatest: true);
 }
 
 internal readonly struct ZMPop : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZMPOP", -4, SortedSetCommands.WriteSlow | CommandFlags.MovableKeys, "", "numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZMPOP", -4, SortedSetCommands.WriteSlow | CommandFlags.MovableKeys, "", "numkeys key [key ...] MIN | MAX [COUNT count]", "Removes members of the first sorted set that is there and returns them.") with { Since = "7.0.0", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RW ACCESS DELETE" }, Event = new("zpopmin", NotifyClasses.SortedSet) { Empties = true, Word = "MAX", WithWord = "zpopmax" } };
 
     public static Reply Run(ref Call call)
     {

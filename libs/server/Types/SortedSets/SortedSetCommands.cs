@@ -107,7 +107,7 @@ internal unsafe struct RankLook : IExamine
 
 internal readonly struct ZAdd : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZADD", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]", "Adds members to a sorted set, or changes their scores.");
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZADD", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]", "Adds members to a sorted set, or changes their scores.") with { Event = new("zadd", NotifyClasses.SortedSet) { Word = "INCR", BehindWord = 2, WithWord = "zincr" } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -163,7 +163,7 @@ internal readonly struct ZAdd : ICommand
 
 internal readonly struct ZIncrBy : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZINCRBY", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW ACCESS UPDATE", "key increment member", "Increments the score of a member; a missing one counts as 0.");
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZINCRBY", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW ACCESS UPDATE", "key increment member", "Increments the score of a member; a missing one counts as 0.") with { Event = new("zincr", NotifyClasses.SortedSet) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -179,7 +179,7 @@ internal readonly struct ZIncrBy : ICommand
 
 internal readonly struct ZRem : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZREM", -3, SortedSetCommands.WriteFast, "RW DELETE", "key member [member ...]", "Removes members of a sorted set; an empty set is removed.");
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZREM", -3, SortedSetCommands.WriteFast, "RW DELETE", "key member [member ...]", "Removes members of a sorted set; an empty set is removed.") with { Event = new("zrem", NotifyClasses.SortedSet) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {

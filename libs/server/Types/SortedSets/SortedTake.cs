@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Types.SortedSets;
@@ -11,6 +12,10 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : IPop
     public RecordKind Kind => RecordKind.SortedSet;
 
     public byte[]? Target => null;
+
+    public KeyEvent? Event => EventOf(greatest);
+
+    internal static KeyEvent EventOf(bool greatest) => new(greatest ? "zpopmax" : "zpopmin", NotifyClasses.SortedSet) { Empties = true };
 
     public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
