@@ -93,7 +93,13 @@ internal sealed partial class Replication
     {
         ReadPoint point = Applied.Point;
         if (!Applied.TryHold())
-            return Await(ref call, point);
+        {
+            nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+            Reply waits = Await(ref call, point);
+            bool ends = waits == Reply.Failed && (entry->Flags & CommandFlags.RunsQueue) != 0; // to clients an error of EXEC is the end of the transaction
+            return ends ? call.Reactor.Transactions.Refused(ref call, entry, call.Client.SegmentStart + before) : waits;
+        }
+
         call.Client.HoldsState = true;
         try
         {

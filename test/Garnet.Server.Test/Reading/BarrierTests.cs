@@ -65,5 +65,9 @@ public sealed class BarrierTests
         Assert.That(reader.Call("DBSIZE"), Is.EqualTo("1"));
         Assert.That(reader.Call("CLIENT", "CONSISTENCY", "STRICT"), Is.EqualTo("OK"));
         Assert.That(reader.Call("GET", "k"), Does.StartWith("TRYAGAIN"));
+        reader.Call("MULTI");
+        reader.Call("GET", "k");
+        Assert.That(reader.Call("EXEC"), Does.StartWith("EXECABORT").And.Contain("TRYAGAIN"));
+        Assert.That(reader.Call("PING"), Is.EqualTo("PONG"), "the transaction has ended");
     }
 }
