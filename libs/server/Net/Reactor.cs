@@ -295,6 +295,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         if (_carried.Count == 0)
             return;
+        ExecuteBatch(); // R4: what is framed of a connection lies in one piece up to its end
         _carriedNow.AddRange(_carried);
         _carried.Clear();
         foreach (Connection client in _carriedNow)
