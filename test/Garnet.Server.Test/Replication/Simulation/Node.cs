@@ -157,8 +157,10 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
 
-    // A term has one primary here, and what it lost in a crash it writes again in a new term.
-    public void OnDiverged(HelloFacts replica) => throw new InvalidOperationException($"node {Number}: a replica at {replica.Position} has another batch of that number and term");
+    // Nobody grants terms: one that comes back and one that was promoted meanwhile may have taken the same. The replica gets everything anew.
+    public void OnDiverged(HelloFacts replica)
+    {
+    }
 
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
