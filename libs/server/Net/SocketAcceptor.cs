@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using System.Net.Sockets;
 using Garnet.Common;
@@ -61,8 +62,21 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
     private void AcceptNext(Socket listener, SocketAsyncEventArgs accept)
     {
         accept.Completed += (_, done) => AcceptDone(listener, done);
-        if (!listener.AcceptAsync(accept))
+        if (CompletesAtOnce(listener, accept))
             AcceptDone(listener, accept);
+    }
+
+    /// <summary>Asks for the next connection. A stop may close the listener at any moment: that ends accepting, it is no failure.</summary>
+    private static bool CompletesAtOnce(Socket listener, SocketAsyncEventArgs accept)
+    {
+        try
+        {
+            return !listener.AcceptAsync(accept);
+        }
+        catch (ObjectDisposedException)
+        {
+            return false;
+        }
     }
 
     private void AcceptDone(Socket listener, SocketAsyncEventArgs accept)
@@ -77,7 +91,7 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
                 AcceptFailed(accept.SocketError);
             accept.AcceptSocket = null;
         }
-        while (!listener.SafeHandle.IsClosed && !listener.AcceptAsync(accept));
+        while (CompletesAtOnce(listener, accept));
     }
 
     private void AcceptFailed(SocketError error)
@@ -93,27 +107,46 @@ internal sealed class SocketAcceptor(Server server) : Acceptor(server)
 
     private void Admit(Socket socket)
     {
-        PeerAddress peer = socket.AddressFamily == AddressFamily.Unix
-            ? new PeerAddress(_unixPath)
-            : new PeerAddress(socket.RemoteEndPoint as IPEndPoint, socket.LocalEndPoint as IPEndPoint);
-        byte[]? refusal;
-        lock (_listeners)
-            refusal = Refusal(peer);
-        if (refusal is not null)
+        if (!TryPrepare(socket, out PeerAddress? peer))
         {
-            socket.Send(refusal, SocketFlags.None, out _);
             socket.Dispose();
             return;
         }
 
-        if (!peer.IsUnix)
+        lock (_listeners)
         {
+            if (Refusal(peer) is { } refusal)
+            {
+                socket.Send(refusal, SocketFlags.None, out _);
+                socket.Dispose();
+                return;
+            }
+
+            HandOver(peer, client => client.Socket = socket);
+        }
+    }
+
+    /// <summary>Sets the options of a new connection; false if the peer is gone already, which nobody above would catch.</summary>
+    private bool TryPrepare(Socket socket, [NotNullWhen(true)] out PeerAddress? peer)
+    {
+        try
+        {
+            if (socket.AddressFamily == AddressFamily.Unix)
+            {
+                peer = new PeerAddress(_unixPath);
+                return true;
+            }
+
+            peer = new PeerAddress(socket.RemoteEndPoint as IPEndPoint, socket.LocalEndPoint as IPEndPoint);
             socket.NoDelay = true;
             KeepAlive(socket, Server.Settings.Network.TcpKeepAliveSeconds);
+            return true;
         }
-
-        lock (_listeners)
-            HandOver(peer, client => client.Socket = socket);
+        catch (SocketException)
+        {
+            peer = null;
+            return false;
+        }
     }
 
     private static void KeepAlive(Socket socket, int seconds)
