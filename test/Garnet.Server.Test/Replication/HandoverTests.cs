@@ -39,12 +39,8 @@ public sealed class HandoverTests
     [Test]
     public void While_the_replica_lags_writes_wait_and_an_abort_lets_them_through()
     {
-        using EmbeddedServer primary = new();
-        using HeldProxy proxy = new(primary.Server.Port);
-        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
-        ReplicaGroup.CatchUp(replica, primary);
-        proxy.Hold();
-        using TestClient client = new(primary.Server.Port), other = new(primary.Server.Port);
+        using Lagging lagging = new();
+        using TestClient client = new(lagging.Primary.Server.Port), other = new(lagging.Primary.Server.Port);
         client.Call("SET", "k", "1");
         Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
         Assert.That(client.Call("INFO", "replication"), Does.Contain("role:master").And.Contain("master_failover_state:waiting-for-sync"));
@@ -54,45 +50,37 @@ public sealed class HandoverTests
         Assert.That(client.Call("FAILOVER", "ABORT"), Is.EqualTo("OK"));
         Assert.That(other.Read(), Is.EqualTo("OK"));
         Assert.That(client.Call("INFO", "replication"), Does.Contain("role:master").And.Contain("master_failover_state:no-failover"));
-        proxy.Release();
-        ReplicaGroup.AssertSame(primary, replica);
-        Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(1));
+        lagging.Link.Release();
+        ReplicaGroup.AssertSame(lagging.Primary, lagging.Replica);
+        Assert.That(lagging.Primary.Server.Replication.Links.Full, Is.EqualTo(1));
     }
 
     [Test]
     public void A_replica_that_does_not_catch_up_in_time_leaves_the_primary_what_it_is()
     {
-        using EmbeddedServer primary = new();
-        using HeldProxy proxy = new(primary.Server.Port);
-        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
-        ReplicaGroup.CatchUp(replica, primary);
-        proxy.Hold();
-        using TestClient client = new(primary.Server.Port);
+        using Lagging lagging = new();
+        using TestClient client = new(lagging.Primary.Server.Port);
         client.Call("SET", "k", "1");
         Assert.That(client.Call("FAILOVER", "TIMEOUT", "50"), Is.EqualTo("OK"));
         Assert.That(client.Call("SET", "k", "2"), Is.EqualTo("OK"), "it waited until that was over");
         Assert.That(client.Call("ROLE"), Does.StartWith("[master"));
-        proxy.Release();
-        ReplicaGroup.AssertSame(primary, replica);
+        lagging.Link.Release();
+        ReplicaGroup.AssertSame(lagging.Primary, lagging.Replica);
     }
 
     [Test]
     public void By_force_a_replica_leads_with_what_it_has()
     {
-        using EmbeddedServer primary = new();
-        using HeldProxy proxy = new(primary.Server.Port);
-        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
-        ReplicaGroup.CatchUp(replica, primary);
-        proxy.Hold();
-        using TestClient client = new(primary.Server.Port);
+        using Lagging lagging = new();
+        using TestClient client = new(lagging.Primary.Server.Port);
         client.Call("SET", "k", "1");
         Assert.That(client.Call("FAILOVER", "TIMEOUT", "50", "FORCE"), Is.EqualTo("ERR FAILOVER with force option requires both a timeout and target HOST and IP."));
         Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", "1", "TIMEOUT", "50", "FORCE"), Is.EqualTo("ERR FAILOVER target HOST and PORT is not a replica."));
-        Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", $"{replica.Server.Port}", "TIMEOUT", "50", "FORCE"), Is.EqualTo("OK"));
-        Assert.That(() => RoleOf(replica) == "master" && RoleOf(primary) == "slave", Is.True.After(WaitMs, 5));
-        ReplicaGroup.AssertSame(replica, primary); // nothing has been written in the new term, and it can be waited for
+        Assert.That(client.Call("FAILOVER", "TO", "127.0.0.1", $"{lagging.Replica.Server.Port}", "TIMEOUT", "50", "FORCE"), Is.EqualTo("OK"));
+        Assert.That(() => RoleOf(lagging.Replica) == "master" && RoleOf(lagging.Primary) == "slave", Is.True.After(WaitMs, 5));
+        ReplicaGroup.AssertSame(lagging.Replica, lagging.Primary); // nothing has been written in the new term, and it can be waited for
         Assert.That(client.Call("GET", "k"), Is.EqualTo("nil"), "what the replica had not got is gone");
-        Assert.That(primary.Server.Replication.DiscardedWrites, Is.EqualTo(1));
+        Assert.That(lagging.Primary.Server.Replication.DiscardedWrites, Is.EqualTo(1));
     }
 
     [Test]
@@ -172,5 +160,30 @@ public sealed class HandoverTests
         }
         lock (written) written.Remove(written.Last()); // the stop may have come before its OK
         foreach (TestClient client in clients) client.Dispose();
+    }
+
+    /// <summary>A primary and a replica that has caught up and from now on gets nothing.</summary>
+    private sealed class Lagging : IDisposable
+    {
+        public Lagging()
+        {
+            Link = new HeldProxy(Primary.Server.Port);
+            Replica = ReplicaGroup.ReplicaOf(Link.Port);
+            ReplicaGroup.CatchUp(Replica, Primary);
+            Link.Hold();
+        }
+
+        public EmbeddedServer Primary { get; } = new();
+
+        public HeldProxy Link { get; }
+
+        public EmbeddedServer Replica { get; }
+
+        public void Dispose()
+        {
+            Replica.Dispose();
+            Link.Dispose();
+            Primary.Dispose();
+        }
     }
 }

@@ -8,11 +8,12 @@ namespace Garnet.Server.Types.Hashes;
 /// <summary>
 /// Removes fields whose time has come. They are hidden at once; this gives their memory back and ends a hash that has nothing else
 /// left: the first reactor walks over the databases, some records every tick, until a whole walk meets no hash that ever had
-/// a field with an expiry. Only where the server decides about expiry itself: a replica is told.
+/// a field with an expiry. A large hash is gone through in pages by a cursor, as HSCAN does: neither a visit, which holds the
+/// partition, nor a tick grows with it. Only where the server decides about expiry itself: a replica is told.
 /// </summary>
 internal sealed unsafe class FieldReaper(Server server)
 {
-    private const int RecordsPerTick = 2000, FieldsPerHash = 512;
+    private const int RecordsPerTick = 2000, FieldsPerTick = 20_000, FieldsPerVisit = 1000;
 
     private static readonly KeyEvent Expired = new("hexpired", NotifyClasses.Hash);
 
@@ -20,6 +21,8 @@ internal sealed unsafe class FieldReaper(Server server)
     private volatile bool _isActive = server.Keeper is not null;
     private int _database;
     private ulong _cursor;
+    private int _nextFound;
+    private ulong _fieldCursor;
     private bool _sawAny;
     private int _woken;
 
@@ -41,18 +44,20 @@ internal sealed unsafe class FieldReaper(Server server)
     {
         if (!_isActive || !server.Loaded.IsCompleted || server.Replication.IsReplica)
             return;
-        var finder = new HashFinder(_found);
         uint ns = server.Store.Namespaces.Id(_database);
-        _cursor = reactor.Session.Scan(ns, _cursor, RecordsPerTick, ref finder);
-        _sawAny |= _found.Count > 0;
-        foreach (byte[] key in _found)
-            Reap(reactor, key, ns);
-        _found.Clear();
+        if (_found.Count == 0)
+        {
+            var finder = new HashFinder(_found);
+            _cursor = reactor.Session.Scan(ns, _cursor, RecordsPerTick, ref finder);
+            _sawAny |= _found.Count > 0;
+        }
+
+        ReapFound(reactor, ns);
         reactor.Held.TakeBatch();
         server.Changes.HandOnServed(reactor, Expired);
         if (reactor.Broadcasts.Count > 0)
             server.Tracker.Broadcast(reactor);
-        if (_cursor != 0 || ++_database < server.Settings.Memory.Databases)
+        if (_found.Count > 0 || _cursor != 0 || ++_database < server.Settings.Memory.Databases)
             return;
         _database = 0;
         _isActive = Interlocked.Exchange(ref _woken, 0) != 0 | _sawAny;
@@ -60,14 +65,32 @@ internal sealed unsafe class FieldReaper(Server server)
         _sawAny = false;
     }
 
-    private static void Reap(Reactor reactor, byte[] name, uint ns)
+    private void ReapFound(Reactor reactor, uint ns)
+    {
+        int left = FieldsPerTick;
+        while (_nextFound < _found.Count)
+        {
+            if (left <= 0)
+                return; // the next tick goes on here
+            left -= Reap(reactor, _found[_nextFound], ns, ref _fieldCursor);
+            if (_fieldCursor == 0)
+                _nextFound++;
+        }
+
+        _found.Clear();
+        _nextFound = 0;
+    }
+
+    // One visit; returns the number of fields seen.
+    private static int Reap(Reactor reactor, byte[] name, uint ns, ref ulong cursor)
     {
         fixed (byte* bytes = name)
         {
             KeyRef key = reactor.Store.Key(bytes, name.Length - SlackBytes, ns);
-            var due = new DueFields();
+            var due = new DueFields { Cursor = cursor };
             reactor.Session.Lock([key]);
-            reactor.Session.Examine(in key, ref due, quiet: true);
+            if (reactor.Session.Examine(in key, ref due, quiet: true) != Outcome.Done)
+                due.Cursor = 0;
             if (due.Names.Count > 0)
             {
                 Operands.TryDecode(new ReadOnlySpan<byte>(due.Names.Head, due.Names.Count), out Operands names);
@@ -77,6 +100,8 @@ internal sealed unsafe class FieldReaper(Server server)
 
             reactor.Session.Unlock();
             due.Names.Free();
+            cursor = due.Cursor;
+            return due.Seen;
         }
     }
 
@@ -95,23 +120,42 @@ internal sealed unsafe class FieldReaper(Server server)
         }
     }
 
+    /// <summary>The due fields of a page: all of a packed hash, some chunks of a large one.</summary>
     private struct DueFields : IExamine
     {
         internal ByteQueue Names;
+        internal ulong Cursor;
+        internal int Seen;
 
         public void Look(ref RecordEdit record)
         {
+            ulong at = Cursor;
+            Cursor = 0;
             if (record.Kind != RecordKind.Hash)
                 return;
-            int left = FieldsPerHash;
-            var walk = default(MemberWalk);
-            while (left > 0 && walk.Next(ref record, EntryForm.Pair))
+            if (!Root.IsChunked(record.Value))
             {
-                if (!walk.Current.IsDue(record.NowMs))
-                    continue;
-                OperandText.Append(ref Names, walk.Current.KeySpan);
-                left--;
+                var walk = default(MemberWalk);
+                while (walk.Next(ref record, EntryForm.Pair))
+                    Offer(walk.Current, record.NowMs);
+                return;
             }
+
+            do
+            {
+                Page page = ChunkedMembers.Open(ref record, MemberWalk.ChunkAt(ref record, at, out at));
+                for (int slot = 0; slot < page.Count; slot++)
+                    Offer(page.EntryAt(EntryForm.Pair, slot), record.NowMs);
+            }
+            while (at != 0 && Seen < FieldsPerVisit);
+            Cursor = at;
+        }
+
+        private void Offer(in Entry entry, long nowMs)
+        {
+            Seen++;
+            if (entry.IsDue(nowMs))
+                OperandText.Append(ref Names, entry.KeySpan);
         }
     }
 }
