@@ -6,7 +6,7 @@ folder=$(mktemp -d)
 server=
 finish() { [ -z "$server" ] || kill -KILL "$server" 2>/dev/null || true; rm -rf "$folder"; }
 trap finish EXIT
-for project in libs/common libs/storage/Tsavorite libs/server libs/host main/GarnetServer; do
+for project in libs/common libs/storage/Tsavorite libs/storage/Aof libs/server libs/host main/GarnetServer; do
   dotnet pack "$project" -c Release -v quiet --nologo -o "$folder/packages"
 done
 # Only the packed folder is a source: another package of the same name must not be picked.
