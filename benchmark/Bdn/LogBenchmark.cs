@@ -15,10 +15,10 @@ namespace Garnet.Bdn;
 [MemoryDiagnoser, MaxIterationCount(20)]
 public unsafe class LogBenchmark : IDisposable
 {
-    private const int Batch = 16, Batches = 1024, Lanes = 64, ValueBytes = 128, Seals = 256;
+    private const int Batch = 16, Batches = 1024, Lanes = 64, Seals = 256;
     private readonly KeyRef[] _refs = new KeyRef[Batch];
     private readonly nint[] _buckets = new nint[Batch];
-    private readonly Target _plain = new(), _logged = new();
+    private readonly LogTarget _plain = new(), _logged = new();
     private byte* _keys;
     private ulong _random = 88172645463325252;
 
@@ -30,9 +30,9 @@ public unsafe class LogBenchmark : IDisposable
     public void Open()
     {
         _keys = (byte*)NativeMemory.AlignedAlloc(Batch * 32 + 64, 64);
-        _plain.Open(withLog: false);
-        _logged.Open(withLog: true);
-        foreach (Target target in (Target[])[_plain, _logged])
+        _plain.Open(Lanes, withLog: false);
+        _logged.Open(Lanes, withLog: true);
+        foreach (LogTarget target in (LogTarget[])[_plain, _logged])
         {
             for (int i = 0; i < Keys; i++)
             {
@@ -91,7 +91,7 @@ public unsafe class LogBenchmark : IDisposable
         }
     }
 
-    private void Round(Target target)
+    private void Round(LogTarget target)
     {
         for (int i = 0; i < Batch; i++)
         {
@@ -103,73 +103,5 @@ public unsafe class LogBenchmark : IDisposable
         }
         for (int i = 0; i < Batch; i++) target.Store.PrefetchRecord(_refs[i], _buckets[i]);
         foreach (ref readonly KeyRef key in _refs.AsSpan()) target.Set(key, _random);
-    }
-
-    private sealed class Target
-    {
-        private StoreSession _session = null!;
-        private uint _ns;
-        public Store Store { get; private set; } = null!;
-        public Aof.Aof? Log { get; private set; }
-
-        public void Open(bool withLog)
-        {
-            if (withLog) Log = new Aof.Aof(new AofSettings(), new NullDisk(), SystemClock.Instance);
-            Store = new Store(new StoreSettings { MemoryLimitBytes = 1L << 30, Partitions = Lanes, Log = Log });
-            Log?.Attach(Store);
-            Log?.Start(new AofStart(1, 0, [], Lanes, 1));
-            _session = Store.OpenSession();
-            _ns = Store.Namespaces.Id(0);
-        }
-
-        public void Nudge()
-        {
-            Log?.Nudge();
-            while (Log is { IsFull: true }) Thread.Yield();
-        }
-
-        public void Close()
-        {
-            Log?.Dispose();
-            Store.Dispose();
-        }
-
-        public KeyRef Key(byte* room, int slot, ulong number)
-        {
-            ulong* key = (ulong*)(room + slot * 32);
-            key[0] = number;
-            key[1] = number * 0x9E3779B97F4A7C15;
-            return Store.Key((byte*)key, 16, _ns);
-        }
-
-        public void Set(in KeyRef key, ulong seed)
-        {
-            Fill fill = new() { Seed = seed };
-            _session.Modify(key, ref fill);
-        }
-    }
-
-    private struct Fill : IModify
-    {
-        public ulong Seed;
-        public static byte OpId => 250;
-        public readonly int EncodedBytesMax => ValueBytes;
-
-        public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
-        {
-            next.ValueBytes = ValueBytes;
-            return Verdict.Put;
-        }
-
-        public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) =>
-            MemoryMarshal.Cast<byte, ulong>(value).Fill(Seed);
-
-        public readonly int Encode(Span<byte> to)
-        {
-            MemoryMarshal.Cast<byte, ulong>(to[..ValueBytes]).Fill(Seed);
-            return ValueBytes;
-        }
-
-        public readonly bool TryDecode(ReadOnlySpan<byte> from) => true;
     }
 }

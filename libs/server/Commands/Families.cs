@@ -3,6 +3,7 @@ using Garnet.Server.Inspect;
 using Garnet.Server.Keys;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
+using Garnet.Server.Rdb;
 using Garnet.Server.Replication;
 using Garnet.Server.Sessions;
 using Garnet.Server.Transactions;
@@ -41,6 +42,7 @@ internal static class Families
         GeoCommands.Register(table);
         KeyCommands.Register(table);
         SortCommands.Register(table);
+        DumpCommands.Register(table);
         ExpiryCommands.Register(table);
         ScanCommands.Register(table);
         DatabaseCommands.Register(table);

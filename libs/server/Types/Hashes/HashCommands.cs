@@ -47,11 +47,10 @@ internal static unsafe class HashCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
         new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "hash", Syntax = syntax, Summary = summary, Since = "2.0.0" };
 
-    internal static CollectionLimits Limits(ref Call call)
-    {
-        EncodingSettings settings = call.Server.Settings.Encoding;
-        return new CollectionLimits(settings.HashEntriesMax, settings.HashValueBytesMax, settings.PackedBytesMax);
-    }
+    internal static CollectionLimits Limits(ref Call call) => Limits(call.Server.Settings.Encoding);
+
+    internal static CollectionLimits Limits(EncodingSettings settings) =>
+        new(settings.HashEntriesMax, settings.HashValueBytesMax, settings.PackedBytesMax);
 
     /// <summary>Fields whose time has not come.</summary>
     internal static long CountLive(ref RecordEdit record)

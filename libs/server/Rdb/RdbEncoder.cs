@@ -1,0 +1,109 @@
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Lists;
+using Tsavorite;
+
+namespace Garnet.Server.Rdb;
+
+/// <summary>
+/// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a hash with fields that
+/// expire needs a form of version 12.
+/// </summary>
+internal unsafe struct RdbEncoder : IExamine
+{
+    /// <summary>The version that knows the plain forms, and the one that knows fields that expire.</summary>
+    internal const int PlainVersion = 9, TimesVersion = 12;
+
+    internal RdbWriter To;
+
+    /// <summary>The version a reader must know.</summary>
+    internal int Version;
+
+    /// <summary>There is no form for it.</summary>
+    internal bool Failed;
+
+    public void Look(ref RecordEdit record)
+    {
+        Version = PlainVersion;
+        switch (record.Kind)
+        {
+            case RecordKind.String:
+                To.Byte((byte)RdbType.String);
+                To.String(new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
+                break;
+            case RecordKind.List:
+                WriteList(ref record);
+                break;
+            case RecordKind.Set:
+                WriteMembers(ref record, RdbType.Set, EntryForm.Member);
+                break;
+            case RecordKind.SortedSet:
+                WriteMembers(ref record, RdbType.SortedSet, EntryForm.Scored);
+                break;
+            case RecordKind.Hash when HasTimes(ref record, out long first):
+                WriteTimes(ref record, first);
+                break;
+            case RecordKind.Hash:
+                WriteMembers(ref record, RdbType.Hash, EntryForm.Pair);
+                break;
+            default:
+                Failed = true;
+                break;
+        }
+    }
+
+    private void WriteList(ref RecordEdit record)
+    {
+        To.Byte((byte)RdbType.List);
+        To.Length((ulong)Root.Count(record.Value));
+        ListWalk walk = ListWalk.From(ref record, 0);
+        while (walk.Next(ref record))
+            To.String(walk.Span);
+    }
+
+    private void WriteMembers(ref RecordEdit record, RdbType type, EntryForm form)
+    {
+        To.Byte((byte)type);
+        To.Length((ulong)Root.Count(record.Value));
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, form))
+        {
+            To.String(walk.Current.KeySpan);
+            if (form == EntryForm.Pair)
+                To.String(walk.Current.ValueSpan);
+            else if (form == EntryForm.Scored)
+                To.Double(walk.Current.Score);
+        }
+    }
+
+    // The least time of a field that is to expire.
+    private static bool HasTimes(ref RecordEdit record, out long first)
+    {
+        first = long.MaxValue;
+        if (!Root.Has(record.Value, RootFlags.Expiring))
+            return false;
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, EntryForm.Pair))
+        {
+            if (walk.Current.ExpireAtMs != 0)
+                first = Math.Min(first, walk.Current.ExpireAtMs);
+        }
+
+        return first != long.MaxValue;
+    }
+
+    private void WriteTimes(ref RecordEdit record, long first)
+    {
+        Version = TimesVersion;
+        To.Byte((byte)RdbType.HashTimes);
+        To.Int64(first);
+        To.Length((ulong)Root.Count(record.Value));
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, EntryForm.Pair))
+        {
+            long time = walk.Current.ExpireAtMs;
+            To.Length(time == 0 ? 0 : (ulong)(time - first + 1));
+            To.String(walk.Current.KeySpan);
+            To.String(walk.Current.ValueSpan);
+        }
+    }
+}

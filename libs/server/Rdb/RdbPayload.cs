@@ -1,0 +1,35 @@
+using System.Buffers.Binary;
+
+namespace Garnet.Server.Rdb;
+
+/// <summary>
+/// What DUMP answers and RESTORE takes: type and value as in an RDB file, then two bytes of version and eight of the CRC-64 over all
+/// before it.
+/// </summary>
+internal static unsafe class RdbPayload
+{
+    /// <summary>Newest version that is understood.</summary>
+    internal const int VersionMax = 12;
+
+    private const int FooterBytes = 10, CrcBytes = 8;
+
+    /// <summary>Adds version and checksum.</summary>
+    internal static void Close(ref RdbWriter writer, int version)
+    {
+        writer.UInt16(version);
+        writer.Int64((long)Crc64.Append(0, writer.Bytes.Head, writer.Bytes.Count));
+    }
+
+    /// <summary>True if version and checksum are right; then where type and value are.</summary>
+    internal static bool TryOpen(ReadOnlySpan<byte> payload, out int valueBytes)
+    {
+        valueBytes = payload.Length - FooterBytes;
+        if (valueBytes < 1 || BinaryPrimitives.ReadUInt16LittleEndian(payload[valueBytes..]) > VersionMax)
+            return false;
+        fixed (byte* start = payload)
+        {
+            ulong crc = BinaryPrimitives.ReadUInt64LittleEndian(payload[^CrcBytes..]);
+            return crc == 0 || crc == Crc64.Append(0, start, payload.Length - CrcBytes); // 0: written without one
+        }
+    }
+}

@@ -1,0 +1,93 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Keys;
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Lists;
+using Garnet.Server.Types.Sets;
+using Garnet.Server.Types.SortedSets;
+using Tsavorite;
+
+namespace Garnet.Server.Rdb;
+
+/// <summary>
+/// Puts a value that has been read under a key, by the same operations as a client would: a large collection in several, so that the
+/// log and replicas get parts of bounded size. The key's partition is locked by the session meanwhile.
+/// </summary>
+internal static unsafe class RdbStoring
+{
+    /// <summary>Puts it there; what stood under the key is gone. If memory runs out, nothing is there.</summary>
+    internal static Outcome Put(StoreSession store, in KeyRef key, RdbValue value, long expireAtMs, EncodingSettings encoding)
+    {
+        if (value.Kind == RecordKind.String)
+        {
+            var put = new PutRecord { Kind = RecordKind.String, Value = value.String.Bytes, Length = value.String.Length, ExpireAtMs = expireAtMs };
+            return store.Modify(in key, ref put);
+        }
+
+        var delete = default(DeleteKey);
+        store.Modify(in key, ref delete);
+        Outcome outcome = value.FieldTimes is { } times ? PutTimes(store, in key, value, times, encoding) : PutSlices(store, in key, value, encoding);
+        if (outcome != Outcome.Done)
+        {
+            store.Modify(in key, ref delete);
+        }
+        else if (expireAtMs != 0)
+        {
+            var expiry = new ChangeExpiry { ExpireAtMs = expireAtMs, NowMs = long.MinValue };
+            store.Modify(in key, ref expiry);
+        }
+
+        return outcome;
+    }
+
+    private static Outcome PutSlices(StoreSession store, in KeyRef key, RdbValue value, EncodingSettings encoding)
+    {
+        int at = 0;
+        bool pairs = value.Kind is RecordKind.Hash or RecordKind.SortedSet;
+        while (value.NextSlice(ref at, pairs, out Operands slice))
+        {
+            Outcome outcome = PutSlice(store, in key, value.Kind, slice, encoding);
+            if (outcome != Outcome.Done)
+                return outcome;
+        }
+
+        return Outcome.Done;
+    }
+
+    private static Outcome PutSlice(StoreSession store, in KeyRef key, RecordKind kind, in Operands slice, EncodingSettings encoding)
+    {
+        switch (kind)
+        {
+            case RecordKind.List:
+                var push = new ListPush { Values = slice, Limits = ListLimits.Of(encoding) };
+                return store.Edit(in key, ref push);
+            case RecordKind.Set:
+                SetAdd add = SetCommands.Adding(encoding, slice);
+                return store.Edit(in key, ref add);
+            case RecordKind.SortedSet:
+                var put = new SortedSetPut { Pairs = slice, Limits = SortedSetCommands.Limits(encoding) };
+                return store.Edit(in key, ref put);
+            default:
+                var pairs = new HashPut { Pairs = slice, Limits = HashCommands.Limits(encoding) };
+                return store.Edit(in key, ref pairs);
+        }
+    }
+
+    private static Outcome PutTimes(StoreSession store, in KeyRef key, RdbValue value, List<long> times, EncodingSettings encoding)
+    {
+        int field = 0;
+        Arg* pair = stackalloc Arg[2];
+        for (Operands.Reader reader = value.All().Read(); reader.Next(); field++)
+        {
+            pair[0] = new Arg { Bytes = reader.Bytes, Length = reader.Length };
+            reader.Next();
+            pair[1] = new Arg { Bytes = reader.Bytes, Length = reader.Length };
+            var put = new HashPut { Pairs = new Operands(pair, 2), ExpireAtMs = times[field], Limits = HashCommands.Limits(encoding) };
+            Outcome outcome = store.Edit(in key, ref put);
+            if (outcome != Outcome.Done)
+                return outcome;
+        }
+
+        return Outcome.Done;
+    }
+}

@@ -1,0 +1,47 @@
+namespace Garnet.Server.Rdb;
+
+/// <summary>
+/// What the byte before a value says, in RDB files and DUMP payloads (Redis's rdb.h lists them; versions 1 to 12 of the format). The
+/// numbers between are modules, which need their own code to be read, and a form that only test releases wrote.
+/// </summary>
+internal enum RdbType : byte
+{
+    String = 0,
+    List = 1,
+    Set = 2,
+    /// <summary>Scores as text.</summary>
+    SortedSetText = 3,
+    Hash = 4,
+    /// <summary>Scores as eight bytes.</summary>
+    SortedSet = 5,
+    ZipMap = 9,
+    ListZipList = 10,
+    IntegerSet = 11,
+    SortedSetZipList = 12,
+    HashZipList = 13,
+    QuickList = 14,
+    HashListPack = 16,
+    SortedSetListPack = 17,
+    QuickList2 = 18,
+    SetListPack = 20,
+    /// <summary>Fields with expiry: the least one, then each field's distance to it.</summary>
+    HashTimes = 24,
+    HashTimesListPack = 25,
+}
+
+/// <summary>What a byte in an RDB file says where a type is not meant.</summary>
+internal enum RdbMark : byte
+{
+    SlotInfo = 0xF4,
+    Function = 0xF5,
+    FunctionOfTests = 0xF6,
+    Module = 0xF7,
+    Idle = 0xF8,
+    Frequency = 0xF9,
+    Auxiliary = 0xFA,
+    Sizes = 0xFB,
+    ExpiryMs = 0xFC,
+    ExpirySeconds = 0xFD,
+    Database = 0xFE,
+    End = 0xFF,
+}

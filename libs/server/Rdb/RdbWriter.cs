@@ -1,0 +1,66 @@
+using System.Buffers.Binary;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Rdb;
+
+/// <summary>Writes the parts RDB is made of. Strings stay as they are: packing is the reader's choice everywhere.</summary>
+internal unsafe struct RdbWriter
+{
+    private const int ShortMax = 1 << 6, MiddleMax = 1 << 14;
+
+    /// <summary>What has been written.</summary>
+    internal ByteQueue Bytes;
+
+    internal void Byte(byte value) => Bytes.Append(&value, 1);
+
+    internal void Length(ulong length)
+    {
+        Span<byte> to = stackalloc byte[9];
+        int size = 1;
+        if (length < ShortMax)
+        {
+            to[0] = (byte)length;
+        }
+        else if (length < MiddleMax)
+        {
+            BinaryPrimitives.WriteUInt16BigEndian(to, (ushort)(length | 0x4000));
+            size = 2;
+        }
+        else if (length <= uint.MaxValue)
+        {
+            to[0] = 0x80;
+            BinaryPrimitives.WriteUInt32BigEndian(to[1..], (uint)length);
+            size = 5;
+        }
+        else
+        {
+            to[0] = 0x81;
+            BinaryPrimitives.WriteUInt64BigEndian(to[1..], length);
+            size = 9;
+        }
+
+        Bytes.Append(to[..size]);
+    }
+
+    internal void String(ReadOnlySpan<byte> text)
+    {
+        Length((ulong)text.Length);
+        Bytes.Append(text);
+    }
+
+    internal void Int64(long value)
+    {
+        Span<byte> to = stackalloc byte[8];
+        BinaryPrimitives.WriteInt64LittleEndian(to, value);
+        Bytes.Append(to);
+    }
+
+    internal void UInt16(int value)
+    {
+        Span<byte> to = stackalloc byte[2];
+        BinaryPrimitives.WriteUInt16LittleEndian(to, (ushort)value);
+        Bytes.Append(to);
+    }
+
+    internal void Double(double value) => Int64(BitConverter.DoubleToInt64Bits(value));
+}

@@ -1,0 +1,156 @@
+using System.Globalization;
+using System.Text;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Rdb;
+
+/// <summary>DUMP and RESTORE exchange values with Redis both ways, in every form there has been.</summary>
+[TestFixture]
+internal sealed class DumpTests
+{
+    private static readonly string[] OldForms = [.. Payloads.All().Select(form => form.Name)];
+    private static readonly string[] NewForms = [.. Payloads.Newer().Select(form => form.Name)];
+
+    [Test]
+    public void A_value_of_each_kind_and_size_goes_there_and_back([Values("string", "list", "set", "integers", "hash", "sorted set")] string kind, [Values(1, 5, 600, 20_000)] int size)
+    {
+        using RespConnection redis = Fresh(ServerSide.Redis), ours = Fresh(ServerSide.Ours);
+        foreach (RespConnection side in (RespConnection[])[redis, ours]) Fill(side, kind, size);
+        string wanted = Digest(redis, "k");
+        Assert.That(Digest(ours, "k"), Is.EqualTo(wanted));
+        Assert.That(Restore(ours, "copy", Dump(redis)), Is.EqualTo("+OK"), "theirs to us");
+        Assert.That(Digest(ours, "copy"), Is.EqualTo(wanted));
+        Assert.That(Restore(redis, "copy", Dump(ours)), Is.EqualTo("+OK"), "ours to them");
+        Assert.That(Digest(redis, "copy"), Is.EqualTo(wanted));
+        Assert.That(ours.Call("OBJECT", "ENCODING", "copy").ToString(), Is.EqualTo(ours.Call("OBJECT", "ENCODING", "k").ToString()));
+    }
+
+    [TestCaseSource(nameof(OldForms))]
+    public void A_form_of_old_versions_means_the_same_as_to_Redis(string name)
+    {
+        (_, byte[] payload, string[][] same) = Payloads.All().Single(form => form.Name == name);
+        using RespConnection redis = Fresh(ServerSide.Redis), ours = Fresh(ServerSide.Ours);
+        foreach (RespConnection side in (RespConnection[])[redis, ours])
+        {
+            foreach (string[] command in same) side.Call(command);
+            Assert.That(Restore(side, "copy", payload), Is.EqualTo("+OK"));
+            Assert.That(Digest(side, "copy"), Is.EqualTo(Digest(side, "k")));
+        }
+        Assert.That(Digest(ours, "copy"), Is.EqualTo(Digest(redis, "copy")));
+    }
+
+    [TestCaseSource(nameof(NewForms))]
+    public void A_form_of_newer_versions_means_what_its_description_says(string name)
+    {
+        (_, byte[] payload, string[][] same) = Payloads.Newer().Single(form => form.Name == name);
+        using RespConnection ours = Fresh(ServerSide.Ours);
+        foreach (string[] command in same) ours.Call(command);
+        Assert.That(Restore(ours, "copy", payload), Is.EqualTo("+OK"));
+        Assert.That(Digest(ours, "copy"), Is.EqualTo(Digest(ours, "k")));
+        Assert.That(ours.Call("HPEXPIRETIME", "copy", "FIELDS", "2", "f", "g").ToString(), Is.EqualTo(ours.Call("HPEXPIRETIME", "k", "FIELDS", "2", "f", "g").ToString()));
+        Assert.That(Restore(ours, "again", Dump(ours, "copy")), Is.EqualTo("+OK"));
+        Assert.That(Digest(ours, "again"), Is.EqualTo(Digest(ours, "k")));
+    }
+
+    [Test]
+    public void Any_byte_that_is_changed_or_missing_is_found_by_the_checksum()
+    {
+        using RespConnection ours = Fresh(ServerSide.Ours);
+        ours.Call("HSET", "k", "field", "value", "number", "7");
+        byte[] payload = Dump(ours);
+        for (int i = 0; i < payload.Length; i++)
+        {
+            byte[] changed = [.. payload];
+            changed[i] ^= 1;
+            Assert.That(Restore(ours, "copy", changed), Is.EqualTo("-ERR DUMP payload version or checksum are wrong"), $"byte {i}");
+            Assert.That(Restore(ours, "copy", payload[..i]), Is.EqualTo("-ERR DUMP payload version or checksum are wrong"), $"cut at {i}");
+        }
+        Assert.That(ours.Call("EXISTS", "copy").ToString(), Is.EqualTo(":0"));
+    }
+
+    [Test]
+    public void A_bad_value_under_a_right_checksum_leaves_the_old_one_where_it_is()
+    {
+        using RespConnection ours = Fresh(ServerSide.Ours);
+        ours.Call("SET", "copy", "old");
+        byte[] twins = Payloads.Close([4, 2, 1, (byte)'f', 1, (byte)'v', 1, (byte)'f', 1, (byte)'w']), empty = Payloads.Close([2, 0]), notANumber = Payloads.Close([3, 1, 1, (byte)'m', 253]);
+        foreach (byte[] payload in (byte[][])[twins, empty, notANumber, Payloads.Close([99, 0]), Payloads.Close([0, 1, (byte)'a', (byte)'b'])])
+        {
+            Assert.That(Restore(ours, "copy", payload, "REPLACE"), Is.EqualTo("-ERR Bad data format"));
+            Assert.That(ours.Call("GET", "copy").Text, Is.EqualTo("old"));
+        }
+    }
+
+    [Test]
+    public void Options_and_refusals_are_those_of_Redis([Values(2, 3)] int protocol)
+    {
+        using RespConnection redis = Fresh(ServerSide.Redis), ours = Fresh(ServerSide.Ours);
+        string payload = Encoding.Latin1.GetString(Payloads.Close([0, 1, (byte)'a']));
+        string[][] commands =
+        [
+            ["DUMP", "none"], ["RESTORE", "k", "0", payload], ["GET", "k"], ["RESTORE", "k", "0", payload], ["RESTORE", "k", "0", payload, "REPLACE"],
+            ["RESTORE", "k", "-1", payload, "REPLACE"], ["RESTORE", "k", "x", payload, "REPLACE"], ["RESTORE", "k", "0", "bad", "REPLACE"], ["RESTORE", "k", "x", "bad"],
+            ["RESTORE", "t", "100000", payload], ["PTTL", "t"], ["RESTORE", "t", "4000000000000", payload, "ABSTTL", "REPLACE"], ["PEXPIRETIME", "t"],
+            ["RESTORE", "t", "1", payload, "ABSTTL", "REPLACE"], ["EXISTS", "t"], ["RESTORE", "i", "0", payload, "IDLETIME", "-1"], ["RESTORE", "i", "0", payload, "FREQ", "256"],
+            ["RESTORE", "i", "0", payload, "FREQ", "5", "IDLETIME", "5"], ["RESTORE", "i", "0", payload, "IDLETIME", "5"], ["RESTORE", "i", "0", payload, "NONSENSE"], ["RESTORE", "i", "0", payload, "FREQ", "x", "REPLACE"],
+        ];
+        foreach (RespConnection side in (RespConnection[])[redis, ours]) side.Call("HELLO", protocol.ToString(CultureInfo.InvariantCulture));
+        foreach (string[] command in commands)
+        {
+            string wanted = redis.Call(command).ToString(), got = ours.Call(command).ToString();
+            if (command[0] == "PTTL") (wanted, got) = (wanted[..3], got[..3]);
+            Assert.That(got, Is.EqualTo(wanted), string.Join(' ', command.Select(Quoted.Quote)));
+        }
+    }
+
+    private static RespConnection Fresh(ServerSide side)
+    {
+        RespConnection client = new(Servers.Of(side).Address);
+        client.Call("FLUSHALL");
+        return client;
+    }
+
+    private static byte[] Dump(RespConnection from, string key = "k") => Encoding.Latin1.GetBytes(from.Call("DUMP", key).Text);
+
+    private static string Restore(RespConnection to, string key, byte[] payload, params string[] options) =>
+        to.Call(["RESTORE", key, "0", Encoding.Latin1.GetString(payload), .. options]).ToString();
+
+    private static void Fill(RespConnection to, string kind, int size)
+    {
+        var random = new Random(size);
+        if (kind == "string")
+        {
+            to.Call("SET", "k", size == 1 ? "-12345" : new string((char)random.Next(256), size));
+            return;
+        }
+        for (int at = 0; at < size; at += 500)
+        {
+            IEnumerable<int> numbers = Enumerable.Range(at, Math.Min(500, size - at));
+            to.Call([kind switch { "list" => "RPUSH", "hash" => "HSET", "sorted set" => "ZADD", _ => "SADD" }, "k", .. numbers.SelectMany(number => Words(kind, number, random))]);
+        }
+    }
+
+    private static string[] Words(string kind, int number, Random random) => kind switch
+    {
+        "integers" => [$"{number * 977 - 5000}"],
+        "hash" => [$"field {number}", number % 3 == 0 ? $"{number}" : new string('v', random.Next(60))],
+        "sorted set" => [(random.Next(1000) / 8.0).ToString(CultureInfo.InvariantCulture), $"member {number}"],
+        _ => [number % 3 == 0 ? $"{number}" : $"{new string('e', random.Next(40))} {number}"],
+    };
+
+    private static string Digest(RespConnection side, string key)
+    {
+        string type = side.Call("TYPE", key).ToString();
+        RespNode all = type switch
+        {
+            "+string" => side.Call("GET", key),
+            "+list" => side.Call("LRANGE", key, "0", "-1"),
+            "+set" => side.Call("SMEMBERS", key),
+            "+zset" => side.Call("ZRANGE", key, "0", "-1", "WITHSCORES"),
+            _ => side.Call("HGETALL", key),
+        };
+        IEnumerable<string> items = all.Items is null ? [all.ToString()] : all.Items.Select(static item => item.ToString());
+        if (type == "+hash") items = items.Chunk(2).Select(static pair => string.Join('=', pair));
+        return type + string.Join(' ', type is "+set" or "+hash" ? items.Order(StringComparer.Ordinal) : items);
+    }
+}
