@@ -31,6 +31,7 @@ public sealed class Server : IDisposable
 
     private const long UnauthenticatedIdleMs = 10_000;
 
+    private GarnetException? _failure;
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Thread> _threads = [];
     private Reactor[] _reactors = [];
@@ -193,7 +194,7 @@ public sealed class Server : IDisposable
     public void Stop(TimeSpan grace)
     {
         RequestStop();
-        Completion.Wait(grace + TimeSpan.FromSeconds(Settings.Replication.StopSeconds));
+        Task.WaitAny([Completion], grace + TimeSpan.FromSeconds(Settings.Replication.StopSeconds)); // a failure is for whoever asks for it
     }
 
     /// <inheritdoc/>
@@ -225,7 +226,7 @@ public sealed class Server : IDisposable
     /// <summary>Stops because the environment failed in a way that no client can be told; <see cref="Completion"/> carries it.</summary>
     internal void Fail(GarnetException failure)
     {
-        _completion.TrySetException(failure);
+        Interlocked.CompareExchange(ref _failure, failure, null);
         RequestStop();
     }
 
@@ -337,6 +338,14 @@ public sealed class Server : IDisposable
         foreach (Reactor reactor in _reactors)
             reactor.Stop();
         if (_reactors.Length == 0)
+            Complete();
+    }
+
+    private void Complete()
+    {
+        if (Volatile.Read(ref _failure) is { } failure)
+            _completion.TrySetException(failure);
+        else
             _completion.TrySetResult();
     }
 
@@ -372,7 +381,7 @@ public sealed class Server : IDisposable
             Replication.Stop();
             Keeper?.Stop();
             Log.Stopped();
-            _completion.TrySetResult();
+            Complete();
         }
     }
 }

@@ -40,6 +40,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void Loaded(long entries, long batches, long bytes, long ms) =>
         Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
+    internal void Imported(string path, long keys, long expired, long ms) =>
+        Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms; {expired} were left out since their time had come");
+
     internal void SaveDue(long changes, long seconds) => Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
     internal void SavesBeforeStop() => Write(LogLevel.Information, 9, "Taking a snapshot before the end");

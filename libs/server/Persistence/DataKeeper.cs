@@ -6,6 +6,7 @@ using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -17,6 +18,7 @@ namespace Garnet.Server.Persistence;
 /// D1  Nothing is served from the store before all of it is loaded (LOADING).
 /// D2  Writes are refused (MISCONF) from the moment the log cannot keep them; reads go on.
 /// D3  The log is cut only behind a snapshot that is durable and named by the manifest.
+/// D4  An RDB file of Redis is imported as a whole, into an empty directory only, and is never written.
 /// </summary>
 internal sealed class DataKeeper : IDisposable
 {
@@ -258,9 +260,12 @@ internal sealed class DataKeeper : IDisposable
             RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, Progress);
             foreach (string message in report.Messages)
                 _log.Recovery(message);
+            bool imported = report is { Snapshot: null, Batches: 0 } && TryImport(server);
             Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
             server.Store.Logging = Counter is not null;
             server.Replication.Begin(HasLog ? report.Start : null);
+            if (imported && !Saves.TryTakeNow())
+                throw new GarnetException(ExitKind.Data, "what was imported cannot be kept", "no snapshot of it could be taken", "Look at the messages above; nothing has been kept, the next start imports again");
             if (!server.Replication.IsReplica)
                 server.Store.PauseExpiry(false);
             _loading = false;
@@ -276,6 +281,22 @@ internal sealed class DataKeeper : IDisposable
         {
             server.Fail(new GarnetException(ExitKind.Data, "the data cannot be loaded", e.Message, "Look at the disk, then start again; garnet-server check DIR shows what is sound"));
         }
+    }
+
+    // D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
+    private bool TryImport(Server server)
+    {
+        string path = Path.Combine(_settings.Directory, _settings.SnapshotFile);
+        if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
+            return false;
+        long began = _clock.MonotonicUs;
+        using var file = new RdbFile(path);
+        using var import = new RdbImport(server, file, Progress);
+        import.Run();
+        _log.Imported(path, import.Keys, import.Expired, (_clock.MonotonicUs - began) / 1000);
+        if (import.Skipped > 0)
+            _log.Recovery($"{path} holds {import.Skipped} function libraries or parts of modules, which were left out");
+        return true;
     }
 
     private void Tick()

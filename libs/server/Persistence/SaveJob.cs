@@ -90,6 +90,15 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         TryStart();
     }
 
+    /// <summary>Takes a snapshot before this returns; false if that failed. For the start, where nobody else takes one.</summary>
+    internal bool TryTakeNow()
+    {
+        if (TryStart() == 0)
+            return false;
+        Volatile.Read(ref _thread)?.Join();
+        return !_lastFailed;
+    }
+
     /// <summary>
     /// The snapshot of an orderly stop, taken before this returns. Without a log, save points ask for it whatever it costs; with one, it
     /// is only to spare the next start a long replay, and taken where that is worth more than it costs.

@@ -35,6 +35,24 @@ public sealed class PersistenceTests
     }
 
     [Test]
+    public void A_damaged_log_ends_the_start_with_its_reason_and_exit_code()
+    {
+        using DataServer server = new("--appendfsync always");
+        using (RespConnection connection = server.Connect())
+        {
+            for (int i = 0; i < 100; i++) connection.Call("SET", $"key {i}", "value");
+        }
+        server.Kill();
+        string log = Directory.GetFiles(server.Path, "*.log", SearchOption.AllDirectories).Single(), damaged = "key 50";
+        byte[] bytes = File.ReadAllBytes(log);
+        bytes[bytes.AsSpan().IndexOf(System.Text.Encoding.ASCII.GetBytes(damaged))] ^= 1;
+        File.WriteAllBytes(log, bytes);
+        (int code, string said) = RefusedStart.Run(server.Path);
+        Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
+        Assert.That(said, Does.Contain("aof-on-corruption").And.Not.Contain("Unhandled"));
+    }
+
+    [Test]
     public void Without_a_log_save_points_keep_the_data_over_an_orderly_stop()
     {
         using DataServer server = new("--appendonly no --save \"3600 1000000\"");

@@ -15,13 +15,13 @@ internal sealed class DumpTests
     public void A_value_of_each_kind_and_size_goes_there_and_back([Values("string", "list", "set", "integers", "hash", "sorted set")] string kind, [Values(1, 5, 600, 20_000)] int size)
     {
         using RespConnection redis = Fresh(ServerSide.Redis), ours = Fresh(ServerSide.Ours);
-        foreach (RespConnection side in (RespConnection[])[redis, ours]) Fill(side, kind, size);
-        string wanted = Digest(redis, "k");
-        Assert.That(Digest(ours, "k"), Is.EqualTo(wanted));
+        foreach (RespConnection side in (RespConnection[])[redis, ours]) Values.Fill(side, "k", kind, size);
+        string wanted = Values.Digest(redis, "k");
+        Assert.That(Values.Digest(ours, "k"), Is.EqualTo(wanted));
         Assert.That(Restore(ours, "copy", Dump(redis)), Is.EqualTo("+OK"), "theirs to us");
-        Assert.That(Digest(ours, "copy"), Is.EqualTo(wanted));
+        Assert.That(Values.Digest(ours, "copy"), Is.EqualTo(wanted));
         Assert.That(Restore(redis, "copy", Dump(ours)), Is.EqualTo("+OK"), "ours to them");
-        Assert.That(Digest(redis, "copy"), Is.EqualTo(wanted));
+        Assert.That(Values.Digest(redis, "copy"), Is.EqualTo(wanted));
         Assert.That(ours.Call("OBJECT", "ENCODING", "copy").ToString(), Is.EqualTo(ours.Call("OBJECT", "ENCODING", "k").ToString()));
     }
 
@@ -34,9 +34,9 @@ internal sealed class DumpTests
         {
             foreach (string[] command in same) side.Call(command);
             Assert.That(Restore(side, "copy", payload), Is.EqualTo("+OK"));
-            Assert.That(Digest(side, "copy"), Is.EqualTo(Digest(side, "k")));
+            Assert.That(Values.Digest(side, "copy"), Is.EqualTo(Values.Digest(side, "k")));
         }
-        Assert.That(Digest(ours, "copy"), Is.EqualTo(Digest(redis, "copy")));
+        Assert.That(Values.Digest(ours, "copy"), Is.EqualTo(Values.Digest(redis, "copy")));
     }
 
     [TestCaseSource(nameof(NewForms))]
@@ -46,10 +46,10 @@ internal sealed class DumpTests
         using RespConnection ours = Fresh(ServerSide.Ours);
         foreach (string[] command in same) ours.Call(command);
         Assert.That(Restore(ours, "copy", payload), Is.EqualTo("+OK"));
-        Assert.That(Digest(ours, "copy"), Is.EqualTo(Digest(ours, "k")));
+        Assert.That(Values.Digest(ours, "copy"), Is.EqualTo(Values.Digest(ours, "k")));
         Assert.That(ours.Call("HPEXPIRETIME", "copy", "FIELDS", "2", "f", "g").ToString(), Is.EqualTo(ours.Call("HPEXPIRETIME", "k", "FIELDS", "2", "f", "g").ToString()));
         Assert.That(Restore(ours, "again", Dump(ours, "copy")), Is.EqualTo("+OK"));
-        Assert.That(Digest(ours, "again"), Is.EqualTo(Digest(ours, "k")));
+        Assert.That(Values.Digest(ours, "again"), Is.EqualTo(Values.Digest(ours, "k")));
     }
 
     [Test]
@@ -98,7 +98,7 @@ internal sealed class DumpTests
         foreach (string[] command in commands)
         {
             string wanted = redis.Call(command).ToString(), got = ours.Call(command).ToString();
-            if (command[0] == "PTTL") (wanted, got) = (wanted[..3], got[..3]);
+            if (command[0] == "PTTL" && Math.Abs(long.Parse(wanted[1..], CultureInfo.InvariantCulture) - long.Parse(got[1..], CultureInfo.InvariantCulture)) < 2000) continue;
             Assert.That(got, Is.EqualTo(wanted), string.Join(' ', command.Select(Quoted.Quote)));
         }
     }
@@ -114,43 +114,4 @@ internal sealed class DumpTests
 
     private static string Restore(RespConnection to, string key, byte[] payload, params string[] options) =>
         to.Call(["RESTORE", key, "0", Encoding.Latin1.GetString(payload), .. options]).ToString();
-
-    private static void Fill(RespConnection to, string kind, int size)
-    {
-        var random = new Random(size);
-        if (kind == "string")
-        {
-            to.Call("SET", "k", size == 1 ? "-12345" : new string((char)random.Next(256), size));
-            return;
-        }
-        for (int at = 0; at < size; at += 500)
-        {
-            IEnumerable<int> numbers = Enumerable.Range(at, Math.Min(500, size - at));
-            to.Call([kind switch { "list" => "RPUSH", "hash" => "HSET", "sorted set" => "ZADD", _ => "SADD" }, "k", .. numbers.SelectMany(number => Words(kind, number, random))]);
-        }
-    }
-
-    private static string[] Words(string kind, int number, Random random) => kind switch
-    {
-        "integers" => [$"{number * 977 - 5000}"],
-        "hash" => [$"field {number}", number % 3 == 0 ? $"{number}" : new string('v', random.Next(60))],
-        "sorted set" => [(random.Next(1000) / 8.0).ToString(CultureInfo.InvariantCulture), $"member {number}"],
-        _ => [number % 3 == 0 ? $"{number}" : $"{new string('e', random.Next(40))} {number}"],
-    };
-
-    private static string Digest(RespConnection side, string key)
-    {
-        string type = side.Call("TYPE", key).ToString();
-        RespNode all = type switch
-        {
-            "+string" => side.Call("GET", key),
-            "+list" => side.Call("LRANGE", key, "0", "-1"),
-            "+set" => side.Call("SMEMBERS", key),
-            "+zset" => side.Call("ZRANGE", key, "0", "-1", "WITHSCORES"),
-            _ => side.Call("HGETALL", key),
-        };
-        IEnumerable<string> items = all.Items is null ? [all.ToString()] : all.Items.Select(static item => item.ToString());
-        if (type == "+hash") items = items.Chunk(2).Select(static pair => string.Join('=', pair));
-        return type + string.Join(' ', type is "+set" or "+hash" ? items.Order(StringComparer.Ordinal) : items);
-    }
 }

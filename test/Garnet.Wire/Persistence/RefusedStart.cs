@@ -1,0 +1,23 @@
+using System.Diagnostics;
+
+namespace Garnet.Wire.Persistence;
+
+/// <summary>A start over a data directory that is to end by itself.</summary>
+internal static class RefusedStart
+{
+    /// <summary>Exit code for data that cannot be used.</summary>
+    public const int Data = 65;
+
+    /// <summary>Starts the server and waits for its end: its exit code, and all it said.</summary>
+    public static (int Code, string Said) Run(string directory)
+    {
+        _ = Servers.Ours; // skips with the reason when it is not there
+        string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
+        string[] flags = ["--dir", directory, "--port", "0", "--unixsocket", Path.Combine(directory, "socket")];
+        using Process process = Process.Start(new ProcessStartInfo(program, flags) { RedirectStandardOutput = true, RedirectStandardError = true })!;
+        Task<string> errors = process.StandardError.ReadToEndAsync();
+        string said = process.StandardOutput.ReadToEnd() + errors.Result;
+        process.WaitForExit();
+        return (process.ExitCode, said);
+    }
+}

@@ -1,0 +1,91 @@
+using Garnet.Wire.Persistence;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Rdb;
+
+/// <summary>A dump.rdb of Redis in an empty data directory is taken over at the start: all of it, once, or not at all.</summary>
+[TestFixture]
+internal sealed class RdbImportTests
+{
+    private static readonly int[] Sizes = [1, 5, 600, 20_000];
+
+    [Test]
+    public void What_Redis_saved_is_there_and_stays_there([Values("--appendonly yes", "--appendonly no")] string flags, [Values("yes", "no")] string compression)
+    {
+        using RdbSource source = new($"--rdbcompression {compression}");
+        Dictionary<string, string> wanted = Fill(source);
+        using DataServer server = new(flags);
+        server.Stop();
+        Directory.Delete(server.Path, recursive: true);
+        Directory.CreateDirectory(server.Path);
+        source.SaveTo(server.Path);
+        for (int start = 0; start < 2; start++)
+        {
+            server.Start();
+            using RespConnection ours = server.Connect();
+            foreach ((string key, string digest) in wanted) Assert.That(Values.Digest(ours, key), Is.EqualTo(digest), key);
+            Assert.That(ours.Call("PEXPIRETIME", "string 5").Text, Is.EqualTo("4000000000000"));
+            Assert.That(ours.Call("DBSIZE").Text, Is.EqualTo($"{wanted.Count}"), "what was due is left out");
+            ours.Call("SELECT", "9");
+            Assert.That(ours.Call("GET", "elsewhere").Text, Is.EqualTo("there"));
+            ours.Call("SELECT", "0");
+            if (start == 0) Assert.That(ours.Call("DEL", "string 600").Text, Is.EqualTo("1"), "and is not imported again");
+            wanted.Remove("string 600");
+            if (start == 0 && flags == "--appendonly no") Assert.That(ours.Call("SAVE").ToString(), Is.EqualTo("+OK"));
+            server.Stop();
+        }
+    }
+
+    [Test]
+    public void A_damaged_file_ends_the_start_with_its_reason_and_is_left_as_it_is()
+    {
+        using RdbSource source = new();
+        Fill(source);
+        DirectoryInfo folder = Directory.CreateTempSubdirectory("garnet-rdb-");
+        try
+        {
+            source.SaveTo(folder.FullName);
+            string file = Path.Combine(folder.FullName, "dump.rdb");
+            byte[] bytes = File.ReadAllBytes(file);
+            byte[] changed = [.. bytes];
+            changed[bytes.Length / 2] ^= 1;
+            Refuses(folder, file, changed, "the checksum is wrong");
+            Refuses(folder, file, bytes[..(bytes.Length / 2)], "the checksum is wrong");
+            Refuses(folder, file, [.. bytes[..5], .. "0099"u8, .. bytes[9..]], "it has version 99 of the format");
+            Refuses(folder, file, "not an RDB file"u8.ToArray(), "it does not begin as an RDB file does");
+            Refuses(folder, file, [.. bytes[..^9], 99, .. new byte[8]], "is of type 99, which is not known here"); // no checksum, and an unknown entry in place of the end
+            Refuses(folder, file, [.. bytes[..9], 7, 1, (byte)'m', 0, .. new byte[8]], "the key m is of type 7, which is not known here");
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    private static void Refuses(DirectoryInfo folder, string file, byte[] bytes, string reason)
+    {
+        File.WriteAllBytes(file, bytes);
+        (int code, string said) = RefusedStart.Run(folder.FullName);
+        Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
+        Assert.That(said, Does.Contain(reason));
+        Assert.That(File.ReadAllBytes(file), Is.EqualTo(bytes));
+    }
+
+    private static Dictionary<string, string> Fill(RdbSource source)
+    {
+        using RespConnection redis = source.Connect();
+        var wanted = new Dictionary<string, string>();
+        foreach ((string kind, int size) in Values.Kinds.SelectMany(static kind => Sizes.Select(size => (kind, size))))
+        {
+            Values.Fill(redis, $"{kind} {size}", kind, size);
+            wanted.Add($"{kind} {size}", Values.Digest(redis, $"{kind} {size}"));
+        }
+        redis.Call("PEXPIREAT", "string 5", "4000000000000");
+        redis.Call("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+        redis.Call("SET", "due", "x", "PX", "1");
+        redis.Call("SELECT", "9");
+        redis.Call("SET", "elsewhere", "there");
+        redis.Call("SELECT", "0");
+        return wanted;
+    }
+}
