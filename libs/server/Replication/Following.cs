@@ -139,7 +139,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
-            throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a Redis, have it write an append-only file without preamble (aof-use-rdb-preamble no, BGREWRITEAOF) and send that to this server with redis-cli --pipe");
+            throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a Redis, put its dump.rdb into this server's empty dir and start it");
         if (hello.StartsWith("+REPL ", StringComparison.Ordinal))
             throw new IOException("it speaks another version of the protocol, and this server knows version 1 only: both must be of versions that go together; it answered " + hello);
         throw new IOException("it answered " + hello);
