@@ -15,7 +15,7 @@ public sealed class StrangePeerTests
     private static IEnumerable<TestCaseData> Answers()
     {
         yield return new TestCaseData("HTTP/1.1 400 Bad Request\r\n\r\n", "it answered HTTP/1.1 400").SetArgDisplayNames("a web server");
-        yield return new TestCaseData("-ERR unknown command 'REPL', with args beginning with: 'HELLO' \r\n", "aof-use-rdb-preamble no").SetArgDisplayNames("a Redis");
+        yield return new TestCaseData("-ERR unknown command 'REPL', with args beginning with: 'HELLO' \r\n", "dump.rdb").SetArgDisplayNames("a Redis");
         yield return new TestCaseData($"+REPL 2 {new string('a', 40)}\r\n", "another version of the protocol").SetArgDisplayNames("a later version");
         yield return new TestCaseData("-NOAUTH Authentication required.\r\n", "NOAUTH").SetArgDisplayNames("a password");
         yield return new TestCaseData(new string('x', 5000), "its reply does not end").SetArgDisplayNames("an endless line");
