@@ -232,7 +232,7 @@ internal sealed partial class Replication
     // Z4
     private void Promote()
     {
-        bool isTorn = _follower is { IsTorn: true };
+        bool isTorn = _follower is { IsTorn: true }, leadsOn = _follower is null;
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _follower?.Dispose();
@@ -244,7 +244,8 @@ internal sealed partial class Replication
         _follower = null;
         if (hasLog)
         {
-            uint term = Math.Max(Math.Max(at.Term, _term), TermOnDisk) + 1;
+            uint last = Math.Max(Math.Max(at.Term, _term), TermOnDisk);
+            uint term = leadsOn ? Terms.AfterStart(last) : Terms.AfterPromotion(last);
             Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
         }
         else if (_server.Keeper?.Counter is { } counter)

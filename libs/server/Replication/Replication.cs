@@ -121,9 +121,9 @@ internal sealed partial class Replication : IShipper, IDisposable
         }
 
         if (start is not null)
-            Lead(start with { Term = Math.Max(start.Term, TermOnDisk + 1) }); // Z8
+            Lead(start with { Term = Math.Max(start.Term, Terms.AfterStart(TermOnDisk)) }); // Z8
         else if (_server.Keeper is not null)
-            _term = TermOnDisk + 1; // of the log in memory that the first replica asks for
+            _term = Terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
     }
 
     /// <summary>REPLICAOF: from now on this server is that one's replica. False if it is already.</summary>
