@@ -232,7 +232,7 @@ internal sealed partial class Replication
     // Z4
     private void Promote()
     {
-        bool isTorn = _follower is { IsTorn: true };
+        bool isTorn = _follower is { IsTorn: true }, leadsOn = _follower is null;
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _follower?.Dispose();
@@ -244,9 +244,9 @@ internal sealed partial class Replication
         _follower = null;
         if (hasLog)
         {
-            uint term = Math.Max(Math.Max(at.Term, _term), _server.Keeper?.Files.Manifest.Term ?? 0) + 1;
+            uint last = Math.Max(Math.Max(at.Term, _term), TermOnDisk);
+            uint term = leadsOn ? Terms.AfterStart(last) : Terms.AfterPromotion(last);
             Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
-            _terms.Add(term, at.Batch + 1);
         }
         else if (_server.Keeper?.Counter is { } counter)
         {
@@ -264,6 +264,9 @@ internal sealed partial class Replication
         Log.Promoted(_term, at.ToString());
     }
 
+    // 0 = nobody has led here yet.
+    private uint TermOnDisk => _server.Keeper?.Files.Manifest.Term ?? 0;
+
     private void Lead(AofStart start)
     {
         // Where there is nothing to go on from, the chain begins with a number of its own: two empty histories are not one.
@@ -276,6 +279,7 @@ internal sealed partial class Replication
 
         Node.RaiseTerm(start.Term);
         _term = start.Term;
+        _terms.Add(start.Term, start.LastBatch + 1);
         Node.Lead(start);
         if (isLater)
             Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written

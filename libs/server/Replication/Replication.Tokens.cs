@@ -5,7 +5,7 @@ namespace Garnet.Server.Replication;
 /// <summary>Places in the history as one number: for tools that know offsets, and for tokens.</summary>
 internal sealed partial class Replication
 {
-    private const int BatchBits = 44; // 500 years of 1,000 batches a second, and terms up to 512 are exact in a double
+    private const int BatchBits = 40; // more batches than that overflow into terms that no promotion takes
 
     /// <summary>Where this server stands, as one number: a larger one is a superset in the same history, and a later history. 0 while a replica's data is coming in: a Sentinel chooses by it.</summary>
     internal long Offset =>

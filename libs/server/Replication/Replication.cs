@@ -19,6 +19,8 @@ namespace Garnet.Server.Replication;
 /// Z3  A replica's store is changed by its follower only.
 /// Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch, which is empty
 ///     and tells replicas of it.
+/// Z8  A start as a primary is a new term too: what this server wrote before, and its disk did not keep, may be on replicas, and
+///     nothing written now may have the same name.
 /// </summary>
 internal sealed partial class Replication : IShipper, IDisposable
 {
@@ -119,7 +121,9 @@ internal sealed partial class Replication : IShipper, IDisposable
         }
 
         if (start is not null)
-            Lead(start.WasReceived ? start with { Term = start.Term + 1 } : start);
+            Lead(start with { Term = Math.Max(start.Term, Terms.AfterStart(TermOnDisk)) }); // Z8
+        else if (_server.Keeper is not null)
+            _term = Terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
     }
 
     /// <summary>REPLICAOF: from now on this server is that one's replica. False if it is already.</summary>

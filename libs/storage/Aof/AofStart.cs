@@ -13,9 +13,6 @@ public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> La
     /// <summary>Term of <see cref="LastBatch"/>; 0 = not known, then no replica can go on from there.</summary>
     public uint LastTerm { get; init; }
 
-    /// <summary>True if that batch came from a primary: a server that goes on by itself does so in a new term.</summary>
-    public bool WasReceived { get; init; }
-
     /// <summary>Behind which earlier batch nothing but empty ones came; null if that is not known, or not so.</summary>
     public LogPosition? Filled { get; init; }
 

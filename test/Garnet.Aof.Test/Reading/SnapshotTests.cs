@@ -101,6 +101,7 @@ public sealed class SnapshotTests
     {
         SimulatedDisk disk = ReplayTests.Log(sublogs, 6, out workload, out last);
         using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
+        directory.RaiseTerm(1);
         foreach (ulong batch in new[] { last - 20, last - 5 })
             directory.PublishSnapshot(TestSnapshots.Write(disk, batch, 1, workload.State(batch)), batch);
         return disk;

@@ -88,6 +88,20 @@ public sealed unsafe class AnnouncementTests
         Assert.That(state.Sees(123, state.Point));
     }
 
+    [Test]
+    public void A_store_that_stands_where_it_stood_shows_nothing_to_a_reader_of_an_earlier_batch()
+    {
+        using AppliedState state = new();
+        state.Begin(1, 7, 0);
+        ReadPoint before = state.Point;
+        state.Sketch.Announce(123, 8);
+        state.Publish(1, 8, 0);
+        Assert.That(state.Sees(123, before), Is.False);
+        state.Begin(1, 8, 0); // by another applier: the announcements are gone, the change is there
+        Assert.That(state.Sees(123, before), Is.False);
+        Assert.That(state.Sees(123, state.Point));
+    }
+
     /// <summary>Puts bytes, and shows the key's hash before.</summary>
     private struct Watched : IModify
     {

@@ -31,7 +31,7 @@ public sealed class HandoverTests
         writer.Join();
         ReplicaGroup.AssertSame(primary, replica);
         Assert.That(written, Is.SubsetOf(ReplicaGroup.ContentOf(primary).Keys));
-        Assert.That(primary.Server.Replication.Term, Is.EqualTo(7));
+        Assert.That(primary.Server.Replication.Term, Is.EqualTo(6 * 64));
         Assert.That(left.Server.Replication.Links.Full + right.Server.Replication.Links.Full, Is.EqualTo(1), "only the first time");
         Assert.That(left.Server.Replication.Discards + right.Server.Replication.Discards, Is.Zero);
     }

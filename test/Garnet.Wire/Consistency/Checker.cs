@@ -50,6 +50,7 @@ internal sealed class Checker
         foreach (Write write in _history.Writes)
         {
             int node = Node(write.ToString());
+            if (write.IsLost) continue;
             foreach ((string key, string value) in write.Pairs)
             {
                 _writeOf.Add((key, value), node);
@@ -76,7 +77,7 @@ internal sealed class Checker
                     if (_firstOf.TryGetValue(key, out next)) Edge(reads[i], next);
                     continue;
                 }
-                if (!_writeOf.TryGetValue((key, value), out int write)) return $"{_history.Reads[i]}: nobody has written {key}={value}";
+                if (!_writeOf.TryGetValue((key, value), out int write)) return $"{_history.Reads[i]}: nobody has written {key}={value}, or it was lost";
                 Edge(write, reads[i]);
                 if (_nextOf.TryGetValue((key, value), out next)) Edge(reads[i], next);
             }

@@ -78,6 +78,19 @@ public sealed class CheckerTests
     }
 
     [Test]
+    public void What_was_lost_with_its_server_is_seen_nowhere_and_stands_in_nobodys_way()
+    {
+        var history = new History();
+        Acknowledged(history, ("a", "1"), ("b", "1"));
+        history.Begin(++_now, ("a", "2"), ("b", "2")).IsLost = true;
+        Acknowledged(history, ("a", "3"));
+        Add(history, "one", ("a", "3"), ("b", "1"));
+        Assert.That(Checker.Fault(history), Is.Null);
+        Add(history, "two", ("b", "2"));
+        Assert.That(Checker.Fault(history), Is.Not.Null);
+    }
+
+    [Test]
     public void Nothing_is_seen_that_nobody_wrote() => Refuses(history => Add(history, "one", ("a", "x")));
 
     private void Refuses(Action<History> add)

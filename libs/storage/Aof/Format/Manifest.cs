@@ -30,7 +30,7 @@ public sealed record Manifest
     public required int Lanes { get; init; }
     /// <summary>Sublogs of the log; fixed for the life of the directory.</summary>
     public required int Sublogs { get; init; }
-    /// <summary>The term in which the log goes on.</summary>
+    /// <summary>The last term that somebody was to write in; 0 in a directory in which nobody has led yet.</summary>
     public required uint Term { get; init; }
     /// <summary>The newest snapshot; null = none.</summary>
     public SnapshotName? Snapshot { get; init; }

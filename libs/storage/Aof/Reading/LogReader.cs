@@ -30,8 +30,6 @@ internal sealed class LogReader : IDisposable
     /// <summary>True if the log itself reaches <see cref="LastBatch"/>, so that its chain can go on.</summary>
     public bool Reaches => _cursors.All(cursor => cursor.FileIndex >= 0 && cursor.Next == LastBatch + 1);
     public uint LastTerm => _cursors.Max(static cursor => cursor.LastTerm);
-    /// <summary>True if the last batch came from a primary.</summary>
-    public bool WasReceived => Array.Exists(_cursors, static cursor => cursor.IsReceived);
     public BatchKind Kind => _cursors[0].Part.Header.Kind;
     public LogFailure? Failure { get; private set; }
 

@@ -34,8 +34,6 @@ internal sealed unsafe class SublogCursor : IDisposable
     public ulong Next { get; private set; }
     /// <summary>The last batch that headers seen so far call durable.</summary>
     public ulong Durable { get; private set; }
-    /// <summary>True if the file that holds the last part that counts was written by a replica.</summary>
-    public bool IsReceived => _layout.IsReceived;
     public LogFailure? Failure { get; private set; }
     /// <summary>The part the last <see cref="TryRead"/> found.</summary>
     public LogPart Part;

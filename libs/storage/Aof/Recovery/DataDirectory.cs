@@ -194,10 +194,9 @@ public sealed class DataDirectory : IDisposable
         cut.Apply(reader);
         return new RecoveryReport
         {
-            Start = new AofStart(term, reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
+            Start = new AofStart(Math.Max(term, 1), reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
             {
                 LastTerm = reader.Reaches ? reader.LastTerm : 0,
-                WasReceived = reader.Reaches && reader.WasReceived,
                 Filled = reader.Reaches ? recovery.Filled : null,
             },
             Snapshot = choice.Chosen?.File,

@@ -61,7 +61,7 @@ internal static class ManifestFile
                 $"Ask for 1 to {Manifest.SublogsMax} sublogs.");
         // Odd, for 0 means none to the store.
         ulong seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong))) | 1;
-        return new Manifest { HashSeed = seed, Lanes = layout.Lanes, Sublogs = layout.Sublogs, Term = 1 };
+        return new Manifest { HashSeed = seed, Lanes = layout.Lanes, Sublogs = layout.Sublogs, Term = 0 };
     }
 
     private static GarnetException Refused(IDisk disk, string why) => new(ExitKind.Data,

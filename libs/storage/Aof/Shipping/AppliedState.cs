@@ -90,7 +90,8 @@ public sealed class AppliedState : IDisposable
     /// <summary>The store is another one now, or the same one after a pause; nobody changes it meanwhile.</summary>
     internal void Begin(uint term, ulong number, long sealedUnixUs)
     {
-        if (term != Term || number != Number) Volatile.Write(ref _store, _store + 1);
+        // Also if it stands where it stood: a reader that began before the last batches must not find their announcements gone.
+        Interlocked.Increment(ref _store);
         _sketch.Clear();
         Publish(term, number, sealedUnixUs);
         Volatile.Write(ref _control, 0);

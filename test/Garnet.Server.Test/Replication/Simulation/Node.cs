@@ -69,7 +69,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public void Lead()
     {
         LogPosition at = _recovered?.Position ?? LogPosition.None;
-        uint term = (_recovered?.Term ?? 0) + 1;
+        uint term = Terms.AfterStart(Math.Max(Term, _directory?.Manifest.Term ?? 0));
         if (Follower is { } follower)
         {
             while (follower.Turn())
@@ -79,7 +79,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
             follower.Dispose();
             Follower = null;
             at = Stop();
-            term = Math.Max(Math.Max(at.Term, Term), _directory?.Manifest.Term ?? 0) + 1;
+            term = Terms.AfterPromotion(Math.Max(Math.Max(at.Term, Term), _directory?.Manifest.Term ?? 0));
         }
         uint[] chain = at.IsKnown ? [.. at.Crcs] : [(uint)_random.Next()];
         _directory?.RaiseTerm(term);

@@ -1,0 +1,92 @@
+using System.Globalization;
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Aof.Test.Writing;
+
+namespace Garnet.Server.Test.Replication;
+
+/// <summary>Terms (rule Z8): what a primary wrote and lost has another name than what it writes when it is back.</summary>
+public sealed class TermTests
+{
+    private const int Lost = 20;
+
+    [Test]
+    public void A_primary_that_comes_back_without_the_end_of_its_log_is_in_a_later_term([Values(0, 5)] int kept)
+    {
+        var disk = new MemoryDisk();
+        using var replica = new EmbeddedServer();
+        MemoryDisk left;
+        string token;
+        uint before;
+        using (EmbeddedServer primary = Start(disk))
+        {
+            before = primary.Server.Replication.Term;
+            Write(primary, "kept", kept);
+            left = CopyOf(disk);
+            Follow(replica, primary);
+            token = Write(primary, "lost", Lost);
+            ReplicaGroup.CatchUp(replica, primary);
+        }
+        using EmbeddedServer again = Start(left);
+        Assert.That(again.Server.Replication.Term, Is.GreaterThan(before));
+        Write(again, "new", 2 * Lost); // the numbers of what was lost are taken
+        using (var client = new TestClient(again.Server.Port))
+            Assert.That(client.Call("REPL", "WAIT", token, "0"), Does.StartWith("STALETOKEN"), "what it covers is gone");
+        Follow(replica, again);
+        ReplicaGroup.AssertSame(again, replica);
+        Assert.That(ReplicaGroup.ContentOf(replica), Has.Count.EqualTo(kept + (2 * Lost)));
+        Assert.That(replica.Server.Replication.DiscardedWrites, Is.EqualTo(Lost), "and nobody had to guess how much that was");
+        Assert.That(again.Server.Replication.Links.Divergences, Is.Zero);
+    }
+
+    [Test]
+    public void Every_start_as_a_primary_is_a_term_and_a_replica_goes_on_over_it()
+    {
+        var disk = new MemoryDisk();
+        using var replica = new EmbeddedServer();
+        for (uint life = 1; life <= 4; life++)
+        {
+            using EmbeddedServer primary = Start(disk);
+            Assert.That(primary.Server.Replication.Term, Is.EqualTo(life));
+            Follow(replica, primary);
+            Write(primary, $"life{life}.", 3);
+            ReplicaGroup.AssertSame(primary, replica);
+            Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(life == 1 ? 1 : 0), "only the first time");
+        }
+        Assert.That(replica.Server.Replication.Discards, Is.Zero);
+    }
+
+    private static EmbeddedServer Start(MemoryDisk disk)
+    {
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
+        server.Server.Loaded.Wait();
+        return server;
+    }
+
+    private static void Follow(EmbeddedServer replica, EmbeddedServer primary)
+    {
+        using var client = new TestClient(replica.Server.Port);
+        Assert.That(client.Call("REPLICAOF", "127.0.0.1", primary.Server.Port.ToString(CultureInfo.InvariantCulture)), Is.EqualTo("OK"));
+        ReplicaGroup.CatchUp(replica, primary);
+    }
+
+    // Each in a batch of its own; returns a token that covers them.
+    private static string Write(EmbeddedServer server, string name, int count)
+    {
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < count; i++) Assert.That(client.Call("SET", $"{name}{i}", "v"), Is.EqualTo("OK"));
+        return client.Call("REPL", "TOKEN");
+    }
+
+    private static MemoryDisk CopyOf(MemoryDisk disk)
+    {
+        var copy = new MemoryDisk();
+        foreach (string name in disk.List())
+        {
+            byte[] bytes = disk.Bytes(name);
+            using IDiskFile file = copy.Create(name, bytes.Length);
+            if (bytes.Length > 0) file.Write(0, bytes);
+        }
+        return copy;
+    }
+}
