@@ -1,8 +1,10 @@
 using System.Globalization;
 using System.Text;
+using Garnet.Server.Blocking;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Types.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -22,6 +24,7 @@ internal struct CollectionContent : IExamine
     {
         if (record.Kind == RecordKind.List) return Elements(ref record);
         if (record.Kind == RecordKind.SortedSet) return Ordered(ref record);
+        if (record.Kind == RecordKind.Stream) return Items(ref record);
         EntryForm form = record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair;
         List<string> entries = [];
         for (var walk = default(MemberWalk); walk.Next(ref record, form);)
@@ -40,6 +43,15 @@ internal struct CollectionContent : IExamine
         ListWalk walk = ListWalk.From(ref record, 0);
         while (walk.Next(ref record)) elements.Add(Convert.ToHexString(walk.Span));
         return elements;
+    }
+
+    private static List<string> Items(ref RecordEdit record)
+    {
+        List<string> items = [];
+        using var text = new ReplyBuffer();
+        for (var contents = default(StreamContents); contents.Next(ref record, text.Begin(resp3: false));)
+            items.Add(Encoding.Latin1.GetString(text.Take()).Replace("\r\n", " ", StringComparison.Ordinal));
+        return items;
     }
 
     // Both parts of a sorted set hold the same, and the order is one.

@@ -49,7 +49,7 @@ internal static class CommandCommands
         CommandSpec spec = call.Server.Commands.Specs[id];
         keys = spec.Keys;
         int count = call.Count - first;
-        if (keys.First == 0)
+        if (keys.First == 0 && keys.StreamsFrom == 0)
             failed = call.FailBytes("ERR The command has no key arguments"u8);
         else if (spec.Arity > 0 ? count != spec.Arity : count < -spec.Arity)
             failed = call.FailBytes("ERR Invalid number of arguments specified for command"u8);
@@ -61,6 +61,8 @@ internal static class CommandCommands
     /// <summary>Finds the keys of a command whose name stands at <paramref name="first"/>.</summary>
     internal static bool TryPositions(ref Call call, int first, int count, KeySpec keys, List<int> positions)
     {
+        if (keys.StreamsFrom > 0)
+            return TryStreams(ref call, first, count, keys.StreamsFrom, positions);
         int last = keys.Last < 0 ? count + keys.Last : keys.Last;
         if (keys.CountArg > 0)
         {
@@ -77,6 +79,23 @@ internal static class CommandCommands
         if (all && keys.StoreFrom > 0 && StoreAt(ref call, first + keys.StoreFrom, first + count) is > 0 and int storeAt)
             positions.Add(storeAt);
         return all;
+    }
+
+    private static bool TryStreams(ref Call call, int first, int count, int from, List<int> positions)
+    {
+        (int at, int keys) = StreamKeys(ref call, first + from, first + count);
+        for (int i = 0; i < keys; i++)
+            positions.Add(at + i);
+        return keys > 0;
+    }
+
+    /// <summary>Where the keys behind STREAMS begin, and how many they are; 0 if they cannot be told.</summary>
+    internal static (int First, int Keys) StreamKeys(ref Call call, int from, int end)
+    {
+        while (from < end && !call.Is(from, "STREAMS"u8))
+            from++;
+        int rest = end - from - 1;
+        return rest > 0 && rest % 2 == 0 ? (from + 1, rest / 2) : (0, 0);
     }
 
     // The last STORE counts; what other options name is passed over.

@@ -100,6 +100,13 @@ internal static class CommandReply
 
     private static void WriteKeySpecs(RespWriter to, KeySpec keys)
     {
+        if (keys.StreamsFrom > 0)
+        {
+            to.Array(1);
+            WriteStreamsSpec(to, keys);
+            return;
+        }
+
         if (keys.First == 0)
         {
             to.Array(0);
@@ -119,19 +126,31 @@ internal static class CommandReply
 
     private static void WriteStoreSpec(RespWriter to, int from)
     {
+        WriteKeyword(to, KeySpec.TargetUsage, "STORE", from);
+        WriteSearch(to, "range", [("lastkey", 0), ("keystep", 1), ("limit", 0)]);
+    }
+
+    private static void WriteStreamsSpec(RespWriter to, KeySpec keys)
+    {
+        WriteKeyword(to, keys.Usage, "STREAMS", keys.StreamsFrom);
+        WriteSearch(to, "range", [("lastkey", -1), ("keystep", 1), ("limit", 2)]);
+    }
+
+    // A key spec by a word, up to how the keys are found behind it.
+    private static void WriteKeyword(RespWriter to, string usage, string word, int from)
+    {
         to.Map(3);
         to.Bulk("flags"u8);
-        WriteUsage(to, KeySpec.TargetUsage);
+        WriteUsage(to, usage);
         to.Bulk("begin_search"u8);
         to.Map(2);
         WritePair(to, "type", "keyword");
         to.Bulk("spec"u8);
         to.Map(2);
-        WritePair(to, "keyword", "STORE");
+        WritePair(to, "keyword", word);
         to.Bulk("startfrom"u8);
         to.Int(from);
         to.Bulk("find_keys"u8);
-        WriteSearch(to, "range", [("lastkey", 0), ("keystep", 1), ("limit", 0)]);
     }
 
     private static void WriteKeySpec(RespWriter to, KeySpec keys)

@@ -32,6 +32,9 @@ internal abstract class KeyWait : Parking
     /// <summary>Another key that is written with the one waited for, null for none.</summary>
     internal abstract byte[]? Target { get; }
 
+    /// <summary>True if the key, which holds such a value (or nothing), has what is waited for; its partition is locked.</summary>
+    internal virtual bool IsReady(StoreSession store, in KeyRef key, RecordKind kind) => kind == Kind;
+
     /// <summary>Takes from the key and writes the reply; see <see cref="IPop.Run"/>.</summary>
     internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 

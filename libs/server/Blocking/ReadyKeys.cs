@@ -82,7 +82,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     private void Serve(KeyQueue queue)
     {
         WaitTable waits = reactor.Server.Waits;
-        KeyWait? next = waits.First(queue, RecordKind.None);
+        KeyWait? next = waits.First(queue);
         while (next is not null)
             next = ServeOne(queue, next);
     }
@@ -105,14 +105,15 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
             reactor.Session.Unlock();
             if (takes)
                 HandOver(expected);
-            return takes ? server.Waits.First(queue, expected.Kind) : first;
+            return takes ? server.Waits.First(queue) : first;
         }
     }
 
     private KeyWait? FirstFor(KeyQueue queue, in KeyRef key)
     {
         var look = default(Types.Collections.CountLook);
-        return reactor.Session.Examine(in key, ref look, quiet: true) == Outcome.Done ? reactor.Server.Waits.First(queue, look.Kind) : null;
+        reactor.Session.Examine(in key, ref look, quiet: true);
+        return reactor.Server.Waits.FirstReady(queue, reactor.Session, in key, look.Kind);
     }
 
     private void HandOver(KeyWait wait)

@@ -90,25 +90,34 @@ internal sealed class WaitTable(Server server)
             return Find(shard, database, key, hash);
     }
 
-    /// <summary>The first in the queue whose wait is not over and, if a kind is given, who waits for such a value.</summary>
-    internal KeyWait? First(KeyQueue queue, RecordKind kind)
+    /// <summary>The first in the queue whose wait is not over.</summary>
+    internal KeyWait? First(KeyQueue queue)
     {
         lock (Of(queue.Hash).Gate)
         {
-            for (WaitPlace? place = queue.First; place is not null; place = place.Behind)
-            {
-                if (place.Owner.End == Net.WaitEnd.None && (kind == RecordKind.None || place.Owner.Kind == kind))
-                    return place.Owner;
-            }
+            WaitPlace? place = queue.First;
+            while (place is not null && place.Owner.End != Net.WaitEnd.None)
+                place = place.Behind;
+            return place?.Owner;
+        }
+    }
 
-            return null;
+    /// <summary>The first of them for whom the key, which holds that kind of value, has what is waited for; the key's partition is locked.</summary>
+    internal KeyWait? FirstReady(KeyQueue queue, StoreSession store, in KeyRef key, RecordKind kind)
+    {
+        lock (Of(queue.Hash).Gate)
+        {
+            WaitPlace? place = queue.First;
+            while (place is not null && (place.Owner.End != Net.WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
+                place = place.Behind;
+            return place?.Owner;
         }
     }
 
     /// <summary>A key has changed; under its partition's lock. The queue to serve, null for none.</summary>
     internal unsafe KeyQueue? OnChange(in KeyRef key, KeyChange change)
     {
-        if (change is not (KeyChange.Created or KeyChange.Written))
+        if (change is KeyChange.Retimed or KeyChange.Persisted)
             return null;
         ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
         return Of(hash).Queues == 0 ? null : Queue(server.Store.DatabaseOf(key.Namespace), key.Span, hash);

@@ -15,6 +15,7 @@ using Garnet.Server.Types.HyperLogLogs;
 using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.Sets;
 using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Types.Streams;
 using Garnet.Server.Types.Strings;
 using Garnet.Server.Types.Tags;
 using Tsavorite;
@@ -40,6 +41,9 @@ internal static class Families
         SortedSetCommands.Register(table);
         BlockingSortedSetCommands.Register(table);
         GeoCommands.Register(table);
+        StreamCommands.Register(table);
+        GroupCommands.Register(table);
+        InfoCommands.Register(table);
         KeyCommands.Register(table);
         SortCommands.Register(table);
         DumpCommands.Register(table);
@@ -75,6 +79,8 @@ internal static class Families
         SetCommands.Replay(table);
         ListCommands.Replay(table);
         SortedSetCommands.Replay(table);
+        StreamCommands.Replay(table);
+        GroupCommands.Replay(table);
         KeyCommands.Replay(table);
         return table;
     }

@@ -20,6 +20,12 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>For keys counted by an argument: its index; 0 = keys stand at fixed places.</summary>
     public int CountArg { get; init; }
 
+    /// <summary>The argument from which on STREAMS is looked for: keys are the first half of what is behind it; 0 = keys stand elsewhere.</summary>
+    public int StreamsFrom { get; init; }
+
+    /// <summary>Keys that stand behind the word STREAMS, an id for each behind them.</summary>
+    public static KeySpec BehindStreams(int from) => new(0, 0, 0) { StreamsFrom = from };
+
     /// <summary>How the keys behind the first one are used, if not as that one.</summary>
     public string RestUsage { get; init; } = "";
 

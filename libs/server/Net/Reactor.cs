@@ -97,6 +97,9 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
     internal List<KeyNote> Notes { get; } = [];
 
+    /// <summary>What the running command tells of its changes, one by one, where that is not always the same (its spec says it else).</summary>
+    internal List<KeyEvent?> Told { get; } = [];
+
     /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>
     internal SortedDictionary<byte[], Connection?> Broadcasts { get; } = new(ByteOrder.Comparer);
 

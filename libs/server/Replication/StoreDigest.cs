@@ -1,7 +1,9 @@
 using System.Buffers.Binary;
+using Garnet.Server.Blocking;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Types.Streams;
 using Garnet.Server.Types.Strings;
 using Tsavorite;
 
@@ -109,6 +111,8 @@ internal sealed class StoreDigest
                 SumList(ref record);
             else if (record.Kind == RecordKind.SortedSet)
                 SumSortedSet(ref record);
+            else if (record.Kind == RecordKind.Stream)
+                SumStream(ref record);
             else
                 SumMembers(ref record, record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair);
         }
@@ -128,6 +132,13 @@ internal sealed class StoreDigest
             ListWalk walk = ListWalk.From(ref record, 0);
             while (walk.Next(ref record))
                 Sum = Mix(Sum, XxHash3.Hash(walk.Span));
+        }
+
+        private void SumStream(ref RecordEdit record)
+        {
+            using var text = new ReplyBuffer();
+            for (var contents = default(StreamContents); contents.Next(ref record, text.Begin(resp3: false));)
+                Sum = Mix(Sum, XxHash3.Hash(text.Take()));
         }
 
         private unsafe void SumSortedSet(ref RecordEdit record)

@@ -82,12 +82,21 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     }
 
     /// <inheritdoc/>
-    public void OnFlush(int database) => server.Watches.OnFlush(database);
+    public void OnFlush(int database)
+    {
+        server.Watches.OnFlush(database);
+        OnMany(database, database);
+    }
 
     /// <inheritdoc/>
     public void OnSwap(int first, int second)
     {
         server.Watches.OnSwap(first, second);
+        OnMany(first, second);
+    }
+
+    private void OnMany(int first, int second)
+    {
         if (_awaited && _threadsReactor is { } reactor && reactor.Server == server)
             reactor.Ready.AddAll(first, second);
     }
@@ -104,7 +113,11 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     {
         List<KeyNote> notes = call.Reactor.Notes;
         if (notes.Count == 0)
+        {
+            call.Reactor.Told.Clear();
             return;
+        }
+
         foreach (KeyNote note in notes)
         {
             if (!note.Missed)
@@ -113,6 +126,7 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
 
         server.Events.AfterRun(ref call, spec, failed);
         notes.Clear();
+        call.Reactor.Told.Clear();
     }
 
     /// <summary>Hands on what the commands of a batch changed, if not each has done so.</summary>

@@ -39,6 +39,7 @@ internal sealed class KeyEvents(Server server)
     internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
     {
         List<KeyNote> notes = call.Reactor.Notes;
+        List<KeyEvent?> told = call.Reactor.Told;
         for (int i = 0; i < notes.Count; i++)
         {
             KeyNote note = notes[i];
@@ -51,6 +52,8 @@ internal sealed class KeyEvents(Server server)
                 PublishMove(call.Reactor, spec.Event!, notes[++i], note);
             else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
                 PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
+            else if (i < told.Count)
+                PublishChange(ref call, spec with { Event = told[i] }, note);
             else
                 PublishChange(ref call, spec, note);
         }

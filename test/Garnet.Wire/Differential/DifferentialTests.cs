@@ -80,6 +80,27 @@ internal sealed class DifferentialTests
     }
 
     [Test]
+    public void Random_commands_on_streams_get_the_same_bytes([Values(2, 3)] int protocol, [Values(3, 100)] int nodeEntries)
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
+        StreamStream stream = new(new Random(Seed + protocol + nodeEntries));
+        List<string> differences = [];
+        twins.Differ("CONFIG", "SET", "stream-node-max-entries", nodeEntries.ToString(CultureInfo.InvariantCulture));
+        for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
+        {
+            string? difference = i % ResetEvery == 0 ? null : twins.Differ(stream.Next());
+            if (difference is not null) differences.Add(difference);
+            if (difference is null && i % ResetEvery != 0) continue;
+            twins.Reset();
+            stream.Reset();
+            twins.Differ("SET", "str", "v");
+        }
+        twins.Differ("CONFIG", "SET", "stream-node-max-entries", "100");
+        Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
+    }
+
+    [Test]
     public void Random_transactions_of_two_clients_get_the_same_bytes([Values(2, 3)] int protocol)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");

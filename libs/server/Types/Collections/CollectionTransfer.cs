@@ -7,6 +7,7 @@ using Garnet.Server.Types.Hashes;
 using Garnet.Server.Types.Lists;
 using Garnet.Server.Types.Sets;
 using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Types.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -21,6 +22,8 @@ internal static unsafe class CollectionTransfer
     internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
         StoreSession store = call.Store;
+        if (root.Kind == RecordKind.Stream)
+            return StreamTransfer.Copy(store, in source, in target, in root);
         uint chunks = root.Kind == RecordKind.List ? (uint)Root.Pages(root.Value) : Root.Chunks(root.Value);
         bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
         CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };

@@ -29,6 +29,28 @@ internal static unsafe class VarInt
         return value < 0x80 || TryReadLong(ref at, end, ref value);
     }
 
+    /// <summary>Writes a number of up to 64 bits in one to ten bytes.</summary>
+    internal static byte* WriteLong(byte* to, ulong value)
+    {
+        for (; value >= 0x80; value >>= 7)
+            *to++ = (byte)(value | 0x80);
+        *to = (byte)value;
+        return to + 1;
+    }
+
+    /// <summary>Reads what <see cref="WriteLong"/> wrote and moves on.</summary>
+    internal static ulong ReadLong(ref byte* at)
+    {
+        ulong value = 0;
+        for (int shift = 0; ; shift += 7)
+        {
+            byte next = *at++;
+            value |= (ulong)(next & 0x7F) << shift;
+            if (next < 0x80)
+                return value;
+        }
+    }
+
     private static bool TryReadLong(ref byte* at, byte* end, ref uint value)
     {
         value &= 0x7F;

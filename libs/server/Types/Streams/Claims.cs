@@ -1,0 +1,69 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Resp;
+using Garnet.Server.Net;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>Who is to have an entry.</summary>
+internal readonly record struct ClaimTarget(int Group, int Consumer);
+
+/// <summary>What trying to claim an entry came to.</summary>
+internal enum ClaimResult
+{
+    /// <summary>Nothing has changed.</summary>
+    Left,
+    Claimed,
+    /// <summary>The entry is no more, and is not pending any longer.</summary>
+    Gone,
+    NoMemory,
+}
+
+/// <summary>What XCLAIM and XAUTOCLAIM share.</summary>
+internal static unsafe class Claims
+{
+    internal static ClaimResult Try(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms)
+    {
+        PendingState* pending = StreamGroups.Pending(ref edit, target.Group, id);
+        if (!StreamForm.TryFind(ref edit, id, out _, out _))
+            return StreamGroups.TryAcknowledge(ref edit, target.Group, id) ? ClaimResult.Gone : ClaimResult.Left;
+        if (pending == null)
+            return terms.Forces ? Force(ref edit, target, id, terms) : ClaimResult.Left;
+        if (terms.MinIdleMs > 0 && terms.NowMs - pending->DeliveredMs < terms.MinIdleMs)
+            return ClaimResult.Left;
+        if (!StreamGroups.TryAssign(ref edit, target.Group, target.Consumer, id))
+            return ClaimResult.NoMemory;
+        pending = StreamGroups.OpenPending(ref edit, target.Group, id);
+        pending->DeliveredMs = terms.DeliveredMs;
+        pending->Deliveries = DeliveriesFrom(pending->Deliveries, terms);
+        StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;
+        return ClaimResult.Claimed;
+    }
+
+    internal static void Note(ref ByteQueue to, StreamId id) => to.Append(MemoryMarshal.AsBytes(new ReadOnlySpan<StreamId>(in id)));
+
+    /// <summary>Replies the entries whose ids were noted, or the ids.</summary>
+    internal static void Reply(ref RecordEdit edit, in ByteQueue noted, bool onlyIds, RespWriter to)
+    {
+        StreamIds ids = StreamIds.At(noted.Head, noted.Count / StreamIds.IdBytes);
+        to.Array(ids.Count);
+        for (int i = 0; i < ids.Count; i++)
+        {
+            if (onlyIds)
+                StreamEntry.Reply(ids[i], to);
+            else if (StreamForm.TryFind(ref edit, ids[i], out StreamPage page, out StreamEntry entry))
+                entry.Reply(page, to);
+        }
+    }
+
+    private static ClaimResult Force(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms)
+    {
+        var state = new PendingState { DeliveredMs = terms.DeliveredMs, Deliveries = DeliveriesFrom(1, terms) };
+        if (!StreamGroups.TryDeliver(ref edit, target.Group, target.Consumer, id, state))
+            return ClaimResult.NoMemory;
+        StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;
+        return ClaimResult.Claimed;
+    }
+
+    private static long DeliveriesFrom(long before, in ClaimTerms terms) => terms.Deliveries >= 0 ? terms.Deliveries : terms.OnlyIds ? before : before + 1;
+}

@@ -1,0 +1,158 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>Whether a stream and a group of it are there, and what the group has not read.</summary>
+internal unsafe struct GroupLook : IExamine
+{
+    internal Operands Name;
+
+    internal bool WrongKind;
+    internal bool Found;
+    /// <summary>There is an entry behind the group's last one.</summary>
+    internal bool HasMore;
+
+    public void Look(ref RecordEdit record)
+    {
+        WrongKind = record.Kind != RecordKind.Stream;
+        if (WrongKind)
+            return;
+        Operands.Reader name = Name.Read();
+        name.Next();
+        int group = StreamGroups.Find(ref record, name.Span);
+        Found = group >= 0;
+        if (!Found)
+            return;
+        StreamId last = StreamGroups.State(ref record, group).Last;
+        var state = default(StreamStateLook);
+        state.Look(ref record);
+        HasMore = state.Length > 0 && state.LastEntry > last;
+    }
+}
+
+/// <summary>Replies how much is pending of a group, and for whom (XPENDING without a range).</summary>
+internal unsafe struct PendingSummaryLook : IExamine
+{
+    internal Operands Name;
+    internal RespWriter To;
+
+    internal bool WrongKind;
+    internal bool NoGroup;
+
+    public void Look(ref RecordEdit record)
+    {
+        WrongKind = record.Kind != RecordKind.Stream;
+        if (WrongKind)
+            return;
+        Operands.Reader name = Name.Read();
+        name.Next();
+        int group = StreamGroups.Find(ref record, name.Span);
+        NoGroup = group < 0;
+        if (!NoGroup)
+            Write(ref record, group, To);
+    }
+
+    private static void Write(ref RecordEdit record, int group, RespWriter to)
+    {
+        long pending = StreamGroups.State(ref record, group).Pending;
+        to.Array(4);
+        to.Int(pending);
+        if (pending == 0)
+        {
+            to.Null();
+            to.Null();
+            to.NullArray();
+            return;
+        }
+
+        ulong owner = StreamGroups.Owner(group, -1);
+        PendingPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey first, out _);
+        StreamEntry.Reply(first.Id, to);
+        StreamEntry.Reply(StreamGroups.ByGroup.LastBefore(ref record, new PendingKey(StreamGroups.Owner(group, 0), StreamId.Min)).Id, to);
+        NameTable consumers = StreamGroups.Consumers(ref record, group);
+        int count = 0;
+        for (int i = 0; i < consumers.Count; i++)
+            count += PendingOf(consumers, i) > 0 ? 1 : 0;
+        to.Array(count);
+        for (int i = 0; i < consumers.Count; i++)
+        {
+            if (PendingOf(consumers, i) == 0)
+                continue;
+            to.Array(2);
+            to.Bulk(consumers.Name(consumers.SlotAt(i)));
+            to.BulkInt(PendingOf(consumers, i));
+        }
+    }
+
+    private static long PendingOf(NameTable consumers, int index) => ((ConsumerState*)consumers.State(consumers.SlotAt(index)))->Pending;
+}
+
+/// <summary>Replies what is pending of a group between two ids, for all or one consumer (XPENDING with a range).</summary>
+internal unsafe struct PendingRangeLook : IExamine
+{
+    /// <summary>The group's name, and the consumer's if only that one is meant.</summary>
+    internal Operands Names;
+    internal StreamId From;
+    internal StreamId UpTo;
+    internal long Count;
+    internal long MinIdleMs;
+    internal long NowMs;
+    internal RespWriter To;
+
+    internal bool WrongKind;
+    internal bool NoGroup;
+
+    public void Look(ref RecordEdit record)
+    {
+        WrongKind = record.Kind != RecordKind.Stream;
+        if (WrongKind)
+            return;
+        Operands.Reader names = Names.Read();
+        names.Next();
+        int group = StreamGroups.Find(ref record, names.Span), consumer = -1;
+        NoGroup = group < 0;
+        if (NoGroup)
+            return;
+        if (names.Next() && (consumer = StreamGroups.Consumers(ref record, group).Find(names.Span)) < 0)
+        {
+            To.Array(0);
+            return;
+        }
+
+        // Once to count, once to reply.
+        long found = Walk(ref record, group, consumer, long.MaxValue, null);
+        To.Array((int)found);
+        Walk(ref record, group, consumer, found, To);
+    }
+
+    private readonly long Walk(ref RecordEdit record, int group, int consumer, long max, RespWriter? to)
+    {
+        PendingMap map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
+        ulong owner = StreamGroups.Owner(group, consumer);
+        PendingPlace place = map.Seek(ref record, new PendingKey(owner, From));
+        long found = 0;
+        for (; found < Math.Min(max, Count) && map.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner && key.Id <= UpTo; place.Index++)
+        {
+            PendingState state = *StreamGroups.Pending(ref record, group, key.Id);
+            if (MinIdleMs > 0 && NowMs - state.DeliveredMs < MinIdleMs)
+                continue;
+            found++;
+            if (to != null)
+                Write(ref record, group, key.Id, state, to);
+        }
+
+        return found;
+    }
+
+    private readonly void Write(ref RecordEdit record, int group, StreamId id, in PendingState state, RespWriter to)
+    {
+        to.Array(4);
+        StreamEntry.Reply(id, to);
+        to.Bulk(StreamGroups.Consumers(ref record, group).Name(state.Consumer));
+        to.Int(Math.Max(NowMs - state.DeliveredMs, 0));
+        to.Int(state.Deliveries);
+    }
+}

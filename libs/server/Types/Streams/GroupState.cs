@@ -1,0 +1,45 @@
+using System.Runtime.InteropServices;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>What a group knows beside what is pending.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal struct GroupState
+{
+    internal const int Bytes = 32;
+
+    /// <summary>In <see cref="Read"/>: not known.</summary>
+    internal const long Unknown = -1;
+
+    /// <summary>The last entry that was delivered.</summary>
+    internal StreamId Last;
+    /// <summary>Entries of the stream up to that one, as far as is known.</summary>
+    internal long Read;
+    /// <summary>Entries delivered and not acknowledged.</summary>
+    internal long Pending;
+}
+
+/// <summary>What is known of a consumer.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal struct ConsumerState
+{
+    internal const int Bytes = 24;
+
+    /// <summary>When it last asked for something.</summary>
+    internal long SeenMs;
+    /// <summary>When it last got something, -1 for never.</summary>
+    internal long ActiveMs;
+    internal long Pending;
+}
+
+/// <summary>An entry that was delivered and not acknowledged.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal struct PendingState
+{
+    internal const int Bytes = 20;
+
+    internal long DeliveredMs;
+    internal long Deliveries;
+    /// <summary>The slot of the consumer that has it.</summary>
+    internal int Consumer;
+}

@@ -1,0 +1,314 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Garnet.Common.Faults;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>An entry that was delivered: of which group (and consumer), and its id. Ordered so.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal readonly record struct PendingKey(ulong Owner, StreamId Id)
+{
+    internal const int Bytes = 24;
+
+    public static bool operator <(in PendingKey left, in PendingKey right) => left.Owner != right.Owner ? left.Owner < right.Owner : left.Id < right.Id;
+
+    public static bool operator >(in PendingKey left, in PendingKey right) => right < left;
+}
+
+/// <summary>A place in a <see cref="PendingMap"/>; true until that changes.</summary>
+internal struct PendingPlace
+{
+    internal int Page;
+    internal int Index;
+}
+
+/// <summary>
+/// Keys in order with values of one size, in pages that are chunks: a directory, in a chunk of its own, says which page follows which,
+/// its first key and how many it has. 0-3 pages in use; from 8 on slots: 0-23 first key, 24-27 number of the chunk, 28-31 number of
+/// keys; behind the slots in use stand numbers that were in use once.
+/// D1: no page in use is empty.
+/// </summary>
+internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes)
+{
+    internal const uint Step = 4;
+    private const int PageBytes = 2048, HeaderBytes = 8, SlotBytes = 32, FirstKeys = 4;
+
+    private int EntryBytes => PendingKey.Bytes + valueBytes;
+
+    private int KeysMax => PageBytes / EntryBytes;
+
+    /// <summary>The first place whose key is not smaller.</summary>
+    internal PendingPlace Seek(ref RecordEdit edit, in PendingKey key)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        int page = FindPage(at, key);
+        if (page < 0)
+            return default;
+        return new PendingPlace { Page = page, Index = FindIn(edit.Chunk(NumberOf(at, page), out _), CountOf(at, page), key) };
+    }
+
+    /// <summary>The key at a place and where its value is, to look at; a place behind a page's last key becomes the next page's first. False at the end.</summary>
+    internal bool TryRead(ref RecordEdit edit, ref PendingPlace place, out PendingKey key, out byte* value)
+    {
+        key = default;
+        value = null;
+        byte* at = edit.Chunk(directory, out _);
+        if (at == null)
+            return false;
+        if (place.Page < PagesOf(at) && place.Index >= CountOf(at, place.Page))
+            place = new PendingPlace { Page = place.Page + 1 };
+        if (place.Page >= PagesOf(at))
+            return false;
+        byte* entry = edit.Chunk(NumberOf(at, place.Page), out _) + (place.Index * (long)EntryBytes);
+        key = Unsafe.ReadUnaligned<PendingKey>(entry);
+        value = entry + PendingKey.Bytes;
+        return true;
+    }
+
+    /// <summary>The last key that is smaller; there is one.</summary>
+    internal PendingKey LastBefore(ref RecordEdit edit, in PendingKey key)
+    {
+        PendingPlace place = Seek(ref edit, key);
+        byte* at = edit.Chunk(directory, out _);
+        if (place.Index == 0)
+            place = new PendingPlace { Page = place.Page - 1, Index = CountOf(at, place.Page - 1) };
+        return Unsafe.ReadUnaligned<PendingKey>(edit.Chunk(NumberOf(at, place.Page), out _) + ((place.Index - 1) * (long)EntryBytes));
+    }
+
+    /// <summary>The value of a key, to look at; null if it is not there.</summary>
+    internal byte* Find(ref RecordEdit edit, in PendingKey key)
+    {
+        PendingPlace place = Seek(ref edit, key);
+        return TryRead(ref edit, ref place, out PendingKey found, out byte* value) && found == key ? value : null;
+    }
+
+    /// <summary>The value of a key that is there, to be changed.</summary>
+    internal byte* Open(ref RecordEdit edit, in PendingKey key)
+    {
+        PendingPlace place = Seek(ref edit, key);
+        byte* page = OpenPage(ref edit, place.Page);
+        return page + (place.Index * (long)EntryBytes) + PendingKey.Bytes;
+    }
+
+    /// <summary>Puts a key that is not there; where its value goes, null if there is no memory.</summary>
+    internal byte* TryAdd(ref RecordEdit edit, in PendingKey key)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        int page = FindPage(at, key);
+        if (page < 0)
+            return TryAddPage(ref edit, 0, FirstKeys, key) ? Insert(ref edit, 0, 0, key) : null;
+        int count = CountOf(at, page), index = FindIn(edit.Chunk(NumberOf(at, page), out int bytes), count, key);
+        if (index == count && count >= KeysMax)
+            return TryAddPage(ref edit, page + 1, KeysMax, key) ? Insert(ref edit, page + 1, 0, key) : null;
+        if (count >= KeysMax)
+        {
+            if (!TryDivide(ref edit, page))
+                return null;
+            at = edit.Chunk(directory, out _);
+            int kept = CountOf(at, page);
+            (page, index) = index <= kept ? (page, index) : (page + 1, index - kept);
+            bytes = int.MaxValue; // both halves have room
+        }
+
+        if ((count + 1) * (long)EntryBytes > bytes && edit.WriteChunk(NumberOf(at, page), Math.Min(count * 2, KeysMax) * EntryBytes) == null)
+            return null;
+        return Insert(ref edit, page, index, key);
+    }
+
+    /// <summary>Removes a key; false if it is not there.</summary>
+    internal bool TryRemove(ref RecordEdit edit, in PendingKey key)
+    {
+        PendingPlace place = Seek(ref edit, key);
+        if (!TryRead(ref edit, ref place, out PendingKey found, out _) || found != key)
+            return false;
+        RemoveAt(ref edit, place, 1);
+        return true;
+    }
+
+    /// <summary>Removes all keys from one to another.</summary>
+    internal void RemoveRange(ref RecordEdit edit, in PendingKey from, in PendingKey to)
+    {
+        while (true)
+        {
+            PendingPlace place = Seek(ref edit, from);
+            if (!TryRead(ref edit, ref place, out PendingKey key, out _) || key > to)
+                return;
+            byte* at = edit.Chunk(directory, out _);
+            int count = CountOf(at, place.Page);
+            byte* page = edit.Chunk(NumberOf(at, place.Page), out _);
+            int end = FindIn(page, count, to);
+            if (end < count && Unsafe.ReadUnaligned<PendingKey>(page + (end * (long)EntryBytes)) == to)
+                end++;
+            RemoveAt(ref edit, place, end - place.Index);
+        }
+    }
+
+    private static int PagesOf(byte* at) => at == null ? 0 : *(int*)at;
+
+    private static byte* Slot(byte* at, int page) => at + HeaderBytes + (page * (long)SlotBytes);
+
+    private static uint NumberOf(byte* at, int page) => Unsafe.ReadUnaligned<uint>(Slot(at, page) + PendingKey.Bytes);
+
+    private static int CountOf(byte* at, int page) => Unsafe.ReadUnaligned<int>(Slot(at, page) + PendingKey.Bytes + 4);
+
+    // The last page whose first key is not greater, or the first; -1 if there is none.
+    private static int FindPage(byte* at, in PendingKey key)
+    {
+        int low = 0, high = PagesOf(at);
+        if (high == 0)
+            return -1;
+        while (low < high)
+        {
+            int middle = (low + high) >>> 1;
+            if (Unsafe.ReadUnaligned<PendingKey>(Slot(at, middle)) > key)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+
+        return Math.Max(low - 1, 0);
+    }
+
+    private int FindIn(byte* page, int count, in PendingKey key)
+    {
+        int low = 0, high = count;
+        while (low < high)
+        {
+            int middle = (low + high) >>> 1;
+            if (Unsafe.ReadUnaligned<PendingKey>(page + (middle * (long)EntryBytes)) < key)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+
+        return low;
+    }
+
+    private byte* OpenPage(ref RecordEdit edit, int page)
+    {
+        byte* opened = edit.OpenChunk(NumberOf(edit.Chunk(directory, out _), page), out _);
+        Check.That(opened != null, "D1 every page of the directory is there");
+        return opened;
+    }
+
+    private byte* OpenDirectory(ref RecordEdit edit)
+    {
+        byte* at = edit.OpenChunk(directory, out _);
+        Check.That(at != null, "E4 a directory can be moved");
+        return at;
+    }
+
+    private byte* Insert(ref RecordEdit edit, int page, int index, in PendingKey key)
+    {
+        byte* at = OpenDirectory(ref edit);
+        int count = CountOf(at, page);
+        Unsafe.WriteUnaligned(Slot(at, page) + PendingKey.Bytes + 4, count + 1);
+        if (index == 0)
+            Unsafe.WriteUnaligned(Slot(at, page), key);
+        byte* entry = OpenPage(ref edit, page) + (index * (long)EntryBytes);
+        long tail = (count - index) * (long)EntryBytes;
+        Buffer.MemoryCopy(entry, entry + EntryBytes, tail, tail);
+        Unsafe.WriteUnaligned(entry, key);
+        return entry + PendingKey.Bytes;
+    }
+
+    private void RemoveAt(ref RecordEdit edit, in PendingPlace place, int keys)
+    {
+        byte* at = OpenDirectory(ref edit);
+        int count = CountOf(at, place.Page) - keys;
+        if (count == 0)
+        {
+            RemovePage(ref edit, place.Page);
+            return;
+        }
+
+        byte* page = OpenPage(ref edit, place.Page), from = page + (place.Index * (long)EntryBytes);
+        long tail = (count - place.Index) * (long)EntryBytes;
+        Buffer.MemoryCopy(from + (keys * (long)EntryBytes), from, tail, tail);
+        at = edit.Chunk(directory, out _);
+        Unsafe.WriteUnaligned(Slot(at, place.Page) + PendingKey.Bytes + 4, count);
+        Unsafe.WriteUnaligned(Slot(at, place.Page), Unsafe.ReadUnaligned<PendingKey>(page));
+        if (place.Page > 0 && count + CountOf(at, place.Page - 1) <= KeysMax / 2)
+            Join(ref edit, place.Page - 1);
+    }
+
+    // A page behind that index takes the second half.
+    private bool TryDivide(ref RecordEdit edit, int page)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        int count = CountOf(at, page), kept = count / 2;
+        PendingKey first = Unsafe.ReadUnaligned<PendingKey>(edit.Chunk(NumberOf(at, page), out _) + (kept * (long)EntryBytes));
+        if (!TryAddPage(ref edit, page + 1, KeysMax, first))
+            return false;
+        at = OpenDirectory(ref edit);
+        byte* right = OpenPage(ref edit, page + 1), left = edit.Chunk(NumberOf(at, page), out _);
+        long moved = (count - kept) * (long)EntryBytes;
+        Buffer.MemoryCopy(left + (kept * (long)EntryBytes), right, moved, moved);
+        Unsafe.WriteUnaligned(Slot(at, page) + PendingKey.Bytes + 4, kept);
+        Unsafe.WriteUnaligned(Slot(at, page + 1) + PendingKey.Bytes + 4, count - kept);
+        return true;
+    }
+
+    // The next page's keys go behind those of this one. Without memory for that both stay.
+    private void Join(ref RecordEdit edit, int page)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        int left = CountOf(at, page), right = CountOf(at, page + 1);
+        if (edit.WriteChunk(NumberOf(at, page), KeysMax * EntryBytes) == null)
+        {
+            edit.OutOfMemory = false;
+            return;
+        }
+
+        at = OpenDirectory(ref edit);
+        byte* to = edit.Chunk(NumberOf(at, page), out _), from = edit.Chunk(NumberOf(at, page + 1), out _);
+        Buffer.MemoryCopy(from, to + (left * (long)EntryBytes), right * (long)EntryBytes, right * (long)EntryBytes);
+        Unsafe.WriteUnaligned(Slot(at, page) + PendingKey.Bytes + 4, left + right);
+        RemovePage(ref edit, page + 1);
+    }
+
+    private bool TryAddPage(ref RecordEdit edit, int index, int keys, in PendingKey first)
+    {
+        byte* at = edit.Chunk(directory, out int bytes);
+        int pages = PagesOf(at), known = at == null ? 0 : (bytes - HeaderBytes) / SlotBytes;
+        if (pages == known)
+        {
+            // Room for more slots, each with a fresh number.
+            int more = Math.Max(1, known / 8);
+            byte* grown = edit.WriteChunk(directory, HeaderBytes + ((known + more) * SlotBytes));
+            if (grown == null)
+                return false;
+            if (known == 0)
+                *(long*)grown = 0;
+            for (int i = known; i < known + more; i++)
+                Unsafe.WriteUnaligned(Slot(grown, i) + PendingKey.Bytes, firstPage + ((uint)i * Step));
+        }
+
+        at = edit.Chunk(directory, out _);
+        uint number = NumberOf(at, pages);
+        if (edit.WriteChunk(number, keys * EntryBytes) == null)
+            return false;
+        StreamGroups.RaiseLimit(ref edit, number);
+        at = OpenDirectory(ref edit);
+        long tail = (pages - index) * (long)SlotBytes;
+        Buffer.MemoryCopy(Slot(at, index), Slot(at, index + 1), tail, tail);
+        Unsafe.WriteUnaligned(Slot(at, index), first);
+        Unsafe.WriteUnaligned(Slot(at, index) + PendingKey.Bytes, number);
+        Unsafe.WriteUnaligned(Slot(at, index) + PendingKey.Bytes + 4, 0);
+        *(int*)at = pages + 1;
+        return true;
+    }
+
+    private void RemovePage(ref RecordEdit edit, int page)
+    {
+        byte* at = OpenDirectory(ref edit);
+        uint number = NumberOf(at, page);
+        int pages = PagesOf(at);
+        long tail = (pages - page - 1) * (long)SlotBytes;
+        Buffer.MemoryCopy(Slot(at, page + 1), Slot(at, page), tail, tail);
+        Unsafe.WriteUnaligned(Slot(at, pages - 1) + PendingKey.Bytes, number);
+        *(int*)at = pages - 1;
+        edit.RemoveChunk(number);
+    }
+}

@@ -1,0 +1,86 @@
+using Garnet.Common.Bytes;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>The name of an entry: milliseconds, then a number within them.</summary>
+internal readonly record struct StreamId(ulong Ms, ulong Seq) : IComparable<StreamId>
+{
+    /// <summary>Bytes of the longest text.</summary>
+    internal const int TextBytesMax = 48;
+    private const int ReadBytesMax = 127;
+
+    internal static readonly StreamId Min = default;
+    internal static readonly StreamId Max = new(ulong.MaxValue, ulong.MaxValue);
+
+    internal bool IsZero => (Ms | Seq) == 0;
+
+    /// <summary>The one behind; the smallest behind the greatest.</summary>
+    internal StreamId Next => Seq < ulong.MaxValue ? new StreamId(Ms, Seq + 1) : new StreamId(Ms + 1, 0);
+
+    /// <summary>The one before; the greatest before the smallest.</summary>
+    internal StreamId Previous => Seq > 0 ? new StreamId(Ms, Seq - 1) : new StreamId(Ms - 1, ulong.MaxValue);
+
+    public static bool operator <(StreamId left, StreamId right) => left.CompareTo(right) < 0;
+
+    public static bool operator >(StreamId left, StreamId right) => left.CompareTo(right) > 0;
+
+    public static bool operator <=(StreamId left, StreamId right) => left.CompareTo(right) <= 0;
+
+    public static bool operator >=(StreamId left, StreamId right) => left.CompareTo(right) >= 0;
+
+    public int CompareTo(StreamId other) => Ms != other.Ms ? Ms.CompareTo(other.Ms) : Seq.CompareTo(other.Seq);
+
+    /// <summary>Reads <c>ms</c> or <c>ms-seq</c>; a number that is missing is the one given.</summary>
+    internal static bool TryParse(ReadOnlySpan<byte> text, ulong missingSeq, out StreamId id)
+    {
+        id = default;
+        if (text.Length > ReadBytesMax)
+            return false;
+        int dash = text.IndexOf((byte)'-');
+        ulong seq = missingSeq;
+        if (!TryNumber(dash < 0 ? text : text[..dash], out ulong ms) || (dash >= 0 && !TryNumber(text[(dash + 1)..], out seq)))
+            return false;
+        id = new StreamId(ms, seq);
+        return true;
+    }
+
+    /// <summary>Reads an end of a range: an id, <c>-</c>, <c>+</c>; with a bracket in front the id itself is not meant.</summary>
+    internal static bool TryParseBound(ReadOnlySpan<byte> text, ulong missingSeq, out StreamId id, out bool isExclusive)
+    {
+        isExclusive = text.Length > 1 && text[0] == '(';
+        if (isExclusive)
+            return TryParse(text[1..], missingSeq, out id);
+        id = text.SequenceEqual("+"u8) ? Max : Min;
+        return text.SequenceEqual("+"u8) || text.SequenceEqual("-"u8) || TryParse(text, missingSeq, out id);
+    }
+
+    /// <summary>Writes <c>ms-seq</c>; returns the byte behind it.</summary>
+    internal unsafe byte* Write(byte* to)
+    {
+        to = NumberText.WriteUnsigned(to, Ms);
+        *to++ = (byte)'-';
+        return NumberText.WriteUnsigned(to, Seq);
+    }
+
+    // As strtoull: blanks and a plus in front, and zeros, are allowed.
+    internal static bool TryNumber(ReadOnlySpan<byte> text, out ulong value)
+    {
+        value = 0;
+        int at = 0;
+        while (at < text.Length && text[at] is (byte)' ' or (>= 9 and <= 13))
+            at++;
+        if (at < text.Length && text[at] == '+')
+            at++;
+        if (at == text.Length)
+            return false;
+        for (; at < text.Length; at++)
+        {
+            uint digit = (uint)text[at] - '0';
+            if (digit > 9 || value > (ulong.MaxValue - digit) / 10)
+                return false;
+            value = (value * 10) + digit;
+        }
+
+        return true;
+    }
+}

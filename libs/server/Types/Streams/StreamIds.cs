@@ -1,0 +1,58 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Garnet.Common.Resp;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>Ids for an operation: arguments of a command that have been looked through, or what the log keeps of them (16 bytes each).</summary>
+internal unsafe struct StreamIds
+{
+    internal const int IdBytes = 16;
+
+    private readonly Arg* _args;
+    private readonly byte* _encoded;
+
+    /// <summary>The arguments from <paramref name="first"/> on, all of them ids.</summary>
+    internal StreamIds(Arg* first, int count)
+    {
+        _args = first;
+        Count = count;
+    }
+
+    private StreamIds(byte* encoded, int count)
+    {
+        _encoded = encoded;
+        Count = count;
+    }
+
+    internal int Count { get; }
+
+    internal readonly StreamId this[int index]
+    {
+        get
+        {
+            if (_args == null)
+                return Unsafe.ReadUnaligned<StreamId>(_encoded + (index * (long)IdBytes));
+            StreamId.TryParse(_args[index].Span, 0, out StreamId id);
+            return id;
+        }
+    }
+
+    internal readonly int EncodedBytes => Count * IdBytes;
+
+    internal readonly int Encode(Span<byte> to)
+    {
+        for (int i = 0; i < Count; i++)
+            Unsafe.WriteUnaligned(ref to[i * IdBytes], this[i]);
+        return EncodedBytes;
+    }
+
+    internal static bool TryDecode(ReadOnlySpan<byte> from, out StreamIds ids)
+    {
+        ids = new StreamIds((byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(from)), from.Length / IdBytes);
+        return from.Length % IdBytes == 0;
+    }
+
+    /// <summary>Ids that lie one behind the other, 16 bytes each.</summary>
+    internal static StreamIds At(byte* at, int count) => new(at, count);
+}

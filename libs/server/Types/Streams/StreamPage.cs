@@ -1,0 +1,205 @@
+using System.Runtime.CompilerServices;
+using Garnet.Server.Types.Collections;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>
+/// Entries of a stream in one chunk: 0-1 entries ever written, 2-3 those that are there, 4-7 end of what is in use, 8-23 id of the last
+/// entry ever written, 24-27 first byte of the entries; then the first entry's number of fields, names (length and bytes) and values
+/// (<see cref="StreamText"/>); then the entries, each relative to the one before: a byte (1 deleted, 2 has names of its own, 4 and 8 how
+/// the id follows, the rest a small distance), what is missing of the id, and values only, or number of fields, names and values.
+/// </summary>
+internal readonly unsafe struct StreamPage(byte* at, int bytes)
+{
+    internal const int HeaderBytes = 28, EntriesMax = ushort.MaxValue;
+    private const byte Deleted = 1, OwnNames = 2, IdKind = 12;
+    private const int NextSeq = 0, NearMs = 4, FarMs = 8, AnyId = 12, NearMax = 16, HeadBytesMax = 32;
+
+    internal byte* At => at;
+
+    internal int Bytes => bytes;
+
+    internal int Slots => Unsafe.ReadUnaligned<ushort>(at);
+
+    internal int Live => Unsafe.ReadUnaligned<ushort>(at + 2);
+
+    internal int Used => Unsafe.ReadUnaligned<int>(at + 4);
+
+    internal StreamId Last => Unsafe.ReadUnaligned<StreamId>(at + 8);
+
+    private int FirstOffset => Unsafe.ReadUnaligned<int>(at + 24);
+
+    /// <summary>Bytes that an entry takes at most, and with its names twice if it is a page's first.</summary>
+    internal static long BytesMax(in Operands fields, bool isFirst)
+    {
+        long bytes = HeadBytesMax + StreamText.Slack;
+        for (Operands.Reader reader = fields.Read(); reader.Next();)
+            bytes += reader.Length + StreamText.OverheadMax;
+        return isFirst ? (bytes * 2) + HeaderBytes : bytes;
+    }
+
+    /// <summary>Makes a page of fresh bytes, its first entry to be these fields.</summary>
+    internal static StreamPage Begin(byte* at, int bytes, StreamId first, in Operands fields)
+    {
+        Unsafe.WriteUnaligned(at, 0);
+        Unsafe.WriteUnaligned(at + 8, first);
+        byte* end = VarInt.Write(at + HeaderBytes, (uint)fields.Count / 2);
+        for (Operands.Reader reader = fields.Read(); reader.Next();)
+        {
+            end = VarInt.Write(end, (uint)reader.Length);
+            reader.Span.CopyTo(new Span<byte>(end, reader.Length));
+            end += reader.Length;
+            reader.Next();
+            end = StreamText.Write(end, reader.Span);
+        }
+
+        Unsafe.WriteUnaligned(at + 4, (int)(end - at));
+        Unsafe.WriteUnaligned(at + 24, (int)(end - at));
+        return new StreamPage(at, bytes);
+    }
+
+    /// <summary>Writes an entry behind the last one; there is room, and the id is greater, or the first one.</summary>
+    internal void Append(StreamId id, in Operands fields)
+    {
+        byte* head = at + Used;
+        byte* to = WriteId(head, Last, id);
+        to = HasNamesOf(fields) ? WriteValues(to, fields) : WriteAll(head, to, fields);
+        Unsafe.WriteUnaligned(at, (ushort)(Slots + 1));
+        Unsafe.WriteUnaligned(at + 2, (ushort)(Live + 1));
+        Unsafe.WriteUnaligned(at + 4, (int)(to - at));
+        Unsafe.WriteUnaligned(at + 8, id);
+    }
+
+    /// <summary>A place before the first entry.</summary>
+    internal StreamEntry Before(StreamId first) => new() { Id = first, Next = at + FirstOffset };
+
+    /// <summary>Goes to the next entry, there or deleted; false at the end.</summary>
+    internal bool Step(ref StreamEntry entry)
+    {
+        byte* from = entry.Next;
+        if (from >= at + Used)
+            return false;
+        entry.Head = from;
+        byte head = *from++;
+        from = ReadId(from, head, ref entry.Id);
+        entry.HasOwnNames = (head & OwnNames) != 0;
+        uint fields = 0;
+        if (entry.HasOwnNames)
+            VarInt.TryRead(ref from, (byte*)nuint.MaxValue, out fields);
+        else
+            fields = NamesCount(out _);
+        entry.Fields = (int)fields;
+        entry.Values = from;
+        for (uint texts = entry.HasOwnNames ? fields * 2 : fields; texts > 0; texts--)
+            from = StreamText.Skip(from);
+        entry.Next = from;
+        return true;
+    }
+
+    /// <summary>True if the entry is there.</summary>
+    internal static bool IsLive(in StreamEntry entry) => (*entry.Head & Deleted) == 0;
+
+    /// <summary>Marks an entry of this page, which may be changed, as deleted.</summary>
+    internal void Delete(int offset)
+    {
+        at[offset] |= Deleted;
+        Unsafe.WriteUnaligned(at + 2, (ushort)(Live - 1));
+    }
+
+    /// <summary>Number of the first entry's fields, and where they begin.</summary>
+    internal uint NamesCount(out byte* names)
+    {
+        names = at + HeaderBytes;
+        VarInt.TryRead(ref names, (byte*)nuint.MaxValue, out uint count);
+        return count;
+    }
+
+    private bool HasNamesOf(in Operands fields)
+    {
+        uint count = NamesCount(out byte* name);
+        if (count != (uint)fields.Count / 2)
+            return false;
+        for (Operands.Reader reader = fields.Read(); reader.Next(); reader.Next())
+        {
+            VarInt.TryRead(ref name, (byte*)nuint.MaxValue, out uint length);
+            if (length != (uint)reader.Length || !reader.Span.SequenceEqual(new ReadOnlySpan<byte>(name, (int)length)))
+                return false;
+            name = StreamText.Skip(name + length);
+        }
+
+        return true;
+    }
+
+    private byte* WriteValues(byte* to, in Operands fields)
+    {
+        NamesCount(out byte* first);
+        for (Operands.Reader reader = fields.Read(); reader.Next();)
+        {
+            VarInt.TryRead(ref first, (byte*)nuint.MaxValue, out uint length);
+            first += length;
+            byte* behind = StreamText.Skip(first);
+            reader.Next();
+            byte* end = StreamText.Write(to, reader.Span);
+            if (end - to > 1 && new ReadOnlySpan<byte>(to, (int)(end - to)).SequenceEqual(new ReadOnlySpan<byte>(first, (int)(behind - first))))
+            {
+                *to = StreamText.Same;
+                end = to + 1;
+            }
+
+            to = end;
+            first = behind;
+        }
+
+        return to;
+    }
+
+    private static byte* WriteAll(byte* head, byte* to, in Operands fields)
+    {
+        *head |= OwnNames;
+        to = VarInt.Write(to, (uint)fields.Count / 2);
+        for (Operands.Reader reader = fields.Read(); reader.Next();)
+            to = StreamText.Write(to, reader.Span);
+        return to;
+    }
+
+    private static byte* WriteId(byte* head, StreamId before, StreamId id)
+    {
+        ulong distance = id.Ms - before.Ms;
+        if (distance == 0 && id.Seq == before.Seq + 1)
+        {
+            *head = NextSeq;
+            return head + 1;
+        }
+
+        if (distance is > 0 and <= NearMax && id.Seq == 0)
+        {
+            *head = (byte)(NearMs | ((distance - 1) << 4));
+            return head + 1;
+        }
+
+        bool isFar = distance > 0 && id.Seq == 0;
+        *head = (byte)(isFar ? FarMs : AnyId);
+        byte* to = VarInt.WriteLong(head + 1, distance);
+        return isFar ? to : VarInt.WriteLong(to, distance == 0 ? id.Seq - before.Seq : id.Seq);
+    }
+
+    private static byte* ReadId(byte* from, byte head, ref StreamId id)
+    {
+        int kind = head & IdKind;
+        if (kind == NextSeq)
+        {
+            id = new StreamId(id.Ms, id.Seq + 1);
+            return from;
+        }
+
+        if (kind == NearMs)
+        {
+            id = new StreamId(id.Ms + (ulong)(head >> 4) + 1, 0);
+            return from;
+        }
+
+        ulong distance = VarInt.ReadLong(ref from), seq = kind == FarMs ? 0 : VarInt.ReadLong(ref from);
+        id = new StreamId(id.Ms + distance, distance == 0 ? id.Seq + seq : seq);
+        return from;
+    }
+}

@@ -1,0 +1,47 @@
+using Garnet.Server.Keys;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>Copies a stream to another key, part by part as it is. Both partitions are locked by the session.</summary>
+internal static unsafe class StreamTransfer
+{
+    /// <summary>Copies; what stood under the target is gone.</summary>
+    internal static Outcome Copy(StoreSession store, in KeyRef source, in KeyRef target, in PutRecord root)
+    {
+        var delete = default(DeleteKey);
+        store.Modify(in target, ref delete);
+        var piece = new StreamPiece { Number = StreamPiece.Root, Bytes = root.Value, Length = root.Length };
+        Outcome outcome = store.Edit(in target, ref piece);
+        uint limit = ((StreamHeader*)root.Value)->Limit;
+        for (uint i = 0; i < limit * 2 && outcome == Outcome.Done; i++)
+        {
+            var look = new PieceLook { Number = (i >> 1) | ((i & 1) * RecordEdit.SecondSet) };
+            store.Examine(in source, ref look, quiet: true);
+            if (look.Bytes == null)
+                continue;
+            piece = new StreamPiece { Number = look.Number, Bytes = look.Bytes, Length = look.Length };
+            outcome = store.Edit(in target, ref piece);
+        }
+
+        if (outcome != Outcome.Done)
+        {
+            store.Modify(in target, ref delete);
+            return outcome;
+        }
+
+        var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
+        store.Modify(in target, ref expiry);
+        return Outcome.Done;
+    }
+
+    // Where a chunk is: true until the source is changed.
+    private struct PieceLook : IExamine
+    {
+        internal uint Number;
+        internal byte* Bytes;
+        internal int Length;
+
+        public void Look(ref RecordEdit record) => Bytes = record.Chunk(Number, out Length);
+    }
+}

@@ -1,0 +1,119 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
+using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>
+/// A read that waits for one of its streams to have more. Unlike what waits for lists it takes nothing from the others, and one that
+/// reads for a group is also answered, with an error, once stream or group is gone.
+/// </summary>
+internal sealed unsafe class StreamWait : KeyWait
+{
+    private readonly byte[][] _keys;
+    // What each key is read behind; null for a group.
+    private readonly StreamId[]? _after;
+    private readonly byte[] _group = [];
+    private readonly byte[] _consumer = [];
+    private readonly long _max;
+    private readonly bool _noAck;
+
+    private StreamWait(ref Call call, in ReadRequest request, StreamId[]? after)
+    {
+        _keys = new byte[request.Keys][];
+        for (int i = 0; i < request.Keys; i++)
+            _keys[i] = call[request.FirstKey + i].ToArray();
+        _after = after;
+        _max = request.Max;
+        _noAck = request.NoAck;
+        if (!request.IsGroup)
+            return;
+        _group = call[request.GroupAt].ToArray();
+        _consumer = call[request.GroupAt + 1].ToArray();
+    }
+
+    internal override RecordKind Kind => RecordKind.Stream;
+
+    internal override KeyEvent? Event => null;
+
+    internal override byte[]? Target => null;
+
+    internal static StreamWait Of(ref Call call, in ReadRequest request, StreamId[]? after) => new(ref call, request, after) { Client = call.Client };
+
+    internal override bool IsReady(StoreSession store, in KeyRef key, RecordKind kind)
+    {
+        if (_after is not null)
+        {
+            var state = default(StreamStateLook);
+            return kind == RecordKind.Stream && store.Examine(in key, ref state, quiet: true) == Outcome.Done && state.Length > 0 && state.LastEntry > AfterOf(key);
+        }
+
+        GroupLook look = Look(store, key);
+        return !look.Found || look.HasMore;
+    }
+
+    internal override void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    {
+        ref readonly KeyRef key = ref keys[0];
+        var name = new Arg { Bytes = key.Bytes, Length = key.Length };
+        GroupLook look = _after is null ? Look(store, key) : default;
+        if (_after is null && !look.Found)
+        {
+            to.Error(look.WrongKind ? FaultText.Of(Fault.WrongType) : GroupCommands.NoGroupText(key.Span, _group, XReadGroup.Where));
+            return;
+        }
+
+        if (to.Resp3)
+            to.Map(1);
+        else
+            to.Array(1);
+        if (_after is not null)
+        {
+            var read = new ReadBehindLook { To = to, Name = name, After = AfterOf(key), Max = _max };
+            store.Examine(in key, ref read);
+            return;
+        }
+
+        Deliver(store, key, name, to);
+    }
+
+    private void Deliver(StoreSession store, in KeyRef key, in Arg name, RespWriter to)
+    {
+        byte* start = to.Position;
+        fixed (byte* group = _group, consumer = _consumer)
+        {
+            Arg* names = stackalloc Arg[2];
+            names[0] = new Arg { Bytes = group, Length = _group.Length };
+            names[1] = new Arg { Bytes = consumer, Length = _consumer.Length };
+            var read = new GroupRead { Names = new Operands(names, 2), NowMs = store.NowMs, Count = _max, NoAck = _noAck, To = to, Key = name };
+            store.Edit(in key, ref read);
+            if (read.Count > 0)
+                return;
+        }
+
+        to.Position = start - 4; // what it began with: there is no memory to note the delivery
+        to.Error(FaultText.Of(Fault.OutOfMemory));
+    }
+
+    private StreamId AfterOf(in KeyRef key)
+    {
+        int i = 0;
+        while (!key.Span.SequenceEqual(_keys[i]))
+            i++;
+        return _after![i];
+    }
+
+    private GroupLook Look(StoreSession store, in KeyRef key)
+    {
+        fixed (byte* group = _group)
+        {
+            var name = new Arg { Bytes = group, Length = _group.Length };
+            var look = new GroupLook { Name = new Operands(&name, 1) };
+            store.Examine(in key, ref look, quiet: true);
+            return look;
+        }
+    }
+}
