@@ -9,6 +9,7 @@ using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
+using Garnet.Server.Scripting;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
@@ -72,6 +73,7 @@ public sealed class Server : IDisposable
         Tracker = new Tracker(this);
         Watches = new WatchTable(this);
         Waits = new WaitTable(this);
+        ScriptGate = new ScriptGate(this);
         FieldReaper = new FieldReaper(this);
         Events = new KeyEvents(this);
         InspectSettings inspect = settings.Inspect;
@@ -147,6 +149,10 @@ public sealed class Server : IDisposable
     internal Tracker Tracker { get; }
     internal WatchTable Watches { get; }
     internal WaitTable Waits { get; }
+    internal ScriptCache Scripts { get; } = new();
+
+    /// <summary>Turns of reactors and scripts.</summary>
+    internal ScriptGate ScriptGate { get; }
     internal FieldReaper FieldReaper { get; }
     internal KeyEvents Events { get; }
     internal long StartedUnixMs { get; }
@@ -210,6 +216,7 @@ public sealed class Server : IDisposable
         Keeper?.Dispose();
         Store.Dispose();
         Commands.Dispose();
+        ScriptGate.Dispose();
     }
 
     /// <summary>Begins to stop; from any thread, also a reactor's.</summary>
@@ -262,6 +269,21 @@ public sealed class Server : IDisposable
 
     /// <summary>The next client id.</summary>
     internal long NextClientId() => Interlocked.Increment(ref _lastClientId);
+
+    /// <summary>The script or function that runs now; null if none does. From any thread.</summary>
+    internal Running? RunningScript()
+    {
+        foreach (Reactor reactor in _reactors)
+        {
+            if (reactor.Scripts.Running is { } running)
+                return running;
+        }
+
+        return null;
+    }
+
+    /// <summary>True if the script has run for longer than others should wait without a word.</summary>
+    internal bool IsBusyWith(Running running) => Settings.Scripts.BusyMilliseconds is > 0 and var limit && Clock.MonotonicUs - running.BeganUs > limit * 1000;
 
     /// <summary>A connection has gone.</summary>
     internal void ConnectionClosed() => Interlocked.Decrement(ref _clients);

@@ -95,6 +95,12 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void RoleFailed(string why) => Write(LogLevel.Error, 49, $"The role of this server cannot be changed: {why}");
 
+    internal void Script(int level, string text)
+    {
+        LogLevel[] levels = [LogLevel.Trace, LogLevel.Debug, LogLevel.Information, LogLevel.Warning];
+        Write(levels[level], 60, text);
+    }
+
     private void Write(LogLevel level, int id, string text, Exception? error = null)
     {
         if (logger.IsEnabled(level))

@@ -15,6 +15,7 @@ public sealed class ServerSettings
     public PersistenceSettings Persistence { get; } = new();
     public EncodingSettings Encoding { get; } = new();
     public ReplicationSettings Replication { get; } = new();
+    public ScriptSettings Scripts { get; } = new();
 
     /// <summary>Puts every room and the parameters of redis that have no room here into <paramref name="table"/>.</summary>
     public void Register(SettingTable table)
@@ -26,6 +27,7 @@ public sealed class ServerSettings
         table.Add(Persistence);
         table.Add(Encoding);
         table.Add(Replication);
+        table.Add(Scripts);
         ConfigCompatibility.Register(table);
     }
 }

@@ -13,7 +13,7 @@ internal static class CommandReply
         (CommandFlags.PubSub, "pubsub"), (CommandFlags.NoScript, "noscript"), (CommandFlags.Blocking, "blocking"), (CommandFlags.Loading, "loading"),
         (CommandFlags.Stale, "stale"), (CommandFlags.SkipMonitor, "skip_monitor"), (CommandFlags.SkipSlowlog, "skip_slowlog"), (CommandFlags.Asking, "asking"),
         (CommandFlags.Fast, "fast"), (CommandFlags.NoAuth, "no_auth"), (CommandFlags.MayReplicate, "may_replicate"), (CommandFlags.NoMulti, "no_multi"),
-        (CommandFlags.MovableKeys, "movablekeys"), (CommandFlags.AllowBusy, "allow_busy"),
+        (CommandFlags.MovableKeys, "movablekeys"), (CommandFlags.AllowBusy, "allow_busy"), (CommandFlags.NoMandatoryKeys, "no_mandatory_keys"),
     ];
 
     /// <summary>Writes one element of COMMAND INFO.</summary>
@@ -95,6 +95,7 @@ internal static class CommandReply
         Add((spec.Flags & CommandFlags.Admin) != 0 || spec.Categories.Contains("dangerous", StringComparison.Ordinal), "@dangerous");
         Add(spec.Group == "connection" || spec.Categories.Contains("connection", StringComparison.Ordinal), "@connection");
         Add(spec.Group == "transactions", "@transaction");
+        Add(spec.Group == "scripting", "@scripting");
         return [.. names];
     }
 

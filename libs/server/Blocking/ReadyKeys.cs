@@ -64,8 +64,10 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     /// <summary>Serves a key that no command of this reactor has written.</summary>
     internal void ServeNow(KeyQueue queue)
     {
+        reactor.Server.ScriptGate.TryEnter(reactor, patiently: true);
         Add(queue);
         Serve();
+        reactor.Server.ScriptGate.Leave(reactor);
     }
 
     /// <summary>Gives those of this reactor's clients who were served their replies.</summary>

@@ -46,8 +46,8 @@ internal unsafe ref struct Call
     /// <summary>Hash of the bytes of the first key, 0 if the command has none at a fixed place.</summary>
     internal readonly ulong KeyHash => _keyHash;
 
-    /// <summary>False inside a transaction: what would wait answers as things are.</summary>
-    internal readonly bool MayPark => (Client.Gate & Gate.Transaction) == 0;
+    /// <summary>False inside a transaction or a script: what would wait answers as things are.</summary>
+    internal readonly bool MayPark => (Client.Gate & (Gate.Transaction | Gate.Script)) == 0;
 
     /// <summary>When a command that waits gives up, Unix milliseconds: after so many (0 = never), at once where it may not wait.</summary>
     internal readonly long UntilMs(long timeoutMs) => !MayPark ? NowMs : timeoutMs == 0 ? long.MaxValue : NowMs + timeoutMs;

@@ -24,6 +24,8 @@ internal enum CommandFlags
     NoMulti = 1 << 16,
     MovableKeys = 1 << 17,
     AllowBusy = 1 << 18,
+    /// <summary>May have keys, or none.</summary>
+    NoMandatoryKeys = 1 << 19,
     /// <summary>Allowed to a RESP2 client that is subscribed.</summary>
     WhileSubscribed = 1 << 20,
     /// <summary>Has subcommands; runs only to refuse an unknown one.</summary>
@@ -38,4 +40,6 @@ internal enum CommandFlags
     RunsQueue = 1 << 25,
     /// <summary>May touch keys of another database than the connection's.</summary>
     OtherDatabases = 1 << 26,
+    /// <summary>Runs a script or function: it may touch more than the keys it names.</summary>
+    RunsScript = 1 << 27,
 }

@@ -27,12 +27,16 @@ internal sealed unsafe class CommandTable : IDisposable
     private int _get;
     private int _set;
 
+    /// <summary>The number of SHUTDOWN.</summary>
+    internal int Shutdown { get; }
+
     internal CommandTable()
     {
         Add<UnknownCommand>();
         Families.Register(this);
         _get = FindTop("GET"u8);
         _set = FindTop("SET"u8);
+        Shutdown = FindTop("SHUTDOWN"u8);
     }
 
     /// <summary>All specs, by command number; number 0 is no command.</summary>

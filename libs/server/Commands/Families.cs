@@ -5,6 +5,8 @@ using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Rdb;
 using Garnet.Server.Replication;
+using Garnet.Server.Scripting;
+using Garnet.Server.Scripting.Functions;
 using Garnet.Server.Sessions;
 using Garnet.Server.Transactions;
 using Garnet.Server.Types.Bits;
@@ -54,6 +56,8 @@ internal static class Families
         ClientCommands.Register(table);
         PubSubCommands.Register(table);
         TransactionCommands.Register(table);
+        ScriptCommands.Register(table);
+        FunctionCommands.Register(table);
         ServerCommands.Register(table);
         SaveCommands.Register(table);
         ReplicationCommands.Register(table);

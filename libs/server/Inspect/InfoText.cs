@@ -91,8 +91,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("allocator_active", used);
         Field("allocator_resident", rss);
         Size("total_system_memory", total);
-        Size("used_memory_lua", 0);
-        Size("used_memory_scripts", 0);
+        ScriptMemory();
         Size("maxmemory", server.MemoryLimitBytes);
         Field("maxmemory_policy", server.Table.Get("maxmemory-policy") is [var policy, ..] ? policy.Value : "noeviction");
         Field("allocator_frag_ratio", "1.00");
@@ -117,6 +116,24 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("garnet_index_bytes", _store.IndexBytes);
         Field("garnet_huge_pages", _store.HugePages ? 1 : 0);
         Field("garnet_managed_heap_bytes", GC.GetTotalMemory(forceFullCollection: false));
+    }
+
+    // Functions and scripts share the state of a reactor: what both hold stands with the scripts.
+    private void ScriptMemory()
+    {
+        long states = server.Reactors.Sum(static reactor => reactor.Scripts.MemoryBytes);
+        long texts = server.Scripts.MemoryBytes;
+        Size("used_memory_lua", states);
+        Field("used_memory_vm_eval", states);
+        Field("used_memory_scripts_eval", texts);
+        Field("number_of_cached_scripts", server.Scripts.Count);
+        Field("number_of_functions", server.Reactors.Max(static reactor => reactor.Scripts.Functions.FunctionCount));
+        Field("number_of_libraries", server.Reactors.Max(static reactor => reactor.Scripts.Functions.LibraryCount));
+        Field("used_memory_vm_functions", 0);
+        Size("used_memory_vm_total", states);
+        Field("used_memory_functions", 0);
+        Size("used_memory_scripts", texts);
+        Field("garnet_evicted_scripts", server.Scripts.Evicted);
     }
 
     internal void Persistence()

@@ -49,7 +49,7 @@ internal sealed class Monitors
     {
         long us = call.Server.Clock.UnixUs;
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"+{us / 1_000_000}.{us % 1_000_000:000000} [{call.Client.Database} {(call.Client.Peer.IsUnix ? "unix:" : "")}{call.Client.Peer.Remote}]");
+        text.Append(CultureInfo.InvariantCulture, $"+{us / 1_000_000}.{us % 1_000_000:000000} [{call.Client.Database} {Origin(call.Client)}]");
         for (int i = 0; i < call.Count; i++)
         {
             text.Append(" \"");
@@ -61,6 +61,13 @@ internal sealed class Monitors
         }
 
         return Encoding.Latin1.GetBytes(text.Append("\r\n").ToString());
+    }
+
+    private static string Origin(Connection client)
+    {
+        if ((client.Gate & Gate.Script) != 0)
+            return "lua";
+        return client.Peer.IsUnix ? "unix:" + client.Peer.Remote : client.Peer.Remote;
     }
 
     private static void Escape(ReadOnlySpan<byte> bytes, StringBuilder text)

@@ -25,6 +25,8 @@ internal enum Gate : byte
     Tracking = 32,
     /// <summary>Between MULTI and EXEC: commands are queued.</summary>
     Transaction = 64,
+    /// <summary>A script runs for it: nothing waits.</summary>
+    Script = 128,
 }
 
 /// <summary>

@@ -21,6 +21,7 @@ internal sealed unsafe partial class Reactor
             PrefetchRecords(count);
         _guarded = Server.Guarded | Store.Tight | _bigFrame;
         _placed = Server.Replication.Guards;
+        _mayRun = Server.ScriptGate.TryEnter(this);
         long began = Server.Clock.MonotonicUs;
         for (int i = 0; i < count; i++)
         {
@@ -29,9 +30,14 @@ internal sealed unsafe partial class Reactor
                 continue;
             if (client != _current)
                 SwitchTo(client);
-            Execute(client, _frames + i);
+            if (_mayRun)
+                Execute(client, _frames + i);
+            else
+                ExecuteBusy(client, _frames + i);
         }
 
+        if (_mayRun)
+            Server.ScriptGate.Leave(this);
         if (Notes.Count + Broadcasts.Count > 0)
             HandOnChanges();
         Figures.BusyUs += Server.Clock.MonotonicUs - began;

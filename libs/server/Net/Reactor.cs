@@ -4,6 +4,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
+using Garnet.Server.Scripting;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 using Tsavorite;
@@ -46,6 +47,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly CommandEntry* _entries;
     private Connection?[] _slots = new Connection?[16];
     private int _frameCount;
+    private int _readyCount;
     private int _slotCount;
     private long _nextTickMs;
     private volatile bool _stopping;
@@ -62,6 +64,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
+        Scripts = new ScriptHost(this);
         Ready = new ReadyKeys(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
@@ -75,7 +78,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal Store Store { get; }
     internal StoreSession Session { get; }
     internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (Z6)
-    internal RespWriter Out { get; }
+    internal RespWriter Out { get; private set; }
     internal ReactorFigures Figures { get; }
 
     /// <summary>Limits on unsent replies.</summary>
@@ -87,6 +90,9 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>MULTI and EXEC.</summary>
     internal TransactionRun Transactions { get; }
+
+    /// <summary>Scripts and functions.</summary>
+    internal ScriptHost Scripts { get; }
 
     /// <summary>Keys that commands wait for and that have been written.</summary>
     internal ReadyKeys Ready { get; }
@@ -207,6 +213,12 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         if (client.Closed || client.Waiting is not { } waiting)
             return;
+        if (_resumesLater)
+        {
+            Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
+            return;
+        }
+
         SwitchTo(client);
         client.Parked = false;
         nint before = (nint)(Out.Position - client.SegmentStart);
@@ -237,6 +249,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         _receive.Dispose();
         _args.Dispose();
         Transactions.Dispose();
+        Scripts.Dispose();
+        DisposeBusy();
         Ready.Dispose();
         DisposeReplies();
         Session.Dispose();
@@ -245,12 +259,12 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Round()
     {
-        int ready = Transport.Wait(WaitMs());
+        _readyCount = Transport.Wait(WaitMs());
         Session.NowMs = NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
         if (Held.Waits)
             Held.Release();
-        for (int i = 0; i < ready; i++)
+        for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);
         ServeCarried();
         ExecuteBatch();
@@ -319,8 +333,12 @@ internal sealed unsafe partial class Reactor : IDisposable
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
-        if (Index == 0)
+        if (Index == 0 && Server.FieldReaper.IsActive && Server.ScriptGate.TryEnter(this))
+        {
             Server.FieldReaper.Tick(this);
+            Server.ScriptGate.Leave(this);
+        }
+
         if (SlowReaders.AnyOverSoftLimit)
         {
             SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent

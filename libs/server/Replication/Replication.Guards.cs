@@ -54,6 +54,21 @@ internal sealed partial class Replication
         return reply != Reply.Sent;
     }
 
+    /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
+    internal bool IsStale => _isReplica && !Settings.ServesStaleData && _following is not { IsUp: true };
+
+    /// <summary>True if a script that writes must wait, and is made to, because the role is about to change.</summary>
+    internal bool PostponesWrites(ref Call call) => _changes && !_isReplica && Postpone(ref call) == Reply.Postponed;
+
+    /// <summary>Why a script must not write now; null if it may.</summary>
+    internal byte[]? RefusalOfWrite()
+    {
+        if (_isReplica)
+            return "READONLY You can't write against a read only replica."u8.ToArray();
+        bool few = Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite;
+        return few ? "NOREPLICAS Not enough good replicas to write."u8.ToArray() : null;
+    }
+
     /// <summary>Runs a read, or a transaction, so that it sees one state (Z5).</summary>
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
     {
@@ -63,7 +78,7 @@ internal sealed partial class Replication
         if (client.ReadsAnyState)
             return RunAsOf(ref call, entry);
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
-        if (keys.First == 0)
+        if (keys.First == 0 || (entry->Flags & CommandFlags.RunsScript) != 0)
             return RunHeld(ref call, entry);
         (int last, int step) = LastKey(ref call, keys);
         if (last < keys.First)

@@ -73,7 +73,7 @@ internal readonly struct Echo : ICommand
 
 internal readonly struct Auth : ICommand
 {
-    public static CommandSpec Spec => ConnectionCommands.Spec("AUTH", -2, ConnectionCommands.Always | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.SkipSlowlog, "[username] password", "Authenticates the connection.");
+    public static CommandSpec Spec => ConnectionCommands.Spec("AUTH", -2, ConnectionCommands.Always | CommandFlags.AllowBusy | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.SkipSlowlog, "[username] password", "Authenticates the connection.");
 
     public static Reply Run(ref Call call)
     {
@@ -91,7 +91,7 @@ internal readonly struct Auth : ICommand
 /// <summary>HELLO: protocol version, authentication and name in one, all or nothing.</summary>
 internal readonly struct Hello : ICommand
 {
-    public static CommandSpec Spec => ConnectionCommands.Spec("HELLO", -1, ConnectionCommands.Always | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.SkipSlowlog, "[protover [AUTH username password] [SETNAME clientname]]", "Chooses the protocol version and tells about the server.", "6.0.0");
+    public static CommandSpec Spec => ConnectionCommands.Spec("HELLO", -1, ConnectionCommands.Always | CommandFlags.AllowBusy | CommandFlags.NoAuth | CommandFlags.NoScript | CommandFlags.SkipSlowlog, "[protover [AUTH username password] [SETNAME clientname]]", "Chooses the protocol version and tells about the server.", "6.0.0");
 
     public static Reply Run(ref Call call)
     {

@@ -58,7 +58,6 @@ public static class ConfigCompatibility
         shutdown-on-sigint|default|noted|A signal stops the server after the commands that run.
         shutdown-on-sigterm|default|noted|A signal stops the server after the commands that run.
         hide-user-data-from-log|yes|noted|Keys and values never enter the log.
-        busy-reply-threshold lua-time-limit|5000|noted|There are no scripts yet.
         propagation-error-behavior|ignore|noted|A batch that cannot be applied makes the replica synchronize in full.
         extended-redis-compatibility|no|noted|Replies follow redis in any case.
         stop-writes-on-bgsave-error|yes|noted|A failed snapshot does not stop writes: the append-only file has them.

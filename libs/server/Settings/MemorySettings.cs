@@ -22,7 +22,7 @@ public sealed class MemorySettings
         Live = true)]
     public MemoryShare ClientsShare { get; set; } = MemoryShare.None;
 
-    [Setting("databases", "Numbered databases that SELECT can reach.", Unit = SettingUnit.Count, Min = 1, Max = 65536)]
+    [Setting("databases", "Numbered databases that SELECT can reach.", Unit = SettingUnit.Count, Min = 1, Max = 65535)]
     public int Databases { get; set; } = 16;
 
     [Setting("lazyfree-lazy-user-flush", "FLUSHALL and FLUSHDB without a mode free memory in the background.", Live = true)]

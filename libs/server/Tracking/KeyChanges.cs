@@ -57,6 +57,8 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
+        if (server.Store.DatabaseOf(key.Namespace) == NamespaceTable.Reserved)
+            return;
         if (_watching)
             server.Watches.OnChange(key, change);
         if (_awaited && server.Waits.OnChange(key, change) is { } queue)

@@ -147,7 +147,7 @@ internal sealed unsafe class TransactionRun : IDisposable
 
     private static Reach ReachOf(CommandSpec spec)
     {
-        if ((spec.Flags & CommandFlags.OtherDatabases) != 0 || ((spec.Flags & CommandFlags.MovableKeys) != 0 && spec.Keys.CountArg == 0))
+        if ((spec.Flags & (CommandFlags.OtherDatabases | CommandFlags.RunsScript)) != 0 || ((spec.Flags & CommandFlags.MovableKeys) != 0 && spec.Keys.CountArg == 0))
             return Reach.Everything;
         if (spec.Keys.First > 0)
             return Reach.Keys;
@@ -162,10 +162,15 @@ internal sealed unsafe class TransactionRun : IDisposable
 
     private Reply RunLocked(ref Call call, Transaction transaction)
     {
+        bool scripts = (transaction.Queue.Flags & CommandFlags.RunsScript) != 0;
+        if (scripts && !_reactor.Server.ScriptGate.TryTake(_reactor))
+            return _reactor.Scripts.Busy(ref call);
         Lock(call.Client, transaction);
         bool runs = !IsTouched(transaction);
         Reply reply = runs ? RunAll(ref call, transaction.Queue) : Nothing(ref call);
         _session.Unlock();
+        if (scripts)
+            _reactor.Server.ScriptGate.Release(_reactor);
         return reply;
     }
 

@@ -101,6 +101,23 @@ internal sealed class DifferentialTests
     }
 
     [Test]
+    public void Random_scripts_get_the_same_bytes([Values(2, 3)] int protocol)
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
+        ScriptStream stream = new(Seed + protocol);
+        List<string> differences = [];
+        for (int i = 0; i < Count / 4 && differences.Count < DifferencesMax; i++)
+        {
+            if (i % ResetEvery == 0) twins.Reset();
+            if (twins.Differ(stream.Next()) is not { } difference) continue;
+            differences.Add(difference);
+            twins.Reset();
+        }
+        Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
+    }
+
+    [Test]
     public void Random_transactions_of_two_clients_get_the_same_bytes([Values(2, 3)] int protocol)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");

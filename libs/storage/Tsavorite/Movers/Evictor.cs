@@ -38,10 +38,10 @@ internal sealed unsafe class Evictor
 
     private static bool IsRecency(EvictionPolicy policy) => policy is EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru;
 
-    private static bool HasCandidates(Partition* partition, EvictionPolicy policy)
+    private bool HasCandidates(Partition* partition, EvictionPolicy policy)
     {
         for (uint ns = 0; ns < partition->CountsMax; ns++)
-            if ((IsVolatile(policy) ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0) return true;
+            if (!IsReserved(ns) && (IsVolatile(policy) ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0) return true;
         return false;
     }
 
@@ -118,9 +118,12 @@ internal sealed unsafe class Evictor
         if (IndexWord.Frequency(word) != 0) Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word);
     }
 
+    private bool IsReserved(uint ns) => ns < _core.Databases.Length && _core.Databases[ns] == NamespaceTable.Reserved;
+
     private void Evict(Partition* partition, byte* bucket, ulong* slot)
     {
         KeyRef key = _core.KeyOf(_core.Shape->Base + IndexWord.Offset(*slot));
+        if (IsReserved(key.Namespace)) return;
         _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Evicted);
     }
 }

@@ -9,6 +9,8 @@ public sealed unsafe class NamespaceTable
 {
     /// <summary>Most databases a server may have.</summary>
     public const int DatabasesMax = 65_536;
+    /// <summary>A database for what the server keeps for itself: it is not emptied with the others, and nothing in it is evicted.</summary>
+    public const int Reserved = DatabasesMax - 1;
     private const uint IdsMax = 1 << 24;
     private const long RestMs = 10_000;
 
@@ -90,7 +92,7 @@ public sealed unsafe class NamespaceTable
             HideIfMine();
             for (int database = 0; database < Ids.Length; database++)
             {
-                if (Ids[database] != 0) fresh.Add((database, TakeId()));
+                if (Ids[database] != 0 && database != Reserved) fresh.Add((database, TakeId()));
             }
             _core!.Exclusive(ControlOperation.FlushAll, [], () =>
             {

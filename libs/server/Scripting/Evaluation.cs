@@ -1,0 +1,122 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Garnet.Server.Sessions;
+
+namespace Garnet.Server.Scripting;
+
+/// <summary>From a command that runs a script or function to its run: which one, its keys, and whether it may run now.</summary>
+internal static class Evaluation
+{
+    /// <summary>EVAL: the text stands in the command.</summary>
+    internal static Reply ByText(ref Call call, bool isReadOnly)
+    {
+        if (!TryCountKeys(ref call, out int keys, out Reply failed))
+            return failed;
+        ScriptName name = ScriptName.Of(call[1]);
+        Script? script = call.Server.Scripts.Find(name) ?? Load(ref call, name, 1, isLoaded: false, out failed);
+        return script is null ? failed : Run(ref call, script, keys, isReadOnly);
+    }
+
+    /// <summary>EVALSHA: its name stands in the command.</summary>
+    internal static Reply ByName(ref Call call, bool isReadOnly)
+    {
+        if (!TryCountKeys(ref call, out int keys, out Reply failed))
+            return failed;
+        Script? script = ScriptName.TryRead(call[1], out ScriptName name) ? call.Server.Scripts.Find(name) : null;
+        return script is null ? call.FailBytes("NOSCRIPT No matching script. Please use EVAL."u8) : Run(ref call, script, keys, isReadOnly);
+    }
+
+    /// <summary>Reads and compiles the script in an argument and puts it into the cache; null with what was answered.</summary>
+    internal static Script? Load(ref Call call, ScriptName name, int argument, bool isLoaded, out Reply failed)
+    {
+        failed = Reply.Failed;
+        Script? script = Script.Read(name, call[argument], out string error);
+        if (script is null)
+        {
+            call.FailText(error);
+            return null;
+        }
+
+        if (call.Reactor.Scripts.Compile(script, out error) == 0)
+        {
+            call.FailText("ERR Error compiling script (new function): " + error);
+            return null;
+        }
+
+        return call.Server.Scripts.Add(script, isLoaded);
+    }
+
+    /// <summary>The number of keys, the second argument; on false the error has been written.</summary>
+    internal static bool TryCountKeys(ref Call call, out int keys, out Reply failed)
+    {
+        failed = Reply.Sent;
+        keys = 0;
+        if (!call.TryInt64(2, out long count))
+            failed = call.Fail(Fault.NotAnInteger);
+        else if (count > call.Count - 3)
+            failed = call.FailBytes("ERR Number of keys can't be greater than number of args"u8);
+        else if (count < 0)
+            failed = call.FailBytes("ERR Number of keys can't be negative"u8);
+        else
+            keys = (int)count;
+        return failed == Reply.Sent;
+    }
+
+    /// <summary>True if something stands between the script and its run, with what was answered.</summary>
+    internal static bool IsHeldUp(ref Call call, ScriptFlags flags, bool isReadOnly, out Reply reply)
+    {
+        Server server = call.Server;
+        bool declares = (flags & ScriptFlags.HasShebang) != 0;
+        bool writes = !isReadOnly && (flags & ScriptFlags.NoWrites) == 0;
+        reply = Reply.Sent;
+        if (isReadOnly && declares && (flags & ScriptFlags.NoWrites) == 0)
+            reply = call.FailBytes("ERR Can not execute a script with write flag using *_ro command."u8);
+        else if (declares && (flags & ScriptFlags.AllowStale) == 0 && server.Replication.IsStale)
+            reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
+        else if (writes)
+            reply = HoldUpWriter(ref call, flags, declares);
+        return reply != Reply.Sent;
+    }
+
+    private static Reply HoldUpWriter(ref Call call, ScriptFlags flags, bool declares)
+    {
+        Server server = call.Server;
+        if (call.MayPark && server.Pause.Holds(CommandFlags.Write, call.NowMs))
+        {
+            call.Reactor.Park(call.Client, new PausedCommand(server.Pause));
+            return Reply.Postponed;
+        }
+
+        if (call.MayPark && server.Replication.PostponesWrites(ref call))
+            return Reply.Postponed;
+        if (call.MayPark && server.Keeper is { Blocks: true, Trouble: null } keeper && keeper.Refuses(ref call, CommandFlags.Write | CommandFlags.Loading, out Reply full))
+            return full;
+        if (!declares)
+            return Reply.Sent;
+        if (server.Replication.IsReplica)
+            return call.FailBytes("READONLY You can not run script with write flag on readonly replica."u8);
+        if (server.Replication.RefusalOfWrite() is { } refusal)
+            return call.FailBytes(refusal);
+        if (server.Keeper is { Blocks: true, Trouble: { } cause })
+            return call.FailText("MISCONF Errors writing to the AOF file: " + cause);
+        return (flags & ScriptFlags.AllowOom) == 0 && IsTight(ref call)
+            ? call.FailBytes("OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"u8)
+            : Reply.Sent;
+    }
+
+    /// <summary>True if memory is over its limit and no room can be made.</summary>
+    internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Store.EnsureRoom(0);
+
+    private static Reply Run(ref Call call, Script script, int keys, bool isReadOnly)
+    {
+        if (IsHeldUp(ref call, script.Flags, isReadOnly, out Reply reply))
+            return reply;
+        int number = call.Reactor.Scripts.Compile(script, out string error);
+        if (number == 0)
+            return call.FailText("ERR Error compiling script (new function): " + error);
+        if (call.Server.Monitors.Any)
+            call.Server.Monitors.Feed(ref call); // before what it runs
+        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = IsTight(ref call), BeganUs = call.Server.Clock.MonotonicUs };
+        return call.Reactor.Scripts.Run(ref call, number, running, 3, keys);
+    }
+}

@@ -1,0 +1,132 @@
+using System.Runtime.CompilerServices;
+using System.Text;
+
+namespace Garnet.Server.Scripting.Lua;
+
+/// <summary>
+/// The values that a Lua thread hands to a function of ours, and where that puts its results. Nothing here runs a script or
+/// raises an error, as long as the limit of memory is off (L1): tables are read and written raw, numbers are not made strings.
+/// </summary>
+internal readonly unsafe struct LuaStack(nint thread)
+{
+    /// <summary>What stands before an error: see <c>prelude.lua</c>.</summary>
+    internal const nint FailureMark = 1;
+
+    internal nint Thread => thread;
+
+    /// <summary>Values on the stack.</summary>
+    internal int Count => LuaApi.GetTop(thread);
+
+    internal int TypeAt(int index) => LuaApi.TypeOf(thread, index);
+
+    internal bool IsString(int index) => LuaApi.TypeOf(thread, index) == LuaApi.String;
+
+    internal bool IsTable(int index) => LuaApi.TypeOf(thread, index) == LuaApi.Table;
+
+    internal bool IsNumber(int index) => LuaApi.TypeOf(thread, index) == LuaApi.Number;
+
+    /// <summary>The bytes of a value that is a string; they stay where they are while it is on the stack.</summary>
+    internal ReadOnlySpan<byte> Bytes(int index)
+    {
+        byte* at = Pointer(index, out int length);
+        return new ReadOnlySpan<byte>(at, length);
+    }
+
+    internal byte* Pointer(int index, out int length)
+    {
+        nuint bytes;
+        byte* at = LuaApi.ToText(thread, index, &bytes);
+        length = (int)bytes;
+        return at;
+    }
+
+    internal double Number(int index) => LuaApi.ToNumber(thread, index, null);
+
+    internal bool Boolean(int index) => LuaApi.ToBoolean(thread, index) != 0;
+
+    /// <summary>A number, or a string that spells one.</summary>
+    internal bool TryNumber(int index, out double value)
+    {
+        int isNumber;
+        value = LuaApi.ToNumber(thread, index, &isNumber);
+        return isNumber != 0;
+    }
+
+    internal void Push(ReadOnlySpan<byte> text)
+    {
+        fixed (byte* at = text)
+            _ = LuaApi.PushString(thread, at, (nuint)text.Length);
+    }
+
+    internal void Push(string text) => Push(Encoding.UTF8.GetBytes(text));
+
+    internal void Push(double value) => LuaApi.PushNumber(thread, value);
+
+    internal void Push(bool value) => LuaApi.PushBoolean(thread, value ? 1 : 0);
+
+    internal void PushNil() => LuaApi.PushNil(thread);
+
+    internal void PushCopy(int index) => LuaApi.PushCopy(thread, index);
+
+    internal void NewTable(int items, int fields) => LuaApi.CreateTable(thread, items, fields);
+
+    /// <summary>Takes the value on top into a table's item.</summary>
+    internal void SetItem(int table, long index) => LuaApi.RawSetIndex(thread, table, index);
+
+    /// <summary>Takes the key and the value on top into a table.</summary>
+    internal void Set(int table) => LuaApi.RawSet(thread, table);
+
+    /// <summary>Takes the value on top into a field of the table below it.</summary>
+    internal void SetField(ReadOnlySpan<byte> name)
+    {
+        Push(name);
+        PushCopy(-2);
+        Set(-4);
+        Drop(1);
+    }
+
+    /// <summary>Pushes a field of a table; returns its type.</summary>
+    internal int Field(int table, ReadOnlySpan<byte> name)
+    {
+        int at = Absolute(table);
+        Push(name);
+        return LuaApi.RawGet(thread, at);
+    }
+
+    /// <summary>Pushes an item of a table; returns its type.</summary>
+    internal int Item(int table, long index) => LuaApi.RawGetIndex(thread, table, index);
+
+    /// <summary>From the key on top to the next pair of a table; false, with nothing on top, behind the last.</summary>
+    internal bool Next(int table) => LuaApi.Next(thread, table) != 0;
+
+    internal long Length(int index) => (long)LuaApi.RawLength(thread, index);
+
+    /// <summary>Takes the value on top to another place.</summary>
+    internal void Replace(int index)
+    {
+        LuaApi.Copy(thread, -1, index);
+        Drop(1);
+    }
+
+    internal void Drop(int count) => LuaApi.SetTop(thread, -count - 1);
+
+    internal void SetCount(int count) => LuaApi.SetTop(thread, count);
+
+    internal int Absolute(int index) => index > 0 ? index : Count + index + 1;
+
+    /// <summary>Room for so many values more; false if the script has nested too deeply.</summary>
+    internal bool Reserve(int count) => LuaApi.CheckStack(thread, count) != 0;
+
+    /// <summary>Ends the function with an error that has the place of the caller in front.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal int Fail(ReadOnlySpan<byte> text) => Fail(text, isPlaced: true);
+
+    /// <summary>Ends the function with an error.</summary>
+    internal int Fail(ReadOnlySpan<byte> text, bool isPlaced)
+    {
+        LuaApi.PushPointer(thread, FailureMark);
+        Push(text);
+        Push(isPlaced);
+        return 3;
+    }
+}

@@ -1,0 +1,217 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.ExceptionServices;
+using System.Runtime.InteropServices;
+using System.Text;
+using Garnet.Common;
+using Garnet.Common.Faults;
+
+namespace Garnet.Server.Scripting.Lua;
+
+/// <summary>
+/// One native Lua state with the sandbox of <c>prelude.lua</c> in it, used by one thread.
+///
+/// L2  Lua raises errors by a jump to the last protected call. No managed frame may lie between: every call into Lua is protected,
+///     functions of ours return an error as values, which the prelude raises, and a hook lets the library itself raise.
+/// L3  A script sees nothing of the state but what the prelude has put into its globals, and can change none of it.
+/// </summary>
+internal sealed unsafe class LuaState : IDisposable
+{
+    private const int HookEvery = 10_000;
+    // What lies at the bottom of the stack for good.
+    private const int GlobalsAt = 1, HandlerAt = 2, KeysNameAt = 3, ArgsNameAt = 4, EnvironmentAt = 5, LibraryAt = 6, Fixed = 6;
+
+    private readonly nint _thread;
+    private readonly LuaMemory* _memory;
+    private readonly Func<LuaStack, int>[] _functions;
+    private readonly Action _onHook;
+    private GCHandle _self;
+    private ExceptionDispatchInfo? _failure;
+
+    /// <summary>Opens a state whose scripts may call <paramref name="functions"/>, by name.</summary>
+    internal LuaState(long memoryLimit, IReadOnlyList<KeyValuePair<string, Func<LuaStack, int>>> functions, Action onHook)
+    {
+        _functions = [.. functions.Select(static function => function.Value)];
+        _onHook = onHook;
+        _memory = LuaMemory.Open(memoryLimit);
+        _thread = LuaApi.NewState(&LuaMemory.Allocate, _memory);
+        _self = GCHandle.Alloc(this);
+        *(nint*)((byte*)_thread - sizeof(nint)) = GCHandle.ToIntPtr(_self); // threads made later get a copy
+        LuaApi.OpenLibraries(_thread);
+        LoadPrelude(functions);
+        SetHook();
+    }
+
+    /// <summary>The main thread's values.</summary>
+    internal LuaStack Stack => new(_thread);
+
+    /// <summary>Bytes in use.</summary>
+    internal long UsedBytes => _memory->Used;
+
+    /// <summary>Bytes taken from the system for small blocks, in use or not.</summary>
+    internal long ChunkBytes => _memory->Chunked;
+
+    internal long MemoryLimit
+    {
+        set => _memory->Limit = value;
+    }
+
+    /// <summary>Compiles; returns a number to run it by, or 0 with the error.</summary>
+    internal int Compile(ReadOnlySpan<byte> source, bool isLibrary, out string error)
+    {
+        fixed (byte* at = source, name = isLibrary ? "@user_function"u8 : "@user_script"u8, mode = "t"u8)
+        {
+            int status = LuaApi.Load(_thread, at, (nuint)source.Length, name, mode);
+            error = status == LuaApi.Ok ? "" : TakeError().Replace("near <eof>", "near '<eof>'", StringComparison.Ordinal); // as 5.1 says it
+            if (status != LuaApi.Ok)
+                return 0;
+        }
+
+        Stack.PushCopy(isLibrary ? LibraryAt : EnvironmentAt);
+        _ = LuaApi.SetUpvalue(_thread, -2, 1);
+        return LuaApi.Reference(_thread, LuaApi.RegistryIndex);
+    }
+
+    /// <summary>Takes the value on top; returns a number to push it by.</summary>
+    internal static int KeepTop(LuaStack stack) => LuaApi.Reference(stack.Thread, LuaApi.RegistryIndex);
+
+    /// <summary>Pushes what is kept.</summary>
+    internal void PushKept(int number) => Stack.Item(LuaApi.RegistryIndex, number);
+
+    internal void Forget(int number) => LuaApi.Unreference(_thread, LuaApi.RegistryIndex, number);
+
+    /// <summary>Takes the two tables on top as KEYS and ARGV.</summary>
+    internal void SetArguments()
+    {
+        LuaStack stack = Stack;
+        stack.PushCopy(ArgsNameAt);
+        stack.PushCopy(-2);
+        stack.Set(GlobalsAt);
+        stack.PushCopy(KeysNameAt);
+        stack.PushCopy(-3);
+        stack.Set(GlobalsAt);
+        stack.Drop(2);
+    }
+
+    /// <summary>
+    /// Calls the function below its <paramref name="arguments"/>; true with the result on top, or false with the error: a table with
+    /// its text, source and line, or a plain string.
+    /// </summary>
+    internal bool Call(int arguments)
+    {
+        _memory->Off--; // L1
+        int status = LuaApi.ProtectedCall(_thread, arguments, 1, HandlerAt, 0, 0);
+        _memory->Off++;
+        if (_failure is { } failure)
+        {
+            _failure = null;
+            failure.Throw();
+        }
+
+        return status == LuaApi.Ok;
+    }
+
+    /// <summary>Forgets all values but those that stay for good.</summary>
+    internal void Clear() => LuaApi.SetTop(_thread, Fixed);
+
+    /// <summary>Makes the running script end with an error at its next step, whatever it catches; on its thread.</summary>
+    internal static void Kill(nint thread) => LuaApi.SetHook(thread, LuaApi.Raise, LuaApi.CountMask, 1);
+
+    /// <summary>Makes the next script run as long as it is let.</summary>
+    internal void SetHook() => LuaApi.SetHook(_thread, (nint)(delegate* unmanaged[Cdecl]<nint, nint, void>)&OnHook, LuaApi.CountMask, HookEvery);
+
+    /// <summary>True if the state holds more than it may: a function of ours that goes on taking should end.</summary>
+    internal static bool IsFull(LuaStack stack)
+    {
+        LuaMemory* memory = Of(stack.Thread)._memory;
+        return memory->Used > memory->Limit;
+    }
+
+    /// <summary>Frees what no script can reach.</summary>
+    internal void CollectAll() => _ = LuaApi.Collect(_thread, LuaApi.CollectAll, 0, 0);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        LuaApi.Close(_thread);
+        LuaMemory.Close(_memory);
+        _self.Free();
+    }
+
+    [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
+    private static int Invoke(nint thread)
+    {
+        LuaState state = Of(thread);
+        LuaMemory* memory = state._memory;
+        memory->Off++; // L1
+        int results = state.Invoke(new LuaStack(thread));
+        memory->Off--;
+        return results;
+    }
+
+    [UnmanagedCallersOnly(CallConvs = [typeof(CallConvCdecl)])]
+    private static void OnHook(nint thread, nint activation)
+    {
+        LuaState state = Of(thread);
+        state._hooked = thread;
+        state._onHook();
+    }
+
+    private nint _hooked;
+
+    /// <summary>The thread whose hook runs.</summary>
+    internal nint Hooked => _hooked;
+
+    private static LuaState Of(nint thread) => (LuaState)GCHandle.FromIntPtr(*(nint*)((byte*)thread - sizeof(nint))).Target!;
+
+    // An exception must not leave through native frames: it goes on where the script was called.
+    private int Invoke(LuaStack stack)
+    {
+        const int FirstUpvalue = LuaApi.RegistryIndex - 1;
+        try
+        {
+            return _functions[(int)stack.Number(FirstUpvalue)](stack);
+        }
+        catch (Exception e) when (e is GarnetException or IOException or InvalidOperationException)
+        {
+            _failure = ExceptionDispatchInfo.Capture(e);
+            Kill(stack.Thread);
+            return 0;
+        }
+    }
+
+    private string TakeError()
+    {
+        LuaStack stack = Stack;
+        string text = stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : "execution failure";
+        stack.Drop(1);
+        return text;
+    }
+
+    private void LoadPrelude(IReadOnlyList<KeyValuePair<string, Func<LuaStack, int>>> functions)
+    {
+        byte[] source = Resource("prelude.lua");
+        fixed (byte* at = source, name = "=lib"u8, mode = "t"u8)
+            Check.That(LuaApi.Load(_thread, at, (nuint)source.Length, name, mode) == LuaApi.Ok, "L3 the prelude compiles");
+        LuaStack stack = Stack;
+        LuaApi.PushPointer(_thread, LuaStack.FailureMark);
+        stack.NewTable(0, functions.Count);
+        for (int i = 0; i < functions.Count; i++)
+        {
+            stack.Push(functions[i].Key);
+            stack.Push(i);
+            LuaApi.PushFunction(_thread, (nint)(delegate* unmanaged[Cdecl]<nint, int>)&Invoke, 1);
+            stack.Set(-3);
+        }
+
+        int status = LuaApi.ProtectedCall(_thread, 2, Fixed, 0, 0, 0);
+        Check.That(status == LuaApi.Ok, status == LuaApi.Ok ? "" : "L3 the prelude runs: " + TakeError());
+    }
+
+    private static byte[] Resource(string name)
+    {
+        using Stream stream = typeof(LuaState).Assembly.GetManifestResourceStream(name)!;
+        byte[] bytes = new byte[stream.Length];
+        stream.ReadExactly(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,507 @@
+-- The world of a script: Lua 5.1 as scripts for Redis expect it, on top of 5.4, and nothing else. Runs once per state with the
+-- mark of a failed function and the functions of the server; what it returns stays at the bottom of the stack. Source of scripts has
+-- been made 5.4 before it is compiled: whole numbers are floats in it and "a .. b" is __cat2(a, b).
+local FAILED, server = ...
+local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable =
+  type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable
+local tostring, tonumber, pairs, ipairs, load = tostring, tonumber, pairs, ipairs, load
+local format, gsub, find, sub, match, concat = string.format, string.gsub, string.find, string.sub, string.match, table.concat
+local floor, mathtype, unpack, getinfo = math.floor, math.type, table.unpack, debug.getinfo
+local INF = math.huge
+
+-- Errors ------------------------------------------------------------------------------------------------------------------
+
+-- Where the script was, seen from the function that fails in it.
+local function place()
+  for level = 2, 20 do
+    local at = getinfo(level, 'Sl')
+    if not at then return nil end
+    if at.what ~= 'C' and at.source ~= '=lib' then return at end
+  end
+end
+
+local function positioned(text)
+  local at = place()
+  if at then return format('%s:%d: %s', at.short_src, at.currentline, text) end
+  return text
+end
+
+-- What 5.4 says, as 5.1 said it.
+local function older(text)
+  if type(text) ~= 'string' then return text end
+  if find(text, '^lib:%d+: ') then text = positioned((gsub(text, '^lib:%d+: ', ''))) end
+  text = gsub(text, "attempt to ([%a ]-) an? (%a+) value %((%a+) '([^']*)'%)", "attempt to %1 %3 '%4' (a %2 value)")
+  return (gsub(text, 'near <eof>', "near '<eof>'"))
+end
+
+local function fail(text) error(positioned(text), 0) end
+
+local function handler(err)
+  local at = place()
+  if type(err) ~= 'table' then err = { err = 'ERR ' .. tostring(older(err)) } end
+  if at and rawget(err, 'line') == nil then
+    err.source = at.source
+    err.line = at.currentline
+  end
+  return err
+end
+
+-- A function of the server gives its results, or the mark, a text and whether the text wants the place in front.
+local function settle(first, ...)
+  if first ~= FAILED then return first, ... end
+  local text, placed = ...
+  if type(text) == 'string' and placed then text = positioned(text) end
+  error(text, 0)
+end
+
+local function native(name)
+  local raw = server[name]
+  return function(...) return settle(raw(...)) end
+end
+
+-- Tables that cannot be changed ---------------------------------------------------------------------------------------------
+
+local locked = setmetatable({}, { __mode = 'k' })
+local function readonly() fail('Attempt to modify a readonly table') end
+
+local function lock(content, missing)
+  local shown = setmetatable({}, {
+    __index = content,
+    __newindex = readonly,
+    __metatable = false,
+    __pairs = function() return next, content, nil end,
+    __len = function() return #content end,
+  })
+  if missing then setmetatable(content, { __index = missing }) end
+  locked[shown] = content
+  return shown
+end
+
+-- Numbers and texts -----------------------------------------------------------------------------------------------------------
+
+local function text(value)
+  if type(value) == 'number' then return format('%.14g', value) end
+  return tostring(value)
+end
+
+local function number(value, base)
+  if base ~= nil and base ~= 10 then
+    local result = tonumber(type(value) == 'number' and text(value) or value, floor(base))
+    return result and result + 0.0
+  end
+  if type(value) == 'string' and find(value, '[xX].*[pP%.]') then return nil end
+  local result = tonumber(value)
+  return result and result + 0.0
+end
+
+local function whole(value)
+  if type(value) == 'string' then value = tonumber(value) end
+  if type(value) ~= 'number' or mathtype(value) == 'integer' then return value end
+  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return value ~= value and 0 or (value > 0 and math.maxinteger or math.mininteger) end
+  return value >= 0 and floor(value) or -floor(-value)
+end
+
+local function piece(value)
+  local kind = type(value)
+  if kind == 'string' then return value end
+  if kind == 'number' then return format('%.14g', value) end
+  local meta = getmetatable(value)
+  if type(meta) ~= 'table' or rawget(meta, '__concat') == nil then error(positioned('attempt to concatenate a ' .. kind .. ' value'), 0) end
+  return value
+end
+
+local function cat2(a, b)
+  if type(a) ~= 'string' then
+    if type(b) == 'table' then b = piece(b) else a = piece(a) end
+    if type(a) == 'number' then a = piece(a) end
+  end
+  if type(b) ~= 'string' and (type(a) ~= 'table' or type(b) == 'number') then b = piece(b) end
+  return a .. b
+end
+
+local function cat3(a, b, c) return cat2(a, cat2(b, c)) end
+
+local function cats(...)
+  local parts, count, plain = { ... }, select('#', ...), true
+  for i = 1, count do
+    local kind = type(parts[i])
+    if kind == 'number' then parts[i] = format('%.14g', parts[i])
+    elseif kind ~= 'string' then plain = false end
+  end
+  if plain then return concat(parts, '', 1, count) end
+  local result = parts[count]
+  for i = count - 1, 1, -1 do result = cat2(parts[i], result) end
+  return result
+end
+
+-- Texts that spell numbers take part in arithmetic as floats.
+local strings = getmetatable('')
+for name, step in pairs {
+  __add = function(a, b) return a + b end, __sub = function(a, b) return a - b end, __mul = function(a, b) return a * b end,
+  __div = function(a, b) return a / b end, __mod = function(a, b) return a % b end, __pow = function(a, b) return a ^ b end,
+} do
+  strings[name] = function(a, b)
+    local one, other = number(a), number(b)
+    if one == nil or other == nil then
+      local wrong = one == nil and a or b
+      error(positioned('attempt to perform arithmetic on a ' .. type(wrong) .. ' value'), 0)
+    end
+    return step(one, other)
+  end
+end
+strings.__unm = function(a)
+  local one = number(a)
+  if one == nil then error(positioned('attempt to perform arithmetic on a string value'), 0) end
+  return -one
+end
+strings.__idiv, strings.__metatable = nil, false
+
+-- The globals ---------------------------------------------------------------------------------------------------------------
+
+local globals = { _VERSION = 'Lua 5.1' }
+
+globals.assert, globals.error, globals.ipairs, globals.next, globals.pairs = assert, error, ipairs, next, pairs
+globals.rawequal, globals.rawget, globals.select, globals.type, globals.tostring, globals.tonumber = rawequal, rawget, select, type, text, number
+globals.next = function(t, key) return next(locked[t] or t, key) end
+globals.select = function(n, ...) return select(n == '#' and n or whole(n), ...) end
+globals.rawget = function(t, key) return rawget(locked[t] or t, key) end
+globals.tonumber = function(value, base)
+  local kind = type(value)
+  if kind ~= 'number' and kind ~= 'string' then return nil end
+  return number(value, base)
+end
+
+globals.error = function(err, level)
+  level = level and whole(level) or 1
+  if type(err) == 'number' then err = text(err) end
+  if type(err) ~= 'string' or level <= 0 then error(err, 0) end
+  if level == 1 then error(positioned(err), 0) end
+  error(err, level + 1)
+end
+
+globals.rawset = function(t, key, value)
+  if locked[t] then error('Attempt to modify a readonly table', 0) end
+  return rawset(t, key, value)
+end
+
+-- A table without a finalizer, which 5.1 had not for tables.
+globals.setmetatable = function(t, meta)
+  if locked[t] then error('Attempt to modify a readonly table', 0) end
+  if type(meta) ~= 'table' or (rawget(meta, '__gc') == nil and rawget(meta, '__mode') == nil) then return setmetatable(t, meta) end
+  local finalizer = rawget(meta, '__gc')
+  rawset(meta, '__gc', nil)
+  local ok, result = pcall(setmetatable, t, meta)
+  rawset(meta, '__gc', finalizer)
+  if not ok then error(result, 0) end
+  return result
+end
+
+globals.getmetatable = function(value)
+  if type(value) == 'string' then return false end
+  return getmetatable(value)
+end
+
+local function caught(ok, ...)
+  if ok then return true, ... end
+  local err = ...
+  if type(err) == 'table' and not locked[err] then
+    local said = rawget(err, 'err')
+    if type(said) == 'string' then return false, said end
+  end
+  return false, older(err)
+end
+globals.pcall = function(f, ...) return caught(pcall(f, ...)) end
+globals.xpcall = function(f, onError) return xpcall(f, function(err) return onError(older(err)) end) end
+globals.unpack = function(t, i, j)
+  local first, last = i and whole(i) or 1, j and whole(j) or #t
+  if last - first >= 8000 or last - first < -0x1p53 then fail('too many results to unpack') end
+  return unpack(t, first, last)
+end
+
+globals.collectgarbage = function(what)
+  if what == 'count' then return collectgarbage('count') end
+  return 0
+end
+globals.gcinfo = function() return floor(collectgarbage('count')) end
+
+local environment, library
+local translate = server.translate
+local function compile(source, name, target)
+  local ok, result = pcall(settle, translate(source))
+  if not ok then return nil, result end
+  local f, problem = load(result, name or source, 't', target)
+  if not f then return nil, older(problem) end
+  return f
+end
+globals.loadstring = function(source, name)
+  if type(source) ~= 'string' then fail("bad argument #1 to 'loadstring' (string expected, got " .. type(source) .. ')') end
+  return compile(source, name, environment)
+end
+globals.load = function(source, name)
+  if type(source) == 'string' then return compile(source, name, environment) end
+  local parts = {}
+  while true do
+    local part = source()
+    if part == nil or part == '' then break end
+    parts[#parts + 1] = part
+  end
+  return compile(concat(parts), name or '=(load)', environment)
+end
+
+-- Libraries of 5.1 ------------------------------------------------------------------------------------------------------------
+
+local str = {}
+for _, name in ipairs { 'byte', 'char', 'find', 'gmatch', 'gsub', 'len', 'lower', 'match', 'rep', 'reverse', 'sub', 'upper' } do str[name] = string[name] end
+str.gfind = str.gmatch
+local function texts(name)
+  local f = str[name]
+  return function(s, ...)
+    if type(s) == 'number' then s = text(s) end
+    return f(s, ...)
+  end
+end
+for _, name in ipairs { 'find', 'gmatch', 'gsub', 'len', 'lower', 'match', 'reverse', 'upper' } do str[name] = texts(name) end
+str.gfind = str.gmatch
+local string, table = string, table
+str.rep = function(s, n)
+  if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
+  return string.rep(type(s) == 'number' and text(s) or s, whole(n))
+end
+str.sub = function(s, i, j) return string.sub(type(s) == 'number' and text(s) or s, whole(i), j and whole(j) or -1) end
+str.byte = function(s, i, j) return string.byte(type(s) == 'number' and text(s) or s, i and whole(i) or 1, j and whole(j) or (i and whole(i) or 1)) end
+str.char = function(...)
+  local codes, count = { ... }, select('#', ...)
+  for i = 1, count do codes[i] = whole(codes[i]) end
+  return string.char(unpack(codes, 1, count))
+end
+local WHOLE = { d = true, i = true, c = true, x = true, X = true, o = true, u = true }
+str.format = function(pattern, ...)
+  if type(pattern) == 'number' then pattern = text(pattern) end
+  local arguments, count, at = { ... }, select('#', ...), 0
+  return (gsub(pattern, '%%([-+ #0]*%d*%.?%d*)(.?)', function(flags, kind)
+    if kind == '%' then return '%' end
+    at = at + 1
+    local value = arguments[at]
+    if at > count then fail(format("bad argument #%d to 'format' (no value)", at + 1)) end
+    if #flags > 8 or find(flags, '%d%d%d') then fail("invalid format (width or precision too long)") end
+    if kind == 's' then value = text(value)
+    elseif kind == 'q' then
+      if type(value) ~= 'string' then value = text(value) end
+      return (gsub(gsub(format('%q', value), '\\13', '\\r'), '\\0', '\\000'))
+    elseif WHOLE[kind] then
+      value = tonumber(value) and whole(value) or value
+      if kind == 'u' then kind = 'd' end
+    elseif kind == 'a' or kind == 'A' or kind == 'p' then fail("invalid option '%" .. kind .. "' to 'format'") end
+    local ok, result = pcall(format, '%' .. flags .. kind, value)
+    if not ok then fail((gsub(result, "#2 to '[^']*'", '#' .. (at + 1) .. " to 'format'"))) end
+    return result
+  end))
+end
+strings.__index = lock(str)
+
+local tab = { insert = table.insert, sort = table.sort, remove = table.remove }
+tab.getn = function(t) return #t end
+tab.setn = function() fail("'setn' is obsolete") end
+tab.maxn = function(t)
+  local most = 0
+  for key in pairs(t) do if type(key) == 'number' and key > most then most = key end end
+  return most
+end
+tab.foreach = function(t, f)
+  for key, value in pairs(t) do
+    local result = f(key, value)
+    if result ~= nil then return result end
+  end
+end
+tab.foreachi = function(t, f)
+  for i = 1, #t do
+    local result = f(i + 0.0, t[i])
+    if result ~= nil then return result end
+  end
+end
+tab.concat = function(t, separator, i, j)
+  local first, last = i and whole(i) or 1, j and whole(j) or #t
+  if type(separator) == 'number' then separator = text(separator) end
+  local copied
+  for at = first, last do
+    local value = t[at]
+    if type(value) == 'number' and mathtype(value) == 'float' then
+      if not copied then copied = {} for k = first, at - 1 do copied[k] = t[k] end end
+      copied[at] = text(value)
+    elseif copied then copied[at] = value
+    elseif value == nil then break end
+  end
+  return concat(copied or t, separator, first, last)
+end
+tab.remove = function(t, at)
+  local count = #t
+  at = at and whole(at) or count
+  if at < 1 or at > count then return nil end
+  return table.remove(t, at)
+end
+tab.insert = function(t, ...)
+  if select('#', ...) ~= 2 then return table.insert(t, ...) end
+  local at, value = ...
+  at = whole(at)
+  local count = #t + 1
+  if at > count then count = at end
+  for i = count, at + 1, -1 do t[i] = t[i - 1] end
+  t[at] = value
+end
+
+local mat = {}
+for _, name in ipairs { 'acos', 'asin', 'cos', 'deg', 'exp', 'huge', 'max', 'min', 'pi', 'rad', 'sin', 'sqrt', 'tan' } do mat[name] = math[name] end
+mat.abs = function(x) return math.abs(x + 0.0) end
+mat.atan = function(x) return math.atan(x) end
+mat.atan2 = function(y, x) return math.atan(y, x) end
+mat.ceil = function(x) return math.ceil(x) + 0.0 end
+mat.floor = function(x) return floor(x) + 0.0 end
+mat.fmod = function(x, y) return math.fmod(x + 0.0, y + 0.0) end
+mat.mod = mat.fmod
+mat.modf = function(x) local i, f = math.modf(x) return i + 0.0, f end
+mat.pow = function(x, y) return x ^ y end
+mat.log = function(x) return math.log(x) end
+mat.log10 = function(x) return math.log(x, 10) end
+mat.cosh = function(x) return (math.exp(x) + math.exp(-x)) / 2 end
+mat.sinh = function(x) return (math.exp(x) - math.exp(-x)) / 2 end
+mat.tanh = function(x)
+  if x > 20 then return 1.0 elseif x < -20 then return -1.0 end
+  local one, other = math.exp(x), math.exp(-x)
+  return (one - other) / (one + other)
+end
+mat.frexp = function(x)
+  if x == 0 or x ~= x or x == INF or x == -INF then return x + 0.0, 0.0 end
+  local exponent = floor(math.log(x < 0 and -x or x, 2)) + 1
+  local fraction = x / 2.0 ^ exponent
+  if fraction >= 1 or fraction <= -1 then fraction, exponent = fraction / 2, exponent + 1 end
+  if fraction < 0.5 and fraction > -0.5 then fraction, exponent = fraction * 2, exponent - 1 end
+  return fraction, exponent + 0.0
+end
+mat.ldexp = function(x, exponent) return x * 2.0 ^ exponent end
+mat.random = native('random')
+mat.randomseed = native('randomseed')
+
+local co = {}
+for _, name in ipairs { 'create', 'resume', 'running', 'status', 'wrap', 'yield' } do co[name] = coroutine[name] end
+co.running = function()
+  local thread, isMain = coroutine.running()
+  if not isMain then return thread end
+end
+
+local bit = {}
+local function bits(value, at, name)
+  value = type(value) == 'string' and tonumber(value) or value
+  if type(value) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", at, name, value == nil and 'no value' or type(value))) end
+  if mathtype(value) == 'integer' then return value & 0xFFFFFFFF end
+  if value ~= value or value == INF or value == -INF then return 0 end
+  local low, high = floor(value % 4294967296.0), value % 1
+  if high > 0.5 or (high == 0.5 and low % 2 == 1) then low = low + 1 end
+  return low & 0xFFFFFFFF
+end
+local function signed(value)
+  value = value & 0xFFFFFFFF
+  return (value >= 0x80000000 and value - 0x100000000 or value) + 0.0
+end
+bit.tobit = function(x) return signed(bits(x, 1, 'tobit')) end
+bit.bnot = function(x) return signed(~bits(x, 1, 'bnot')) end
+local function folded(name, step)
+  return function(first, ...)
+    local result = bits(first, 1, name)
+    for i = 1, select('#', ...) do result = step(result, bits((select(i, ...)), i + 1, name)) end
+    return signed(result)
+  end
+end
+bit.band = folded('band', function(a, b) return a & b end)
+bit.bor = folded('bor', function(a, b) return a | b end)
+bit.bxor = folded('bxor', function(a, b) return a ~ b end)
+bit.lshift = function(x, n) return signed(bits(x, 1, 'lshift') << (bits(n, 2, 'lshift') & 31)) end
+bit.rshift = function(x, n) return signed(bits(x, 1, 'rshift') >> (bits(n, 2, 'rshift') & 31)) end
+bit.arshift = function(x, n)
+  local value, by = bits(x, 1, 'arshift'), bits(n, 2, 'arshift') & 31
+  if value >= 0x80000000 then return signed((value >> by) | ~(0xFFFFFFFF >> by)) end
+  return signed(value >> by)
+end
+bit.rol = function(x, n)
+  local value, by = bits(x, 1, 'rol'), bits(n, 2, 'rol') & 31
+  return signed((value << by) | (value >> (32 - by)))
+end
+bit.ror = function(x, n)
+  local value, by = bits(x, 1, 'ror'), bits(n, 2, 'ror') & 31
+  return signed((value >> by) | (value << (32 - by)))
+end
+bit.bswap = function(x)
+  local value = bits(x, 1, 'bswap')
+  return signed(((value & 0xFF) << 24) | ((value & 0xFF00) << 8) | ((value >> 8) & 0xFF00) | (value >> 24))
+end
+bit.tohex = function(x, n)
+  local value, digits = bits(x, 1, 'tohex'), n and whole(n) or 8
+  local pattern = '%0' .. 8 .. 'x'
+  if digits < 0 then digits, pattern = -digits, '%08X' end
+  if digits > 8 then digits = 8 end
+  return digits == 0 and '' or sub(format(pattern, value), -digits)
+end
+
+-- What the server gives -------------------------------------------------------------------------------------------------------
+
+local rawcall, rawpcall = server.call, server.pcall
+local redis = {
+  call = function(...)
+    local first, err = rawcall(...)
+    if err == nil then return first end
+    error(err, 0)
+  end,
+  pcall = function(...)
+    local first, err = rawpcall(...)
+    if err == nil then return first end
+    return err
+  end,
+  LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
+  REPL_ALL = 3, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_NONE = 0,
+  REDIS_VERSION = server.version, REDIS_VERSION_NUM = server.versionNumber,
+  replicate_commands = function() return true end,
+}
+for _, name in ipairs { 'error_reply', 'status_reply', 'sha1hex', 'log', 'setresp', 'acl_check_cmd', 'set_repl', 'breakpoint', 'debug' } do
+  redis[name] = native(name)
+end
+redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = redis.REDIS_VERSION(), redis.REDIS_VERSION_NUM()
+
+local function group(...)
+  local made = {}
+  for _, name in ipairs { ... } do
+    local short = match(name, '_(.*)$')
+    made[short] = native(name)
+  end
+  return made
+end
+local json = group('cjson_encode', 'cjson_decode', 'cjson_encode_sparse_array', 'cjson_encode_max_depth', 'cjson_decode_max_depth',
+  'cjson_encode_number_precision', 'cjson_encode_keep_buffer', 'cjson_encode_invalid_numbers', 'cjson_decode_invalid_numbers')
+json.null, json._NAME, json._VERSION = server.null(), 'cjson', '2.1.0'
+json.new = function() return globals.cjson end
+local pack = group('cmsgpack_pack', 'cmsgpack_unpack', 'cmsgpack_unpack_one', 'cmsgpack_unpack_limit')
+pack._NAME, pack._VERSION, pack._DESCRIPTION = 'cmsgpack', 'lua-cmsgpack 0.4.0', 'MessagePack C implementation for Lua'
+local struct = group('struct_pack', 'struct_unpack', 'struct_size')
+
+globals.string, globals.table, globals.math, globals.coroutine = strings.__index, lock(tab), lock(mat), lock(co)
+globals.bit, globals.cjson, globals.cmsgpack, globals.struct = lock(bit), lock(json), lock(pack), lock(struct)
+globals.os = lock { clock = os.clock }
+globals.__cat2, globals.__cat3, globals.__cats, globals.__same = cat2, cat3, cats, function(...) return ... end
+
+local function nothing(_, name)
+  error(positioned("Script attempted to access nonexistent global variable '" .. text(name) .. "'"), 0)
+end
+
+-- Scripts and functions see the same but for the table of the server; libraries are told while they are loaded.
+local shared = globals
+local lib = {}
+for key, value in pairs(shared) do lib[key] = value end
+local own = {}
+for key, value in pairs(redis) do own[key] = value end
+own.register_function = native('register_function')
+shared.redis = lock(redis)
+lib.redis = lock(own)
+environment = lock(shared, nothing)
+library = lock(lib, nothing)
+shared._G, lib._G = environment, library
+shared.server, lib.server = shared.redis, lib.redis
+
+return shared, handler, 'KEYS', 'ARGV', environment, library

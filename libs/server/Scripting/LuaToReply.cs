@@ -1,0 +1,216 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Scripting.Lua;
+
+namespace Garnet.Server.Scripting;
+
+/// <summary>What a script returns, as a reply. Tables are looked at raw; one nested too deeply, perhaps in itself, ends in an error.</summary>
+internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isResp3)
+{
+    private const int RoomPerLevel = 6;
+    // As many levels as a stack of 8,000 values lets redis go.
+    private const int DepthMax = 1_000;
+
+    /// <summary>Writes the value on top, and takes it.</summary>
+    internal void Write() => Write(0);
+
+    private void Write(int depth)
+    {
+        if (depth > DepthMax || !stack.Reserve(RoomPerLevel))
+        {
+            to.Error("ERR reached lua stack limit"u8);
+            stack.Drop(1);
+            return;
+        }
+
+        switch (stack.TypeAt(-1))
+        {
+            case LuaApi.String:
+                to.Bulk(stack.Bytes(-1));
+                break;
+            case LuaApi.Number:
+                to.Int(Whole(stack.Number(-1)));
+                break;
+            case LuaApi.Boolean:
+                WriteBoolean(stack.Boolean(-1));
+                break;
+            case LuaApi.Table:
+                WriteTable(depth);
+                break;
+            default:
+                to.Null();
+                break;
+        }
+
+        stack.Drop(1);
+    }
+
+    /// <summary>A number as an integer reply: without its fraction, as a cast in C does it on x64.</summary>
+    internal static long Whole(double value) => value is >= -9.2233720368547758e18 and < 9.2233720368547758e18 ? (long)value : long.MinValue;
+
+    private void WriteBoolean(bool value)
+    {
+        if (isResp3)
+            to.Bool(value);
+        else if (value)
+            to.Int(1);
+        else
+            to.Null();
+    }
+
+    private void WriteTable(int depth)
+    {
+        if (TakeText("err"u8, out ReadOnlySpan<byte> text))
+            to.Error(text);
+        else if (TakeText("ok"u8, out text))
+            to.Simple(text);
+        else if (stack.Field(-1, "double"u8) == LuaApi.Number)
+            WriteDouble();
+        else
+            WriteLarger(depth);
+    }
+
+    private void WriteDouble()
+    {
+        to.Double(stack.Number(-1));
+        stack.Drop(1);
+    }
+
+    // What was looked for last still lies on top.
+    private void WriteLarger(int depth)
+    {
+        stack.Drop(1);
+        if (stack.Field(-1, "map"u8) == LuaApi.Table)
+        {
+            WriteMap(depth);
+            return;
+        }
+
+        stack.Drop(1);
+        if (stack.Field(-1, "set"u8) == LuaApi.Table)
+        {
+            WriteSet(depth);
+            return;
+        }
+
+        stack.Drop(1);
+        if (stack.Field(-1, "big_number"u8) == LuaApi.String)
+        {
+            WriteBigNumber();
+            return;
+        }
+
+        stack.Drop(1);
+        if (!TryWriteVerbatim())
+            WriteArray(depth);
+    }
+
+    // The text stays where it is: the table holds it.
+    private bool TakeText(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> text)
+    {
+        bool found = stack.Field(-1, name) == LuaApi.String;
+        text = found ? stack.Bytes(-1) : default;
+        stack.Drop(1);
+        return found;
+    }
+
+    private void WriteMap(int depth)
+    {
+        int pairs = CountPairs();
+        to.Map(pairs);
+        stack.PushNil();
+        while (stack.Next(-2))
+        {
+            stack.PushCopy(-2);
+            Write(depth + 1);
+            Write(depth + 1);
+        }
+
+        stack.Drop(1);
+    }
+
+    private void WriteSet(int depth)
+    {
+        to.Set(CountPairs());
+        stack.PushNil();
+        while (stack.Next(-2))
+        {
+            stack.Drop(1);
+            stack.PushCopy(-1);
+            Write(depth + 1);
+        }
+
+        stack.Drop(1);
+    }
+
+    private int CountPairs()
+    {
+        int pairs = 0;
+        stack.PushNil();
+        while (stack.Next(-2))
+        {
+            stack.Drop(1);
+            pairs++;
+        }
+
+        return pairs;
+    }
+
+    private void WriteBigNumber()
+    {
+        if (to.Resp3)
+            WriteLine("("u8, stack.Bytes(-1));
+        else
+            to.Bulk(stack.Bytes(-1));
+        stack.Drop(1);
+    }
+
+    private void WriteLine(ReadOnlySpan<byte> type, ReadOnlySpan<byte> text)
+    {
+        byte[] line = text.ToArray();
+        line.AsSpan().Replace((byte)'\r', (byte)' ');
+        line.AsSpan().Replace((byte)'\n', (byte)' ');
+        to.Raw([.. type, .. line, .. "\r\n"u8]);
+    }
+
+    private bool TryWriteVerbatim()
+    {
+        bool found = false;
+        if (stack.Field(-1, "verbatim_string"u8) == LuaApi.Table)
+        {
+            found = TakeText("format"u8, out ReadOnlySpan<byte> format) & TakeText("string"u8, out ReadOnlySpan<byte> text);
+            if (found && to.Resp3)
+                to.Raw([.. System.Text.Encoding.ASCII.GetBytes($"={text.Length + 4}\r\n"), .. Format(format), (byte)':', .. text, .. "\r\n"u8]);
+            else if (found)
+                to.Bulk(text);
+        }
+
+        stack.Drop(1);
+        return found;
+    }
+
+    // Always three characters.
+    private static byte[] Format(ReadOnlySpan<byte> format)
+    {
+        byte[] three = "   "u8.ToArray();
+        format[..Math.Min(format.Length, three.Length)].CopyTo(three);
+        return three;
+    }
+
+    private void WriteArray(int depth)
+    {
+        int count = 0;
+        while (stack.Item(-1, count + 1) != LuaApi.Nil)
+        {
+            stack.Drop(1);
+            count++;
+        }
+
+        stack.Drop(1);
+        to.Array(count);
+        for (int i = 1; i <= count; i++)
+        {
+            stack.Item(-1, i);
+            Write(depth + 1);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+using System.Collections.Concurrent;
+
+namespace Garnet.Server.Scripting;
+
+/// <summary>
+/// The scripts that EVALSHA finds, for all reactors. Not kept on disk. What EVAL brought is bounded in number and in bytes: what was
+/// used longest ago goes; what SCRIPT LOAD brought stays.
+/// </summary>
+internal sealed class ScriptCache
+{
+    /// <summary>Scripts that EVAL may bring: as many as redis keeps of them.</summary>
+    internal const int PassingMax = 500;
+
+    private const long PassingBytesMax = 64 << 20;
+
+    private readonly Lock _gate = new();
+    private readonly ConcurrentDictionary<ScriptName, Script> _scripts = new();
+    private int _passing;
+    private long _passingBytes;
+    private long _uses;
+
+    /// <summary>Scripts held.</summary>
+    internal int Count => _scripts.Count;
+
+    /// <summary>Bytes of their texts and of what names them.</summary>
+    internal long MemoryBytes => _scripts.Values.Sum(static script => script.MemoryBytes);
+
+    /// <summary>Scripts that have had to go.</summary>
+    internal long Evicted { get; private set; }
+
+    /// <summary>The script with the name; null if there is none.</summary>
+    internal Script? Find(ScriptName name)
+    {
+        if (!_scripts.TryGetValue(name, out Script? script))
+            return null;
+        script.LastUse = ++_uses; // lost counts of other threads only make it look older
+        return script;
+    }
+
+    /// <summary>Adds a script, or returns the one there is.</summary>
+    internal Script Add(Script script, bool isLoaded)
+    {
+        lock (_gate)
+        {
+            bool isNew = !_scripts.TryGetValue(script.Name, out Script? held);
+            held ??= script;
+            if (isNew && !isLoaded)
+                Account(held, 1);
+            else if (!isNew && isLoaded && !held.IsLoaded)
+                Account(held, -1);
+            held.IsLoaded |= isLoaded;
+            held.LastUse = ++_uses;
+            _scripts[held.Name] = held;
+            while (_passing > PassingMax || _passingBytes > PassingBytesMax)
+                EvictOne();
+            return held;
+        }
+    }
+
+    /// <summary>Forgets all scripts.</summary>
+    internal void Flush()
+    {
+        lock (_gate)
+        {
+            foreach (Script script in _scripts.Values)
+                script.IsDropped = true;
+            _scripts.Clear();
+            _passing = 0;
+            _passingBytes = 0;
+        }
+    }
+
+    private void Account(Script script, int by)
+    {
+        _passing += by;
+        _passingBytes += by * script.MemoryBytes;
+    }
+
+    private void EvictOne()
+    {
+        Script? oldest = null;
+        foreach ((_, Script script) in _scripts)
+        {
+            if (!script.IsLoaded && (oldest is null || script.LastUse < oldest.LastUse))
+                oldest = script;
+        }
+
+        if (oldest is null)
+            return;
+        oldest.IsDropped = true;
+        _scripts.TryRemove(oldest.Name, out _);
+        Account(oldest, -1);
+        Evicted++;
+    }
+}

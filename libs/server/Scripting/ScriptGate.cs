@@ -1,0 +1,96 @@
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Scripting;
+
+/// <summary>
+/// Turns of reactors and scripts: any number of reactors run batches of commands, or one of them runs a script. Without it a reactor
+/// would wait for a lock that a long script holds, and could not tell its clients that the server is busy.
+///
+/// G1  A reactor that waits here holds no lock and is in no command; it goes on when the script has ended, or, once that has run
+///     for longer than busy-reply-threshold, without touching the store.
+/// G2  Whoever begins says so before it looks whether somebody else has begun: of two at least one sees the other.
+/// </summary>
+internal sealed class ScriptGate(Server server) : IDisposable
+{
+    private const int SpinsMax = 100, WaitMsMax = 5;
+
+    private readonly ManualResetEventSlim _free = new();
+    private Reactor? _holder;
+    private int _waiting;
+
+    /// <summary>Before commands run. False if a script has run too long; patiently: never.</summary>
+    internal bool TryEnter(Reactor reactor, bool patiently = false)
+    {
+        while (Volatile.Read(ref _holder) != reactor)
+        {
+            Interlocked.Exchange(ref reactor.Runs, 1); // G2
+            if (Volatile.Read(ref _holder) is null)
+                return true;
+            Volatile.Write(ref reactor.Runs, 0);
+            if (!AwaitEnd(patiently))
+                return false;
+        }
+
+        return true; // what runs out of its own script
+    }
+
+    /// <summary>After them.</summary>
+    internal void Leave(Reactor reactor)
+    {
+        if (Volatile.Read(ref _holder) != reactor)
+            Volatile.Write(ref reactor.Runs, 0);
+    }
+
+    /// <summary>Before a script, by a reactor that has entered: waits until the others have left. False if a script has run too long; then the reactor has left.</summary>
+    internal bool TryTake(Reactor reactor)
+    {
+        Volatile.Write(ref reactor.Runs, 0);
+        while (Interlocked.CompareExchange(ref _holder, reactor, null) is not null)
+        {
+            if (!AwaitEnd(patiently: false))
+                return false;
+        }
+
+        var spin = default(SpinWait);
+        foreach (Reactor other in server.Reactors)
+        {
+            while (Volatile.Read(ref other.Runs) != 0)
+                spin.SpinOnce(sleep1Threshold: -1);
+        }
+
+        return true;
+    }
+
+    /// <summary>After the script: the reactor goes on with commands.</summary>
+    internal void Release(Reactor reactor)
+    {
+        Volatile.Write(ref reactor.Runs, 1);
+        Volatile.Write(ref _holder, null);
+        Interlocked.MemoryBarrier();
+        if (Volatile.Read(ref _waiting) > 0)
+            _free.Set();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _free.Dispose();
+
+    // False: it has run too long. A wake-up may be lost to another who waits: then the next look is not far.
+    private bool AwaitEnd(bool patiently)
+    {
+        for (int spins = 0; spins < SpinsMax; spins++)
+        {
+            if (Volatile.Read(ref _holder) is null)
+                return true;
+            Thread.SpinWait(10);
+        }
+
+        if (!patiently && server.RunningScript() is { } running && server.IsBusyWith(running))
+            return false;
+        Interlocked.Increment(ref _waiting);
+        _free.Reset();
+        if (Volatile.Read(ref _holder) is not null)
+            _free.Wait(WaitMsMax);
+        Interlocked.Decrement(ref _waiting);
+        return true;
+    }
+}

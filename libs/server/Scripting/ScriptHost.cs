@@ -1,0 +1,242 @@
+using System.Text;
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+using Garnet.Server.Scripting.Functions;
+using Garnet.Server.Scripting.Libraries;
+using Garnet.Server.Scripting.Lua;
+
+namespace Garnet.Server.Scripting;
+
+/// <summary>
+/// Scripts and functions on one reactor: its Lua state, opened with the first script, and what is compiled in it. A script runs on the
+/// reactor's thread with all locks held, as one step that nobody sees a part of, and what it wrote is one batch of the log, whether it
+/// ends well or not: nothing is taken back.
+///
+/// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
+/// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
+/// </summary>
+internal sealed unsafe class ScriptHost : IDisposable
+{
+    private const long TidyBytes = 16 << 20; // a state that holds more after a script is collected
+    private const long LoadUsMax = 500_000, LookEveryUs = 5_000;
+    private const int CompiledMax = 2 * ScriptCache.PassingMax;
+
+    private readonly Reactor _reactor;
+    private readonly Server _server;
+    private readonly CommandRun _commands;
+    private readonly Dictionary<Script, int> _compiled = [];
+    private readonly JsonFunctions _json;
+    private LuaState? _lua;
+    private Running? _running;
+    private long _loadUntilUs = long.MaxValue;
+    private bool _isLate;
+    private long _lookAtUs;
+
+    internal ScriptHost(Reactor reactor)
+    {
+        _reactor = reactor;
+        _server = reactor.Server;
+        _commands = new CommandRun(reactor);
+        Functions = new FunctionHost(reactor, () => State);
+        _json = new JsonFunctions(_server.Settings.Scripts.MemoryBytesMax);
+    }
+
+    /// <summary>What runs now; null if nothing does.</summary>
+    internal Running? Running => Volatile.Read(ref _running);
+
+    /// <summary>Functions on this reactor.</summary>
+    internal FunctionHost Functions { get; }
+
+    /// <summary>Bytes that scripts hold in the state.</summary>
+    internal long MemoryBytes => _lua?.UsedBytes ?? 0;
+
+    /// <summary>Compiles a script, once per state; 0 with the error.</summary>
+    internal int Compile(Script script, out string error)
+    {
+        error = "";
+        if (_compiled.TryGetValue(script, out int number))
+            return number;
+        if (_compiled.Count >= CompiledMax)
+            ForgetDropped();
+        number = State.Compile(script.Compilable(), isLibrary: false, out error);
+        if (number != 0)
+            _compiled[script] = number;
+        return number;
+    }
+
+    /// <summary>Runs a compiled script with the keys and arguments that follow <paramref name="first"/>, as one step.</summary>
+    internal Reply Run(ref Call call, int number, Running running, int first, int keys)
+    {
+        LuaState lua = State;
+        lua.PushKept(number);
+        PushArguments(ref call, first, keys);
+        lua.SetArguments();
+        return RunPushed(ref call, running, 0);
+    }
+
+    /// <summary>Calls a function with the keys and arguments of the command, as one step.</summary>
+    internal Reply RunFunction(ref Call call, int reference, Running running, int keys)
+    {
+        State.PushKept(reference);
+        PushArguments(ref call, 3, keys);
+        return RunPushed(ref call, running, 2);
+    }
+
+    /// <summary>A library is loaded: it must be quick.</summary>
+    internal void BeginLoad()
+    {
+        _loadUntilUs = _server.Clock.MonotonicUs + LoadUsMax;
+        _isLate = false;
+    }
+
+    /// <summary>It has been; true if it was stopped because it took too long.</summary>
+    internal bool EndLoad()
+    {
+        _loadUntilUs = long.MaxValue;
+        if (_isLate)
+            State.SetHook();
+        return _isLate;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Functions.Dispose();
+        _lua?.Dispose();
+        _commands.Dispose();
+    }
+
+    private LuaState State => _lua ??= Open();
+
+    private LuaState Open() => new(_server.Settings.Scripts.MemoryBytesMax, RedisFunctions.For(this, _server, _commands, _json), OnHook);
+
+    private void ForgetDropped()
+    {
+        foreach ((Script script, int number) in _compiled.Where(static pair => pair.Key.IsDropped).ToList())
+        {
+            State.Forget(number);
+            _compiled.Remove(script);
+        }
+    }
+
+    private void PushArguments(ref Call call, int first, int keys)
+    {
+        LuaStack stack = State.Stack;
+        stack.NewTable(keys, 0);
+        for (int i = 0; i < keys; i++)
+        {
+            stack.Push(call[first + i]);
+            stack.SetItem(-2, i + 1);
+        }
+
+        int from = first + keys;
+        stack.NewTable(call.Count - from, 0);
+        for (int i = from; i < call.Count; i++)
+        {
+            stack.Push(call[i]);
+            stack.SetItem(-2, i - from + 1);
+        }
+    }
+
+    // The function to call lies on the stack, below its arguments.
+    private Reply RunPushed(ref Call call, Running running, int arguments)
+    {
+        Connection client = call.Client;
+        (int database, bool resp3, int command) = (client.Database, client.Resp3, client.LastCommand); // S1
+        bool isInStep = (client.Gate & Gate.Transaction) != 0; // of an EXEC, which holds all locks
+        LuaState lua = State;
+        if (!isInStep && !_server.ScriptGate.TryTake(_reactor))
+        {
+            lua.Clear();
+            return Busy(ref call);
+        }
+
+        if (!isInStep)
+            call.Store.LockAll();
+        client.Gate |= Gate.Script;
+        Volatile.Write(ref _running, running);
+        bool ended = lua.Call(arguments);
+        Volatile.Write(ref _running, null);
+        client.Gate &= ~Gate.Script;
+        (client.Database, client.Resp3, client.LastCommand) = (database, resp3, command);
+        call.Out.Resp3 = resp3;
+        if (!isInStep)
+        {
+            call.Store.Unlock();
+            _server.ScriptGate.Release(_reactor);
+        }
+
+        Reply reply = ended ? Answer(ref call, running) : Failure(ref call, running);
+        lua.Clear();
+        _json.Reset();
+        if (running.IsKilled)
+            lua.SetHook();
+        if (lua.UsedBytes > TidyBytes)
+            lua.CollectAll();
+        return reply;
+    }
+
+    /// <summary>Another script has run for too long.</summary>
+    internal Reply Busy(ref Call call)
+    {
+        _reactor.GiveUpBatch();
+        return call.FailBytes("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
+    }
+
+    private Reply Answer(ref Call call, Running running)
+    {
+        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+        new LuaToReply(State.Stack, call.Out, running.WantsResp3).Write();
+        byte* start = call.Client.SegmentStart + before;
+        if (*start != '-')
+            return Reply.Sent;
+        call.Reactor.Figures.CountError(new ReadOnlySpan<byte>(start + 1, (int)(call.Out.Position - start - 3)));
+        return Reply.Failed;
+    }
+
+    private Reply Failure(ref Call call, Running running)
+    {
+        LuaStack stack = State.Stack;
+        if (!stack.IsTable(-1))
+        {
+            string cause = stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : "execution failure";
+            return call.FailText($"ERR Error running script {running.Name}, {cause}");
+        }
+
+        string text = Text(stack, "err"u8) ?? "ERR unknown error";
+        if (running.IsKilled)
+            text = running.IsFunction ? "ERR Script killed by user with FUNCTION KILL." : "ERR Script killed by user with SCRIPT KILL...";
+        string? source = Text(stack, "source"u8);
+        if (source is not null && stack.Field(-1, "line"u8) == LuaApi.Number)
+            text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
+        return call.FailText(text);
+    }
+
+    private static string? Text(LuaStack stack, ReadOnlySpan<byte> field)
+    {
+        string? text = stack.Field(-1, field) == LuaApi.String ? Encoding.Latin1.GetString(stack.Bytes(-1)) : null;
+        stack.Drop(1);
+        return text;
+    }
+
+    private void OnHook()
+    {
+        _isLate |= _server.Clock.MonotonicUs > _loadUntilUs;
+        if (_running is { } running)
+            Look(running);
+        if (_isLate || _running is { IsKilled: true })
+            LuaState.Kill(State.Hooked);
+    }
+
+    // After so many steps of a script.
+    private void Look(Running running)
+    {
+        if (_reactor.IsStopping)
+            running.IsKilled = true;
+        long nowUs = _server.Clock.MonotonicUs;
+        if (nowUs < _lookAtUs || !_server.IsBusyWith(running))
+            return;
+        _lookAtUs = nowUs + LookEveryUs;
+        _reactor.ServeWhileBusy();
+    }
+}

@@ -1,0 +1,161 @@
+using Garnet.Server.Test.Transactions;
+
+namespace Garnet.Server.Test.Scripting;
+
+/// <summary>What scripts may do to a server, and what of them others may see.</summary>
+public sealed class ScriptTests
+{
+    private const string Increments = "for i = 1, 50 do redis.call('incr', KEYS[1]) redis.call('incr', KEYS[2]) end return redis.call('get', KEYS[1])";
+
+    [Test]
+    public void What_a_script_writes_is_one_batch_of_the_log_also_when_it_ends_in_an_error()
+    {
+        var log = new BatchingLog();
+        using var server = new EmbeddedServer(log);
+        using var client = new TestClient(server.Server.Port);
+        client.Call("SET", "before", "1");
+        client.Call("EVAL", "redis.call('set','a',1) redis.call('incr','b') redis.call('select',3) redis.call('set','c',1) return 1", "0");
+        Assert.That(client.Call("EVAL", "redis.call('set','d',1) redis.call('incr','d') error('x')", "0"), Does.StartWith("ERR user_script:1: x"));
+        client.Call("EVAL", "return redis.call('get','a')", "0");
+        client.Call("MULTI");
+        client.Call("SET", "e", "1");
+        client.Call("EVAL", "return redis.call('set', 'f', 1)", "0");
+        client.Call("EXEC");
+        Assert.That(log.Batches(), Is.EqualTo(new List<string>[] { ["before"], ["a", "b", "c"], ["d", "d"], ["e", "f"] }));
+    }
+
+    [Test]
+    public void Nobody_sees_a_script_half_done_or_loses_a_change([Values(1, 2)] int reactors)
+    {
+        using var server = new EmbeddedServer(adjust: settings => settings.Network.ReactorThreads = reactors);
+        int port = server.Server.Port;
+        using var done = new CancellationTokenSource();
+        List<Task> writers = [.. Enumerable.Range(0, 3).Select(_ => Task.Run(() => Repeat(port, 40, client => client.Call("EVAL", Increments, "2", "x", "y"))))];
+        List<Task> others =
+        [
+            Task.Run(() => Until(port, done.Token, client => Assert.That(Pair(client.Call("MGET", "x", "y")), Is.True, "half a script"))),
+            Task.Run(() => Until(port, done.Token, static client => client.Call("EVAL_RO", "assert(redis.call('get','x') == redis.call('get','y')) return 1", "0"))),
+            Task.Run(() => Until(port, done.Token, static client => client.Call("SET", "z", "1"))),
+        ];
+        Task.WaitAll([.. writers]);
+        done.Cancel();
+        Task.WaitAll([.. others]);
+        using var last = new TestClient(port);
+        Assert.That(last.Call("MGET", "x", "y"), Is.EqualTo($"[{3 * 40 * 50} {3 * 40 * 50}]"));
+    }
+
+    [Test]
+    public void What_a_script_does_to_its_client_is_gone_when_it_ends()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        client.Call("EVAL", "redis.call('select', 5) redis.setresp(3) KEYS = nil", "0");
+        client.Call("SET", "here", "1");
+        Assert.That(client.Call("EVAL", "redis.call('select', 5) return redis.call('exists', 'here')", "0"), Is.EqualTo("0"));
+        Assert.That(client.Call("EVAL", "return #KEYS + #ARGV", "1", "k", "a"), Is.EqualTo("2"));
+    }
+
+    [Test]
+    public void Blocked_clients_are_served_after_the_script_and_watched_keys_are_touched()
+    {
+        using var server = new EmbeddedServer();
+        using TestClient client = new(server.Server.Port), blocked = new(server.Server.Port), watcher = new(server.Server.Port);
+        blocked.Send("BLPOP", "list", "0");
+        WaitUntil(() => client.Call("INFO", "clients").Contains("blocked_clients:1", StringComparison.Ordinal));
+        watcher.Call("WATCH", "w");
+        Assert.That(client.Call("EVAL", "redis.call('rpush','list','a','b') redis.call('set','w',1) return redis.call('llen','list')", "0"), Is.EqualTo("2"));
+        Assert.That(blocked.Read(), Is.EqualTo("[list a]"));
+        watcher.Call("MULTI");
+        watcher.Call("GET", "w");
+        Assert.That(watcher.Call("EXEC"), Is.EqualTo("nil"));
+    }
+
+    [Test]
+    public void Others_hear_that_the_server_is_busy_and_can_stop_the_script([Values(1, 2)] int reactors, [Values(
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "local co = coroutine.wrap(function() while true do end end) co()",
+        "local function f() return f() end f()",
+        "while true do pcall(redis.call, 'get', 'x') end",
+        "table.sort({3,2,1}, function() while true do end end)",
+        "('x'):gsub('x', function() while true do end end)")] string script)
+    {
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Network.ReactorThreads = reactors;
+            settings.Scripts.BusyMilliseconds = 20;
+        });
+        using TestClient runs = new(server.Server.Port), before = new(server.Server.Port), other = new(server.Server.Port);
+        Assert.That(before.Call("SCRIPT", "KILL"), Is.EqualTo("NOTBUSY No scripts in execution right now."));
+        runs.Send("EVAL", script, "0");
+        WaitUntil(() => before.Call("PING").StartsWith("BUSY Redis is busy running a script. You can only call SCRIPT KILL", StringComparison.Ordinal));
+        using var late = new TestClient(server.Server.Port);
+        Assert.That(late.Call("GET", "x"), Does.StartWith("BUSY"));
+        Assert.That(late.Call("EVAL", "return 1", "0"), Does.StartWith("BUSY"));
+        Assert.That(other.Call("FUNCTION", "KILL"), Does.StartWith("BUSY"));
+        Assert.That(other.Call("SHUTDOWN"), Does.StartWith("BUSY"));
+        Assert.That(late.Call("SCRIPT", "KILL"), Is.EqualTo("OK"));
+        Assert.That(runs.Read(), Does.StartWith("ERR").And.Contain("killed by user with SCRIPT KILL"));
+        foreach (TestClient client in new[] { runs, before, other, late }) Assert.That(client.Call("PING"), Is.EqualTo("PONG"));
+        Assert.That(runs.Call("EVAL", "local n = 0 for i = 1, 100000 do n = n + i end return n", "0"), Is.EqualTo("5000050000"));
+    }
+
+    [Test]
+    public void A_script_that_has_written_cannot_be_stopped_but_the_server_can([Values(1, 2)] int reactors)
+    {
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Network.ReactorThreads = reactors;
+            settings.Scripts.BusyMilliseconds = 20;
+        });
+        using TestClient runs = new(server.Server.Port), other = new(server.Server.Port);
+        runs.Send("EVAL", "redis.call('set','a',1) while true do end", "0");
+        WaitUntil(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
+        Assert.That(other.Call("SCRIPT", "KILL"), Does.StartWith("UNKILLABLE"));
+        other.Send("SHUTDOWN", "NOSAVE");
+        Assert.That(server.Server.Completion.Wait(TimeSpan.FromSeconds(20)), Is.True);
+    }
+
+    [Test]
+    public void Functions_are_loaded_by_every_reactor_and_by_a_server_that_reads_them_back()
+    {
+        using var server = new EmbeddedServer();
+        List<TestClient> clients = [.. Enumerable.Range(0, 4).Select(_ => new TestClient(server.Server.Port))];
+        Assert.That(clients[0].Call("FUNCTION", "LOAD", "#!lua name=one\nredis.register_function('f', function(keys, args) return 1 end)"), Is.EqualTo("one"));
+        foreach (TestClient client in clients) Assert.That(client.Call("FCALL", "f", "0"), Is.EqualTo("1"));
+        clients[1].Call("FUNCTION", "LOAD", "REPLACE", "#!lua name=one\nredis.register_function('f', function(keys, args) return 2 end)");
+        clients[2].Call("FLUSHALL");
+        foreach (TestClient client in clients) Assert.That(client.Call("FCALL", "f", "0"), Is.EqualTo("2"));
+        Assert.That(clients[0].Call("DBSIZE"), Is.EqualTo("0"));
+        clients[3].Call("FUNCTION", "DELETE", "one");
+        foreach (TestClient client in clients)
+        {
+            Assert.That(client.Call("FCALL", "f", "0"), Is.EqualTo("ERR Function not found"));
+            client.Dispose();
+        }
+    }
+
+    private static bool Pair(string reply)
+    {
+        string[] values = reply.Trim('[', ']').Split(' ');
+        return values[0] == values[1];
+    }
+
+    private static void Repeat(int port, int times, Action<TestClient> act)
+    {
+        using var client = new TestClient(port);
+        for (int i = 0; i < times; i++) act(client);
+    }
+
+    private static void Until(int port, CancellationToken end, Action<TestClient> act)
+    {
+        using var client = new TestClient(port);
+        while (!end.IsCancellationRequested) act(client);
+    }
+
+    private static void WaitUntil(Func<bool> holds)
+    {
+        long end = Environment.TickCount64 + 20_000;
+        while (!holds()) Assert.That(Environment.TickCount64, Is.LessThan(end), "it did not come about");
+    }
+}
