@@ -49,7 +49,7 @@ internal static class CommandCommands
         CommandSpec spec = call.Server.Commands.Specs[id];
         keys = spec.Keys;
         int count = call.Count - first;
-        if (keys.First == 0 && keys.StreamsFrom == 0)
+        if (!keys.Any)
             failed = call.FailBytes("ERR The command has no key arguments"u8);
         else if (spec.Arity > 0 ? count != spec.Arity : count < -spec.Arity)
             failed = call.FailBytes("ERR Invalid number of arguments specified for command"u8);

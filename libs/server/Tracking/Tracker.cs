@@ -70,7 +70,7 @@ internal sealed class Tracker(Server server)
             return;
         KeySpec keys = server.Commands.Specs[call.Client.LastCommand].Keys;
         var positions = new List<int>();
-        if (keys.First == 0 || !CommandCommands.TryPositions(ref call, 0, call.Count, keys, positions))
+        if (!keys.Any || !CommandCommands.TryPositions(ref call, 0, call.Count, keys, positions))
             return;
         foreach (int position in positions)
             _keys.Add(call[position], call.Client.Id);

@@ -10,6 +10,8 @@ internal unsafe struct StreamEntry
     internal int Fields;
     /// <summary>The names stand beside the values; else they are those of the page's first entry.</summary>
     internal bool HasOwnNames;
+    /// <summary>A bit for each value that lacks its first byte.</summary>
+    internal byte Mask;
     internal byte* Head;
     internal byte* Values;
     /// <summary>The entry behind it.</summary>
@@ -27,24 +29,40 @@ internal unsafe struct StreamEntry
     internal readonly void ReplyFields(in StreamPage page, RespWriter to)
     {
         to.Array(Fields * 2);
-        byte* value = Values, name = null;
-        if (!HasOwnNames)
-            page.NamesCount(out name);
-        for (int i = 0; i < Fields; i++)
-        {
-            if (HasOwnNames)
-            {
-                value = StreamText.Reply(value, to);
-                value = StreamText.Reply(value, to);
-                continue;
-            }
+        if (HasOwnNames)
+            ReplyOwn(to);
+        else
+            ReplyValues(page, to);
+    }
 
+    private readonly void ReplyOwn(RespWriter to)
+    {
+        byte* text = Values;
+        for (int i = 0; i < Fields * 2; i++)
+            text = StreamText.Reply(text, to);
+    }
+
+    private readonly void ReplyValues(in StreamPage page, RespWriter to)
+    {
+        page.Fields(out byte* heads);
+        byte* value = Values, name = heads + Fields;
+        uint mask = Mask;
+        for (int i = 0; i < Fields; i++, mask >>= 1)
+        {
             VarInt.TryRead(ref name, (byte*)nuint.MaxValue, out uint length);
             to.Bulk(new ReadOnlySpan<byte>(name, (int)length));
             name += length;
-            StreamText.Reply(*value == StreamText.Same ? name : value, to);
+            if ((mask & 1) != 0)
+            {
+                value = StreamText.Reply(heads[i], value, to);
+            }
+            else
+            {
+                StreamText.Reply(*value == StreamText.Same ? name : value, to);
+                value = StreamText.Skip(value);
+            }
+
             name = StreamText.Skip(name);
-            value = StreamText.Skip(value);
         }
     }
 

@@ -5,15 +5,17 @@ namespace Garnet.Server.Types.Streams;
 
 /// <summary>
 /// Entries of a stream in one chunk: 0-1 entries ever written, 2-3 those that are there, 4-7 end of what is in use, 8-23 id of the last
-/// entry ever written, 24-27 first byte of the entries; then the first entry's number of fields, names (length and bytes) and values
-/// (<see cref="StreamText"/>); then the entries, each relative to the one before: a byte (1 deleted, 2 has names of its own, 4 and 8 how
-/// the id follows, the rest a small distance), what is missing of the id, and values only, or number of fields, names and values.
+/// entry ever written, 24-27 first byte of the entries; then the first entry's number of fields, the first bytes of its values, and its
+/// names (length and bytes), each with the value (<see cref="StreamText"/>). Then the entries, each relative to the one before: a byte (1
+/// deleted, 2 has names of its own, 4 and 8 how the id follows, the rest a small distance), what is missing of the id, and values only, or
+/// number of fields, names and values. Two to eight values only are led by a byte with a bit for each that lacks its first byte, which
+/// is that of the first entry's value: most often they are of one kind and length.
 /// </summary>
 internal readonly unsafe struct StreamPage(byte* at, int bytes)
 {
     internal const int HeaderBytes = 28, EntriesMax = ushort.MaxValue;
     private const byte Deleted = 1, OwnNames = 2, IdKind = 12;
-    private const int NextSeq = 0, NearMs = 4, FarMs = 8, AnyId = 12, NearMax = 16, HeadBytesMax = 32;
+    private const int NextSeq = 0, NearMs = 4, FarMs = 8, AnyId = 12, NearMax = 16, HeadBytesMax = 32, MaskedMin = 2, MaskedMax = 8;
 
     internal byte* At => at;
 
@@ -43,14 +45,15 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
     {
         Unsafe.WriteUnaligned(at, 0);
         Unsafe.WriteUnaligned(at + 8, first);
-        byte* end = VarInt.Write(at + HeaderBytes, (uint)fields.Count / 2);
-        for (Operands.Reader reader = fields.Read(); reader.Next();)
+        byte* head = VarInt.Write(at + HeaderBytes, (uint)fields.Count / 2), end = head + (fields.Count / 2);
+        for (Operands.Reader reader = fields.Read(); reader.Next(); head++)
         {
             end = VarInt.Write(end, (uint)reader.Length);
             reader.Span.CopyTo(new Span<byte>(end, reader.Length));
-            end += reader.Length;
+            byte* value = end + reader.Length;
             reader.Next();
-            end = StreamText.Write(end, reader.Span);
+            end = StreamText.Write(value, reader.Span);
+            *head = *value;
         }
 
         Unsafe.WriteUnaligned(at + 4, (int)(end - at));
@@ -83,17 +86,30 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
         byte head = *from++;
         from = ReadId(from, head, ref entry.Id);
         entry.HasOwnNames = (head & OwnNames) != 0;
-        uint fields = 0;
-        if (entry.HasOwnNames)
-            VarInt.TryRead(ref from, (byte*)nuint.MaxValue, out fields);
-        else
-            fields = NamesCount(out _);
+        entry.Next = entry.HasOwnNames ? StepOverAll(from, ref entry) : StepOverValues(from, ref entry);
+        return true;
+    }
+
+    private byte* StepOverValues(byte* from, ref StreamEntry entry)
+    {
+        uint fields = Fields(out byte* heads);
+        entry.Mask = IsMasked(fields) ? *from++ : (byte)0;
         entry.Fields = (int)fields;
         entry.Values = from;
-        for (uint texts = entry.HasOwnNames ? fields * 2 : fields; texts > 0; texts--)
+        uint mask = entry.Mask;
+        for (uint i = 0; i < fields; i++, mask >>= 1)
+            from = (mask & 1) != 0 ? StreamText.Skip(heads[i], from) : StreamText.Skip(from);
+        return from;
+    }
+
+    private static byte* StepOverAll(byte* from, ref StreamEntry entry)
+    {
+        VarInt.TryRead(ref from, (byte*)nuint.MaxValue, out uint fields);
+        entry.Fields = (int)fields;
+        entry.Values = from;
+        for (uint texts = fields * 2; texts > 0; texts--)
             from = StreamText.Skip(from);
-        entry.Next = from;
-        return true;
+        return from;
     }
 
     /// <summary>True if the entry is there.</summary>
@@ -106,19 +122,22 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
         Unsafe.WriteUnaligned(at + 2, (ushort)(Live - 1));
     }
 
-    /// <summary>Number of the first entry's fields, and where they begin.</summary>
-    internal uint NamesCount(out byte* names)
+    /// <summary>Number of the first entry's fields, and the first bytes of their values; names and values follow those.</summary>
+    internal uint Fields(out byte* heads)
     {
-        names = at + HeaderBytes;
-        VarInt.TryRead(ref names, (byte*)nuint.MaxValue, out uint count);
+        heads = at + HeaderBytes;
+        VarInt.TryRead(ref heads, (byte*)nuint.MaxValue, out uint count);
         return count;
     }
 
+    private static bool IsMasked(uint fields) => fields is >= MaskedMin and <= MaskedMax;
+
     private bool HasNamesOf(in Operands fields)
     {
-        uint count = NamesCount(out byte* name);
+        uint count = Fields(out byte* heads);
         if (count != (uint)fields.Count / 2)
             return false;
+        byte* name = heads + count;
         for (Operands.Reader reader = fields.Read(); reader.Next(); reader.Next())
         {
             VarInt.TryRead(ref name, (byte*)nuint.MaxValue, out uint length);
@@ -132,18 +151,29 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
 
     private byte* WriteValues(byte* to, in Operands fields)
     {
-        NamesCount(out byte* first);
-        for (Operands.Reader reader = fields.Read(); reader.Next();)
+        uint count = Fields(out byte* heads), bit = 1;
+        bool masked = IsMasked(count);
+        byte* mask = to, first = heads + count;
+        if (masked)
+            *to++ = 0;
+        for (Operands.Reader reader = fields.Read(); reader.Next(); bit <<= 1, heads++)
         {
             VarInt.TryRead(ref first, (byte*)nuint.MaxValue, out uint length);
             first += length;
             byte* behind = StreamText.Skip(first);
             reader.Next();
             byte* end = StreamText.Write(to, reader.Span);
-            if (end - to > 1 && new ReadOnlySpan<byte>(to, (int)(end - to)).SequenceEqual(new ReadOnlySpan<byte>(first, (int)(behind - first))))
+            int bytes = (int)(end - to);
+            if (bytes > 1 && new ReadOnlySpan<byte>(to, bytes).SequenceEqual(new ReadOnlySpan<byte>(first, (int)(behind - first))))
             {
                 *to = StreamText.Same;
                 end = to + 1;
+            }
+            else if (masked && *to == *heads && StreamText.IsWhole(*to))
+            {
+                Buffer.MemoryCopy(to + 1, to, bytes - 1, bytes - 1);
+                *mask |= (byte)bit;
+                end--;
             }
 
             to = end;

@@ -54,10 +54,15 @@ internal static unsafe class StreamText
         return to + text.Length;
     }
 
+    /// <summary>True if the first byte says all about the length of what follows.</summary>
+    internal static bool IsWhole(byte head) => head is < Same or >= Hex;
+
     /// <summary>The byte behind a text.</summary>
-    internal static byte* Skip(byte* at)
+    internal static byte* Skip(byte* at) => Skip(*at, at + 1);
+
+    /// <summary>The byte behind a text whose first byte stands elsewhere.</summary>
+    internal static byte* Skip(byte head, byte* at)
     {
-        byte head = *at++;
         switch (head >> 5)
         {
             case 0 or 1:
@@ -84,18 +89,20 @@ internal static unsafe class StreamText
     }
 
     /// <summary>Replies a text as a bulk string; returns the byte behind it.</summary>
-    internal static byte* Reply(byte* at, RespWriter to)
+    internal static byte* Reply(byte* at, RespWriter to) => Reply(*at, at + 1, to);
+
+    /// <summary>Replies a text whose first byte stands elsewhere; returns the byte behind it.</summary>
+    internal static byte* Reply(byte head, byte* at, RespWriter to)
     {
         byte* decoded = stackalloc byte[PackedMax + Slack];
-        byte* end = Read(at, decoded, out ReadOnlySpan<byte> text);
+        byte* end = Read(head, at, decoded, out ReadOnlySpan<byte> text);
         to.Bulk(text);
         return end;
     }
 
-    /// <summary>Reads a text, of which what is packed is written to <paramref name="room"/>; returns the byte behind it.</summary>
-    internal static byte* Read(byte* at, byte* room, out ReadOnlySpan<byte> text)
+    // What is packed is written to the room.
+    private static byte* Read(byte head, byte* at, byte* room, out ReadOnlySpan<byte> text)
     {
-        byte head = *at++;
         int group = head >> 5, length = (head & 31) + 1;
         if (head < RawMax)
         {
@@ -118,9 +125,6 @@ internal static unsafe class StreamText
         text = new ReadOnlySpan<byte>(room, length);
         return alphabet.Letters.Length == 16 ? ReadNibbles(at, room, length, alphabet.Letters) : ReadSix(at, room, length, alphabet.Letters);
     }
-
-    /// <summary>Room for <see cref="Read"/>.</summary>
-    internal const int RoomBytes = PackedMax + Slack;
 
     private static Alphabet AlphabetOf(byte head) => Alphabets[(head >> 5) switch { 2 => 0, 7 => 1, 3 => 2, _ => 3 }];
 
