@@ -51,7 +51,7 @@ internal readonly struct Select : ICommand
 
 internal readonly struct SwapDb : ICommand
 {
-    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Since = "4.0.0", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.WholeDatabases) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Since = "4.0.0", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {
@@ -76,7 +76,7 @@ internal readonly struct SwapDb : ICommand
 
 internal readonly struct FlushDb : ICommand
 {
-    public static CommandSpec Spec => new("FLUSHDB", -1, CommandFlags.Write) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of the database.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("FLUSHDB", -1, CommandFlags.Write | CommandFlags.WholeDatabases) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of the database.", Complexity = "O(1)", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {
@@ -91,7 +91,7 @@ internal readonly struct FlushDb : ICommand
 
 internal readonly struct FlushAll : ICommand
 {
-    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write | CommandFlags.WholeDatabases) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Complexity = "O(1)", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {

@@ -17,4 +17,6 @@ internal unsafe struct Frame
     public int ArgCount;
     /// <summary>Number in the command table.</summary>
     public int Command;
+    /// <summary>Answered already, while a script ran for too long.</summary>
+    public bool IsAnswered;
 }

@@ -7,7 +7,7 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// While a script runs for too long: other reactors answer what comes as busy, and the script's own reactor looks, out of the script,
-/// for clients who want it to end. What was framed before the script began waits for it.
+/// for clients who want it to end: first at the rest of the batch, then at what arrives.
 /// </summary>
 internal sealed unsafe partial class Reactor
 {
@@ -19,6 +19,8 @@ internal sealed unsafe partial class Reactor
     private ReplyBuffer? _busyReply;
     private RespParser? _busyParser;
     private ArgList? _busyArgs;
+    private Connection? _framing; // what it has sent is being cut into frames: nobody else may read from it
+    private int _frameAt; // of the running command
     private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
     private bool _mayRun; // the store may be touched: no script of another reactor runs
 
@@ -42,10 +44,44 @@ internal sealed unsafe partial class Reactor
         _resumesLater = true;
         _mailbox.Drain(this);
         _resumesLater = false;
+        AnswerRest();
         for (int i = 0; i < ready; i++)
             ServeWhileBusy(Transport[i], _current);
         _readyCount = 0; // what the round still had to look at will be ready again
         Out = own;
+    }
+
+    // The batch that the script is a part of.
+    private void AnswerRest()
+    {
+        for (int i = _frameAt + 1; i < _frameCount; i++)
+        {
+            Frame* frame = _frames + i;
+            Connection client = _frameClients[i];
+            if (client == _current || client.Stopped || frame->IsAnswered)
+                continue;
+            frame->IsAnswered = true;
+            BeginBusy(client);
+            AnswerOne(client, _args.Items + frame->FirstArg, frame->ArgCount);
+            EndBusy(client);
+        }
+    }
+
+    private void BeginBusy(Connection client)
+    {
+        _busyReply ??= new ReplyBuffer();
+        Out = _busyReply.Begin(client.Resp3);
+        client.SegmentStart = Out.Position;
+    }
+
+    private void EndBusy(Connection client)
+    {
+        client.SegmentStart = client.SegmentEnd = null;
+        byte[] bytes = _busyReply!.Take();
+        fixed (byte* reply = bytes)
+            SendBytes(client, reply, bytes.Length);
+        if (client.CloseAfterReply && client.Out.Count == 0)
+            Close(client);
     }
 
     private void ServeWhileBusy(ReadyEvent ready, Connection? running)
@@ -55,8 +91,7 @@ internal sealed unsafe partial class Reactor
             return;
         if (ready.Writable)
             SendPending(client);
-        bool isFramed = Array.IndexOf(_frameClients, client, 0, _frameCount) >= 0;
-        if (!ready.Readable || isFramed || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > BusyPendingMax)
+        if (!ready.Readable || client == _framing || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > BusyPendingMax)
             return;
         byte* received = stackalloc byte[BusyReceiveBytes];
         int got = Transport.Receive(client, received, BusyReceiveBytes);
@@ -73,16 +108,13 @@ internal sealed unsafe partial class Reactor
 
     private void AnswerPending(Connection client)
     {
-        _busyReply ??= new ReplyBuffer();
         _busyParser ??= new RespParser();
         _busyArgs ??= new ArgList();
         int count = client.Pending.Count;
         byte* at = (byte*)NativeMemory.AllocZeroed((nuint)count + RespLimits.ReadableSlack), start = at, end = at + count;
         Buffer.MemoryCopy(client.Pending.Head, at, count, count);
         client.Pending.Free();
-        Out = _busyReply.Begin(client.Resp3);
-        byte* replies = Out.Position;
-        client.SegmentStart = Out.Position;
+        BeginBusy(client);
         while (at < end && !client.Stopped)
         {
             RespLimits limits = Server.Limits;
@@ -96,15 +128,10 @@ internal sealed unsafe partial class Reactor
                 AnswerOne(client, _busyArgs.Items + _busyParser.FirstArg, _busyParser.ArgCount);
         }
 
-        client.SegmentStart = client.SegmentEnd = null;
         if (at < end)
             Keep(client, at, end);
         NativeMemory.Free(start);
-        byte[] bytes = _busyReply.Take();
-        fixed (byte* reply = bytes)
-            SendBytes(client, reply, bytes.Length);
-        if (client.CloseAfterReply && client.Out.Count == 0)
-            Close(client);
+        EndBusy(client);
     }
 
     private void AnswerOne(Connection client, Arg* args, int count)

@@ -26,8 +26,9 @@ internal sealed unsafe partial class Reactor
         for (int i = 0; i < count; i++)
         {
             Connection client = _frameClients[i];
-            if (client.Stopped)
+            if (client.Stopped || (_frames + i)->IsAnswered)
                 continue;
+            _frameAt = i;
             if (client != _current)
                 SwitchTo(client);
             if (_mayRun)
@@ -61,10 +62,10 @@ internal sealed unsafe partial class Reactor
         for (int i = 0; i < count; i++)
         {
             Frame* frame = _frames + i;
-            if (frame->Bucket == 0)
+            if (frame->Bucket == 0 || !Store.Namespaces.TryId(_frameClients[i].Database, out uint ns))
                 continue;
             ref Garnet.Common.Resp.Arg key = ref _args.Items[frame->FirstArg + _entries[frame->Command].FirstKey];
-            Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, Store.Namespaces.Id(_frameClients[i].Database), frame->KeyHash), frame->Bucket);
+            Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket);
         }
     }
 

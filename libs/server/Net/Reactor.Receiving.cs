@@ -138,6 +138,7 @@ internal sealed unsafe partial class Reactor
         frame->FirstArg = _parser.FirstArg;
         frame->ArgCount = _parser.ArgCount;
         frame->Command = command;
+        frame->IsAnswered = false;
         _frameClients[index] = client;
         int key = _entries[command].FirstKey;
         if (key == 0 || key >= _parser.ArgCount)
@@ -148,7 +149,9 @@ internal sealed unsafe partial class Reactor
         }
 
         frame->KeyHash = Store.HashBytes(args[key].Bytes, args[key].Length);
-        frame->Bucket = Store.PrefetchBucket(Store.KeyFromHash(args[key].Bytes, args[key].Length, Store.Namespaces.Id(client.Database), frame->KeyHash));
+        frame->Bucket = Store.Namespaces.TryId(client.Database, out uint ns) // while a script runs for long, framing must go on
+            ? Store.PrefetchBucket(Store.KeyFromHash(args[key].Bytes, args[key].Length, ns, frame->KeyHash))
+            : 0;
     }
 
     private static void Keep(Connection client, byte* at, byte* end) => client.Pending.Append(at, (int)(end - at));

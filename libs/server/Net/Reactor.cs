@@ -292,12 +292,14 @@ internal sealed unsafe partial class Reactor : IDisposable
             return;
         if (ready.Writable)
             SendPending(client);
+        _framing = client;
         if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
             Receive(client);
         else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
             Watch(client); // it sends on while its replies are held: not to be heard of until they leave
         else if (ready.Broken)
             Close(client);
+        _framing = null;
     }
 
     private void Carry(Connection client)
@@ -318,10 +320,12 @@ internal sealed unsafe partial class Reactor : IDisposable
         foreach (Connection client in _carriedNow)
         {
             client.Carried = false;
+            _framing = client;
             if (!client.Closed && !client.Stopped)
                 ServeKept(client);
         }
 
+        _framing = null;
         _carriedNow.Clear();
     }
 

@@ -130,6 +130,8 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
             return Encoding.Latin1.GetBytes(refusal);
         if ((flags & CommandFlags.Write) != 0)
         {
+            if ((flags & CommandFlags.WholeDatabases) != 0 && running.HasWritten && !running.IsOrdered)
+                return "ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text"u8;
             if (running.IsReadOnly)
                 return "ERR Write commands are not allowed from read-only scripts."u8;
             if (server.Replication.RefusalOfWrite() is { } placed)

@@ -116,7 +116,7 @@ internal static class Evaluation
             return call.FailText("ERR Error compiling script (new function): " + error);
         if (call.Server.Monitors.Any)
             call.Server.Monitors.Feed(ref call); // before what it runs
-        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = IsTight(ref call), BeganUs = call.Server.Clock.MonotonicUs };
+        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = IsTight(ref call), IsOrdered = script.IsOrdered, BeganUs = call.Server.Clock.MonotonicUs };
         return call.Reactor.Scripts.Run(ref call, number, running, 3, keys);
     }
 }

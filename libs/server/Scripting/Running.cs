@@ -6,6 +6,8 @@ namespace Garnet.Server.Scripting;
 /// <summary>The script or function that a reactor runs now.</summary>
 internal sealed class Running(Connection client, string name, ScriptFlags flags, bool isReadOnly)
 {
+    private byte[][] _command = [];
+
     internal Connection Client => client;
 
     /// <summary>The SHA1 of a script, or the name of a function.</summary>
@@ -15,6 +17,9 @@ internal sealed class Running(Connection client, string name, ScriptFlags flags,
 
     /// <summary>Called by a command that may not write.</summary>
     internal bool IsReadOnly => isReadOnly || (flags & ScriptFlags.NoWrites) != 0;
+
+    /// <summary>Its text speaks of whole databases: its effects are a batch of their own, in their order.</summary>
+    internal bool IsOrdered { get; set; }
 
     /// <summary>It is a function.</summary>
     internal bool IsFunction { get; init; }
@@ -34,9 +39,15 @@ internal sealed class Running(Connection client, string name, ScriptFlags flags,
     /// <summary>When it began, microseconds of the monotonic clock.</summary>
     internal long BeganUs { get; init; }
 
-    /// <summary>The command that called it, for FUNCTION STATS.</summary>
-    internal byte[][] Command { get; init; } = [];
+    /// <summary>The command that called it, once it has run for long: for FUNCTION STATS.</summary>
+    internal byte[][] Command => Volatile.Read(ref _command);
 
-    /// <summary>Flags that its command does not carry but what it does needs.</summary>
-    internal CommandFlags Needs => IsReadOnly ? CommandFlags.None : CommandFlags.Write;
+    /// <summary>Keeps the command for others to read; on the thread that runs it.</summary>
+    internal void KeepCommand(ref Call call)
+    {
+        byte[][] command = new byte[call.Count][];
+        for (int i = 0; i < command.Length; i++)
+            command[i] = call[i].ToArray();
+        Volatile.Write(ref _command, command);
+    }
 }

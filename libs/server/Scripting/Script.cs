@@ -21,6 +21,7 @@ internal sealed class Script
         Text = name.ToString();
         Source = source;
         Flags = flags;
+        IsOrdered = SpeaksOfDatabases(source);
     }
 
     internal ScriptName Name { get; }
@@ -31,6 +32,9 @@ internal sealed class Script
     internal byte[] Source { get; }
 
     internal ScriptFlags Flags { get; }
+
+    /// <summary>Its text speaks of whole databases.</summary>
+    internal bool IsOrdered { get; }
 
     /// <summary>Loaded by SCRIPT LOAD: it stays until SCRIPT FLUSH.</summary>
     internal bool IsLoaded { get; set; }
@@ -55,6 +59,13 @@ internal sealed class Script
         if (source.StartsWith("#!"u8) && !TryShebang(source, out flags, out error))
             return null;
         return new Script(name, source.ToArray(), flags);
+    }
+
+    /// <summary>True if the text has the name, or a part of it, of a command that changes whole databases.</summary>
+    internal static bool SpeaksOfDatabases(ReadOnlySpan<byte> source)
+    {
+        string text = Encoding.Latin1.GetString(source);
+        return text.Contains("flush", StringComparison.OrdinalIgnoreCase) || text.Contains("swapdb", StringComparison.OrdinalIgnoreCase);
     }
 
     /// <summary>Reads the names of flags, separated by commas.</summary>

@@ -14,6 +14,8 @@ namespace Garnet.Server.Scripting;
 ///
 /// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
 /// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
+/// S3  Effects are one batch: a script whose text speaks of whole databases begins at a boundary of batches, since a change of those is
+///     an operation between batches; for any other such a change must be its first.
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {
@@ -31,6 +33,8 @@ internal sealed unsafe class ScriptHost : IDisposable
     private long _loadUntilUs = long.MaxValue;
     private bool _isLate;
     private long _lookAtUs;
+    private Garnet.Common.Resp.Arg* _args; // of the command that runs it
+    private int _count;
 
     internal ScriptHost(Reactor reactor)
     {
@@ -151,9 +155,14 @@ internal sealed unsafe class ScriptHost : IDisposable
             return Busy(ref call);
         }
 
-        if (!isInStep)
+        running.IsOrdered |= isInStep;
+        if (!isInStep && running.IsOrdered)
             call.Store.LockAll();
+        else if (!isInStep)
+            call.Store.LockOpen();
         client.Gate |= Gate.Script;
+        _args = call.Args;
+        _count = call.Count;
         Volatile.Write(ref _running, running);
         bool ended = lua.Call(arguments);
         Volatile.Write(ref _running, null);
@@ -237,6 +246,12 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (nowUs < _lookAtUs || !_server.IsBusyWith(running))
             return;
         _lookAtUs = nowUs + LookEveryUs;
+        if (running.Command.Length == 0)
+        {
+            var call = new Call(_reactor, running.Client, _args, _count, 0);
+            running.KeepCommand(ref call);
+        }
+
         _reactor.ServeWhileBusy();
     }
 }

@@ -231,7 +231,7 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>
     /// Runs a step with every partition locked (U6), at the boundary of two batches of the log; the step is written as
     /// operation <paramref name="opId"/>, 0 for none. Returns the last batch before the boundary, 0 without a log. Between
-    /// <see cref="BeginOrdered"/> and <see cref="EndOrdered"/> the step is a part of that one.
+    /// <see cref="BeginOrdered"/> and <see cref="EndStep"/> the step is a part of that one.
     /// </summary>
     public ulong Exclusive(byte opId, ReadOnlySpan<byte> arguments, Action step)
     {
@@ -239,6 +239,7 @@ internal sealed unsafe class StoreCore : IDisposable
         if (IsMine)
         {
             Garnet.Common.Faults.Check.That(opId != 0, "S1 a snapshot is not taken inside a step");
+            if (!_ordered) BecomeOrdered();
             step();
             if (log == null) return 0;
             arguments.CopyTo(log.Reserve(0, log.Batch, default, arguments.Length));
@@ -261,26 +262,36 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Begins a step that holds every partition (U6), at the boundary of two batches; all it writes is one batch.</summary>
     public void BeginOrdered()
     {
-        IWriteLog? log = _logging ? Log : null;
-        log?.Hold();
+        BeginOpen();
+        BecomeOrdered();
+    }
+
+    /// <summary>Begins a step that holds every partition (U6); what it writes goes to the open batch, which nobody ends meanwhile.</summary>
+    public void BeginOpen()
+    {
+        if (_logging) Log!.Hold();
         EnterAll();
-        log?.Close();
         for (int i = 0; i < Shape->PartitionCount; i++) Partition.Hide(Shape->Partitions + i);
-        _ordered = true;
         Volatile.Write(ref _owner, Environment.CurrentManagedThreadId);
     }
 
-    /// <summary>Ends the step; returns its batch, 0 if it wrote nothing.</summary>
-    public ulong EndOrdered()
+    /// <summary>Ends the step; returns its batch if it has one of its own, 0 if it wrote nothing.</summary>
+    public ulong EndStep()
     {
         IWriteLog? log = _logging ? Log : null;
-        ulong batch = log?.CloseOrdered() ?? 0;
+        ulong batch = _ordered ? log?.CloseOrdered() ?? 0 : 0;
         for (int i = 0; i < Shape->PartitionCount; i++) Partition.Show(Shape->Partitions + i);
         _ordered = false;
         Volatile.Write(ref _owner, 0);
         ExitAll();
         log?.Release();
         return batch;
+    }
+
+    private void BecomeOrdered()
+    {
+        if (_logging) Log!.Close();
+        _ordered = true;
     }
 
     /// <summary>Takes every partition's lock (U6); nothing if the thread holds them.</summary>

@@ -184,7 +184,21 @@ public sealed unsafe class StoreSession : IDisposable
         _heldCount = _held.Count;
     }
 
-    /// <summary>Releases what the matching <see cref="Lock"/>, <see cref="LockWanted"/> or <see cref="LockAll"/> took.</summary>
+    /// <summary>
+    /// Takes all locks without ending a batch of the log: what is written joins the batch that is open, all of it. A change of whole
+    /// databases ends that batch first, so it must be the first change of the step; whoever cannot promise that takes
+    /// <see cref="LockAll"/>.
+    /// </summary>
+    public void LockOpen()
+    {
+        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        _store.Namespaces.Enter();
+        _core.BeginOpen();
+        _held.SetAll(held: true);
+        _heldCount = _held.Count;
+    }
+
+    /// <summary>Releases what the matching <see cref="Lock"/>, <see cref="LockWanted"/>, <see cref="LockAll"/> or <see cref="LockOpen"/> took.</summary>
     public void Unlock()
     {
         if (_lockDepth == 0 || --_lockDepth > 0) return;
@@ -196,7 +210,7 @@ public sealed unsafe class StoreSession : IDisposable
         }
         _held.SetAll(held: false);
         _store.Namespaces.Show();
-        ulong batch = _core.EndOrdered();
+        ulong batch = _core.EndStep();
         if (batch != 0) LastBatch = batch;
         _store.Namespaces.Exit();
     }

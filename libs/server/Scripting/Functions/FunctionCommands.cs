@@ -41,6 +41,7 @@ internal static class FunctionCommands
         var running = new Running(call.Client, function.Name, function.Flags, isReadOnly)
         {
             IsFunction = true,
+            IsOrdered = function.IsOrdered,
             IsTight = Evaluation.IsTight(ref call),
             BeganUs = call.Server.Clock.MonotonicUs,
         };

@@ -118,7 +118,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
         if (error is not null)
             return Fail(stack, error);
         stack.PushCopy(callback);
-        library.Functions.Add(new Function(name!, description, flags | ScriptFlags.HasShebang, LuaState.KeepTop(stack)));
+        library.Functions.Add(new Function(name!, description, flags | ScriptFlags.HasShebang, LuaState.KeepTop(stack)) { IsOrdered = library.IsOrdered });
         return 0;
     }
 

@@ -9,6 +9,9 @@ internal sealed class FunctionLibrary(string name, byte[] source)
 
     internal byte[] Source => source;
 
+    /// <summary>Its text speaks of whole databases.</summary>
+    internal bool IsOrdered { get; } = Script.SpeaksOfDatabases(source);
+
     internal List<Function> Functions { get; } = [];
 
     /// <summary>Reads the first line; null with the error, its code in front.</summary>

@@ -38,6 +38,14 @@ public sealed unsafe class NamespaceTable
         return IdSlow(database);
     }
 
+    /// <summary>The same where nothing may wait: false if the number was not used yet, or if a step is under way that changes what numbers stand for.</summary>
+    public bool TryId(int database, out uint id)
+    {
+        uint[] ids = Volatile.Read(ref _ids);
+        id = (uint)database < (uint)ids.Length ? Volatile.Read(ref ids[database]) : 0;
+        return id-- != 0;
+    }
+
     /// <summary>Grows whenever a number comes to stand for another id; cannot while a partition's lock is held.</summary>
     public long Changes => Volatile.Read(ref _changes);
 
