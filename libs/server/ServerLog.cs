@@ -77,8 +77,13 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void FullSync(string primary, string at) => Write(LogLevel.Information, 45, $"Getting all data of {primary} as of {at}");
 
-    internal void Discarded(string mine, long writes) => Write(LogLevel.Warning, 46,
-        writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {writes} writes that this server had up to {mine} and the primary never had");
+    internal void Discarded(string mine, long writes, string? file) => Write(LogLevel.Warning, 46,
+        (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {writes} writes that this server had up to {mine} and the primary never had")
+        + (file is null ? "" : $"; they are kept in {file}"));
+
+    internal void OrphanDropped(string name) => Write(LogLevel.Warning, 55, $"Deleted {name}: writes discarded earlier are kept in a limited number of files");
+
+    internal void OrphanFailed(string why) => Write(LogLevel.Warning, 56, $"The writes that are discarded cannot be kept in a file: {why}");
 
     internal void Promoted(uint term, string at) => Write(LogLevel.Information, 47, $"This server is a primary now: term {term} begins behind {at}");
 
@@ -92,6 +97,9 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void Diverged(string address, int port, string at) =>
         Write(LogLevel.Error, 53, $"Replica {address}:{port} stands at {at}, and this server has another batch of that term and number: the two histories have diverged; it gets all data anew");
+
+    internal void Differs(string primary, ulong batch) =>
+        Write(LogLevel.Error, 54, $"The data here differ from those of {primary} behind the same batch, {batch}; getting all data anew");
 
     internal void RoleFailed(string why) => Write(LogLevel.Error, 49, $"The role of this server cannot be changed: {why}");
 

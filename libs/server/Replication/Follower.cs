@@ -23,13 +23,13 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     private PlanFrame? _plan;
     private (int Lanes, ulong Seed) _layout;
     private ulong _received;
-    private bool _isTorn, _isLoading;
+    private bool _isTorn, _isLoading, _isDoubted;
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
-    internal LogPosition Position => IsTorn ? LogPosition.None : _intake.Position;
+    internal LogPosition Position => IsTorn || IsDoubted ? LogPosition.None : _intake.Position;
 
     /// <summary>Where this server can go back to, because nothing but empty batches came behind it; its position if it cannot.</summary>
-    internal LogPosition Earlier => !IsTorn && log.CanRewind(_intake.Filled.Batch) ? _intake.Filled : Position;
+    internal LogPosition Earlier => !IsTorn && !IsDoubted && log.CanRewind(_intake.Filled.Batch) ? _intake.Filled : Position;
 
     /// <summary>True while the store holds a part of a snapshot, or something that could not be applied was in a batch.</summary>
     internal bool IsTorn
@@ -37,6 +37,15 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         get => Volatile.Read(ref _isTorn);
         private set => Volatile.Write(ref _isTorn, value);
     }
+
+    /// <summary>
+    /// True if the data are known to differ from the primary's: only a full sync helps. Until it begins they are served, and kept in
+    /// case this server must lead.
+    /// </summary>
+    internal bool IsDoubted => Volatile.Read(ref _isDoubted);
+
+    /// <summary>The data differ from the primary's.</summary>
+    internal void Doubt() => Volatile.Write(ref _isDoubted, true);
 
     /// <summary>True once the store is a state of the primary's.</summary>
     internal bool IsFed => _applier is not null && !IsTorn;
@@ -90,6 +99,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     internal void BeginFull(PlanFrame plan)
     {
         IsTorn = true;
+        Volatile.Write(ref _isDoubted, false);
         Volatile.Write(ref _isLoading, true);
         DropApplier();
         state.Close(); // whoever was let in to read before may be at it still

@@ -14,7 +14,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 {
     private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
-    private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new();
+    private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
+    private readonly DigestCheck _check = new(owner.Server, follower);
     private volatile bool _isCancelled;
     private LinkSocket? _socket;
     private PrimaryLink? _link;
@@ -49,7 +50,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     /// <summary>Follows until <see cref="Cancel"/>.</summary>
     internal void Run()
     {
-        Thread apply = Begin("replica apply", ApplyLoop), acknowledge = Begin("replica acknowledge", AckLoop);
+        Thread apply = Begin("replica apply", ApplyLoop), acknowledge = Begin("replica acknowledge", AckLoop), compare = Begin("replica digest", CompareLoop);
         int pauseMs = PauseMinMs;
         while (!_isCancelled)
         {
@@ -68,6 +69,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
         apply.Join();
         acknowledge.Join();
+        compare.Join();
     }
 
     /// <summary>Ends <see cref="Run"/>; from any thread.</summary>
@@ -79,6 +81,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         _work.Set();
         _room.Set();
         _acks.Set();
+        _told.Set();
     }
 
     // What a stranger sends must not look like lines of a log.
@@ -148,7 +151,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     private void Receive(LinkSocket socket, ref bool streamed)
     {
         FrameReader reader = FrameReader.OfPrimary();
-        var link = new PrimaryLink(follower, TakePlan);
+        var link = new PrimaryLink(follower, TakePlan, TakeDigest);
         Volatile.Write(ref _link, link);
         while (!_isCancelled)
         {
@@ -162,8 +165,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             streamed |= link.IsStreaming;
             _work.Set();
             _acks.Set();
-            if (link.IsStreaming && follower.IsTorn)
-                return; // a batch could not be applied: only a full sync helps
+            if (link.IsStreaming && (follower.IsTorn || follower.IsDoubted))
+                throw new IOException(follower.IsDoubted ? "the data here are not the primary's" : "a batch of the primary's cannot be applied here"); // only a full sync helps
             while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
                 _room.Wait(LookMs);
         }
@@ -176,6 +179,27 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         Plan = plan;
         _lastReason = "";
         owner.OnPlan(plan, follower.Position, primary);
+    }
+
+    // Those who follow this server hold the same data, or are to learn that they do not.
+    private void TakeDigest(DigestFrame digest)
+    {
+        owner.Links.Tell(digest);
+        _check.Take(digest);
+        _told.Set();
+    }
+
+    private void CompareLoop()
+    {
+        while (!_isCancelled)
+        {
+            _told.Wait(_check.Waits ? LookMs : Timeout.Infinite);
+            if (_isCancelled || _check.Turn() is not { } agrees)
+                continue;
+            owner.OnCompared(primary, agrees);
+            if (!agrees)
+                follower.Doubt();
+        }
     }
 
     private void ApplyLoop()

@@ -7,7 +7,7 @@ namespace Garnet.Server.Replication;
 /// The primary as its replica sees it: takes the frames in the only order they may come in (a plan; if it says so a snapshot, block by
 /// block, and its footer; batches) and hands what they bring to the follower. Without threads, sockets or waits.
 /// </summary>
-internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan)
+internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, Action<DigestFrame> onDigest)
 {
     private bool _planned;
 
@@ -42,9 +42,19 @@ internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan)
                 return follower.EndFull(body);
             case FrameKind.Batch when IsStreaming:
                 return follower.Part(body);
+            case FrameKind.Digest when IsStreaming:
+                return TakeDigest(body);
             default:
                 return $"a frame of kind {(byte)kind} came out of order";
         }
+    }
+
+    private string? TakeDigest(ReadOnlySpan<byte> body)
+    {
+        if (DigestFrame.TryDecode(body) is not { } digest)
+            return "the primary sent a digest that is none";
+        onDigest(digest);
+        return null;
     }
 
     private string? TakePlan(ReadOnlySpan<byte> body)

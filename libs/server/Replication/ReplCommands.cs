@@ -15,7 +15,7 @@ internal readonly struct ReplHello : ICommand
     {
         if (!call.Is(2, "1"u8))
             return call.FailText($"ERR this server knows version 1 of the protocol, not '{call.Text(2)}'");
-        if (call.Count > 8 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535
+        if (call.Count > 8 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535 || !AnnouncedHost.IsHost(call.Text(5))
             || !LogPosition.TryParse(call.Text(6), out LogPosition position) || !LogPosition.TryParse(call.Text(call.Count - 1), out LogPosition earlier))
             return call.Fail(Fault.Syntax);
         Replication replication = call.Server.Replication;

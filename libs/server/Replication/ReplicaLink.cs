@@ -28,7 +28,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private long _sentUs = clock.MonotonicUs;
     private long _ackedUs = clock.MonotonicUs;
     private AckFrame _ack;
-    private ulong _shipped;
+    private ulong _shipped, _told = ulong.MaxValue;
+    private DigestFrame? _digest;
     private volatile LinkStage _stage;
 
     /// <summary>What the replica said of itself.</summary>
@@ -63,6 +64,16 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
 
     /// <summary>True for a replica that keeps up, is there, and has not said yet that it has the batch.</summary>
     internal bool IsBehind(ulong batch) => _stage == LinkStage.Streaming && SilentUs < 2 * PingUs && Ack.Received < batch;
+
+    /// <summary>True if the replica has applied the batch, and was not told yet what the data behind it are.</summary>
+    internal bool Awaits(ulong batch) => _stage == LinkStage.Streaming && Ack.Applied == batch && _told != batch;
+
+    /// <summary>The replica is to be told what the data behind a batch are; from any thread.</summary>
+    internal void Tell(DigestFrame digest)
+    {
+        _told = digest.Batch;
+        Volatile.Write(ref _digest, digest);
+    }
 
     /// <summary>Adds what is to be sent next; false if there is nothing now.</summary>
     internal bool Fill(FrameWriter to)
@@ -199,6 +210,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
             any = true;
         }
 
+        if (Interlocked.Exchange(ref _digest, null) is { } digest)
+            _to.Add(FrameKind.Digest, digest.Encode());
         if (_feed!.IsLost)
             End($"the replica is too slow: batch {_feed.Next} is not kept any more (repl-backlog-size, client-output-buffer-limit)"); // P2
         return any;

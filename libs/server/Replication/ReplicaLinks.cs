@@ -16,7 +16,7 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
     internal long Full { get; private set; }
     internal long Partial { get; private set; }
 
-    /// <summary>Replicas that came with another batch of a number and term that this server has too.</summary>
+    /// <summary>Replicas that came with another batch of a number and term that this server has too, and times its own data were not its primary's.</summary>
     internal long Divergences { get; private set; }
 
     /// <summary>The first batch that a replica still needs; <see cref="ulong.MaxValue"/> without one.</summary>
@@ -65,6 +65,14 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
     {
         lock (_gate)
             Divergences++;
+    }
+
+    /// <summary>All who follow are to be told what the data behind a batch are.</summary>
+    internal void Tell(DigestFrame digest)
+    {
+        foreach (ReplicaThreads replica in All)
+            replica.Link.Tell(digest);
+        Nudge();
     }
 
     /// <summary>There is more to send.</summary>

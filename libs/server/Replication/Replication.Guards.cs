@@ -75,7 +75,7 @@ internal sealed partial class Replication
         Connection client = call.Client;
         if (call.Client.HoldsState)
             return Run(ref call, entry);
-        if (client.ReadsAnyState)
+        if (client.ReadsAnyState || !ChecksReads) // or what the disk had, before the primary was heard of
             return RunAsOf(ref call, entry);
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
         if (keys.First == 0 || (entry->Flags & CommandFlags.RunsScript) != 0)

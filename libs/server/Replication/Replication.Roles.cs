@@ -31,6 +31,9 @@ internal sealed partial class Replication
     internal long Discards { get; private set; }
     internal long DiscardedWrites { get; private set; }
 
+    /// <summary>How often this server's data were found to be its primary's.</summary>
+    internal long Comparisons => Volatile.Read(ref _comparisons);
+
     /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
     internal Follower? Follower => _follower;
 
@@ -61,6 +64,19 @@ internal sealed partial class Replication
     {
         Links.CountDivergence();
         Log.Diverged(replica.Address, replica.Port, replica.Position.ToString());
+    }
+
+    /// <summary>This replica's data have been compared with its primary's.</summary>
+    internal void OnCompared(Peer primary, bool agrees)
+    {
+        if (agrees)
+        {
+            Interlocked.Increment(ref _comparisons);
+            return;
+        }
+
+        Links.CountDivergence();
+        Log.Differs(primary.ToString(), Applied.Number);
     }
 
     /// <inheritdoc/>
@@ -125,10 +141,11 @@ internal sealed partial class Replication
         Log.FullSync(primary.ToString(), plan.At.ToString());
         if (!mine.IsKnown || mine.Batch == 0)
             return;
-        long writes = Discarded(plan, mine);
+        var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
+        discarding.Run(plan, mine);
         Discards++;
-        DiscardedWrites += Math.Max(writes, 0);
-        Log.Discarded(mine.ToString(), writes);
+        DiscardedWrites += Math.Max(discarding.Writes, 0);
+        Log.Discarded(mine.ToString(), discarding.Writes, discarding.File);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
@@ -242,6 +259,7 @@ internal sealed partial class Replication
         _server.Store.SetMemoryLimit(_server.MemoryLimitBytes);
         bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
         _follower = null;
+        Applied.Begin(LogPosition.None, 0); // what was shown as a replica says nothing if this server is one again
         if (hasLog)
         {
             uint last = Math.Max(Math.Max(at.Term, _term), TermOnDisk);
@@ -310,21 +328,5 @@ internal sealed partial class Replication
         {
             reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
-    }
-
-    // Entries of this server's own history behind the place where the primary's left it; -1 if that place is not known.
-    private long Discarded(PlanFrame plan, LogPosition mine)
-    {
-        if (plan.Fork > mine.Batch)
-            return -1;
-        using var feed = new BatchFeed(Backlog, () => LogOnDisk, plan.Fork);
-        long entries = 0;
-        while (feed.Next <= mine.Batch && feed.TryNext() is { } batch)
-        {
-            entries += batch.Entries;
-            batch.Release();
-        }
-
-        return feed.Next > mine.Batch ? entries : -1;
     }
 }

@@ -21,6 +21,8 @@ namespace Garnet.Server.Replication;
 ///     and tells replicas of it.
 /// Z8  A start as a primary is a new term too: what this server wrote before, and its disk did not keep, may be on replicas, and
 ///     nothing written now may have the same name.
+/// Z9  Whoever follows is told now and then what the data behind a batch are, and compares: what differs is said, counted, and replaced
+///     by a full sync.
 /// </summary>
 internal sealed partial class Replication : IShipper, IDisposable
 {
@@ -35,7 +37,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private volatile bool _isReplica, _changes;
     private volatile Following? _following;
     private volatile Follower? _follower;
-    private long _moves;
+    private long _moves, _comparisons;
     private int _waitingReads;
     private uint _term = 1;
 
@@ -88,6 +90,9 @@ internal sealed partial class Replication : IShipper, IDisposable
     /// <summary>The link to the primary; null on a primary and while a replica is not one yet.</summary>
     internal Following? Following => _following;
 
+    /// <summary>The server whose place this is.</summary>
+    internal Server Server => _server;
+
     /// <summary>Log lines.</summary>
     internal ServerLog Log => _server.Log;
 
@@ -105,7 +110,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     internal string[] HelloWords =>
     [
         RunId, (Settings.AnnouncePort > 0 ? Settings.AnnouncePort : _server.Port).ToString(System.Globalization.CultureInfo.InvariantCulture),
-        Settings.AnnounceAddress.Length > 0 ? Settings.AnnounceAddress : "-",
+        Settings.AnnounceAddress.Text is { Length: > 0 } address ? address : "-",
     ];
 
     /// <summary>The store is loaded and stands behind <paramref name="start"/>: the server takes the role its settings give it. Null without a log on disk.</summary>
@@ -114,7 +119,11 @@ internal sealed partial class Replication : IShipper, IDisposable
         if (_configured is { } primary)
         {
             if (start is not null)
+            {
                 Backlog.Continue(start.Position, start.Filled);
+                Applied.Begin(start.Position, start.SealedUnixUs);
+            }
+
             _server.Store.PauseExpiry(true);
             Follow(primary);
             return;
@@ -154,6 +163,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     internal void Accept(Socket socket, HelloFacts hello)
     {
         var link = new ReplicaLink(this, hello, _server.Clock);
+        EnsureDigests();
         Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove), $"+REPL 1 {RunId}\r\n");
     }
 
@@ -192,6 +202,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         _following?.Cancel();
         _wished.Set();
         _thread?.Join();
+        StopDigests();
         LetReplicasCatchUp();
         Links.Dispose();
         if (_server.Keeper is not { HasLog: true })

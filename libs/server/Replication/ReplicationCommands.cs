@@ -35,7 +35,7 @@ internal static class ReplicationCommands
         if (!call.TryInt64(2, out long port) || port is < 0 or > 65535)
             return call.FailBytes("ERR Invalid master port"u8);
         string host = call.Text(1);
-        if (host.Length is 0 or > 255 || host.AsSpan().ContainsAnyExceptInRange('!', '~'))
+        if (!AnnouncedHost.IsHost(host))
             return call.FailBytes("ERR Invalid master host"u8);
         if (!replication.Follow(new Peer(host, (int)port)))
         {

@@ -28,6 +28,7 @@ internal sealed class ReplicationText(Server server)
         number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
         number("garnet_repl_waiting_reads", _replication.WaitingReads);
         number("garnet_repl_divergences", _replication.Links.Divergences);
+        number("garnet_repl_comparisons", _replication.Comparisons);
         number("garnet_repl_discards", _replication.Discards);
         number("garnet_repl_discarded_writes", _replication.DiscardedWrites);
         int index = 0;

@@ -32,6 +32,25 @@ internal sealed class StoreDigest
     /// <summary>The sums of the shares.</summary>
     internal IReadOnlyList<ulong> Sums => _sums;
 
+    /// <summary>
+    /// The digest of a store that nobody should change meanwhile; null if <paramref name="goesOn"/>, asked now and then, says that it is of
+    /// no use any more, or if the keys found are not as many as there are.
+    /// </summary>
+    internal static StoreDigest? TryOf(Store store, int databases, Func<bool> goesOn)
+    {
+        using StoreSession session = store.OpenSession();
+        var digest = new StoreDigest();
+        long keys = 0;
+        for (int database = 0; database < databases; database++)
+        {
+            if (!digest.TryAdd(store, session, database, goesOn))
+                return null;
+            keys += session.Count(store.Namespaces.Id(database));
+        }
+
+        return keys == digest.Keys ? digest : null;
+    }
+
     /// <summary>The digest of a store that nobody changes.</summary>
     internal static StoreDigest Of(Store store, int databases)
     {
@@ -44,11 +63,11 @@ internal sealed class StoreDigest
     {
         var digest = new StoreDigest();
         for (int database = 0; database < databases; database++)
-            digest.Add(store, session, database);
+            digest.TryAdd(store, session, database, static () => true);
         return digest;
     }
 
-    private void Add(Store store, StoreSession session, int database)
+    private bool TryAdd(Store store, StoreSession session, int database, Func<bool> goesOn)
     {
         uint ns = store.Namespaces.Id(database);
         ulong cursor = 0;
@@ -59,7 +78,8 @@ internal sealed class StoreDigest
             foreach ((byte[] key, ulong fields, ulong value, bool isString) in page.Records)
                 Add(XxHash3.Hash(key) + (ulong)database, fields, isString ? value : EntriesOf(store, session, key, ns));
         }
-        while (cursor != 0);
+        while (cursor != 0 && goesOn());
+        return cursor == 0;
     }
 
     private void Add(ulong key, ulong fields, ulong value)

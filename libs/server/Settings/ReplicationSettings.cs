@@ -27,7 +27,7 @@ public sealed class ReplicationSettings
     public bool Announced { get; set; } = true;
 
     [Setting("replica-announce-ip", "Address to tell the primary, where it cannot be seen from the connection.", Aliases = "slave-announce-ip", Live = true)]
-    public string AnnounceAddress { get; set; } = "";
+    public AnnouncedHost AnnounceAddress { get; set; } = AnnouncedHost.None;
 
     [Setting("replica-announce-port", "Port to tell the primary; 0 for the one listened on.", Aliases = "slave-announce-port", Unit = SettingUnit.Count, Min = 0, Max = 65535, Live = true)]
     public int AnnouncePort { get; set; }
@@ -40,6 +40,9 @@ public sealed class ReplicationSettings
 
     [Setting("repl-log-retention", "Size of the append-only file up to which what an attached replica has not got yet is kept in it.", Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 50, Live = true)]
     public long RetentionBytes { get; set; } = 1L << 30;
+
+    [Setting("repl-digest-period", "How often at most a primary that nobody writes to reads all its data and has its replicas compare theirs; 0 for never.", Unit = SettingUnit.Seconds, Min = 0, Max = int.MaxValue / 1000, Live = true)]
+    public int DigestSeconds { get; set; } = 60;
 
     [Setting("min-replicas-to-write", "Writes are refused while fewer replicas than this keep up; 0 for none.", Aliases = "min-slaves-to-write", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
     public int ReplicasToWrite { get; set; }

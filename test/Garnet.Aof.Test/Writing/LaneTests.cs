@@ -14,7 +14,7 @@ internal sealed unsafe class LaneTests
 
     // T1: P3 and, over all batches, P2.
     [Test]
-    public void After_every_batch_the_sum_of_amounts_moved_between_keys_is_what_it_was([Values(1, 3)] int sublogs)
+    public void T1_after_every_batch_the_sum_of_amounts_moved_between_keys_is_what_it_was([Values(1, 3)] int sublogs)
     {
         using Bench bench = new(settings => settings.Sublogs = sublogs, SystemClock.Instance);
         InParallel(Writers, writer => Transfer(bench, new Random(writer + 1)));

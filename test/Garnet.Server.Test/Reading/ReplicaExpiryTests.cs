@@ -1,3 +1,5 @@
+using Garnet.Aof;
+using Garnet.Aof.Test.Writing;
 using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.Reading;
@@ -42,6 +44,44 @@ public sealed class ReplicaExpiryTests
         using EmbeddedServer after = Replica(primary, -HourMs);
         ReplicaGroup.CatchUp(after, primary);
         using (var reader = new TestClient(after.Server.Port)) Assert.That(reader.Call("GET", "k"), Is.EqualTo("nil"));
+    }
+
+    [Test]
+    public void T17_a_replica_started_again_shows_what_the_batch_it_stands_at_showed([Values] bool fromSnapshot)
+    {
+        var clock = new ShiftedClock();
+        var disk = new MemoryDisk();
+        EmbeddedServer primary = new(clock: clock);
+        using (var writer = new TestClient(primary.Server.Port))
+        {
+            primary.Server.Store.PauseExpiry(true);
+            writer.Call("SET", "k", "v", "PX", "60000");
+            using EmbeddedServer replica = OnDisk(disk, primary.Server.Port);
+            ReplicaGroup.CatchUp(replica, primary);
+            if (!fromSnapshot)
+            {
+                writer.Call("SET", "stays", "v");
+                ReplicaGroup.CatchUp(replica, primary);
+            }
+        }
+        int port = primary.Server.Port;
+        using (EmbeddedServer linked = OnDisk(disk, port))
+        {
+            using var reader = new TestClient(linked.Server.Port);
+            Assert.That(() => linked.Server.Replication.Following is { IsUp: true }, Is.True.After(20_000, 5));
+            Assert.That(reader.Call("GET", "k"), Is.EqualTo("v"), "by its own clock it is over");
+        }
+        primary.Dispose();
+        using EmbeddedServer alone = OnDisk(disk, port);
+        using (var reader = new TestClient(alone.Server.Port)) Assert.That(reader.Call("GET", "k"), Is.EqualTo("v"), "nor did its primary say so");
+    }
+
+    private static EmbeddedServer OnDisk(MemoryDisk disk, int port)
+    {
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, clock: new ShiftedClock { ShiftMs = HourMs },
+            adjust: settings => settings.Replication.ReplicaOf = ["127.0.0.1", port.ToString(System.Globalization.CultureInfo.InvariantCulture)]);
+        server.Server.Loaded.Wait();
+        return server;
     }
 
     private static EmbeddedServer Replica(EmbeddedServer primary, long shiftMs) =>

@@ -62,12 +62,18 @@ internal sealed class HeldProxy : IDisposable
     private void Pass(Socket from, Socket to, bool held)
     {
         byte[] bytes = new byte[16 * 1024];
-        for (int got; (got = from.Receive(bytes)) > 0;)
+        try
         {
-            if (held) _flows.Wait();
-            for (int sent = 0; sent < got;) sent += to.Send(bytes, sent, got - sent, SocketFlags.None);
+            for (int got; (got = from.Receive(bytes)) > 0;)
+            {
+                if (held) _flows.Wait();
+                for (int sent = 0; sent < got;) sent += to.Send(bytes, sent, got - sent, SocketFlags.None);
+            }
         }
-        from.Dispose();
-        to.Dispose();
+        finally
+        {
+            from.Dispose(); // after a reset too: the other side is to learn of it
+            to.Dispose();
+        }
     }
 }

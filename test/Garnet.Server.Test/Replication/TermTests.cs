@@ -1,6 +1,9 @@
 using System.Globalization;
+using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Writing;
 
 namespace Garnet.Server.Test.Replication;
@@ -8,7 +11,7 @@ namespace Garnet.Server.Test.Replication;
 /// <summary>Terms (rule Z8): what a primary wrote and lost has another name than what it writes when it is back.</summary>
 public sealed class TermTests
 {
-    private const int Lost = 20;
+    private const int Lost = 20, WaitMs = 20_000;
 
     [Test]
     public void A_primary_that_comes_back_without_the_end_of_its_log_is_in_a_later_term([Values(0, 5)] int kept)
@@ -54,6 +57,37 @@ public sealed class TermTests
             Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(life == 1 ? 1 : 0), "only the first time");
         }
         Assert.That(replica.Server.Replication.Discards, Is.Zero);
+    }
+
+    [Test]
+    public void What_an_old_primary_gives_up_is_kept_in_a_file_and_of_such_files_the_newest_stay()
+    {
+        var disk = new MemoryDisk();
+        using EmbeddedServer old = Start(disk), next = new();
+        Write(old, "shared", 3);
+        Follow(next, old);
+        string[] orphans = [];
+        for (int round = 0; round <= OrphanFile.FilesMax; round++)
+        {
+            using TestClient primary = new(old.Server.Port), replica = new(next.Server.Port);
+            replica.Call("REPLICAOF", "NO", "ONE");
+            Write(next, "new", 1);
+            Write(old, $"own{round}.", 5);
+            Follow(old, next);
+            ReplicaGroup.AssertSame(next, old);
+            orphans = [.. disk.List().Where(static name => name.EndsWith(OrphanFile.Suffix, StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+            Assert.That(orphans, Has.Length.EqualTo(Math.Min(round + 1, OrphanFile.FilesMax)));
+            byte[] bytes = disk.Bytes(orphans[^1]);
+            Assert.That(FileHeader.TryRead(bytes, out FileHeader header), Is.EqualTo(HeaderState.Whole));
+            Assert.That(orphans[^1], Does.Contain($"-batches-{header.FirstBatch}-"));
+            for (int i = 0; i < 5; i++) Assert.That(bytes.AsSpan().IndexOf(Encoding.ASCII.GetBytes($"own{round}.{i}")), Is.Positive);
+            Assert.That(bytes.AsSpan().IndexOf("shared"u8), Is.Negative, "what both had is not in it");
+            Assert.That(replica.Call("FAILOVER"), Is.EqualTo("OK"));
+            Assert.That(() => primary.Call("ROLE"), Does.StartWith("[master").After(WaitMs, 5));
+            ReplicaGroup.CatchUp(next, old);
+        }
+        Assert.That(orphans[0], Does.StartWith("000002-"), "the first had to go");
+        Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(5 * (OrphanFile.FilesMax + 1)));
     }
 
     private static EmbeddedServer Start(MemoryDisk disk)

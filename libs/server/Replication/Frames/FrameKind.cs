@@ -20,4 +20,6 @@ internal enum FrameKind : byte
     Ping = 6,
     /// <summary>The sender closes, for the reason given.</summary>
     Bye = 7,
+    /// <summary>What the primary's data were behind a batch.</summary>
+    Digest = 8,
 }

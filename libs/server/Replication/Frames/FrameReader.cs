@@ -63,7 +63,7 @@ internal sealed class FrameReader
 
     private uint Max(FrameKind kind) => kind switch
     {
-        FrameKind.Plan or FrameKind.SnapshotEnd when _isReplica => SmallBytesMax,
+        FrameKind.Plan or FrameKind.SnapshotEnd or FrameKind.Digest when _isReplica => SmallBytesMax,
         FrameKind.Snapshot when _isReplica => SnapshotInlet.BytesMax,
         FrameKind.Batch when _isReplica => BatchBytesMax,
         FrameKind.Ack when !_isReplica => SmallBytesMax,

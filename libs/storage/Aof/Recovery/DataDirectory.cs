@@ -197,6 +197,7 @@ public sealed class DataDirectory : IDisposable
             Start = new AofStart(Math.Max(term, 1), reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
             {
                 LastTerm = reader.Reaches ? reader.LastTerm : 0,
+                SealedUnixUs = recovery.Batches > 0 ? recovery.SealedUnixUs : choice.StartUnixUs,
                 Filled = reader.Reaches ? recovery.Filled : null,
             },
             Snapshot = choice.Chosen?.File,

@@ -44,6 +44,9 @@ internal sealed class LogRecovery : IDisposable
     public long Entries { get; private set; }
     public long Bytes { get; private set; }
 
+    /// <summary>When the last batch was closed, by whoever closed it.</summary>
+    public long SealedUnixUs { get; private set; }
+
     /// <summary>Where the log stood before the empty batches at its end; null if there are none, or that is not known.</summary>
     public LogPosition? Filled { get; private set; }
 
@@ -116,6 +119,7 @@ internal sealed class LogRecovery : IDisposable
         else if (_term != 0)
             Filled ??= new LogPosition(_term, _reader.LastBatch - 1, [.. _reader.Cursors.Select(static cursor => cursor.Part.Header.PreviousCrc)]);
         _term = _reader.Cursors[0].Part.Header.Term;
+        SealedUnixUs = (long)_reader.Cursors[0].Part.Header.SealedUnixUs;
     }
 
     private void MeetLayout()

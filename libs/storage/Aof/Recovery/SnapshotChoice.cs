@@ -17,6 +17,8 @@ internal sealed class SnapshotChoice
     public SnapshotName? Chosen { get; private set; }
     /// <summary>Its term, 0 without one.</summary>
     public uint Term { get; private set; }
+    /// <summary>When it was cut, 0 without one.</summary>
+    public long StartUnixUs { get; private set; }
     /// <summary>Named by the manifest and damaged.</summary>
     public List<SnapshotName> Damaged { get; } = [];
     public IReadOnlyList<string> Messages => _messages;
@@ -47,7 +49,7 @@ internal sealed class SnapshotChoice
         if (damage is null)
         {
             Chosen = snapshot;
-            Term = facts.Term;
+            (Term, StartUnixUs) = (facts.Term, facts.StartUnixUs);
             return;
         }
         Damaged.Add(snapshot);

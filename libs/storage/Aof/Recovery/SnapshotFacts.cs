@@ -4,4 +4,8 @@ namespace Garnet.Aof;
 /// What a snapshot file is: the last batch whose changes it holds, the term, its size, its records, and what is wrong with it
 /// (null = nothing; the other figures are to be believed then only).
 /// </summary>
-public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Records, string? Damage);
+public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Records, string? Damage)
+{
+    /// <summary>When it was cut, Unix microseconds; 0 = not known.</summary>
+    public long StartUnixUs { get; init; }
+}

@@ -87,6 +87,13 @@ public sealed class AppliedState : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _sketch.Dispose();
 
+    /// <summary>The store stands at the position, behind a batch that was closed at the time given (Unix microseconds, 0 = not known).</summary>
+    public void Begin(LogPosition at, long sealedUnixUs)
+    {
+        ArgumentNullException.ThrowIfNull(at);
+        Begin(at.Term, at.Batch, sealedUnixUs);
+    }
+
     /// <summary>The store is another one now, or the same one after a pause; nobody changes it meanwhile.</summary>
     internal void Begin(uint term, ulong number, long sealedUnixUs)
     {

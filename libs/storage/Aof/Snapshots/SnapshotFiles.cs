@@ -20,7 +20,7 @@ public sealed class SnapshotFiles : ISnapshotSource
         try
         {
             SnapshotFileFacts facts = SnapshotReader.Check(disk, name);
-            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null);
+            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null) { StartUnixUs = facts.StartUnixUs };
         }
         catch (SnapshotFileException e)
         {

@@ -18,7 +18,7 @@ internal sealed class Link : IDisposable
     {
         (Primary, _replica) = (primary, replica);
         _sender = new ReplicaLink(primary, new HelloFacts(replica.RunId, "simulated", 1, replica.Follower!.Position, replica.Follower.Earlier), clock);
-        _receiver = new PrimaryLink(replica.Follower!, onPlan);
+        _receiver = new PrimaryLink(replica.Follower!, onPlan, static _ => { });
     }
 
     public Node Primary { get; }
