@@ -89,6 +89,47 @@ public sealed class StreamBlockingTests
         Assert.That(reader.Read(), Does.StartWith("[[wanted [[1-1 [f 1]] [1-2 [f 2]]"));
     }
 
+    // Consumers of one group take from two streams while three threads add: what is added is delivered once.
+    [Test]
+    public void Every_entry_is_delivered_once()
+    {
+        const int Writers = 3, Consumers = 6, PerWriter = 1000;
+        using var server = new EmbeddedServer();
+        int port = server.Server.Port;
+        using var admin = new TestClient(port);
+        foreach (string stream in (string[])["x", "y"]) admin.Call("XGROUP", "CREATE", stream, "g", "0", "MKSTREAM");
+        var taken = new System.Collections.Concurrent.ConcurrentBag<string>();
+        List<Thread> consumers = [.. Enumerable.Range(0, Consumers).Select(i => new Thread(() => Consume(port, "c" + Text(i), taken)))];
+        List<Thread> writers = [.. Enumerable.Range(0, Writers).Select(i => new Thread(() => Write(port, i, PerWriter)))];
+        consumers.ForEach(static thread => thread.Start());
+        writers.ForEach(static thread => thread.Start());
+        writers.ForEach(static thread => thread.Join());
+        for (int i = 0; i < Consumers; i++) admin.Call("XADD", "x", "*", "n", "stop");
+        consumers.ForEach(static thread => thread.Join());
+        Assert.That(admin.Call("XREADGROUP", "GROUP", "g", "last", "STREAMS", "x", "y", ">", ">"), Does.Not.Contain("stop"));
+        long left = admin.Call("XREADGROUP", "GROUP", "g", "last", "STREAMS", "x", "y", "0", "0").Split("[n ").Length - 1;
+        Assert.That(taken.Count + left, Is.EqualTo(PerWriter * Writers));
+        Assert.That(taken.Distinct().Count(), Is.EqualTo(taken.Count));
+    }
+
+    private static void Consume(int port, string name, System.Collections.Concurrent.ConcurrentBag<string> taken)
+    {
+        using var client = new TestClient(port);
+        while (true)
+        {
+            string reply = client.Call("XREADGROUP", "GROUP", "g", name, "COUNT", "1", "BLOCK", "0", "STREAMS", "x", "y", ">", ">");
+            string[] values = [.. reply.Split("[n ").Skip(1).Select(static entry => entry[..entry.IndexOf(']')])];
+            foreach (string value in values.Where(static value => value != "stop")) taken.Add(value);
+            if (values.Contains("stop")) return;
+        }
+    }
+
+    private static void Write(int port, int number, int count)
+    {
+        using var client = new TestClient(port);
+        for (int i = 0; i < count; i++) client.Call("XADD", i % 2 == 0 ? "x" : "y", "*", "n", Text((number * count) + i));
+    }
+
     private static List<TestClient> Waiting(EmbeddedServer server, Func<int, string[]> command)
     {
         List<TestClient> clients = [];

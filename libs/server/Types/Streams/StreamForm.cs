@@ -26,8 +26,9 @@ internal readonly record struct StreamLimits(long PageBytes, long PageEntries)
 /// </summary>
 internal static unsafe class StreamForm
 {
-    // A full page with more room than this part of what it holds is cut.
-    private const int SparePart = 16;
+    // A full page with more room than this part of what it holds is cut; a new one gets a quarter of that beyond what the one before
+    // came to, so that most are neither cut nor grow.
+    private const int SparePart = 8;
 
     internal static StreamHeader* Header(ref RecordEdit edit) => (StreamHeader*)edit.Value;
 
@@ -68,21 +69,19 @@ internal static unsafe class StreamForm
     /// <summary>Puts an entry at the end of a stream that is there; its id is greater than all before.</summary>
     internal static bool TryAppend(ref RecordEdit edit, StreamId id, in Operands fields, in StreamLimits limits)
     {
-        long bytes = StreamPage.BytesMax(fields, isFirst: false);
-        if (bytes > Store.ValueBytesMax / 3)
-        {
-            edit.OutOfMemory = true;
-            return false;
-        }
-
+        if (StreamPage.FirstBytesMax(fields) > Store.ValueBytesMax)
+            return Fail(ref edit);
         int last = Header(ref edit)->Pages - 1;
-        if (last < 0 || !TryOpenLast(ref edit, last, (int)bytes, limits, out StreamPage page))
+        StreamPage page = default;
+        bool sameNames = last < 0 || PageAt(ref edit, last).HasNamesOf(fields);
+        if (last < 0 || !TryOpenLast(ref edit, last, (int)StreamPage.BytesMax(fields, !sameNames), limits, out page))
         {
             if (edit.OutOfMemory || !TryAddPage(ref edit, id, fields, limits, out page))
                 return false;
+            sameNames = true;
         }
 
-        page.Append(id, fields);
+        page.Append(id, fields, sameNames);
         StreamHeader* root = Open(ref edit);
         root->Last = id;
         root->Added++;
@@ -235,8 +234,8 @@ internal static unsafe class StreamForm
 
         if (page.Bytes - page.Used >= bytes)
             return (page = OpenPage(ref edit, last)).At != null || Fail(ref edit);
-        long grown = page.Used + (page.Used < limits.PageBytes / 4 ? page.Used : page.Used / 4);
-        long wanted = Math.Max(page.Used + (long)bytes, Math.Min(grown, limits.PageBytes));
+        long grown = page.Used + (page.Used < limits.PageBytes / 4 ? page.Used : page.Used / (2 * SparePart));
+        long wanted = Math.Min(grown + bytes, Math.Max(limits.PageBytes, page.Used + (long)bytes));
         return Rewrite(ref edit, last, (int)wanted, out page);
     }
 
@@ -271,9 +270,13 @@ internal static unsafe class StreamForm
         }
 
         uint number = used < known ? Slot(edit.Value, root->Pages)->Number : (uint)known;
-        long capacity = StreamPage.BytesMax(fields, isFirst: true);
+        long capacity = StreamPage.FirstBytesMax(fields);
         if (root->Pages > 0)
-            capacity = Math.Max(capacity, Math.Min(PageAt(ref edit, root->Pages - 1).Used * (long)SparePart / (SparePart - 1), limits.PageBytes));
+        {
+            int before = PageAt(ref edit, root->Pages - 1).Used;
+            capacity = Math.Max(capacity, Math.Min(before + (before / (4 * SparePart)) + StreamPage.BytesMax(fields, withNames: false), limits.PageBytes));
+        }
+
         byte* chunk = edit.WriteChunk(number, (int)capacity);
         page = default;
         if (chunk == null)

@@ -31,14 +31,23 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
 
     private int FirstOffset => Unsafe.ReadUnaligned<int>(at + 24);
 
-    /// <summary>Bytes that an entry takes at most, and with its names twice if it is a page's first.</summary>
-    internal static long BytesMax(in Operands fields, bool isFirst)
+    /// <summary>Bytes that an entry with these fields takes at most, with its names or without.</summary>
+    internal static long BytesMax(in Operands fields, bool withNames)
     {
         long bytes = HeadBytesMax + StreamText.Slack;
         for (Operands.Reader reader = fields.Read(); reader.Next();)
-            bytes += reader.Length + StreamText.OverheadMax;
-        return isFirst ? (bytes * 2) + HeaderBytes : bytes;
+        {
+            if (withNames)
+                bytes += StreamText.BytesMax(reader.Length);
+            reader.Next();
+            bytes += StreamText.BytesMax(reader.Length);
+        }
+
+        return bytes;
     }
+
+    /// <summary>Bytes that a page with these fields as its first entry takes at most.</summary>
+    internal static long FirstBytesMax(in Operands fields) => HeaderBytes + (2 * BytesMax(fields, withNames: true)) + fields.Count;
 
     /// <summary>Makes a page of fresh bytes, its first entry to be these fields.</summary>
     internal static StreamPage Begin(byte* at, int bytes, StreamId first, in Operands fields)
@@ -61,12 +70,12 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
         return new StreamPage(at, bytes);
     }
 
-    /// <summary>Writes an entry behind the last one; there is room, and the id is greater, or the first one.</summary>
-    internal void Append(StreamId id, in Operands fields)
+    /// <summary>Writes an entry behind the last one; there is room, the id is greater, or the first one, and it is known whose names it has.</summary>
+    internal void Append(StreamId id, in Operands fields, bool sameNames)
     {
         byte* head = at + Used;
         byte* to = WriteId(head, Last, id);
-        to = HasNamesOf(fields) ? WriteValues(to, fields) : WriteAll(head, to, fields);
+        to = sameNames ? WriteValues(to, fields) : WriteAll(head, to, fields);
         Unsafe.WriteUnaligned(at, (ushort)(Slots + 1));
         Unsafe.WriteUnaligned(at + 2, (ushort)(Live + 1));
         Unsafe.WriteUnaligned(at + 4, (int)(to - at));
@@ -132,7 +141,8 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
 
     private static bool IsMasked(uint fields) => fields is >= MaskedMin and <= MaskedMax;
 
-    private bool HasNamesOf(in Operands fields)
+    /// <summary>True if the fields have the names of the page's first entry.</summary>
+    internal bool HasNamesOf(in Operands fields)
     {
         uint count = Fields(out byte* heads);
         if (count != (uint)fields.Count / 2)

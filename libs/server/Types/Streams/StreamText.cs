@@ -18,8 +18,8 @@ internal static unsafe class StreamText
     /// <summary>Says that the text is the first entry's.</summary>
     internal const byte Same = 0xD0;
 
-    /// <summary>Bytes that a text takes at most beyond its own; what is written may touch a few behind.</summary>
-    internal const int OverheadMax = 6, Slack = 8;
+    /// <summary>What is written may touch so many bytes behind its end.</summary>
+    internal const int Slack = 8;
 
     private const byte Digits = 0x40, SixFirst = 0x60, SixSecond = 0x80, Small = 0xA0, Positive = 0xC0, Negative = 0xC8, Raw = 0xD1, Long = 0xD2, Hex = 0xE0;
     private const int RawMax = 0x40, ShortMax = 0x20, SmallMax = 0x20, PackedMax = 255, SixMin = 4;
@@ -31,6 +31,9 @@ internal static unsafe class StreamText
 
     // Which alphabets have the letter: a bit each, in their order.
     private static readonly byte[] Members = [.. Enumerable.Range(0, 256).Select(static letter => (byte)Alphabets.Select((alphabet, i) => alphabet.Codes[letter] >= 0 ? 1 << i : 0).Sum())];
+
+    /// <summary>Bytes that a text of that length takes at most.</summary>
+    internal static long BytesMax(int length) => length < RawMax ? length + 1 : length + 1L + VarInt.BytesMax;
 
     /// <summary>Writes a text; returns the byte behind it.</summary>
     internal static byte* Write(byte* to, ReadOnlySpan<byte> text)
