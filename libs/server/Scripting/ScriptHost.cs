@@ -267,6 +267,6 @@ internal sealed unsafe class ScriptHost : IDisposable
             running.KeepCommand(ref call);
         }
 
-        _reactor.ServeWhileBusy();
+        _reactor.Busy.Serve();
     }
 }
