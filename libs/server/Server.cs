@@ -302,7 +302,7 @@ public sealed class Server : IDisposable
     {
         var clients = new List<Connection>(ClientCount);
         foreach (Reactor reactor in _reactors)
-            reactor.CopyConnections(clients);
+            reactor.Slots.CopyTo(clients);
         return clients;
     }
 

@@ -103,6 +103,32 @@ internal sealed unsafe class Connection
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
 
+    /// <summary>Keeps bytes that have been received and not framed.</summary>
+    internal void Keep(byte* at, byte* end) => Pending.Append(at, (int)(end - at));
+
+    /// <summary>Keeps the beginning of a command; <paramref name="needed"/> bytes are needed of it.</summary>
+    internal void KeepPartial(byte* at, byte* end, long needed)
+    {
+        if (end - at <= BigRequest.Threshold && needed <= BigRequest.Threshold)
+        {
+            Keep(at, end);
+            return;
+        }
+
+        Big = new BigRequest { BytesNeeded = needed };
+        Big.Append(at, (int)(end - at));
+    }
+
+    /// <summary>R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.</summary>
+    internal void KeepRest(byte* from)
+    {
+        Pending.Free();
+        Big?.Dispose();
+        Big = null;
+        if (RoundEnd > from)
+            Keep(from, RoundEnd);
+    }
+
     /// <summary>Gives all buffers back.</summary>
     internal void FreeBuffers()
     {

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -11,6 +12,30 @@ internal sealed unsafe partial class Reactor
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
     private bool _pushed; // the running command sent a message to its own client
+
+    private bool _mayRun; // the store may be touched: no script of another reactor runs
+    private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
+
+    internal int FrameAt { get; private set; } // of the running command
+    internal int FrameCount => _frameCount;
+    internal Frame* Frames => _frames;
+    internal Connection[] FrameClients => _frameClients;
+    internal ArgList Args => _args;
+    internal List<Connection> Touched => _touched;
+
+    /// <summary>A script could not begin because another one has run for too long: nothing else of the batch runs either.</summary>
+    internal void GiveUpBatch() => _mayRun = false;
+
+    /// <summary>What the round still had to look at will be ready again.</summary>
+    internal void ForgetReady() => _readyCount = 0;
+
+    /// <summary>Takes the messages that have come, out of a command that runs.</summary>
+    internal void DrainWhileBusy()
+    {
+        _resumesLater = true;
+        _mailbox.Drain(this);
+        _resumesLater = false;
+    }
 
     private void ExecuteBatch()
     {
@@ -28,13 +53,13 @@ internal sealed unsafe partial class Reactor
             Connection client = _frameClients[i];
             if (client.Stopped || (_frames + i)->IsAnswered)
                 continue;
-            _frameAt = i;
+            FrameAt = i;
             if (client != _current)
                 SwitchTo(client);
             if (_mayRun)
                 Execute(client, _frames + i);
             else
-                ExecuteBusy(client, _frames + i);
+                Busy.Execute(client, _frames + i);
         }
 
         if (_mayRun)
@@ -64,7 +89,7 @@ internal sealed unsafe partial class Reactor
             Frame* frame = _frames + i;
             if (frame->Bucket == 0 || !Store.Namespaces.TryId(_frameClients[i].Database, out uint ns))
                 continue;
-            ref Garnet.Common.Resp.Arg key = ref _args.Items[frame->FirstArg + _entries[frame->Command].FirstKey];
+            ref Arg key = ref _args.Items[frame->FirstArg + _entries[frame->Command].FirstKey];
             Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket);
         }
     }
@@ -124,7 +149,7 @@ internal sealed unsafe partial class Reactor
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void AfterReply(Connection client, Frame* frame, Reply reply)
+    internal void AfterReply(Connection client, Frame* frame, Reply reply)
     {
         if (reply == Reply.Failed)
         {
@@ -138,17 +163,7 @@ internal sealed unsafe partial class Reactor
             return;
         }
 
-        KeepRest(client, reply == Reply.Postponed ? frame->Start : frame->End);
+        client.KeepRest(reply == Reply.Postponed ? frame->Start : frame->End);
         Watch(client);
-    }
-
-    // R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.
-    private static void KeepRest(Connection client, byte* from)
-    {
-        client.Pending.Free();
-        client.Big?.Dispose();
-        client.Big = null;
-        if (client.RoundEnd > from)
-            Keep(client, from, client.RoundEnd);
     }
 }

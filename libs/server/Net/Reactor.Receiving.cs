@@ -35,7 +35,7 @@ internal sealed unsafe partial class Reactor
     }
 
     // A peer that only ended its own side still gets the replies the socket has not taken.
-    private void ReceivedNothing(Connection client, int got)
+    internal void ReceivedNothing(Connection client, int got)
     {
         if (got == ITransport.Again)
             return;
@@ -79,7 +79,7 @@ internal sealed unsafe partial class Reactor
         return _receive.Position;
     }
 
-    private void CountReceived(Connection client, int bytes)
+    internal void CountReceived(Connection client, int bytes)
     {
         client.ActiveMs = NowMs;
         client.BytesIn += bytes;
@@ -95,7 +95,7 @@ internal sealed unsafe partial class Reactor
         {
             if (client.Quota == 0)
             {
-                Keep(client, at, end);
+                client.Keep(at, end);
                 Carry(client);
                 return;
             }
@@ -104,7 +104,7 @@ internal sealed unsafe partial class Reactor
             ParseResult result = _parser.Parse(at, end, _args, in limits);
             if (result == ParseResult.Incomplete)
             {
-                KeepPartial(client, at, end);
+                client.KeepPartial(at, end, _parser.BytesNeeded);
                 return;
             }
 
@@ -152,21 +152,6 @@ internal sealed unsafe partial class Reactor
         frame->Bucket = Store.Namespaces.TryId(client.Database, out uint ns) // while a script runs for long, framing must go on
             ? Store.PrefetchBucket(Store.KeyFromHash(args[key].Bytes, args[key].Length, ns, frame->KeyHash))
             : 0;
-    }
-
-    private static void Keep(Connection client, byte* at, byte* end) => client.Pending.Append(at, (int)(end - at));
-
-    private void KeepPartial(Connection client, byte* at, byte* end)
-    {
-        long have = end - at;
-        if (have <= BigRequest.Threshold && _parser.BytesNeeded <= BigRequest.Threshold)
-        {
-            Keep(client, at, end);
-            return;
-        }
-
-        client.Big = new BigRequest { BytesNeeded = _parser.BytesNeeded };
-        client.Big.Append(at, (int)have);
     }
 
     private void ReceiveBig(Connection client, BigRequest big)
@@ -224,7 +209,7 @@ internal sealed unsafe partial class Reactor
             }
             else
             {
-                Keep(client, big.CommandEnd, big.End);
+                client.Keep(big.CommandEnd, big.End);
             }
 
             Carry(client);

@@ -134,7 +134,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         ResetReplies();
     }
 
-    private void SendSegment(Connection client)
+    internal void SendSegment(Connection client)
     {
         byte* from = client.SegmentStart;
         long count = client.SegmentEnd - from;
@@ -148,7 +148,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         }
     }
 
-    private void SendBytes(Connection client, byte* from, int count)
+    internal void SendBytes(Connection client, byte* from, int count)
     {
         if (client.Closed | client.Muted)
             return;
@@ -203,7 +203,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         client.SegmentStart = start;
         client.SegmentEnd = null;
         if ((client.Stalled | client.Held) && !client.Parked)
-            KeepRest(client, frame->End);
+            client.KeepRest(frame->End);
     }
 
     private void NoteLargeReply(Connection client, Frame* frame)
@@ -221,7 +221,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         Carry(client);
     }
 
-    private void SendPending(Connection client)
+    internal void SendPending(Connection client)
     {
         int waiting = client.Out.Count;
         if (waiting > 0)

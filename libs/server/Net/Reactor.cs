@@ -42,13 +42,9 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly Connection[] _frameClients = new Connection[FramesMax];
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
-    private readonly Lock _slotsGate = new();
-    private readonly List<int> _freeSlots = [];
     private readonly CommandEntry* _entries;
-    private Connection?[] _slots = new Connection?[16];
     private int _frameCount;
     private int _readyCount;
-    private int _slotCount;
     private long _nextTickMs;
     private volatile bool _stopping;
 
@@ -65,6 +61,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
         Scripts = new ScriptHost(this);
+        Busy = new BusyClients(this);
         Ready = new ReadyKeys(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
@@ -78,7 +75,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal Store Store { get; }
     internal StoreSession Session { get; }
     internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (Z6)
-    internal RespWriter Out { get; private set; }
+    internal RespWriter Out { get; set; }
     internal ReactorFigures Figures { get; }
 
     /// <summary>Limits on unsent replies.</summary>
@@ -112,6 +109,21 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>The client whose command runs.</summary>
     internal Connection? Running => _current;
 
+    /// <summary>Clients while a script runs for too long.</summary>
+    internal BusyClients Busy { get; }
+
+    /// <summary>The connections.</summary>
+    internal ConnectionSlots Slots { get; } = new();
+
+    /// <summary>What it has sent is being cut into frames: nobody else may read from it.</summary>
+    internal Connection? Framing { get; private set; }
+
+    /// <summary>True once the server is to stop.</summary>
+    internal bool IsStopping => _stopping;
+
+    /// <summary>1 while commands run here, 0 while none does or a script of another reactor is waited for (rule G2).</summary>
+    internal int Runs;
+
     /// <summary>Connections held now; read by the acceptor to balance.</summary>
     internal int ConnectionCount;
 
@@ -140,41 +152,10 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Takes a new connection in; on the reactor's thread.</summary>
     internal void Adopt(Connection client)
     {
-        lock (_slotsGate)
-        {
-            int slot;
-            if (_freeSlots.Count > 0)
-            {
-                slot = _freeSlots[^1];
-                _freeSlots.RemoveAt(_freeSlots.Count - 1);
-            }
-            else
-            {
-                slot = _slotCount++;
-                if (slot == _slots.Length)
-                    Array.Resize(ref _slots, slot * 2);
-            }
-
-            client.Slot = slot;
-            _slots[slot] = client;
-        }
-
+        Slots.Add(client);
         if (Server.PasswordRequired)
             client.Gate |= Gate.Unauthenticated;
         Transport.Add(client);
-    }
-
-    /// <summary>The connections held now; from any thread.</summary>
-    internal void CopyConnections(List<Connection> to)
-    {
-        lock (_slotsGate)
-        {
-            for (int i = 0; i < _slotCount; i++)
-            {
-                if (_slots[i] is { } client)
-                    to.Add(client);
-            }
-        }
     }
 
     /// <summary>Closes a connection now, dropping what it has not been sent.</summary>
@@ -197,12 +178,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal void Leave(Connection client)
     {
         Server.Forget(client);
-        lock (_slotsGate)
-        {
-            _slots[client.Slot] = null;
-            _freeSlots.Add(client.Slot);
-        }
-
+        Slots.Remove(client);
         client.FreeBuffers();
         Interlocked.Decrement(ref ConnectionCount);
         Server.ConnectionClosed();
@@ -250,7 +226,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _args.Dispose();
         Transactions.Dispose();
         Scripts.Dispose();
-        DisposeBusy();
+        Busy.Dispose();
         Ready.Dispose();
         DisposeReplies();
         Session.Dispose();
@@ -287,19 +263,18 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     private void Serve(ReadyEvent ready)
     {
-        Connection? client = (uint)ready.Slot < (uint)_slots.Length ? _slots[ready.Slot] : null;
-        if (client is null || (int)client.Id != ready.Stamp)
+        if (Slots.Find(ready) is not { } client)
             return;
         if (ready.Writable)
             SendPending(client);
-        _framing = client;
+        Framing = client;
         if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
             Receive(client);
         else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
             Watch(client); // it sends on while its replies are held: not to be heard of until they leave
         else if (ready.Broken)
             Close(client);
-        _framing = null;
+        Framing = null;
     }
 
     private void Carry(Connection client)
@@ -320,12 +295,12 @@ internal sealed unsafe partial class Reactor : IDisposable
         foreach (Connection client in _carriedNow)
         {
             client.Carried = false;
-            _framing = client;
+            Framing = client;
             if (!client.Closed && !client.Stopped)
                 ServeKept(client);
         }
 
-        _framing = null;
+        Framing = null;
         _carriedNow.Clear();
     }
 
@@ -352,24 +327,15 @@ internal sealed unsafe partial class Reactor : IDisposable
         EndRound();
     }
 
-    internal void CloseWhere(Predicate<Connection> condition, Action<Connection> close)
-    {
-        for (int i = 0; i < _slotCount; i++)
-        {
-            if (_slots[i] is { } client && condition(client))
-                close(client);
-        }
-    }
+    internal void CloseWhere(Predicate<Connection> condition, Action<Connection> close) => Slots.ForEach(condition, close);
 
     private void Finish()
     {
         Held.Settle();
-        for (int i = 0; i < _slotCount; i++)
+        Slots.ForEach(static _ => true, client =>
         {
-            if (_slots[i] is not { } client)
-                continue;
             SendPending(client);
             Close(client);
-        }
+        });
     }
 }

@@ -19,7 +19,7 @@ namespace Garnet.Server.Scripting;
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {
-    private const long TidyBytes = 16 << 20; // a state that holds more after a script is collected
+    private const long TidyBytes = 16 << 20; // a state that holds more after a script, or a quarter of what it may, is collected
     private const long LoadUsMax = 500_000, LookEveryUs = 5_000;
     private const int CompiledMax = 2 * ScriptCache.PassingMax;
 
@@ -112,7 +112,9 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private LuaState State => _lua ??= Open();
 
-    private LuaState Open() => new(_server.Settings.Scripts.MemoryBytesMax, RedisFunctions.For(this, _server, _commands, _json), OnHook);
+    private long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
+
+    private LuaState Open() => new(MemoryBytesMax, RedisFunctions.For(this, _server, _commands, _json), OnHook);
 
     private void ForgetDropped()
     {
@@ -155,6 +157,7 @@ internal sealed unsafe class ScriptHost : IDisposable
             return Busy(ref call);
         }
 
+        lua.MemoryLimit = MemoryBytesMax;
         running.IsOrdered |= isInStep;
         if (!isInStep && running.IsOrdered)
             call.Store.LockAll();
@@ -180,9 +183,21 @@ internal sealed unsafe class ScriptHost : IDisposable
         _json.Reset();
         if (running.IsKilled)
             lua.SetHook();
-        if (lua.UsedBytes > TidyBytes)
-            lua.CollectAll();
+        if (lua.UsedBytes > Math.Min(TidyBytes, MemoryBytesMax / 4))
+            Tidy(lua);
         return reply;
+    }
+
+    // What is still held then are compiled scripts and what libraries remember: with too much of it the state begins anew.
+    private void Tidy(LuaState lua)
+    {
+        lua.CollectAll();
+        if (lua.UsedBytes <= MemoryBytesMax / 2)
+            return;
+        lua.Dispose();
+        _lua = null;
+        _compiled.Clear();
+        Functions.ForgetState();
     }
 
     /// <summary>Another script has run for too long.</summary>
@@ -252,6 +267,6 @@ internal sealed unsafe class ScriptHost : IDisposable
             running.KeepCommand(ref call);
         }
 
-        _reactor.ServeWhileBusy();
+        _reactor.Busy.Serve();
     }
 }

@@ -31,7 +31,8 @@ public sealed class HostileScriptTests
     [TestCase("for i = 1, 200 do local f = loadstring('return ' .. i, string.rep('n', 50000) .. i) collectgarbage() assert(f() == i) end return 'ok'", "ok")]
     [TestCase("for i = 1, 200 do loadstring(string.rep('(', i), '@' .. string.rep('=', 5000)) end return 'ok'", "ok")]
     // Bombs (row 40).
-    [TestCase("return #string.rep('a', 2^31)", "ERR*not enough memory*")]
+    [TestCase("return #string.rep('a', 2^31)", "ERR*resulting string too large*")]
+    [TestCase("return #string.rep('a', 2^30)", "ERR*not enough memory*")]
     [TestCase("return unpack({}, 1, 2^31 - 1)", "ERR*too many results to unpack*")]
     [TestCase("return unpack({}, -2^31, 2^31 - 1)", "ERR*too many results to unpack*")]
     [TestCase("local t = {} while true do t[#t + 1] = string.rep('x', 1000) .. #t end", "ERR*not enough memory*")]
@@ -39,7 +40,7 @@ public sealed class HostileScriptTests
     [TestCase("local t = {} for i = 1, 100000 do t[i] = string.rep('x', 1000) end return #table.concat(t)", "ERR*not enough memory*")]
     [TestCase("return string.format('%99999d', 1)", "ERR*invalid format*")]
     [TestCase("return ('x'):rep(1e308)", "ERR*")]
-    [TestCase("local function f() return 1 + f() end return f()", "ERR*stack overflow*")]
+    [TestCase("local function f() return 1 + f() end return f()", "ERR*not enough memory*")]
     [TestCase("local t = setmetatable({}, {}) getmetatable(t).__index = t return t.x", "ERR*loop*")]
     // Brackets (row 41).
     [TestCase("return loadstring('return [' .. string.rep('=', 100000) .. '[') == nil", "1")]
@@ -66,6 +67,8 @@ public sealed class HostileScriptTests
     [TestCase("return string.dump", "nil")]
     [TestCase("return loadstring('\\27Lua') == nil", "1")]
     [TestCase("return load(function() return nil end) ~= nil", "1")]
+    public void A_script_that_means_harm_does_none(string script, string expected) => Judge(script, expected);
+
     // Libraries (row 44).
     [TestCase("return bit.lshift()", "ERR*number expected*")]
     [TestCase("return struct.pack('c' .. 2^40, 'x')", "ERR*")]
@@ -94,14 +97,7 @@ public sealed class HostileScriptTests
     [TestCase("local t = setmetatable({}, {__tostring = function() error('x') end}) return tostring(t)", "ERR*x*")]
     [TestCase("return coroutine.wrap(function() return redis.call('nonsense') end)()", "ERR*Unknown Redis command*")]
     [TestCase("return xpcall(function() error('x') end, function() error('y') end) == false", "1")]
-    public void A_script_that_means_harm_does_none(string script, string expected)
-    {
-        string reply = Run(script);
-        if (expected.Contains('*', StringComparison.Ordinal))
-            Assert.That(Glob.Matches(System.Text.Encoding.Latin1.GetBytes(expected), System.Text.Encoding.Latin1.GetBytes(reply)), Is.True, reply);
-        else
-            Assert.That(reply, Is.EqualTo(expected));
-    }
+    public void Libraries_and_replies_take_no_harm(string script, string expected) => Judge(script, expected);
 
     [Test]
     public void A_table_in_itself_is_cut_where_the_stack_ends()
@@ -146,4 +142,13 @@ public sealed class HostileScriptTests
     }
 
     private string Run(string script) => _client.Call("EVAL", script, "0");
+
+    private void Judge(string script, string expected)
+    {
+        string reply = Run(script);
+        if (expected.Contains('*', StringComparison.Ordinal))
+            Assert.That(Glob.Matches(System.Text.Encoding.Latin1.GetBytes(expected), System.Text.Encoding.Latin1.GetBytes(reply)), Is.True, reply);
+        else
+            Assert.That(reply, Is.EqualTo(expected));
+    }
 }

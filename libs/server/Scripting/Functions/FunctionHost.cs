@@ -99,6 +99,9 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
             open().Forget(function.Reference);
     }
 
+    /// <summary>The state is gone, and the functions in it.</summary>
+    internal void ForgetState() => _set = FunctionSet.Empty;
+
     /// <summary>redis.register_function(name, callback), or with one table of named arguments.</summary>
     internal int Register(LuaStack stack)
     {

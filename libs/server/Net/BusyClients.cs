@@ -1,0 +1,169 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// While a script runs for too long: other reactors answer what comes as busy, and the script's own reactor looks, out of the script,
+/// for clients who want it to end: first at the rest of the batch, then at what arrives.
+/// </summary>
+internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
+{
+    private const int ReceiveBytes = 16 * 1024, PendingMax = 64 * 1024;
+
+    private ReplyBuffer? _reply;
+    private RespParser? _parser;
+    private ArgList? _args;
+
+    /// <summary>Answers clients out of a script that runs here.</summary>
+    internal void Serve()
+    {
+        foreach (Connection client in reactor.Touched)
+        {
+            if (client != reactor.Running && !client.Closed)
+                reactor.SendSegment(client);
+        }
+
+        RespWriter own = reactor.Out;
+        int ready = reactor.Transport.Wait(0);
+        reactor.DrainWhileBusy();
+        AnswerRest();
+        for (int i = 0; i < ready; i++)
+            Serve(reactor.Transport[i], reactor.Running);
+        reactor.ForgetReady();
+        reactor.Out = own;
+    }
+
+    // The batch that the script is a part of.
+    private void AnswerRest()
+    {
+        for (int i = reactor.FrameAt + 1; i < reactor.FrameCount; i++)
+        {
+            Frame* frame = reactor.Frames + i;
+            Connection client = reactor.FrameClients[i];
+            if (client == reactor.Running || client.Stopped || frame->IsAnswered)
+                continue;
+            frame->IsAnswered = true;
+            Begin(client);
+            AnswerOne(client, reactor.Args.Items + frame->FirstArg, frame->ArgCount);
+            End(client);
+        }
+    }
+
+    private void Begin(Connection client)
+    {
+        _reply ??= new ReplyBuffer();
+        reactor.Out = _reply.Begin(client.Resp3);
+        client.SegmentStart = reactor.Out.Position;
+    }
+
+    private void End(Connection client)
+    {
+        client.SegmentStart = client.SegmentEnd = null;
+        byte[] bytes = _reply!.Take();
+        fixed (byte* reply = bytes)
+            reactor.SendBytes(client, reply, bytes.Length);
+        if (client.CloseAfterReply && client.Out.Count == 0)
+            reactor.Close(client);
+    }
+
+    private void Serve(ReadyEvent ready, Connection? running)
+    {
+        Connection? client = reactor.Slots.Find(ready);
+        if (client is null || client == running)
+            return;
+        if (ready.Writable)
+            reactor.SendPending(client);
+        if (!ready.Readable || client == reactor.Framing || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > PendingMax)
+            return;
+        byte* received = stackalloc byte[ReceiveBytes];
+        int got = reactor.Transport.Receive(client, received, ReceiveBytes);
+        if (got <= 0)
+        {
+            reactor.ReceivedNothing(client, got);
+            return;
+        }
+
+        reactor.CountReceived(client, got);
+        client.Pending.Append(received, got);
+        AnswerPending(client);
+    }
+
+    private void AnswerPending(Connection client)
+    {
+        _parser ??= new RespParser();
+        _args ??= new ArgList();
+        int count = client.Pending.Count;
+        byte* at = (byte*)NativeMemory.AllocZeroed((nuint)count + RespLimits.ReadableSlack), start = at, end = at + count;
+        Buffer.MemoryCopy(client.Pending.Head, at, count, count);
+        client.Pending.Free();
+        Begin(client);
+        while (at < end && !client.Stopped)
+        {
+            RespLimits limits = reactor.Server.Limits;
+            limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+            _args.Clear();
+            ParseResult result = _parser.Parse(at, end, _args, in limits);
+            if (result is not (ParseResult.Command or ParseResult.Nothing))
+                break; // incomplete, or for later to refuse
+            at = _parser.Position;
+            if (result == ParseResult.Command)
+                AnswerOne(client, _args.Items + _parser.FirstArg, _parser.ArgCount);
+        }
+
+        if (at < end)
+            client.Keep(at, end);
+        NativeMemory.Free(start);
+        End(client);
+    }
+
+    private void AnswerOne(Connection client, Arg* args, int count)
+    {
+        int command = reactor.Server.Commands.Find(args, count);
+        client.LastCommand = command;
+        var call = new Call(reactor, client, args, count, 0);
+        client.CloseAfterReply |= Run(ref call, reactor.Server.Commands.Entries + command) == Reply.Close;
+    }
+
+    /// <summary>What is done with a command of a batch while a script of another reactor has run for too long.</summary>
+    internal void Execute(Connection client, Frame* frame)
+    {
+        client.LastCommand = frame->Command;
+        client.Commands++;
+        var call = new Call(reactor, client, reactor.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        Reply reply = Run(ref call, reactor.Server.Commands.Entries + frame->Command);
+        if (reply != Reply.Sent)
+            reactor.AfterReply(client, frame, reply);
+    }
+
+    /// <summary>Runs a command that touches no key and may run beside a script, or answers that the server is busy.</summary>
+    private Reply Run(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        bool isKnown = entry->Id != 0 && (uint)(call.Count - entry->ArgsMin) <= entry->ArgsSpan;
+        if (isKnown && (client.Gate & Gate.Unauthenticated) != 0 && (entry->Flags & CommandFlags.NoAuth) == 0)
+            return call.Fail(Fault.NoAuth);
+        bool stops = entry->Id == call.Server.Commands.Shutdown;
+        if (isKnown && entry->FirstKey == 0 && (entry->Flags & CommandFlags.AllowBusy) != 0 && (!stops || (call.Count > 1 && call.Is(1, "NOSAVE"u8))))
+        {
+            reactor.Figures.Calls[entry->Id]++;
+            return entry->Run(ref call);
+        }
+
+        if (client.Transaction is { } transaction && (client.Gate & Gate.Transaction) != 0)
+            transaction.Aborted = true;
+        reactor.Figures.Rejected[entry->Id]++;
+        return call.FailBytes(call.Server.RunningScript() is { IsFunction: true }
+            ? "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."u8
+            : "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _reply?.Dispose();
+        _args?.Dispose();
+    }
+}
