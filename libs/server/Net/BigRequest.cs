@@ -20,6 +20,14 @@ internal sealed unsafe class BigRequest : IDisposable
     private long _parsed;
     private long _argsLeft = -1;
 
+    /// <summary>One that has begun to arrive; <paramref name="needed"/> bytes are needed of it.</summary>
+    public static BigRequest Begin(byte* at, byte* end, long needed)
+    {
+        var request = new BigRequest { BytesNeeded = needed };
+        request.Append(at, (int)(end - at));
+        return request;
+    }
+
     /// <summary>Bytes that have arrived.</summary>
     public long Count { get; private set; }
 

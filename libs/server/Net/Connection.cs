@@ -115,8 +115,7 @@ internal sealed unsafe class Connection
             return;
         }
 
-        Big = new BigRequest { BytesNeeded = needed };
-        Big.Append(at, (int)(end - at));
+        Big = BigRequest.Begin(at, end, needed);
     }
 
     /// <summary>R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.</summary>
