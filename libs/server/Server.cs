@@ -33,6 +33,7 @@ public sealed class Server : IDisposable
     private const long UnauthenticatedIdleMs = 10_000;
 
     private GarnetException? _failure;
+    private int _disposals;
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Thread> _threads = [];
     private Reactor[] _reactors = [];
@@ -206,6 +207,8 @@ public sealed class Server : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        if (Interlocked.Exchange(ref _disposals, 1) != 0)
+            return; // native memory is given back once
         Stop(TimeSpan.FromSeconds(10));
         if (!Completion.IsCompleted)
             return; // a reactor hangs: its memory must stay

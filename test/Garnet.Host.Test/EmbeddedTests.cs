@@ -16,6 +16,15 @@ public sealed class EmbeddedTests
     }
 
     [Test]
+    public async Task A_server_may_be_disposed_twice()
+    {
+        GarnetServer server = await GarnetServer.StartAsync(new GarnetServerOptions());
+        await server.DisposeAsync();
+        await server.DisposeAsync();
+        Assert.That(server.Completion.IsCompletedSuccessfully);
+    }
+
+    [Test]
     public void A_wrong_setting_is_thrown_with_its_name()
     {
         var options = new GarnetServerOptions();

@@ -118,7 +118,7 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
             return "ERR Wrong number of args calling Redis command from script"u8;
         if ((flags & CommandFlags.NoScript) != 0)
             return "ERR This Redis command is not allowed from script"u8;
-        if ((flags & (CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Stale | CommandFlags.Protected)) != CommandFlags.Stale)
+        if ((flags & (CommandFlags.Write | CommandFlags.MayReplicate | CommandFlags.DenyOom | CommandFlags.Stale | CommandFlags.Protected)) != CommandFlags.Stale)
             return RareRefusal(ref call, flags, running);
         return default;
     }
@@ -128,12 +128,12 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         Server server = reactor.Server;
         if ((flags & CommandFlags.Protected) != 0 && !server.AllowsProtected(call.Client, _commands.Specs[_commands.Find(call.Args, call.Count)], out string refusal))
             return Encoding.Latin1.GetBytes(refusal);
+        if ((flags & (CommandFlags.Write | CommandFlags.MayReplicate)) != 0 && running.IsReadOnly)
+            return "ERR Write commands are not allowed from read-only scripts."u8;
         if ((flags & CommandFlags.Write) != 0)
         {
             if ((flags & CommandFlags.WholeDatabases) != 0 && running.HasWritten && !running.IsOrdered)
                 return "ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text"u8;
-            if (running.IsReadOnly)
-                return "ERR Write commands are not allowed from read-only scripts."u8;
             if (server.Replication.RefusalOfWrite() is { } placed)
                 return placed;
             if (server.Keeper is { Blocks: true, Trouble: { } cause } && !running.HasWritten)
