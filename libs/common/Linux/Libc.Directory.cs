@@ -8,7 +8,7 @@ public static unsafe partial class Libc
     private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, CloseOnExec = 0x80000;
     private const int LockExclusive = 2, LockWithoutWaiting = 4, OwnerReadsAndWrites = 0x180;
     private const int NoFollowLink = 0x100, WantUid = 0x8, StatxBytes = 256, StatxUidOffset = 20;
-    private const int EmptyPath = 0x1000, WantLinks = 0x4, StatxLinksOffset = 16;
+    private const int EmptyPath = 0x1000, WantLinks = 0x4, StatxLinksOffset = 16, StatfsBytes = 256;
 
     // One of the flags that differ between the processors that Linux runs on.
     private static int NoFollow => RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x8000 : 0x20000;
@@ -35,10 +35,18 @@ public static unsafe partial class Libc
         return statx(descriptor, &none, EmptyPath, WantLinks, facts) != 0 || *(uint*)(facts + StatxLinksOffset) != 0;
     }
 
+    /// <summary>The magic number of the file system that holds a directory (statfs); 0 if it cannot be seen.</summary>
+    public static long FileSystemOf(byte* path)
+    {
+        long* facts = stackalloc long[StatfsBytes / sizeof(long)];
+        return statfs(path, facts) == 0 ? facts[0] : 0;
+    }
+
     /// <summary>User id this process acts as.</summary>
     [LibraryImport(Name)] public static partial uint geteuid();
 
     [LibraryImport(Name)] private static partial int openat(int directory, byte* path, int flags, uint mode);
     [LibraryImport(Name)] private static partial int flock(int descriptor, int operation);
+    [LibraryImport(Name)] private static partial int statfs(byte* path, void* facts);
     [LibraryImport(Name)] private static partial int statx(int directory, byte* path, int flags, uint mask, void* facts);
 }

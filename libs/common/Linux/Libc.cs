@@ -55,7 +55,6 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int fdatasync(int descriptor);
     [LibraryImport(Name)] public static partial int fallocate(int descriptor, int mode, long offset, long bytes);
     [LibraryImport(Name)] public static partial int ftruncate(int descriptor, long bytes);
-    [LibraryImport(Name)] public static partial int posix_fadvise(int descriptor, long offset, long bytes, int advice);
     [LibraryImport(Name)] public static partial int sync_file_range(int descriptor, long offset, long bytes, uint flags);
     [LibraryImport(Name)] public static partial long lseek(int descriptor, long offset, int whence);
     [LibraryImport(Name)] public static partial int rename(byte* from, byte* to);

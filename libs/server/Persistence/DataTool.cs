@@ -57,7 +57,9 @@ public static class DataTool
         using var speaker = new Timer(_ => output.WriteLine(progress.Format()), null, SpeakMs, SpeakMs);
         try
         {
-            return step(new FileDisk(directory), progress);
+            var disk = new FileDisk(directory);
+            foreach (string line in disk.Complete()) output.WriteLine(line);
+            return step(disk, progress);
         }
         catch (DiskException e)
         {

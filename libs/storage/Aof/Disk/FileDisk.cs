@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Garnet.Common.Linux;
 
 namespace Garnet.Aof.Disk;
@@ -8,6 +9,7 @@ namespace Garnet.Aof.Disk;
 /// </summary>
 public sealed unsafe class FileDisk : IDisk
 {
+    private readonly ConcurrentDictionary<string, StagedFile> _staged = new(StringComparer.Ordinal);
     private readonly bool _linux = OperatingSystem.IsLinux();
 
     /// <summary>Uses an existing directory.</summary>
@@ -37,11 +39,24 @@ public sealed unsafe class FileDisk : IDisk
     }
 
     /// <inheritdoc/>
-    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered) =>
-        _linux ? LinuxFile.Create(In(name), bytes, caching) : PortableFile.Create(In(name), bytes);
+    public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
+    {
+        if (!_linux) return PortableFile.Create(In(name), bytes);
+        if (caching != FileCaching.Staged || StagedFile.TryCreate(In(name), bytes) is not { } staged) return LinuxFile.Create(In(name), bytes, caching);
+        _staged[name] = staged;
+        return staged;
+    }
 
     /// <inheritdoc/>
-    public IDiskFile Open(string name) => _linux ? LinuxFile.Open(In(name)) : PortableFile.Open(In(name));
+    public IDiskFile Open(string name)
+    {
+        if (!_linux) return PortableFile.Open(In(name));
+        LinuxFile file = LinuxFile.Open(In(name));
+        return _staged.TryGetValue(name, out StagedFile? staged) ? new StagedReader(staged, file) : file;
+    }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Complete() => _linux ? TailFiles.Complete(this) : [];
 
     /// <inheritdoc/>
     public void Rename(string from, string to)
@@ -60,6 +75,7 @@ public sealed unsafe class FileDisk : IDisk
     /// <inheritdoc/>
     public void Delete(string name)
     {
+        _ = _staged.TryRemove(name, out _);
         if (!_linux)
         {
             PortableFile.Delete(In(name));

@@ -25,6 +25,12 @@ public interface IDisk
     /// <summary>Deletes a file.</summary>
     void Delete(string name);
 
+    /// <summary>
+    /// Puts into the files what a process that was killed had written to them and the disk has not got; to be called before
+    /// anything is read. Returns what was done, for people.
+    /// </summary>
+    IReadOnlyList<string> Complete() => [];
+
     /// <summary>Makes creations, renames and deletions durable.</summary>
     void SyncDirectory();
 }

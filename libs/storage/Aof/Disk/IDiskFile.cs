@@ -12,6 +12,9 @@ public interface IDiskFile : IDisposable
     /// <summary>What offsets, lengths and addresses of <see cref="Write"/> must be multiples of; 1 if anything goes.</summary>
     int Alignment { get; }
 
+    /// <summary>Bytes whose writing costs no more than a copy now; until they are synced they outlive the process, not the machine.</summary>
+    long CopyRoom => Alignment == 1 ? long.MaxValue : 0;
+
     /// <summary>Writes all of the bytes at the offset, extending the file if need be.</summary>
     void Write(long offset, ReadOnlySpan<byte> bytes);
 
@@ -21,16 +24,8 @@ public interface IDiskFile : IDisposable
     /// <summary>Makes what was written durable. After a failure nothing written since the last success may be believed.</summary>
     void Sync();
 
-    /// <summary>The system may begin to write out what stands between the offsets, so that a sync has less to do. Advice.</summary>
+    /// <summary>What stands between the offsets may go to the disk, so that a sync has less to do.</summary>
     void BeginSync(long from, long to)
-    {
-    }
-
-    /// <summary>
-    /// What stands between the offsets is synced and will hardly be read again: the system need not keep it in memory. Advice;
-    /// nothing fails.
-    /// </summary>
-    void Forget(long from, long to)
     {
     }
 

@@ -17,11 +17,13 @@ public sealed class DataDirectory : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly IDisposable? _lock;
+    private readonly IReadOnlyList<string> _completed;
 
     private DataDirectory(IDisk disk, IDisposable? held, DirectoryLayout? fresh)
     {
         Disk = disk;
         _lock = held;
+        _completed = Guarded(disk, disk.Complete);
         Manifest = Guarded(disk, () => ManifestFile.Open(disk, fresh ?? DirectoryLayout.OfThisMachine));
     }
 
@@ -207,7 +209,7 @@ public sealed class DataDirectory : IDisposable
             Bytes = recovery.Bytes,
             ElapsedMs = (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds,
             WasCut = tail.HasRest || tail.IsDamage,
-            Messages = [.. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
+            Messages = [.. _completed, .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
         };
     }
 

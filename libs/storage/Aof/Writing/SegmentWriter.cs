@@ -27,7 +27,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private readonly FileHeader _header;
     private readonly long _segmentBytes;
     private byte* _buffer;
-    private long _bufferBytes, _used, _offset, _end, _begun, _forgotten, _zeroed;
+    private long _bufferBytes, _used, _offset, _end, _begun, _zeroed;
     private byte* _zeros;
     private int _alignment = WriteAlignment;
     private uint _chain;
@@ -63,8 +63,10 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Whether a part of so many bytes would fit.</summary>
     public bool HasRoom(long bytes) => _file != null && _offset + Align(Align(_used, PartAlignment) + bytes, _alignment) <= _end;
 
-    /// <summary>Whether a write costs no more than a copy.</summary>
-    public bool IsBuffered => _file is { Alignment: 1 };
+    /// <summary>Whether writing the part costs no more than a copy, with what is laid out already.</summary>
+    public bool IsCopy(SealedPart part) => _file!.CopyRoom >= Align(_used, PartAlignment) + part.Bytes + PartAlignment;
+
+    private bool IsBuffered => _file is { Alignment: 1 };
 
     /// <summary>
     /// Goes on to a file that begins with the batch and holds a part of <paramref name="partBytes"/> at least. Everything
@@ -88,7 +90,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _alignment = IsBuffered ? PartAlignment : WriteAlignment;
         _end = bytes;
         _offset = FileHeader.Bytes;
-        _begun = _forgotten = 0;
+        _begun = 0;
         _zeroed = _offset;
     }
 
@@ -175,7 +177,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Where the next write goes, of which everything before has been written.</summary>
     public long Offset => _offset;
 
-    /// <summary>Has the system begin to write out what was written up to the offset, if that is much.</summary>
+    /// <summary>Hands what was written up to the offset to the disk, if that is much. Beside the writer.</summary>
     public void BeginSync(long offset)
     {
         long to = offset & -(long)WriteAlignment;
@@ -186,14 +188,6 @@ internal sealed unsafe class SegmentWriter : IDisposable
 
     /// <summary>Whether <see cref="BeginSync"/> has something to do.</summary>
     public bool HasMuchUnsynced => _offset - _begun >= BeginSyncBytes + WriteAlignment;
-
-    /// <summary>What stands before the offset is synced: the system may forget the pages it fills.</summary>
-    public void Forget(long offset)
-    {
-        long to = offset & -(long)WriteAlignment;
-        _file?.Forget(_forgotten, to);
-        _forgotten = to;
-    }
 
     public void Dispose()
     {

@@ -25,7 +25,7 @@ internal sealed class Sublog : IDisposable
     private readonly SegmentWriter _writer;
     private readonly int _number;
     private readonly uint _term;
-    private readonly Action _write, _sync, _switch;
+    private readonly Action _write, _sync, _begin, _switch;
     private readonly Action _onFree;
     private readonly Thread _thread;
 
@@ -63,6 +63,7 @@ internal sealed class Sublog : IDisposable
         _onFree = onFree;
         _write = Write;
         _sync = Sync;
+        _begin = BeginSync;
         _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, _next.Whole?.Term ?? _term, Caching);
         _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
         _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
@@ -120,7 +121,7 @@ internal sealed class Sublog : IDisposable
         bool done = false;
         if (_turn.TryEnter())
         {
-            done = _writer.IsBuffered && _state.Poison == null && _state.Stalled == null && WriteQueued();
+            done = _state.Poison == null && _state.Stalled == null && WriteQueued();
             _turn.Exit();
         }
         if (!done) Call();
@@ -158,7 +159,7 @@ internal sealed class Sublog : IDisposable
             if (_state.Poison != null) DropAll();
         }
         if (_state.Poison != null) return;
-        if (_settings.Sync == SyncPolicy.EverySecond) BeginSync();
+        if (_settings.Sync == SyncPolicy.EverySecond && !Insist(_begin)) return;
         SyncByPolicy();
     }
 
@@ -236,7 +237,7 @@ internal sealed class Sublog : IDisposable
     // What fails is done again by the thread, which knows what to do about it.
     private bool WriteQueued()
     {
-        while (_writer.UsedBytes < GatherBytesMax && TryPeek(out _next) && _writer.Fits(_next)) Lay(_next);
+        while (_writer.UsedBytes < GatherBytesMax && TryPeek(out _next) && _writer.Fits(_next) && _writer.IsCopy(_next)) Lay(_next);
         try
         {
             bool first = !_unsynced;
@@ -267,7 +268,12 @@ internal sealed class Sublog : IDisposable
         }
     }
 
-    private FileCaching Caching => _settings.Sync == SyncPolicy.Always ? FileCaching.Direct : FileCaching.Buffered;
+    private FileCaching Caching => _settings.Sync switch
+    {
+        SyncPolicy.Always => FileCaching.Direct,
+        SyncPolicy.EverySecond => FileCaching.Staged,
+        _ => FileCaching.Buffered,
+    };
 
     // W3: the old file first.
     private bool SwitchSegment()
@@ -307,16 +313,13 @@ internal sealed class Sublog : IDisposable
         long start = _clock.MonotonicUs;
         _lastSyncAtUs = start;
         ulong written;
-        long offset;
         lock (_turn)
         {
             written = _written;
-            offset = _writer.Offset;
             _unsynced = false;
         }
         _writer.Sync();
         _durable = written; // W8
-        _writer.Forget(offset);
         Volatile.Write(ref _lastSyncUs, _clock.MonotonicUs - start);
         Volatile.Write(ref _syncs, _syncs + 1);
     }

@@ -1,0 +1,173 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Faults;
+
+namespace Garnet.Aof.Disk;
+
+/// <summary>
+/// A file written from front to back through a ring of our own instead of the system's cache: a write is a copy into memory that
+/// outlives the process (<see cref="StagingFile"/>), and the disk gets large pieces past the cache. Where a second's small writes
+/// went through the system's cache, that took 130 to 220 ns of a processor for each 130 bytes, so 12 (measured on ext4).
+/// D1: bytes of the ring are given up only after the disk has taken them; so each byte written is in the file or in the ring.
+/// D2: writes go on where the one before ended, one writer at a time; one thread at a time drains, beside it.
+/// What a killed process leaves is put into the file by <see cref="TailFiles"/>.
+/// </summary>
+internal sealed unsafe class StagedFile : IDiskFile
+{
+    private const int Block = 4096;
+
+    private readonly LinuxFile _file;
+    private readonly string _tailPath;
+    private readonly Lock _gate = new(); // the ring against its readers
+    private readonly Lock _draining = new();
+    private StagingFile? _ring;
+    private byte* _block;
+    // What the ring's header says, for whoever comes after us; what it says is never believed while we live.
+    private long _written, _drained;
+
+    private StagedFile(LinuxFile file, StagingFile ring, string tailPath)
+    {
+        _file = file;
+        _ring = ring;
+        _tailPath = tailPath;
+        _block = (byte*)NativeMemory.AlignedAlloc(Block, Block);
+    }
+
+    /// <inheritdoc/>
+    public long Length => _file.Length;
+
+    /// <inheritdoc/>
+    public int Alignment => 1;
+
+    /// <inheritdoc/>
+    public long CopyRoom => StagingFile.RingBytes - (_written - Volatile.Read(ref _drained));
+
+    private StagingFile Ring => _ring!;
+
+    /// <summary>Creates the file, which keeps its length; null where there can be no ring.</summary>
+    public static StagedFile? TryCreate(string path, long bytes)
+    {
+        string tailPath = path + StagingFile.Suffix;
+        if (bytes % Block != 0 || StagingFile.TryCreate(tailPath) is not { } ring) return null;
+        try
+        {
+            return new StagedFile(LinuxFile.Create(path, bytes, FileCaching.Direct), ring, tailPath);
+        }
+        catch (DiskException)
+        {
+            ring.Dispose();
+            LinuxFile.Delete(tailPath);
+            throw;
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Write(long offset, ReadOnlySpan<byte> bytes)
+    {
+        Check.That(offset == _written, "D2 a write goes on where the one before ended");
+        while (!bytes.IsEmpty)
+        {
+            if (CopyRoom == 0) Drain(Volatile.Read(ref _written));
+            int taken = Store(bytes[..(int)Math.Min(bytes.Length, CopyRoom)]);
+            bytes = bytes[taken..];
+        }
+    }
+
+    /// <inheritdoc/>
+    public int Read(long offset, Span<byte> to)
+    {
+        int copied = Copy(offset, to, out long inFile);
+        return copied > 0 ? copied : _file.Read(offset, to[..(int)Math.Min(to.Length, inFile - offset)]);
+    }
+
+    /// <summary>
+    /// Copies bytes that stand in the ring. 0: they are in the file, at least up to <paramref name="inFile"/>.
+    /// </summary>
+    public int Copy(long offset, Span<byte> to, out long inFile)
+    {
+        lock (_gate)
+        {
+            inFile = long.MaxValue;
+            if (_ring is null || offset >= _written) return 0;
+            inFile = Math.Max(0, _written - StagingFile.RingBytes);
+            if (offset < inFile) return 0;
+            Span<byte> found = Ring.At(offset, Math.Min(to.Length, _written - offset));
+            found.CopyTo(to);
+            return found.Length;
+        }
+    }
+
+    /// <inheritdoc/>
+    public void BeginSync(long from, long to) => Drain(to & -(long)Block);
+
+    /// <inheritdoc/>
+    public void Sync()
+    {
+        Drain(Volatile.Read(ref _written));
+        _file.Sync();
+    }
+
+    /// <inheritdoc/>
+    public void SetLength(long bytes) => throw new NotSupportedException("a staged file keeps its length");
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        if (_ring is null) return;
+        bool all = TryDrain();
+        lock (_gate)
+        {
+            Ring.Dispose();
+            _ring = null;
+        }
+        if (all) LinuxFile.Delete(_tailPath);
+        _file.Dispose();
+        NativeMemory.AlignedFree(_block);
+        _block = null;
+    }
+
+    private int Store(ReadOnlySpan<byte> bytes)
+    {
+        lock (_gate)
+        {
+            Span<byte> room = Ring.At(_written, bytes.Length);
+            bytes[..room.Length].CopyTo(room);
+            Volatile.Write(ref _written, _written + room.Length);
+            Ring.Written = _written;
+            return room.Length;
+        }
+    }
+
+    // A block that is not full goes out as far as it is, and again when it is: what stood in it is written again as it was.
+    private void Drain(long to)
+    {
+        lock (_draining)
+        {
+            long whole = to & -(long)Block;
+            while (_drained < whole)
+            {
+                Span<byte> piece = Ring.At(_drained, whole - _drained);
+                _file.Write(_drained, piece);
+                Ring.Drained = _drained + piece.Length; // D1; and before a writer may use the room, should we be killed here
+                Volatile.Write(ref _drained, _drained + piece.Length);
+            }
+            if (to <= _drained) return;
+            var rest = new Span<byte>(_block, Block);
+            rest.Clear();
+            Ring.At(whole, to - whole).CopyTo(rest);
+            _file.Write(whole, rest);
+        }
+    }
+
+    private bool TryDrain()
+    {
+        try
+        {
+            Drain(Volatile.Read(ref _written));
+            return true;
+        }
+        catch (DiskException)
+        {
+            return false; // the next start has the ring
+        }
+    }
+}

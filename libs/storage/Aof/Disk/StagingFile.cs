@@ -1,0 +1,119 @@
+using System.Text;
+using Garnet.Common.Linux;
+
+namespace Garnet.Aof.Disk;
+
+/// <summary>
+/// The file <c>NAME.tail</c> beside a <see cref="StagedFile"/> NAME, mapped into memory: a ring with the last bytes written to NAME.
+/// Storing into it is a plain copy, and what is stored belongs to the system: it outlives the process, not the machine.
+/// Layout, little endian: magic, bytes of the ring, the two ends (64 bits each), 36 characters that name the system's run
+/// (<c>boot_id</c>); from byte 4,096 on the ring, where the byte for offset x of NAME stands at x modulo its size.
+/// </summary>
+internal sealed unsafe class StagingFile : IDisposable
+{
+    /// <summary>Size of the ring: what a slow disk may be behind before writers wait for it, bytes.</summary>
+    public const int RingBytes = 4 << 20;
+    /// <summary>What the name ends with.</summary>
+    public const string Suffix = ".tail";
+
+    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, MapShared = 1, MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
+    private const ulong Magic = 0x31_4C_41_54_47_41_4E_47; // "GNAGTAL1"
+    private static readonly byte[]? BootId = ReadBootId();
+    private byte* _map;
+
+    private StagingFile(byte* map) => _map = map;
+
+    /// <summary>Everything of NAME before it has been handed to the disk.</summary>
+    public long Drained
+    {
+        get => (long)Volatile.Read(ref Word(2));
+        set => Volatile.Write(ref Word(2), (ulong)value);
+    }
+
+    /// <summary>Everything of NAME before it has been written; set after the bytes stand in the ring, for a process may be killed in between.</summary>
+    public long Written
+    {
+        get => (long)Volatile.Read(ref Word(3));
+        set => Volatile.Write(ref Word(3), (ulong)value);
+    }
+
+    /// <summary>
+    /// Creates the file; null where the system cannot promise that a store into it never fails, or does not tell its runs apart.
+    /// </summary>
+    /// <exception cref="DiskException">The disk is full.</exception>
+    public static StagingFile? TryCreate(string path)
+    {
+        if (BootId is null || !IsSafe(System.IO.Path.GetDirectoryName(path)!)) return null;
+        LinuxFile.Delete(path); // of a file of that name nothing counts any more
+        using LinuxFile file = LinuxFile.Create(path, FileBytes, FileCaching.Buffered);
+        try
+        {
+            // Room that is only set aside would have to be found when it is first stored to.
+            file.Write(0, new byte[FileBytes]);
+            if (Map(file) is not { } staging) throw LinuxFile.Failure("map", path);
+            BootId.CopyTo(new Span<byte>(staging._map + BootIdAt, BootIdBytes));
+            staging.Word(1) = RingBytes;
+            staging.Word(0) = Magic;
+            return staging;
+        }
+        catch (DiskException)
+        {
+            LinuxFile.Delete(path);
+            throw;
+        }
+    }
+
+    /// <summary>Opens what another process has left; null if it is not whole, or of an earlier run of the system.</summary>
+    public static StagingFile? TryOpen(string path)
+    {
+        using LinuxFile file = LinuxFile.Open(path);
+        if (file.Length != FileBytes || BootId is null || Map(file) is not { } staging) return null;
+        long waiting = staging.Written - staging.Drained;
+        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && staging.Drained >= 0 && waiting is >= 0 and <= RingBytes
+            && new ReadOnlySpan<byte>(staging._map + BootIdAt, BootIdBytes).SequenceEqual(BootId);
+        if (whole) return staging;
+        staging.Dispose();
+        return null;
+    }
+
+    /// <summary>The bytes of NAME from the offset on, as far as they stand in one piece.</summary>
+    public Span<byte> At(long offset, long bytesMax)
+    {
+        int at = (int)(offset % RingBytes);
+        return new Span<byte>(_map + HeaderBytes + at, (int)Math.Min(bytesMax, RingBytes - at));
+    }
+
+    /// <summary>Gives the memory back; the file stays.</summary>
+    public void Dispose()
+    {
+        if (_map != null) _ = Libc.munmap(_map, FileBytes);
+        _map = null;
+    }
+
+    private ref ulong Word(int index) => ref ((ulong*)_map)[index];
+
+    private static StagingFile? Map(LinuxFile file)
+    {
+        void* map = Libc.mmap(null, FileBytes, Libc.PROT_READ | Libc.PROT_WRITE, MapShared | MapPopulate, file.Descriptor, 0);
+        return (nint)map == -1 ? null : new StagingFile((byte*)map);
+    }
+
+    // A file system that writes elsewhere each time may find no room when a page is stored to; that would end the process.
+    private static bool IsSafe(string directory)
+    {
+        fixed (byte* path = LinuxFile.Text(directory)) return Libc.FileSystemOf(path) is 0xEF53 or 0x58465342 or 0x01021994 or 0x794C7630 or 0xF2F52010;
+    }
+
+    private static byte[]? ReadBootId()
+    {
+        try
+        {
+            string text = File.ReadAllText("/proc/sys/kernel/random/boot_id").Trim();
+            return text.Length == BootIdBytes ? Encoding.ASCII.GetBytes(text) : null;
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            return null;
+        }
+    }
+}

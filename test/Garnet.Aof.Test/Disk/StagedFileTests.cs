@@ -1,0 +1,197 @@
+using Garnet.Aof.Disk;
+using NUnit.Framework;
+
+namespace Garnet.Aof.Test.Disk;
+
+/// <summary>
+/// Files written through a ring of our own, on the real disk. A process that is killed is a disk that is not closed: what the
+/// next one finds is what the system has.
+/// </summary>
+internal sealed class StagedFileTests
+{
+    private const int Block = 4096, Length = 16 << 20;
+    private readonly List<IDiskFile> _open = [];
+    private string _path = "";
+    private FileDisk _disk = null!;
+
+    [SetUp]
+    public void CreateDirectory()
+    {
+        if (!OperatingSystem.IsLinux()) Assert.Ignore("rings are Linux's");
+        _path = Directory.CreateTempSubdirectory("garnet-staged-").FullName;
+        _disk = new FileDisk(_path);
+    }
+
+    [TearDown]
+    public void DeleteDirectory()
+    {
+        foreach (IDiskFile file in _open) file.Dispose();
+        _open.Clear();
+        if (_path.Length > 0) Directory.Delete(_path, recursive: true);
+    }
+
+    [Test]
+    public void What_a_killed_process_wrote_is_in_the_file_afterwards()
+    {
+        IDiskFile file = Create("log");
+        file.Write(0, Bytes(1, 3 * Block));
+        file.Sync();
+        file.Write(3 * Block, Bytes(2, 1000));
+        var next = new FileDisk(_path);
+        IReadOnlyList<string> done = next.Complete();
+        Assert.That(done, Has.Count.EqualTo(1));
+        Assert.That(done[0], Does.Contain("1,000 bytes").And.Contain("log"));
+        Assert.That(Content(next, 4 * Block), Is.EqualTo((byte[])[.. Bytes(1, 3 * Block), .. Bytes(2, 1000), .. new byte[Block - 1000]]));
+        Assert.That(next.List(), Is.EqualTo((string[])["log"]));
+        Assert.That(next.Complete(), Is.Empty);
+    }
+
+    [TestCase(1)]
+    [TestCase(2)]
+    [TestCase(3)]
+    public void Readers_and_whoever_comes_after_a_kill_see_all_that_was_written(int seed)
+    {
+        var random = new Random(seed);
+        IDiskFile file = Create("log");
+        byte[] written = new byte[Length];
+        long end = 0, begun = 0;
+        using IDiskFile reader = _disk.Open("log");
+        while (true)
+        {
+            int bytes = random.Next(20) == 0 ? random.Next(6 << 20) : random.Next(30_000);
+            if (end + bytes > Length) break;
+            random.NextBytes(written.AsSpan((int)end, bytes));
+            file.Write(end, written.AsSpan((int)end, bytes));
+            end += bytes;
+            if (random.Next(5) == 0) file.BeginSync(begun, begun = end);
+            if (random.Next(10) == 0) file.Sync();
+            int from = random.Next((int)end), many = random.Next(1 << 20);
+            byte[] read = new byte[Math.Min(many, Length - from)];
+            Assert.That(reader.Read(from, read), Is.EqualTo(read.Length));
+            Assert.That(read.AsSpan().SequenceEqual(written.AsSpan(from, read.Length)), $"bytes {from} to {from + many} of {end}");
+        }
+        var next = new FileDisk(_path);
+        _ = next.Complete();
+        Assert.That(Content(next, Length).AsSpan().SequenceEqual(written), "after a kill");
+    }
+
+    [Test]
+    public void What_was_synced_is_in_the_file_itself()
+    {
+        IDiskFile file = Create("log");
+        file.Write(0, Bytes(3, 5000));
+        file.Sync();
+        Assert.That(File.ReadAllBytes(Path.Combine(_path, "log")).AsSpan(0, 5000).SequenceEqual(Bytes(3, 5000)));
+        file.Write(5000, Bytes(4, 200));
+        file.Sync();
+        Assert.That(File.ReadAllBytes(Path.Combine(_path, "log")).AsSpan(0, 5200).SequenceEqual((byte[])[.. Bytes(3, 5000), .. Bytes(4, 200)]));
+    }
+
+    [Test]
+    public void A_ring_from_before_the_systems_last_start_is_forgotten()
+    {
+        IDiskFile file = Create("log");
+        file.Write(0, Bytes(5, Block));
+        file.Sync();
+        file.Write(Block, Bytes(6, 100));
+        Overwrite("log.tail", 32, "00000000-0000-0000-0000-000000000000"u8);
+        var next = new FileDisk(_path);
+        Assert.That(next.Complete(), Is.Empty);
+        Assert.That(Content(next, 2 * Block), Is.EqualTo((byte[])[.. Bytes(5, Block), .. new byte[Block]]));
+        Assert.That(next.List(), Is.EqualTo((string[])["log"]));
+    }
+
+    [Test]
+    public void A_ring_never_takes_the_place_of_what_the_file_holds()
+    {
+        IDiskFile file = Create("log");
+        file.Write(0, Bytes(7, 3 * Block));
+        Overwrite("log", Block + 10, [99]);
+        var next = new FileDisk(_path);
+        _ = next.Complete();
+        byte[] expected = new byte[3 * Block];
+        Bytes(7, Block).CopyTo(expected, 0);
+        expected[Block + 10] = 99;
+        Assert.That(Content(next, 3 * Block), Is.EqualTo(expected));
+    }
+
+    [TestCase(0, new byte[] { 1 })] // magic
+    [TestCase(8, new byte[] { 1 })] // size of the ring
+    [TestCase(23, new byte[] { 0x80 })] // a negative end
+    [TestCase(26, new byte[] { 0xFF })] // more than the ring holds
+    public void A_ring_that_is_not_whole_is_forgotten(int at, byte[] damage)
+    {
+        IDiskFile file = Create("log");
+        file.Write(0, Bytes(8, 100));
+        Overwrite("log.tail", at, damage);
+        var next = new FileDisk(_path);
+        Assert.That(next.Complete(), Is.Empty);
+        Assert.That(Content(next, Block), Is.EqualTo(new byte[Block]));
+        Assert.That(next.List(), Is.EqualTo((string[])["log"]));
+    }
+
+    [Test]
+    public void A_ring_without_its_file_or_cut_short_is_forgotten()
+    {
+        _disk.Create("gone.tail", 0).Dispose();
+        _disk.Create("short", 0).Dispose();
+        _disk.Create("short.tail", 100).Dispose();
+        Assert.That(_disk.Complete(), Is.Empty);
+        Assert.That(_disk.List(), Is.EqualTo((string[])["short"]));
+    }
+
+    [Test]
+    public void A_file_that_is_closed_holds_everything_and_needs_no_ring()
+    {
+        IDiskFile file = Create("log");
+        using IDiskFile reader = _disk.Open("log");
+        file.Write(0, Bytes(9, 10_000));
+        file.Dispose();
+        Assert.That(_disk.List(), Is.EqualTo((string[])["log"]));
+        byte[] read = new byte[10_000];
+        Assert.That(reader.Read(0, read), Is.EqualTo(10_000));
+        Assert.That(read, Is.EqualTo(Bytes(9, 10_000)));
+        Assert.That(Content(_disk, 10_000), Is.EqualTo(read));
+    }
+
+    [Test]
+    public void There_is_room_for_copies_until_the_ring_is_full_of_what_the_disk_has_not()
+    {
+        IDiskFile file = Create("log");
+        long room = file.CopyRoom;
+        file.Write(0, Bytes(1, 10_000));
+        Assert.That(file.CopyRoom, Is.EqualTo(room - 10_000));
+        file.BeginSync(0, 10_000);
+        Assert.That(file.CopyRoom, Is.EqualTo(room - 10_000 % Block));
+    }
+
+    private IDiskFile Create(string name)
+    {
+        IDiskFile file = _disk.Create(name, Length, FileCaching.Staged);
+        if (file is not StagedFile) Assert.Ignore("no ring on this file system");
+        _open.Add(file);
+        return file;
+    }
+
+    private void Overwrite(string name, long at, ReadOnlySpan<byte> bytes)
+    {
+        using FileStream file = File.OpenWrite(Path.Combine(_path, name));
+        file.Position = at;
+        file.Write(bytes);
+    }
+
+    private static byte[] Content(FileDisk disk, int bytes)
+    {
+        using IDiskFile file = disk.Open("log");
+        byte[] read = new byte[bytes];
+        Assert.That(file.Read(0, read), Is.EqualTo(bytes));
+        return read;
+    }
+
+    private static byte[] Bytes(int seed, int count)
+    {
+        byte[] bytes = new byte[count];
+        new Random(seed).NextBytes(bytes);
+        return bytes;
+    }
+}
