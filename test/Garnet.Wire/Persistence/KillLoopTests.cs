@@ -33,6 +33,29 @@ public sealed class KillLoopTests
         Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
     }
 
+    [TestCase("everysec")]
+    [TestCase("no")]
+    public void Nothing_acknowledged_is_lost_by_a_kill_between_many_megabytes(string policy)
+    {
+        const int Rounds = 5;
+        Random random = new(Number("GARNET_KILL_SEED", 7_412));
+        using DataServer server = new($"--appendfsync {policy}");
+        BulkWriter writer = new();
+        for (int round = 0; round < Rounds; round++)
+        {
+            long until = writer.Acknowledged + random.Next(1 << 20, 90 << 20) / BulkWriter.ValueBytes;
+            Thread thread = new(() => writer.Run(server.Connect()));
+            thread.Start();
+            while (writer.Acknowledged < until && server.Process.IsAlive) Thread.Yield();
+            Assert.That(server.Process.IsAlive, "the server ended by itself");
+            server.Kill();
+            thread.Join();
+            server.Start();
+            using RespConnection connection = server.Connect();
+            Assert.That(writer.Check(connection), Is.Null, $"round {round}");
+        }
+    }
+
     // Kills when the writers together have had a random number of replies more.
     private static void Load(DataServer server, KillWriter[] writers, Random random)
     {
