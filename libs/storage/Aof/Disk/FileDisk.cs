@@ -10,6 +10,7 @@ namespace Garnet.Aof.Disk;
 public sealed unsafe class FileDisk : IDisk
 {
     private readonly ConcurrentDictionary<string, StagedFile> _staged = new(StringComparer.Ordinal);
+    private readonly StagingPool _rings = new();
     private readonly bool _linux = OperatingSystem.IsLinux();
 
     /// <summary>Uses an existing directory.</summary>
@@ -42,7 +43,7 @@ public sealed unsafe class FileDisk : IDisk
     public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         if (!_linux) return PortableFile.Create(In(name), bytes);
-        if (caching != FileCaching.Staged || StagedFile.TryCreate(In(name), bytes) is not { } staged) return LinuxFile.Create(In(name), bytes, caching);
+        if (caching != FileCaching.Staged || StagedFile.TryCreate(In(name), bytes, _rings) is not { } staged) return LinuxFile.Create(In(name), bytes, caching);
         _staged[name] = staged;
         return staged;
     }
@@ -56,6 +57,9 @@ public sealed unsafe class FileDisk : IDisk
     }
 
     /// <inheritdoc/>
+    public void Tidy() => _rings.Clear();
+
+    /// <inheritdoc/>
     public IReadOnlyList<string> Complete() => _linux ? TailFiles.Complete(this) : [];
 
     /// <inheritdoc/>
@@ -66,10 +70,7 @@ public sealed unsafe class FileDisk : IDisk
             PortableFile.Rename(In(from), In(to));
             return;
         }
-        fixed (byte* source = LinuxFile.Text(In(from)), target = LinuxFile.Text(In(to)))
-        {
-            if (Libc.rename(source, target) != 0) throw LinuxFile.Failure("rename", In(from));
-        }
+        LinuxFile.Rename(In(from), In(to));
     }
 
     /// <inheritdoc/>

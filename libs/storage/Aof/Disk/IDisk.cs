@@ -31,6 +31,11 @@ public interface IDisk
     /// </summary>
     IReadOnlyList<string> Complete() => [];
 
+    /// <summary>Gives back what is kept for files to come; nothing is written any more.</summary>
+    void Tidy()
+    {
+    }
+
     /// <summary>Makes creations, renames and deletions durable.</summary>
     void SyncDirectory();
 }

@@ -78,6 +78,15 @@ internal sealed unsafe class LinuxFile : IDiskFile
     /// <summary>Deletes a file if it is there.</summary>
     public static void Delete(string path) => _ = Unlink(path);
 
+    /// <summary>Gives a file another name, replacing one that has it.</summary>
+    public static void Rename(string from, string to)
+    {
+        fixed (byte* source = Text(from), target = Text(to))
+        {
+            if (Libc.rename(source, target) != 0) throw Failure("rename", from);
+        }
+    }
+
     public void Write(long offset, ReadOnlySpan<byte> bytes)
     {
         fixed (byte* from = bytes)

@@ -16,7 +16,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     private const int Block = 4096;
 
     private readonly LinuxFile _file;
-    private readonly string _tailPath;
+    private readonly StagingPool _pool;
     private readonly Lock _gate = new(); // the ring against its readers
     private readonly Lock _draining = new();
     private StagingFile? _ring;
@@ -24,11 +24,11 @@ internal sealed unsafe class StagedFile : IDiskFile
     // What the ring's header says, for whoever comes after us; what it says is never believed while we live.
     private long _written, _drained;
 
-    private StagedFile(LinuxFile file, StagingFile ring, string tailPath)
+    private StagedFile(LinuxFile file, StagingFile ring, StagingPool pool)
     {
         _file = file;
         _ring = ring;
-        _tailPath = tailPath;
+        _pool = pool;
         _block = (byte*)NativeMemory.AlignedAlloc(Block, Block);
     }
 
@@ -44,18 +44,16 @@ internal sealed unsafe class StagedFile : IDiskFile
     private StagingFile Ring => _ring!;
 
     /// <summary>Creates the file, which keeps its length; null where there can be no ring.</summary>
-    public static StagedFile? TryCreate(string path, long bytes)
+    public static StagedFile? TryCreate(string path, long bytes, StagingPool pool)
     {
-        string tailPath = path + StagingFile.Suffix;
-        if (bytes % Block != 0 || StagingFile.TryCreate(tailPath) is not { } ring) return null;
+        if (bytes % Block != 0 || pool.TryTake(path + StagingFile.Suffix) is not { } ring) return null;
         try
         {
-            return new StagedFile(LinuxFile.Create(path, bytes, FileCaching.Direct), ring, tailPath);
+            return new StagedFile(LinuxFile.Create(path, bytes, FileCaching.Direct), ring, pool);
         }
         catch (DiskException)
         {
-            ring.Dispose();
-            LinuxFile.Delete(tailPath);
+            pool.Give(ring);
             throw;
         }
     }
@@ -114,12 +112,10 @@ internal sealed unsafe class StagedFile : IDiskFile
     {
         if (_ring is null) return;
         bool all = TryDrain();
-        lock (_gate)
-        {
-            Ring.Dispose();
-            _ring = null;
-        }
-        if (all) LinuxFile.Delete(_tailPath);
+        StagingFile ring = Ring;
+        lock (_gate) _ring = null;
+        if (all) _pool.Give(ring);
+        else ring.Dispose();
         _file.Dispose();
         NativeMemory.AlignedFree(_block);
         _block = null;

@@ -21,7 +21,13 @@ internal sealed unsafe class StagingFile : IDisposable
     private static readonly byte[]? BootId = ReadBootId();
     private byte* _map;
 
-    private StagingFile(byte* map) => _map = map;
+    private string _path;
+
+    private StagingFile(byte* map, string path)
+    {
+        _map = map;
+        _path = path;
+    }
 
     /// <summary>Everything of NAME before it has been handed to the disk.</summary>
     public long Drained
@@ -50,7 +56,7 @@ internal sealed unsafe class StagingFile : IDisposable
         {
             // Room that is only set aside would have to be found when it is first stored to.
             file.Write(0, new byte[FileBytes]);
-            if (Map(file) is not { } staging) throw LinuxFile.Failure("map", path);
+            if (Map(file, path) is not { } staging) throw LinuxFile.Failure("map", path);
             BootId.CopyTo(new Span<byte>(staging._map + BootIdAt, BootIdBytes));
             staging.Word(1) = RingBytes;
             staging.Word(0) = Magic;
@@ -67,7 +73,7 @@ internal sealed unsafe class StagingFile : IDisposable
     public static StagingFile? TryOpen(string path)
     {
         using LinuxFile file = LinuxFile.Open(path);
-        if (file.Length != FileBytes || BootId is null || Map(file) is not { } staging) return null;
+        if (file.Length != FileBytes || BootId is null || Map(file, path) is not { } staging) return null;
         long waiting = staging.Written - staging.Drained;
         bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && staging.Drained >= 0 && waiting is >= 0 and <= RingBytes
             && new ReadOnlySpan<byte>(staging._map + BootIdAt, BootIdBytes).SequenceEqual(BootId);
@@ -83,6 +89,27 @@ internal sealed unsafe class StagingFile : IDisposable
         return new Span<byte>(_map + HeaderBytes + at, (int)Math.Min(bytesMax, RingBytes - at));
     }
 
+    /// <summary>
+    /// Belongs to another file from now on, of which nothing is written yet. All that was written to the one before is in it: should
+    /// the process be killed here, the ring says of it what is so, or nothing that is believed.
+    /// </summary>
+    /// <exception cref="DiskException">It cannot be renamed.</exception>
+    public void MoveTo(string path)
+    {
+        Written = Drained;
+        Drained = 0;
+        Written = 0;
+        LinuxFile.Rename(_path, path);
+        _path = path;
+    }
+
+    /// <summary>Deletes the file and gives the memory back.</summary>
+    public void Delete()
+    {
+        LinuxFile.Delete(_path);
+        Dispose();
+    }
+
     /// <summary>Gives the memory back; the file stays.</summary>
     public void Dispose()
     {
@@ -92,10 +119,10 @@ internal sealed unsafe class StagingFile : IDisposable
 
     private ref ulong Word(int index) => ref ((ulong*)_map)[index];
 
-    private static StagingFile? Map(LinuxFile file)
+    private static StagingFile? Map(LinuxFile file, string path)
     {
         void* map = Libc.mmap(null, FileBytes, Libc.PROT_READ | Libc.PROT_WRITE, MapShared | MapPopulate, file.Descriptor, 0);
-        return (nint)map == -1 ? null : new StagingFile((byte*)map);
+        return (nint)map == -1 ? null : new StagingFile((byte*)map, path);
     }
 
     // A file system that writes elsewhere each time may find no room when a page is stored to; that would end the process.

@@ -34,21 +34,24 @@ internal static class TailFiles
         using StagingFile? ring = StagingFile.TryOpen(tailPath);
         if (ring is null) return 0;
         using IDiskFile file = disk.Open(name);
-        long from = ring.Drained, at = from, to = Math.Min(ring.Written, file.Length);
-        while (at < to && TryAdd(file, at, ring.At(at, Math.Min(to - at, Block)))) at += Math.Min(to - at, Block);
-        if (at > from) file.Sync();
-        return at - from;
+        long to = Math.Min(ring.Written, file.Length), added = 0;
+        for (long at = ring.Drained; at < to; at += Block)
+        {
+            Span<byte> bytes = ring.At(at, Math.Min(to - at, Block));
+            if (!TryAdd(file, at, bytes, ref added)) break;
+        }
+        if (added > 0) file.Sync();
+        return added;
     }
 
-    private static bool TryAdd(IDiskFile file, long at, ReadOnlySpan<byte> bytes)
+    private static bool TryAdd(IDiskFile file, long at, ReadOnlySpan<byte> bytes, ref long added)
     {
         Span<byte> there = stackalloc byte[Block];
         there = there[..file.Read(at, there[..bytes.Length])];
-        for (int i = 0; i < there.Length; i++)
-        {
-            if (there[i] != 0 && there[i] != bytes[i]) return false;
-        }
-        file.Write(at, bytes);
+        int same = there.CommonPrefixLength(bytes);
+        if (there[same..].ContainsAnyExcept((byte)0)) return false;
+        if (same < bytes.Length) file.Write(at, bytes);
+        added += bytes.Length - same;
         return true;
     }
 }

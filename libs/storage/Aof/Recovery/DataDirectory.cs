@@ -176,7 +176,11 @@ public sealed class DataDirectory : IDisposable
     }
 
     /// <summary>Gives the directory up.</summary>
-    public void Dispose() => _lock?.Dispose();
+    public void Dispose()
+    {
+        Disk.Tidy();
+        _lock?.Dispose();
+    }
 
     private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots,
         JobProgress progress)
