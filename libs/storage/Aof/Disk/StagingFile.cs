@@ -12,7 +12,7 @@ namespace Garnet.Aof.Disk;
 internal sealed unsafe class StagingFile : IDisposable
 {
     /// <summary>Size of the ring: what a slow disk may be behind before writers wait for it, bytes.</summary>
-    public const int RingBytes = 4 << 20;
+    public const int RingBytes = 2 << 20;
     /// <summary>What the name ends with.</summary>
     public const string Suffix = ".tail";
 
