@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using Garnet.Common;
 using Garnet.Server;
 using Microsoft.Extensions.Logging;
@@ -8,18 +7,17 @@ namespace Garnet.Host;
 
 /// <summary>
 /// The log of a server of its own: lines as redis-server writes them (process, role, time, mark, text), to standard output
-/// or to a file. Each line is one write, so that lines of several threads never mix.
+/// or to a file.
 /// </summary>
 internal sealed class LineLog : ILogger, IDisposable
 {
     private readonly InspectSettings _settings;
-    private readonly Stream _output;
-    private readonly Lock _gate = new();
+    private readonly TerminalLines _lines;
 
     public LineLog(InspectSettings settings)
     {
         _settings = settings;
-        _output = settings.LogFile.Length == 0 ? Console.OpenStandardOutput() : OpenFile(settings.LogFile);
+        _lines = settings.LogFile.Length == 0 ? TerminalLines.OfStandardOutput() : new TerminalLines(OpenFile(settings.LogFile), isTerminal: false);
     }
 
     public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
@@ -32,15 +30,12 @@ internal sealed class LineLog : ILogger, IDisposable
         if (!IsEnabled(logLevel)) return;
         string time = DateTime.Now.ToString("dd MMM yyyy HH:mm:ss.fff", CultureInfo.InvariantCulture);
         string text = exception is null ? formatter(state, exception) : $"{formatter(state, exception)}: {exception}";
-        byte[] line = Encoding.UTF8.GetBytes($"{Environment.ProcessId}:M {time} {Mark(logLevel)} {text}\n");
-        lock (_gate)
-        {
-            _output.Write(line);
-            _output.Flush();
-        }
+        string line = $"{Environment.ProcessId}:M {time} {Mark(logLevel)} {text}";
+        if (eventId.Id == LogEvents.Progress) _lines.WriteProgress(line);
+        else _lines.Write(line);
     }
 
-    public void Dispose() => _output.Dispose();
+    public void Dispose() => _lines.Dispose();
 
     private static char Mark(LogLevel level) => level switch
     {

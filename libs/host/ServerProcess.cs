@@ -25,8 +25,7 @@ public static class ServerProcess
             return line.Verb switch
             {
                 CommandVerb.Done => line.ExitCode,
-                CommandVerb.CheckData => DataTool.Check(line.Directory, Console.Out),
-                CommandVerb.RepairData => DataTool.Repair(line.Directory, line.Applies, Console.Out),
+                CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
                 CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
                 _ => RunConfigured(line),
             };
@@ -36,6 +35,13 @@ public static class ServerProcess
             Console.Error.WriteLine($"garnet-server: {e.What}: {e.Why}\n{e.Next}.");
             return (int)e.Kind;
         }
+    }
+
+    private static int RunTool(CommandLine line)
+    {
+        using TerminalLines lines = TerminalLines.OfStandardOutput();
+        return line.Verb == CommandVerb.CheckData ? DataTool.Check(line.Directory, lines.Write, lines.WriteProgress)
+            : DataTool.Repair(line.Directory, line.Applies, lines.Write, lines.WriteProgress);
     }
 
     private static int RunConfigured(CommandLine line)

@@ -57,7 +57,7 @@ internal sealed class ServerLog(ILogger logger)
     internal void SaveWithoutDirectory() =>
         Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; --dir DIRECTORY keeps it");
 
-    internal void Progress(string line) => Write(LogLevel.Information, 18, line);
+    internal void Progress(string line) => Write(LogLevel.Information, LogEvents.Progress, line);
 
     internal void Recovery(string message) => Write(LogLevel.Warning, 19, message);
 

@@ -8,45 +8,46 @@ namespace Garnet.Server.Persistence;
 
 /// <summary>
 /// The data directory without a server: <c>garnet-server check DIR</c> reads everything and says what is sound, <c>repair DIR</c>
-/// proposes what would make a damaged one usable and, with <c>--apply</c>, does it; originals are kept aside.
+/// proposes what would make a damaged one usable and, with <c>--apply</c>, does it; originals are kept aside. Lines go to <c>say</c>,
+/// how far it is, every second, to <c>speak</c>.
 /// </summary>
 public static class DataTool
 {
     private const int SpeakMs = 1000;
 
     /// <summary>0 if everything is sound, else <see cref="ExitKind.Data"/>. Throws <see cref="GarnetException"/> if the directory cannot be used.</summary>
-    public static int Check(string path, TextWriter output) => With(path, output, (disk, progress) =>
+    public static int Check(string path, Action<string> say, Action<string> speak) => With(path, say, speak, (disk, progress) =>
     {
         CheckReport report = DirectoryCheck.Run(disk, SnapshotFiles.Instance, progress);
         foreach (CheckFinding finding in report.Findings)
-            output.WriteLine((finding.IsDamage ? "DAMAGED  " : "         ") + finding);
-        output.WriteLine($"{report.Batches} batches read; the last good one is {report.LastBatch}.");
-        output.WriteLine(report.IsSound ? "The directory is sound." : "The directory is damaged: garnet-server repair DIR proposes what to do.");
+            say((finding.IsDamage ? "DAMAGED  " : "         ") + finding);
+        say($"{report.Batches} batches read; the last good one is {report.LastBatch}.");
+        say(report.IsSound ? "The directory is sound." : "The directory is damaged: garnet-server repair DIR proposes what to do.");
         return report.IsSound ? 0 : (int)ExitKind.Data;
     });
 
     /// <summary>0 if nothing is to be done or it was done, else <see cref="ExitKind.Data"/>. Throws as <see cref="Check"/> does.</summary>
-    public static int Repair(string path, bool apply, TextWriter output) => With(path, output, (disk, progress) =>
+    public static int Repair(string path, bool apply, Action<string> say, Action<string> speak) => With(path, say, speak, (disk, progress) =>
     {
         RepairPlan plan = DirectoryRepair.Plan(disk, SnapshotFiles.Instance, progress);
         if (plan.Hopeless is { } hopeless)
         {
-            output.WriteLine(hopeless);
+            say(hopeless);
             return (int)ExitKind.Data;
         }
 
         foreach (string line in plan.Lines)
-            output.WriteLine((apply ? "Doing: " : "Would ") + line);
+            say((apply ? "Doing: " : "Would ") + line);
         if (plan.Lines.Count == 0)
-            output.WriteLine("There is nothing to repair.");
+            say("There is nothing to repair.");
         else if (!apply)
-            output.WriteLine("Nothing was changed; --apply does it, keeping the originals as damaged-*.");
+            say("Nothing was changed; --apply does it, keeping the originals as damaged-*.");
         if (apply)
             DirectoryRepair.Apply(plan);
         return plan.Lines.Count == 0 || apply ? 0 : (int)ExitKind.Data;
     });
 
-    private static int With(string path, TextWriter output, Func<IDisk, JobProgress, int> step)
+    private static int With(string path, Action<string> say, Action<string> speak, Func<IDisk, JobProgress, int> step)
     {
         string inner = Path.Combine(path, new PersistenceSettings().AppendDirectory);
         string directory = Directory.Exists(inner) ? inner : path;
@@ -54,11 +55,11 @@ public static class DataTool
             throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", "Name the directory that was given as --dir");
         using IDisposable held = DataDirectory.Hold(directory);
         var progress = new JobProgress("reading", SystemClock.Instance);
-        using var speaker = new Timer(_ => output.WriteLine(progress.Format()), null, SpeakMs, SpeakMs);
+        using var speaker = new Timer(_ => speak(progress.Format()), null, SpeakMs, SpeakMs);
         try
         {
             var disk = new FileDisk(directory);
-            foreach (string line in disk.Complete()) output.WriteLine(line);
+            foreach (string line in disk.Complete()) say(line);
             return step(disk, progress);
         }
         catch (DiskException e)
