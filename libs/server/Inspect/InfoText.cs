@@ -193,6 +193,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("garnet_snapshot_records", saving.Records);
         Field("garnet_snapshot_bytes", saving.Bytes);
         Field("garnet_snapshot_bytes_per_sec", saving.BytesPerSecond);
+        Field("garnet_snapshot_left_seconds", saving.LeftMs < 0 ? -1 : (saving.LeftMs + 999) / 1000);
         Field("garnet_snapshot_partitions_done", saving.PartitionsDone);
         Field("garnet_snapshot_partitions", saving.PartitionsTotal);
     }

@@ -155,7 +155,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     private void Speak()
     {
         if (Progress is { } progress)
-            log.Progress($"Snapshot: {progress.Records} records, {progress.Bytes >> 20} MiB, {progress.BytesPerSecond >> 20} MiB/s, {progress.PartitionsDone} of {progress.PartitionsTotal} partitions");
+            log.Progress(progress.Format());
     }
 
     private long Total() => (keeper.Counter?.Changes ?? 0) + (server.Replication.Node.Current?.Figures().Entries ?? 0);

@@ -19,7 +19,7 @@ public sealed class SnapshotFiles : ISnapshotSource
     {
         try
         {
-            SnapshotFileFacts facts = SnapshotReader.Check(disk, name);
+            SnapshotFileFacts facts = SnapshotReader.Check(disk, name, progress);
             return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null) { StartUnixUs = facts.StartUnixUs };
         }
         catch (SnapshotFileException e)
@@ -31,9 +31,7 @@ public sealed class SnapshotFiles : ISnapshotSource
     /// <inheritdoc/>
     public void Load(IDisk disk, string name, Store store, JobProgress progress)
     {
-        ArgumentNullException.ThrowIfNull(progress);
-        SnapshotLoad load = SnapshotReader.Load(disk, name, store);
-        progress.Add(load.Bytes);
+        SnapshotLoad load = SnapshotReader.Load(disk, name, store, progress);
         if (load.Outcome != LoadOutcome.OutOfMemory) return;
         throw new GarnetException(ExitKind.Data, $"the snapshot {name} does not fit into memory",
             $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} bytes, maxmemory is {load.Store.LimitBytes}",

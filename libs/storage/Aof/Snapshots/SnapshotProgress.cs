@@ -1,9 +1,11 @@
+using System.Globalization;
+
 namespace Garnet.Aof.Snapshots;
 
-/// <summary>How far a snapshot is being written, checked or loaded; read by any thread, exact at the end.</summary>
+/// <summary>How far a snapshot is being written; read by any thread, exact at the end.</summary>
 public sealed class SnapshotProgress
 {
-    private long _records, _bytes, _totalBytes, _bytesPerSecond;
+    private long _records, _bytes, _elapsedUs, _bytesPerSecond;
     private int _partitionsDone, _partitionsTotal;
 
     /// <summary>Records so far.</summary>
@@ -12,33 +14,29 @@ public sealed class SnapshotProgress
     /// <summary>Bytes of records so far.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
 
-    /// <summary>Bytes of the file, when it is read; 0 when it is written: nobody knows before.</summary>
-    public long TotalBytes => Volatile.Read(ref _totalBytes);
-
-    /// <summary>Bytes of records per second since the start, when it is written.</summary>
+    /// <summary>Bytes of records per second since the start.</summary>
     public long BytesPerSecond => Volatile.Read(ref _bytesPerSecond);
 
-    /// <summary>Partitions walked to the end, when it is written.</summary>
+    /// <summary>Partitions walked to the end.</summary>
     public int PartitionsDone => Volatile.Read(ref _partitionsDone);
 
-    /// <summary>Partitions to walk, when it is written.</summary>
+    /// <summary>Partitions to walk.</summary>
     public int PartitionsTotal => Volatile.Read(ref _partitionsTotal);
 
-    internal void Begin(long totalBytes)
-    {
-        Volatile.Write(ref _records, 0);
-        Volatile.Write(ref _bytes, 0);
-        Volatile.Write(ref _totalBytes, totalBytes);
-    }
+    /// <summary>Estimated milliseconds until all partitions are walked, from how long those done took; -1 if none is.</summary>
+    public long LeftMs => PartitionsDone > 0 ? Volatile.Read(ref _elapsedUs) / 1000 * (PartitionsTotal - PartitionsDone) / PartitionsDone : -1;
 
-    internal void Add(long records, long bytes)
+    /// <summary>One line for people.</summary>
+    public string Format()
     {
-        Interlocked.Add(ref _records, records);
-        Interlocked.Add(ref _bytes, bytes);
+        string end = LeftMs >= 0 ? string.Create(CultureInfo.InvariantCulture, $", about {(LeftMs + 999) / 1000} s left") : "";
+        return string.Create(CultureInfo.InvariantCulture,
+            $"writing the snapshot: {Records:N0} records, {Bytes / 1e6:F1} MB, {BytesPerSecond / 1e6:F1} MB/s, {PartitionsDone} of {PartitionsTotal} partitions{end}");
     }
 
     internal void Walked(in Tsavorite.SnapshotFigures figures, long elapsedUs)
     {
+        Volatile.Write(ref _elapsedUs, elapsedUs);
         Volatile.Write(ref _records, figures.Records);
         Volatile.Write(ref _bytes, figures.Bytes);
         Volatile.Write(ref _partitionsDone, figures.PartitionsDone);

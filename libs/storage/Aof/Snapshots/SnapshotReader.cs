@@ -11,17 +11,17 @@ namespace Garnet.Aof.Snapshots;
 public static class SnapshotReader
 {
     /// <summary>Reads the whole file: header, every block's checksum and records, totals, footer, length.</summary>
-    public static SnapshotFileFacts Check(IDisk disk, string name, SnapshotProgress? progress = null)
+    public static SnapshotFileFacts Check(IDisk disk, string name, JobProgress? progress = null)
     {
         ArgumentNullException.ThrowIfNull(disk);
         using SnapshotBlocks blocks = new(disk, name);
-        progress?.Begin(blocks.Facts.FileBytes);
+        progress?.Begin("checking a snapshot", blocks.Facts.FileBytes);
         SnapshotBlock block = new();
         while (blocks.Next(block))
         {
             block.Verify();
             block.Expect(SnapshotLoader.Count(block.Span));
-            progress?.Add(block.Records, block.Span.Length);
+            progress?.Add(block.Span.Length);
         }
         return blocks.Facts;
     }
@@ -31,13 +31,13 @@ public static class SnapshotReader
     /// <paramref name="threads"/> threads (0 = one per processor). Checks as <see cref="Check"/> does while it goes: after an
     /// exception the store holds a part of the file and is of no use.
     /// </summary>
-    public static SnapshotLoad Load(IDisk disk, string name, Store store, SnapshotProgress? progress = null, int threads = 0)
+    public static SnapshotLoad Load(IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0)
     {
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
         using SnapshotBlocks blocks = new(disk, name);
-        progress?.Begin(blocks.Facts.FileBytes);
-        Work work = new(blocks, store, progress ?? new SnapshotProgress());
+        progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
+        Work work = new(blocks, store, progress);
         Task[] tasks = new Task[threads > 0 ? threads : Environment.ProcessorCount];
         for (int i = 0; i < tasks.Length; i++)
             tasks[i] = Task.Factory.StartNew(work.Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
@@ -53,7 +53,7 @@ public static class SnapshotReader
     }
 
     /// <summary>What the threads share.</summary>
-    private sealed class Work(SnapshotBlocks blocks, Store store, SnapshotProgress progress)
+    private sealed class Work(SnapshotBlocks blocks, Store store, JobProgress? progress)
     {
         private long _records, _bytes;
         private volatile bool _outOfMemory, _stop;
@@ -90,7 +90,7 @@ public static class SnapshotReader
                 return;
             }
             block.Expect(outcome == LoadOutcome.Damaged ? -1 : loader.Records - before);
-            progress.Add(block.Records, block.Span.Length);
+            progress?.Add(block.Span.Length);
         }
     }
 }
