@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Common.Time;
 using Tsavorite;
 
@@ -164,6 +165,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
 
     private void Run()
     {
+        if (OperatingSystem.IsLinux()) Libc.StepBack();
         bool failed = true;
         long changes = Total(), bytes = LogBytes();
         try
