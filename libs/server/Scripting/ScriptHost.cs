@@ -14,8 +14,8 @@ namespace Garnet.Server.Scripting;
 ///
 /// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
 /// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
-/// S3  Effects are one batch: a script whose text speaks of whole databases begins at a boundary of batches, since a change of those is
-///     an operation between batches; for any other such a change must be its first.
+/// S3  Effects are one batch: a script whose text or arguments speak of whole databases begins at a boundary of batches, since a change
+///     of those is an operation between batches; for any other such a change must be its first.
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {
@@ -158,7 +158,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         }
 
         lua.MemoryLimit = MemoryBytesMax;
-        running.IsOrdered |= isInStep;
+        running.IsOrdered |= isInStep || NamesDatabases(ref call);
         if (!isInStep && running.IsOrdered)
             call.Store.LockAll();
         else if (!isInStep)
@@ -186,6 +186,25 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (lua.UsedBytes > Math.Min(TidyBytes, MemoryBytesMax / 4))
             Tidy(lua);
         return reply;
+    }
+
+    // A script may take the name of a command from its arguments.
+    private static bool NamesDatabases(ref Call call)
+    {
+        for (int i = 3; i < call.Count; i++)
+        {
+            bool names = call[i].Length switch
+            {
+                6 => Ascii.EqualsIgnoreCase(call[i], "swapdb"u8),
+                7 => Ascii.EqualsIgnoreCase(call[i], "flushdb"u8),
+                8 => Ascii.EqualsIgnoreCase(call[i], "flushall"u8),
+                _ => false,
+            };
+            if (names)
+                return true;
+        }
+
+        return false;
     }
 
     // What is still held then are compiled scripts and what libraries remember: with too much of it the state begins anew.
