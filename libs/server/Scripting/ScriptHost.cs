@@ -9,7 +9,7 @@ namespace Garnet.Server.Scripting;
 
 /// <summary>
 /// Scripts and functions on one reactor: its Lua state, opened with the first script, and what is compiled in it. A script runs on the
-/// reactor's thread with all locks held, as one step that nobody sees a part of, and what it wrote is one batch of the log, whether it
+/// reactor's thread with all locks held, each from when it is needed, as one step that nobody sees a part of, and what it wrote is one batch of the log, whether it
 /// ends well or not: nothing is taken back.
 ///
 /// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
@@ -162,7 +162,9 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (!isInStep && running.IsOrdered)
             call.Store.LockAll();
         else if (!isInStep)
-            call.Store.LockOpen();
+            call.Store.LockOpen(); // G3
+        if (!isInStep && _server.Replication.IsReplica)
+            call.Store.LockRest();
         client.Gate |= Gate.Script;
         _args = call.Args;
         _count = call.Count;
