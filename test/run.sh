@@ -7,25 +7,38 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 TERM="${TERM:-dumb}" LC_ALL=C.UTF-8
 
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  missing=()
-  command -v redis-server >/dev/null || missing+=(redis-server)
-  command -v redis-cli >/dev/null || missing+=(redis-tools)
-  python3 -c 'import redis' 2>/dev/null || /usr/bin/python3 -c 'import redis' 2>/dev/null || missing+=(python3-redis)
-  if [ ${#missing[@]} -gt 0 ]; then
-    echo "Installing ${missing[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    # A policy of 101 keeps the package from starting a service.
-    had_policy=1
-    [ -e /usr/sbin/policy-rc.d ] || { had_policy=0; printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d; chmod +x /usr/sbin/policy-rc.d; }
-    (timeout 300 apt-get update -qq && timeout 300 apt-get install -y -qq --no-install-recommends "${missing[@]}") </dev/null >/dev/null 2>&1 \
-      || echo "Could not install ${missing[*]}; the tests that need them will be skipped."
-    [ "$had_policy" = 1 ] || rm -f /usr/sbin/policy-rc.d
-  fi
-fi
-if command -v npm >/dev/null && { [ ! -d artifacts/node/node_modules/ioredis ] || [ ! -d artifacts/node/node_modules/redis ]; }; then
+# install REASON PACKAGE...: what a test misses is skipped there, so a failure here is only told.
+install() {
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
+  local what=$1; shift
+  echo "Installing $*"
+  export DEBIAN_FRONTEND=noninteractive
+  # A policy of 101 keeps the package from starting a service.
+  local had_policy=1
+  [ -e /usr/sbin/policy-rc.d ] || { had_policy=0; printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d; chmod +x /usr/sbin/policy-rc.d; }
+  (timeout 300 apt-get update -qq && timeout 300 apt-get install -y -qq --no-install-recommends "$@") </dev/null >/dev/null 2>&1 \
+    || echo "Could not install $*; tests of $what will be skipped."
+  [ "$had_policy" = 1 ] || rm -f /usr/sbin/policy-rc.d
+}
+
+# Tests take /usr/bin/python3 where it is there: it sees the distribution's packages.
+python=/usr/bin/python3; [ -x $python ] || python=python3
+servers=() applications=()
+command -v redis-server >/dev/null || servers+=(redis-server)
+command -v redis-cli >/dev/null || servers+=(redis-tools)
+$python -c 'import redis' 2>/dev/null || servers+=(python3-redis)
+$python -c 'import rq' 2>/dev/null || applications+=(python3-rq)
+$python -c 'import celery' 2>/dev/null || applications+=(python3-celery)
+ruby -e 'require "sidekiq"' 2>/dev/null || applications+=(ruby-sidekiq)
+[ ${#servers[@]} -eq 0 ] || install "redis-server and its clients" "${servers[@]}"
+[ ${#applications[@]} -eq 0 ] || install "RQ, Celery and Sidekiq" "${applications[@]}"
+
+# The versions of the Node clients and applications are those of the lock file.
+locked=test/Garnet.Wire/Clients/package-lock.json
+if command -v npm >/dev/null && ! { cmp -s $locked artifacts/node/package-lock.json && [ -e artifacts/node/node_modules/.package-lock.json ]; }; then
   mkdir -p artifacts/node
-  timeout 180 npm install --prefix artifacts/node --no-audit --no-fund --loglevel=error ioredis redis </dev/null >artifacts/node/install.log 2>&1 \
+  cp ${locked%-lock.json}.json $locked artifacts/node/
+  timeout 180 npm ci --prefix artifacts/node --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null >artifacts/node/install.log 2>&1 \
     || echo "Could not install the Node clients; the tests that need them will be skipped."
 fi
 export NODE_PATH="$PWD/artifacts/node/node_modules"

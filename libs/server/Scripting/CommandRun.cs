@@ -133,7 +133,7 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         if ((flags & CommandFlags.Write) != 0)
         {
             if ((flags & CommandFlags.WholeDatabases) != 0 && running.HasWritten && !running.IsOrdered)
-                return "ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text"u8;
+                return "ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text or arguments"u8;
             if (server.Replication.RefusalOfWrite() is { } placed)
                 return placed;
             if (server.Keeper is { Blocks: true, Trouble: { } cause } && !running.HasWritten)

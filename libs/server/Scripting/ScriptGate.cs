@@ -9,6 +9,7 @@ namespace Garnet.Server.Scripting;
 /// G1  A reactor that waits here holds no lock and is in no command; it goes on when the script has ended, or, once that has run
 ///     for longer than busy-reply-threshold, without touching the store.
 /// G2  Whoever begins says so before it looks whether somebody else has begun: of two at least one sees the other.
+/// G3  While a script runs, no other reactor has or awaits the locks of keys: the script may take its own in any order.
 /// </summary>
 internal sealed class ScriptGate(Server server) : IDisposable
 {

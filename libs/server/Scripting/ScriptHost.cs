@@ -9,13 +9,13 @@ namespace Garnet.Server.Scripting;
 
 /// <summary>
 /// Scripts and functions on one reactor: its Lua state, opened with the first script, and what is compiled in it. A script runs on the
-/// reactor's thread with all locks held, as one step that nobody sees a part of, and what it wrote is one batch of the log, whether it
+/// reactor's thread with all locks held, each from when it is needed, as one step that nobody sees a part of, and what it wrote is one batch of the log, whether it
 /// ends well or not: nothing is taken back.
 ///
 /// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
 /// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
-/// S3  Effects are one batch: a script whose text speaks of whole databases begins at a boundary of batches, since a change of those is
-///     an operation between batches; for any other such a change must be its first.
+/// S3  Effects are one batch: a script whose text or arguments speak of whole databases begins at a boundary of batches, since a change
+///     of those is an operation between batches; for any other such a change must be its first.
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {
@@ -158,11 +158,13 @@ internal sealed unsafe class ScriptHost : IDisposable
         }
 
         lua.MemoryLimit = MemoryBytesMax;
-        running.IsOrdered |= isInStep;
+        running.IsOrdered |= isInStep || NamesDatabases(ref call);
         if (!isInStep && running.IsOrdered)
             call.Store.LockAll();
         else if (!isInStep)
-            call.Store.LockOpen();
+            call.Store.LockOpen(); // G3
+        if (!isInStep && _server.Replication.IsReplica)
+            call.Store.LockRest();
         client.Gate |= Gate.Script;
         _args = call.Args;
         _count = call.Count;
@@ -186,6 +188,25 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (lua.UsedBytes > Math.Min(TidyBytes, MemoryBytesMax / 4))
             Tidy(lua);
         return reply;
+    }
+
+    // A script may take the name of a command from its arguments.
+    private static bool NamesDatabases(ref Call call)
+    {
+        for (int i = 3; i < call.Count; i++)
+        {
+            bool names = call[i].Length switch
+            {
+                6 => Ascii.EqualsIgnoreCase(call[i], "swapdb"u8),
+                7 => Ascii.EqualsIgnoreCase(call[i], "flushdb"u8),
+                8 => Ascii.EqualsIgnoreCase(call[i], "flushall"u8),
+                _ => false,
+            };
+            if (names)
+                return true;
+        }
+
+        return false;
     }
 
     // What is still held then are compiled scripts and what libraries remember: with too much of it the state begins anew.

@@ -10,7 +10,8 @@ namespace Tsavorite;
 /// Rules, referred to by number throughout: U1 state changes only under the partition lock and, in a bucket, between
 /// odd and even sequence (frequency bits excepted); U2 readers act on nothing before the re-check; U3 memory is never
 /// unmapped and every address range-checked; U4 the index word is the commit point and an address is not reissued
-/// while named; U5 nothing waits under a lock; U6 locks in ascending order; U7 the log is written under the lock;
+/// while named; U5 nothing waits under a lock; U6 locks in ascending order, but for the one step at a time whose every
+/// partition is: it may take them as it comes there, while nobody else has several (<see cref="StoreSession.LockOpen"/>); U7 the log is written under the lock;
 /// U12 readers re-check the structure sequence too; U13 nothing changes in place in a draining segment; U14 lock
 /// holders run at normal priority; U15 index memory stays index memory; U16 splits copy a bucket's stamp, merges wait while a
 /// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen.

@@ -29,6 +29,8 @@ internal sealed unsafe class StoreCore : IDisposable
     private bool _logging;
     // The thread that holds every partition's lock, 0 for none; changed by it only.
     private int _owner;
+    private int _many; // taken by who has all partitions, or takes them as they come
+    private HeldPartitions? _step; // that of the owner
     private bool _ordered;
     private ulong _owners = (ulong)Random.Shared.NextInt64() * 2;
 
@@ -256,22 +258,25 @@ internal sealed unsafe class StoreCore : IDisposable
         return last;
     }
 
-    /// <summary>True if the calling thread holds every partition's lock.</summary>
-    public bool IsMine => Volatile.Read(ref _owner) == Environment.CurrentManagedThreadId;
+    /// <summary>True if every partition is the calling thread's: it holds the lock, or takes it when it comes there (U6).</summary>
+    public bool IsMine => Volatile.Read(ref _owner) is not 0 and var owner && owner == Environment.CurrentManagedThreadId;
 
     /// <summary>Begins a step that holds every partition (U6), at the boundary of two batches; all it writes is one batch.</summary>
-    public void BeginOrdered()
+    public void BeginOrdered(HeldPartitions held)
     {
-        BeginOpen();
+        BeginOpen(held);
         BecomeOrdered();
     }
 
-    /// <summary>Begins a step that holds every partition (U6); what it writes goes to the open batch, which nobody ends meanwhile.</summary>
-    public void BeginOpen()
+    /// <summary>
+    /// Begins a step that holds every partition from when it comes there (U6); what it writes goes to the open batch, which nobody
+    /// ends meanwhile.
+    /// </summary>
+    public void BeginOpen(HeldPartitions held)
     {
         if (_logging) Log!.Hold();
-        EnterAll();
-        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Hide(Shape->Partitions + i);
+        EnterMany();
+        _step = held;
         Volatile.Write(ref _owner, Environment.CurrentManagedThreadId);
     }
 
@@ -280,36 +285,54 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         IWriteLog? log = _logging ? Log : null;
         ulong batch = _ordered ? log?.CloseOrdered() ?? 0 : 0;
-        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Show(Shape->Partitions + i);
         _ordered = false;
         Volatile.Write(ref _owner, 0);
-        ExitAll();
+        _step!.Exit();
+        SpinGate.Exit(ref _many);
         log?.Release();
         return batch;
     }
 
     private void BecomeOrdered()
     {
+        TakeRest();
         if (_logging) Log!.Close();
         _ordered = true;
     }
 
-    /// <summary>Takes every partition's lock (U6); nothing if the thread holds them.</summary>
+    /// <summary>Takes every partition's lock (U6); a step of the thread takes those that it has not come to.</summary>
     public void EnterAll()
     {
-        for (int i = 0; i < Shape->PartitionCount; i++) EnterUnlessMine(Shape->Partitions + i);
+        if (IsMine)
+        {
+            TakeRest();
+            return;
+        }
+        EnterMany();
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Enter(Shape->Partitions + i);
     }
 
-    /// <summary>Gives back what <see cref="EnterAll"/> took.</summary>
+    /// <summary>Gives back what <see cref="EnterAll"/> took; a step keeps it to its end.</summary>
     public void ExitAll()
     {
-        for (int i = 0; i < Shape->PartitionCount; i++) ExitUnlessMine(Shape->Partitions + i);
+        if (IsMine) return;
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
+        SpinGate.Exit(ref _many);
     }
 
-    /// <summary>Takes the partition's lock; nothing if the thread holds them all.</summary>
+    /// <summary>Takes the partition's lock; a step of the thread takes it to its end.</summary>
     public void EnterUnlessMine(Partition* partition)
     {
-        if (!IsMine) Partition.Enter(partition);
+        if (IsMine) _step!.Take(partition);
+        else Partition.Enter(partition);
+    }
+
+    // U6: of those who take all partitions, or take them as they come, there is one at a time.
+    private void EnterMany() => Partition.EnterGate(ref _many);
+
+    private void TakeRest()
+    {
+        for (int i = 0; i < Shape->PartitionCount; i++) _step!.Take(Shape->Partitions + i);
     }
 
     /// <summary>Gives the partition's lock back; nothing if the thread holds them all.</summary>

@@ -124,7 +124,7 @@ public sealed unsafe class StoreSession : IDisposable
             _heldCount = _held.Count;
             return;
         }
-        foreach (ref readonly KeyRef key in keys) Garnet.Common.Faults.Check.That(_held.Holds(key), HeldRule);
+        foreach (ref readonly KeyRef key in keys) CheckHeld(Shape.PartitionOf(_shape, key.Hash));
     }
 
     /// <summary>
@@ -150,9 +150,9 @@ public sealed unsafe class StoreSession : IDisposable
     {
         bool held = _heldCount != 0;
         Garnet.Common.Faults.Check.That(!held || _core.IsMine, HeldRule);
-        if (!held) _core.EnterAll();
+        _core.EnterAll();
         long count = _store.Count(ns);
-        if (!held) _core.ExitAll();
+        _core.ExitAll();
         return count;
     }
 
@@ -179,24 +179,26 @@ public sealed unsafe class StoreSession : IDisposable
     {
         Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
         _store.Namespaces.Enter();
-        _core.BeginOrdered();
-        _held.SetAll(held: true);
+        _core.BeginOrdered(_held);
         _heldCount = _held.Count;
     }
 
     /// <summary>
-    /// Takes all locks without ending a batch of the log: what is written joins the batch that is open, all of it. A change of whole
-    /// databases ends that batch first, so it must be the first change of the step; whoever cannot promise that takes
-    /// <see cref="LockAll"/>.
+    /// <see cref="LockAll"/> without ending a batch of the log: what is written joins the batch that is open, all of it. A change of
+    /// whole databases ends that batch first, so it must be the first change of the step. The lock of a partition is taken when the
+    /// step comes to it: until then the store may still remove what has expired or must go. The caller promises that nobody else
+    /// has the locks of several keys meanwhile, or waits for them (U6); whoever cannot takes <see cref="LockAll"/>.
     /// </summary>
     public void LockOpen()
     {
         Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
         _store.Namespaces.Enter();
-        _core.BeginOpen();
-        _held.SetAll(held: true);
-        _heldCount = _held.Count;
+        _core.BeginOpen(_held);
+        _heldCount = 1;
     }
+
+    /// <summary>Takes the locks that a step of <see cref="LockOpen"/> has not come to.</summary>
+    public void LockRest() => _core.EnterAll();
 
     /// <summary>Releases what the matching <see cref="Lock"/>, <see cref="LockWanted"/>, <see cref="LockAll"/> or <see cref="LockOpen"/> took.</summary>
     public void Unlock()
@@ -208,7 +210,6 @@ public sealed unsafe class StoreSession : IDisposable
             _held.Exit();
             return;
         }
-        _held.SetAll(held: false);
         _store.Namespaces.Show();
         ulong batch = _core.EndStep();
         if (batch != 0) LastBatch = batch;
@@ -226,12 +227,18 @@ public sealed unsafe class StoreSession : IDisposable
     /// the next cursor, 0 at the end. Every key present during the whole iteration is shown at least once. The
     /// visitor runs under a partition lock, and every look is true.
     /// </summary>
-    public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
-        Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held), cursor, count, ref visitor);
+    public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
+    {
+        if (_core.IsMine) LockRest();
+        return Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held), cursor, count, ref visitor);
+    }
 
     /// <summary>Shows a random live record of the namespace; false if there is none.</summary>
-    public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead =>
-        Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
+    public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
+    {
+        if (_core.IsMine) LockRest();
+        return Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
+    }
 
     /// <inheritdoc/>
     public void Dispose()
@@ -243,7 +250,17 @@ public sealed unsafe class StoreSession : IDisposable
 
     private const string HeldRule = "U6 while locks are held nothing else is locked";
 
-    private void CheckHeld(Partition* partition) => Garnet.Common.Faults.Check.That(_held.Contains(partition->Number), HeldRule);
+    private void CheckHeld(Partition* partition)
+    {
+        if (!_held.Contains(partition->Number)) Take(partition);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Take(Partition* partition)
+    {
+        Garnet.Common.Faults.Check.That(_core.IsMine, HeldRule);
+        _held.Take(partition);
+    }
 
     // Measured (StoreBenchmark): inlined into Read, so that a hit makes no call but the caller's own.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

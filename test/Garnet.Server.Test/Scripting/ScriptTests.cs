@@ -1,3 +1,4 @@
+using System.Globalization;
 using Garnet.Server.Test.Transactions;
 
 namespace Garnet.Server.Test.Scripting;
@@ -45,6 +46,39 @@ public sealed class ScriptTests
         Task.WaitAll([.. others]);
         using var last = new TestClient(port);
         Assert.That(last.Call("MGET", "x", "y"), Is.EqualTo($"[{3 * 40 * 50} {3 * 40 * 50}]"));
+    }
+
+    // The script works the names out: no account is declared, and their locks are taken in whatever order they come.
+    [Test]
+    public void Transfers_between_undeclared_keys_keep_the_sum_for_everybody_who_looks([Values(1, 2)] int reactors)
+    {
+        const int Accounts = 100;
+        const string Transfer = "local function name(i) return 'account:' .. i % 100 end for i = 1, 20 do "
+            + "redis.call('decrby', name(ARGV[1] + i * 7), i) redis.call('incrby', name(ARGV[1] * 3 + i * 13), i) end return 1";
+        const string Balanced = "local sum = 0 for i = 0, 99 do sum = sum + redis.call('get', 'account:' .. i) end return sum";
+        using var server = new EmbeddedServer(adjust: settings => settings.Network.ReactorThreads = reactors);
+        int port = server.Server.Port;
+        string[] names = [.. Enumerable.Range(0, Accounts).Select(static i => "account:" + i.ToString(CultureInfo.InvariantCulture))];
+        using var first = new TestClient(port);
+        first.Call(["MSET", .. names.SelectMany(static name => new[] { name, "1000" })]);
+        using var done = new CancellationTokenSource();
+        int seed = 0;
+        List<Task> writers = [.. Enumerable.Range(0, 3).Select(_ => Task.Run(() => Repeat(port, 150, client =>
+            Assert.That(client.Call("EVAL", Transfer, "0", Interlocked.Increment(ref seed).ToString(CultureInfo.InvariantCulture)), Is.EqualTo("1")))))];
+        List<Task> others =
+        [
+            Task.Run(() => Until(port, client => Assert.That(Sum(client.Call(["MGET", .. names])), Is.EqualTo(1000 * Accounts)), done.Token)),
+            Task.Run(() => Until(port, static client => Assert.That(client.Call("EVAL_RO", Balanced, "0"), Is.EqualTo("100000")), done.Token)),
+            Task.Run(() => Until(port, static client => Assert.That(client.Call("DBSIZE"), Is.EqualTo("100")), done.Token)),
+            Task.Run(() => Until(port, static client => client.Call("EVAL", "redis.call('select', 3) redis.call('set', 'x', 1) return #redis.call('keys', '*')", "0"), done.Token)),
+            Task.Run(() => Until(port, static client => Assert.That(client.Call("SWAPDB", "5", "6"), Is.EqualTo("OK")), done.Token)),
+            Task.Run(() => Until(port, _ => Assert.That(Tsavorite.StoreCheck.Run(server.Server.Store), Is.Empty), done.Token)),
+        ];
+        Task.WaitAll([.. writers]);
+        done.Cancel();
+        Task.WaitAll([.. others]);
+        Assert.That(Sum(first.Call(["MGET", .. names])), Is.EqualTo(1000 * Accounts));
+        Assert.That(Tsavorite.StoreCheck.Run(server.Server.Store), Is.Empty);
     }
 
     [Test]
@@ -155,6 +189,8 @@ public sealed class ScriptTests
         using var client = new TestClient(port);
         while (!end.IsCancellationRequested) act(client);
     }
+
+    private static long Sum(string reply) => reply.Trim('[', ']').Split(' ').Sum(static value => long.Parse(value, CultureInfo.InvariantCulture));
 
     private static void WaitUntil(Func<bool> holds)
     {

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Clients;
@@ -6,6 +7,9 @@ namespace Garnet.Wire.Clients;
 /// <summary>One run of a program that is a client: what it printed and how it ended. A program that is not there skips the test.</summary>
 internal sealed record ClientRun(int Code, string Output, string Errors)
 {
+    /// <summary>How a script ends that misses something it needs; it has printed what.</summary>
+    public const int MissingCode = 77;
+
     private const int DeadlineMs = 60_000;
 
     /// <summary>Runs to the end.</summary>
@@ -21,6 +25,17 @@ internal sealed record ClientRun(int Code, string Output, string Errors)
             Assert.Fail($"{program} {string.Join(' ', arguments)} did not end");
         }
         return new ClientRun(process.ExitCode, output.Result, errors.Result);
+    }
+
+    /// <summary>Runs a scenario of a script beside this file to the end.</summary>
+    public static ClientRun OfScript(string script, ServerProcess server, string scenario) =>
+        Of(Interpreter(script), [Script(script), server.Address.Port.ToString(CultureInfo.InvariantCulture), scenario]);
+
+    /// <summary>Skips the test if something was missing, fails it if the run did.</summary>
+    public void Verify()
+    {
+        if (Code == MissingCode) Assert.Ignore(Output.Trim());
+        Assert.That(Code, Is.Zero, Errors + Output);
     }
 
     /// <summary>Runs until it has printed the given number of lines, then ends it; those lines.</summary>
@@ -46,6 +61,14 @@ internal sealed record ClientRun(int Code, string Output, string Errors)
         return folders.Select(folder => Path.Combine(folder, program)).FirstOrDefault(File.Exists)
             ?? throw new IgnoreException($"{program} is not installed");
     }
+
+    /// <summary>What runs a script of this name.</summary>
+    public static string Interpreter(string script) => Path.GetExtension(script) switch
+    {
+        ".js" => Find("node"),
+        ".rb" => Find("ruby"),
+        _ => File.Exists("/usr/bin/python3") ? "/usr/bin/python3" : Find("python3"),   // the one that sees Debian's packages
+    };
 
     public static string Script(string name) => Path.Combine(AppContext.BaseDirectory, "Clients/scripts", name);
 

@@ -44,7 +44,10 @@ internal sealed class ScriptStream(int seed)
         while (true)
         {
             string[] words = _commands.Next();
-            if (!LeftOut.Contains(words[0])) return [_random.Next(6) == 0 ? "EVAL_RO" : "EVAL", Pick(Forms), "0", .. words];
+            if (LeftOut.Contains(words[0])) continue;
+            string form = Pick(Forms);
+            bool isMap = words[0].Equals("LCS", StringComparison.OrdinalIgnoreCase) && form.Contains("setresp", StringComparison.Ordinal); // its fields have no order in Lua
+            if (!isMap) return [_random.Next(6) == 0 ? "EVAL_RO" : "EVAL", form, "0", .. words];
         }
     }
 
@@ -59,7 +62,7 @@ internal sealed class ScriptStream(int seed)
         _ => Library(depth - 1),
     };
 
-    private string Library(int depth) => _random.Next(9) switch
+    private string Library(int depth) => _random.Next(17) switch
     {
         0 => $"cjson.encode({{{Pick(Numbers.AsSpan(0, 12).ToArray())}, {Pick(Texts)}, true, {{}}}})",
         1 => $"cjson.decode('[{_random.Next(-5, 5).ToString(CultureInfo.InvariantCulture)}, 2.50, \"x\\\\u00e9\", null]')[{_random.Next(1, 5)}]",
@@ -68,7 +71,15 @@ internal sealed class ScriptStream(int seed)
         4 => $"struct.pack('{Pick("", ">", "<", "!4")}{Pick("b", "H", "i4", "I8", "d", "s", "h")}', {Value(0)})",
         5 => $"bit.band({Value(depth)}, {Pick(Numbers)})",
         6 => $"string.sub({Value(depth)}, {Pick("1", "-2", "2", "0")}, {Pick("1", "-1", "3", "100")})",
-        7 => $"string.format('{Pick("%d", "%s", "%5.1f", "%x", "%g", "%q", "%5s", "%%")}', {Value(depth)})",
+        7 => $"string.format('{Pick("%d", "%s", "%5.1f", "%x", "%g", "%q", "%5s", "%%", "%u", "%-6d|", "%c", "%.2s", "%o", "%+i", "%#X", "%e")}', {Value(depth)})",
+        8 => $"bit.{Pick("lshift", "rshift", "arshift", "rol", "ror", "bor", "bxor")}({Value(depth)}, {Pick(Numbers)})",
+        9 => $"bit.{Pick("bswap", "tohex", "tobit")}({Value(depth)})",
+        10 => $"math.{Pick("max", "min", "fmod", "pow")}({Value(depth)}, {Value(depth)})",
+        11 => $"math.{Pick("log10", "exp", "deg", "modf", "frexp")}({Value(depth)})",
+        12 => $"table.concat({{{Value(depth)}, {Pick(Numbers)}, {Pick(Texts)}}}, {Pick("','", "1", "''")}, {Pick("1", "2", "'1'")})",
+        13 => $"string.{Pick("rep(" + Pick(Texts) + ", " + Pick("0", "2", "'3'", "-1") + ")", "byte('abc', " + Pick("1", "-1", "'2'") + ")", "char(65, '66')", "upper(" + Value(depth) + ")", "len(" + Value(depth) + ")", "reverse(" + Value(depth) + ")")}",
+        14 => $"string.gsub({Value(depth)}, {Pick("'%d'", "'[a-l]'", "'%s+'", "'.'", "''")}, {Pick("'<%0>'", "''", "1", "string.upper", "{a = 'b'}")})",
+        15 => $"string.find({Value(depth)}, {Pick("'l'", "'%d+'", "'o w'", "'(.)(.)'", "1")}, {Pick("1", "2", "-3")})",
         _ => $"select({Pick("1", "2", "'#'", "-1")}, {Value(depth)}, {Value(depth)})",
     };
 

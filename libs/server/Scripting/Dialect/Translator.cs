@@ -5,7 +5,7 @@ namespace Garnet.Server.Scripting.Dialect;
 
 /// <summary>
 /// Makes Lua 5.1 source mean the same to Lua 5.4, line by line: whole numbers become floats, so that all arithmetic is done in
-/// doubles, and <c>a .. b</c> becomes a call, so that a float is spelt as 5.1 spells it. Source that does not parse is left as it
+/// doubles, <c>a .. b</c> becomes a call, so that a float is spelt as 5.1 spells it, and so does <c>a % b</c>, which 5.1 rounds in another way. Source that does not parse is left as it
 /// is: the compiler will say what is wrong with it.
 ///
 /// X1  Depth is bounded as the compiler's is: source nested more deeply is left as it is, and refused there.
@@ -218,7 +218,8 @@ internal sealed class Translator
             return false;
         while (Priority() is var (left, right) && left > limit)
         {
-            if (left == ConcatPriority ? !Concat(start) : !TakeOperator(right))
+            bool isTaken = left == ConcatPriority ? Concat(start) : Is("%") ? Modulo(start, right) : TakeOperator(right);
+            if (!isTaken)
                 return false;
         }
 
@@ -230,6 +231,16 @@ internal sealed class Translator
     {
         _at++;
         return Expression(right);
+    }
+
+    private bool Modulo(int start, int right)
+    {
+        _replaced[_at] = ",";
+        InsertBefore(start, "(__mod(");
+        if (!TakeOperator(right))
+            return false;
+        _inserts[(_tokens[_at - 1].End, ++_order)] = "))";
+        return true;
     }
 
     // The whole chain: it binds to the right, and its operands bind more tightly.

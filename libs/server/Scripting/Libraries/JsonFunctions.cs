@@ -18,7 +18,7 @@ internal sealed class JsonFunctions(long bytesMax)
         new("cjson_encode_sparse_array", Sparse),
         new("cjson_encode_max_depth", stack => Number(stack, int.MaxValue, () => _settings.EncodeDepth, value => _settings.EncodeDepth = value)),
         new("cjson_decode_max_depth", stack => Number(stack, int.MaxValue, () => _settings.DecodeDepth, value => _settings.DecodeDepth = value)),
-        new("cjson_encode_number_precision", stack => Number(stack, 14, () => _settings.Precision, value => _settings.Precision = value)),
+        new("cjson_encode_number_precision", stack => Number(stack, JsonSettings.PrecisionMost, () => _settings.Precision, value => _settings.Precision = value)),
         new("cjson_encode_keep_buffer", stack => Switch(stack, () => _settings.KeepsBuffer, value => _settings.KeepsBuffer = value)),
         new("cjson_decode_invalid_numbers", stack => Switch(stack, () => _settings.DecodesInvalid, value => _settings.DecodesInvalid = value)),
         new("cjson_encode_invalid_numbers", Invalid),

@@ -3,12 +3,15 @@ namespace Garnet.Server.Scripting.Libraries;
 /// <summary>What a script may set about cjson; back to these values when it ends.</summary>
 internal sealed class JsonSettings
 {
+    /// <summary>Digits of a number as Lua spells it.</summary>
+    internal const int PrecisionMost = 14;
+
     internal bool ConvertsSparse { get; set; }
     internal double SparseRatio { get; set; } = 2;
     internal double SparseSafe { get; set; } = 10;
     internal int EncodeDepth { get; set; } = 1000;
     internal int DecodeDepth { get; set; } = 1000;
-    internal int Precision { get; set; } = 14;
+    internal int Precision { get; set; } = PrecisionMost;
     internal bool EncodesInvalid { get; set; }
     internal bool EncodesInvalidAsNull { get; set; }
     internal bool DecodesInvalid { get; set; } = true;

@@ -66,9 +66,10 @@ internal static class StructFunctions
 
     private static string? PackText(LuaStack stack, ref StructFormat format, ArrayBufferWriter<byte> to, int argument)
     {
-        if (argument > stack.Count || !stack.IsString(argument))
+        bool isNumber = argument <= stack.Count && stack.IsNumber(argument);
+        if (!isNumber && (argument > stack.Count || !stack.IsString(argument)))
             return $"bad argument #{argument} to 'pack' (string expected)";
-        ReadOnlySpan<byte> text = stack.Bytes(argument);
+        ReadOnlySpan<byte> text = isNumber ? Spelt(stack.Number(argument)) : stack.Bytes(argument);
         long size = format.Option == 'c' && format.Size > 0 ? format.Size : text.Length;
         if (text.Length < size)
             return $"bad argument #{argument + 1} to 'pack' (string too short)";
@@ -77,6 +78,9 @@ internal static class StructFunctions
             to.Write([(byte)0]);
         return null;
     }
+
+    private static byte[] Spelt(double value) =>
+        Encoding.ASCII.GetBytes(double.IsNaN(value) && double.IsNegative(value) ? "-nan" : JsonWriter.Spell(value, JsonSettings.PrecisionMost));
 
     private static void Spread(ulong value, bool isNegative, Span<byte> to, bool isLittle)
     {

@@ -44,11 +44,16 @@ internal readonly unsafe struct LuaStack(nint thread)
 
     internal bool Boolean(int index) => LuaApi.ToBoolean(thread, index) != 0;
 
-    /// <summary>A number, or a string that spells one.</summary>
+    /// <summary>A number, or a string that spells one up to its end or a zero byte.</summary>
     internal bool TryNumber(int index, out double value)
     {
         int isNumber;
         value = LuaApi.ToNumber(thread, index, &isNumber);
+        if (isNumber != 0 || !IsString(index) || Bytes(index).IndexOf((byte)0) is not (>= 0 and var zero))
+            return isNumber != 0;
+        Push(Bytes(index)[..zero]);
+        value = LuaApi.ToNumber(thread, -1, &isNumber);
+        Drop(1);
         return isNumber != 0;
     }
 

@@ -70,12 +70,14 @@ internal sealed unsafe class HeldPartitions
         }
     }
 
-    /// <summary>All partitions' locks were taken elsewhere, or are given back there.</summary>
-    public void SetAll(bool held)
+    /// <summary>Takes one more lock, whatever its number: for a step that may hold all (U6).</summary>
+    public void Take(Partition* partition)
     {
-        for (int i = 0; i < _shape->PartitionCount; i++) _bits[i >> 6] |= 1UL << i;
-        if (!held) Array.Clear(_bits);
-        Count = held ? _shape->PartitionCount : 0;
+        if (Contains(partition->Number)) return;
+        Partition.Enter(partition);
+        Partition.Hide(partition);
+        _bits[partition->Number >> 6] |= 1UL << partition->Number;
+        Count++;
     }
 
     private void EnterInKeyOrder(ReadOnlySpan<KeyRef> keys)

@@ -71,8 +71,14 @@ internal unsafe struct Partition
     public static void Enter(Partition* partition)
     {
         StoreTestHooks.Yield(YieldPoint.BeforeLock);
-        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0) EnterSlow(partition);
+        if (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0) EnterSlow(ref partition->Lock);
         StoreTestHooks.Yield(YieldPoint.Locked);
+    }
+
+    /// <summary>Takes a lock that stands before those of partitions.</summary>
+    public static void EnterGate(ref int gate)
+    {
+        if (Interlocked.CompareExchange(ref gate, 1, 0) != 0) EnterSlow(ref gate);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -115,14 +121,14 @@ internal unsafe struct Partition
 
     // Under a test's scheduler the holder does not run until this thread yields.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void EnterSlow(Partition* partition)
+    private static void EnterSlow(ref int gate)
     {
         if (StoreTestHooks.Interleaves && StoreTestHooks.OnYield != null)
         {
             do StoreTestHooks.Yield(YieldPoint.Blocked);
-            while (Interlocked.CompareExchange(ref partition->Lock, 1, 0) != 0);
+            while (Interlocked.CompareExchange(ref gate, 1, 0) != 0);
             return;
         }
-        SpinGate.EnterSlow(ref partition->Lock);
+        SpinGate.EnterSlow(ref gate);
     }
 }

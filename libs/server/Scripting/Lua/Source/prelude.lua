@@ -1,11 +1,12 @@
 -- The world of a script: Lua 5.1 as scripts for Redis expect it, on top of 5.4, and nothing else. Runs once per state with the
 -- mark of a failed function and the functions of the server; what it returns stays at the bottom of the stack. Source of scripts has
--- been made 5.4 before it is compiled: whole numbers are floats in it and "a .. b" is __cat2(a, b).
+-- been made 5.4 before it is compiled: whole numbers are floats in it, "a .. b" is __cat2(a, b) and "a % b" is __mod(a, b).
 local FAILED, server = ...
 local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable =
   type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable
 local tostring, tonumber, pairs, ipairs, load = tostring, tonumber, pairs, ipairs, load
 local format, gsub, find, sub, match, concat = string.format, string.gsub, string.find, string.sub, string.match, table.concat
+local lower, bytesOf, numberOf = string.lower, string.pack, string.unpack
 local floor, mathtype, unpack, getinfo = math.floor, math.type, table.unpack, debug.getinfo
 local INF = math.huge
 
@@ -84,21 +85,59 @@ local function text(value)
   return tostring(value)
 end
 
+-- A text ends where C ends it.
+local function upToZero(value)
+  local zero = find(value, '\0', 1, true)
+  return zero and sub(value, 1, zero - 1) or value
+end
+
+-- What strtod knows and 5.4 leaves out.
+local NAMED = { inf = INF, infinity = INF, ['+inf'] = INF, ['+infinity'] = INF, ['-inf'] = -INF, ['-infinity'] = -INF, nan = -(0 / 0), ['+nan'] = -(0 / 0), ['-nan'] = 0 / 0 }
+
 local function number(value, base)
+  local kind = type(value)
   if base ~= nil and base ~= 10 then
-    local result = tonumber(type(value) == 'number' and text(value) or value, floor(base))
-    return result and result + 0.0
+    if kind == 'number' then value = text(value) elseif kind == 'string' then value = upToZero(value) end
+    local result = tonumber(value, floor(base))
+    return result and (result < 0 and result + 0x1p64 or result - 0.0) -- a float; + would make 0 of -0
   end
-  if type(value) == 'string' and find(value, '[xX].*[pP%.]') then return nil end
+  if kind == 'string' then
+    value = upToZero(value)
+    if find(value, '^%s*[-+]?0[xX]%x+%s*$') then value = match(value, '%S+') .. 'p0' end -- or it would be an integer of 64 bits
+  end
   local result = tonumber(value)
-  return result and result + 0.0
+  if result == nil and kind == 'string' then return NAMED[lower(match(value, '^%s*(.-)%s*$'))] end
+  return result and result - 0.0
+end
+
+-- 5.1 takes the quotient, where 5.4 takes the remainder that is exact.
+local mod
+function mod(a, b)
+  if mathtype(a) == 'float' and mathtype(b) == 'float' then return a - (a // b) * b end
+  if type(a) == 'number' and type(b) == 'number' then return mod(a + 0.0, b + 0.0) end
+  return a % b
 end
 
 local function whole(value)
-  if type(value) == 'string' then value = tonumber(value) end
+  if type(value) == 'string' then value = number(value) end
   if type(value) ~= 'number' or mathtype(value) == 'integer' then return value end
   if value ~= value or value >= 0x1p63 or value < -0x1p63 then return value ~= value and 0 or (value > 0 and math.maxinteger or math.mininteger) end
   return value >= 0 and floor(value) or -floor(-value)
+end
+
+-- As a conversion to a signed and to an unsigned number of 64 bits gives it.
+local function signed64(value)
+  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return math.mininteger end
+  return whole(value)
+end
+local function unsigned64(value)
+  if value >= 0x1p64 then return 0 end
+  if value >= 0x1p63 then return floor(value - 0x1p63) + math.mininteger end
+  return signed64(value)
+end
+local function unsignedText(value)
+  local tens = (value >> 1) // 5
+  return format('%d%d', tens, value - tens * 10)
 end
 
 local function piece(value)
@@ -138,7 +177,7 @@ end
 local strings = getmetatable('')
 for name, step in pairs {
   __add = function(a, b) return a + b end, __sub = function(a, b) return a - b end, __mul = function(a, b) return a * b end,
-  __div = function(a, b) return a / b end, __mod = function(a, b) return a % b end, __pow = function(a, b) return a ^ b end,
+  __div = function(a, b) return a / b end, __mod = mod, __pow = function(a, b) return a ^ b end,
 } do
   strings[name] = function(a, b)
     local one, other = number(a), number(b)
@@ -156,6 +195,12 @@ strings.__unm = function(a)
 end
 strings.__idiv, strings.__metatable = nil, false
 
+-- An argument that ought to be a number.
+local function numeric(value)
+  if type(value) == 'string' then return number(value) or value end
+  return value
+end
+
 -- The globals ---------------------------------------------------------------------------------------------------------------
 
 local globals = { _VERSION = 'Lua 5.1' }
@@ -167,6 +212,11 @@ globals.select = function(n, ...) return select(n == '#' and n or whole(n), ...)
 globals.rawget = function(t, key) return rawget(locked[t] or t, key) end
 globals.tonumber = function(value, base)
   local kind = type(value)
+  if base ~= nil then
+    local wanted = numeric(base)
+    if type(wanted) ~= 'number' then fail(format("bad argument #2 to 'tonumber' (number expected, got %s)", type(base))) end
+    base = whole(wanted)
+  end
   if kind ~= 'number' and kind ~= 'string' then return nil end
   return number(value, base)
 end
@@ -253,16 +303,27 @@ end
 local str = {}
 for _, name in ipairs { 'byte', 'char', 'find', 'gmatch', 'gsub', 'len', 'lower', 'match', 'rep', 'reverse', 'sub', 'upper' } do str[name] = string[name] end
 str.gfind = str.gmatch
-local function texts(name)
-  local f = str[name]
-  return function(s, ...)
-    if type(s) == 'number' then s = text(s) end
-    return f(s, ...)
-  end
+local function asText(value)
+  if type(value) == 'number' then return text(value) end
+  return value
 end
-for _, name in ipairs { 'find', 'gmatch', 'gsub', 'len', 'lower', 'match', 'reverse', 'upper' } do str[name] = texts(name) end
+for _, name in ipairs { 'len', 'lower', 'reverse', 'upper' } do
+  local f = str[name]
+  str[name] = function(s) return f(asText(s)) end
+end
+for _, name in ipairs { 'find', 'match' } do
+  local f = str[name]
+  str[name] = function(s, pattern, from, plain) return f(asText(s), asText(pattern), from and whole(from), plain) end
+end
+str.gmatch = function(s, pattern) return string.gmatch(asText(s), asText(pattern)) end
 str.gfind = str.gmatch
-local string, table = string, table
+str.gsub = function(s, pattern, by, most)
+  local kind, given = type(by), by
+  if kind == 'number' then by = text(by)
+  elseif kind == 'function' then by = function(...) return asText(given(...)) end
+  elseif kind == 'table' then by = function(key) return asText(given[key]) end end
+  return gsub(asText(s), asText(pattern), by, most and whole(most))
+end
 str.rep = function(s, n)
   if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
   return string.rep(type(s) == 'number' and text(s) or s, whole(n))
@@ -274,7 +335,13 @@ str.char = function(...)
   for i = 1, count do codes[i] = whole(codes[i]) end
   return string.char(unpack(codes, 1, count))
 end
-local WHOLE = { d = true, i = true, c = true, x = true, X = true, o = true, u = true }
+local WHOLE = { d = true, i = true, x = true, X = true, o = true, u = true }
+local function spelt(value, at)
+  local kind = type(value)
+  if kind ~= 'string' and kind ~= 'number' then fail(format("bad argument #%d to 'format' (string expected, got %s)", at + 1, kind)) end
+  return text(value)
+end
+local QUOTED = { ['"'] = '\\"', ['\\'] = '\\\\', ['\n'] = '\\\n', ['\r'] = '\\r', ['\0'] = '\\000' }
 str.format = function(pattern, ...)
   if type(pattern) == 'number' then pattern = text(pattern) end
   local arguments, count, at = { ... }, select('#', ...), 0
@@ -284,17 +351,27 @@ str.format = function(pattern, ...)
     local value = arguments[at]
     if at > count then fail(format("bad argument #%d to 'format' (no value)", at + 1)) end
     if #flags > 8 or find(flags, '%d%d%d') then fail("invalid format (width or precision too long)") end
-    if kind == 's' then value = text(value)
+    if kind == 's' then
+      value = spelt(value, at)
+      if #value >= 100 and not find(flags, '.', 1, true) then return value end
+      value = upToZero(value)
     elseif kind == 'q' then
-      if type(value) ~= 'string' then value = text(value) end
-      return (gsub(gsub(format('%q', value), '\\13', '\\r'), '\\0', '\\000'))
+      value = spelt(value, at)
+      return '"' .. gsub(value, '["\\\n\r\0]', QUOTED) .. '"'
+    elseif kind == 'c' then
+      value = number(value) or value
+      if type(value) == 'number' then value = value < 0x1p31 and value >= -0x1p31 and whole(value) & 0xFF or 0 end
     elseif WHOLE[kind] then
-      value = tonumber(value) and whole(value) or value
-      if kind == 'u' then kind = 'd' end
-    elseif kind == 'a' or kind == 'A' or kind == 'p' then fail("invalid option '%" .. kind .. "' to 'format'") end
+      value = number(value) or value
+      if type(value) == 'number' then value = (kind == 'd' or kind == 'i') and signed64(value) or unsigned64(value) end
+      if kind == 'u' then
+        if type(value) == 'number' and value < 0 and find(flags, '^-?%d*$') and not find(flags, '^0') then value, kind = unsignedText(value), 's' else kind = 'd' end
+      end
+    elseif kind == 'a' or kind == 'A' or kind == 'p' then fail("invalid option '%" .. kind .. "' to 'format'")
+    else value = numeric(value) end
     local ok, result = pcall(format, '%' .. flags .. kind, value)
     if not ok then fail((gsub(result, "#2 to '[^']*'", '#' .. (at + 1) .. " to 'format'"))) end
-    return result
+    return kind == 'c' and upToZero(result) or result
   end))
 end
 strings.__index = lock(str)
@@ -349,19 +426,38 @@ tab.insert = function(t, ...)
   t[at] = value
 end
 
-local mat = {}
-for _, name in ipairs { 'acos', 'asin', 'cos', 'deg', 'exp', 'huge', 'max', 'min', 'pi', 'rad', 'sin', 'sqrt', 'tan' } do mat[name] = math[name] end
-mat.abs = function(x) return math.abs(x + 0.0) end
-mat.atan = function(x) return math.atan(x) end
-mat.atan2 = function(y, x) return math.atan(y, x) end
-mat.ceil = function(x) return math.ceil(x) + 0.0 end
-mat.floor = function(x) return floor(x) + 0.0 end
+local mat = { huge = math.huge, pi = math.pi }
+for _, name in ipairs { 'acos', 'asin', 'cos', 'deg', 'exp', 'rad', 'sin', 'sqrt', 'tan', 'atan', 'log' } do
+  local f = math[name]
+  mat[name] = function(x) return f(numeric(x)) end
+end
+for _, name in ipairs { 'max', 'min' } do
+  local f = math[name]
+  mat[name] = function(...)
+    local a, b = ...
+    local count = select('#', ...)
+    if count == 2 and mathtype(a) == 'float' and mathtype(b) == 'float' then return f(a, b) end
+    local all = { ... }
+    for i = 1, count do
+      local value = numeric(all[i])
+      if type(value) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", i, name, type(value))) end
+      all[i] = value - 0.0
+    end
+    return f(unpack(all, 1, count))
+  end
+end
+mat.abs = function(x) return math.abs(numeric(x) + 0.0) end
+mat.atan2 = function(y, x) return math.atan(numeric(y), numeric(x)) end
+mat.ceil = function(x) return -(-numeric(x) // 1.0) end
+mat.floor = function(x) return numeric(x) // 1.0 end
 mat.fmod = function(x, y) return math.fmod(x + 0.0, y + 0.0) end
 mat.mod = mat.fmod
-mat.modf = function(x) local i, f = math.modf(x) return i + 0.0, f end
+mat.modf = function(x)
+  local i, f = math.modf(numeric(x))
+  return i == 0 and f < 0 and -0.0 or i - 0.0, f
+end
 mat.pow = function(x, y) return x ^ y end
-mat.log = function(x) return math.log(x) end
-mat.log10 = function(x) return math.log(x, 10) end
+mat.log10 = function(x) return math.log(numeric(x), 10) end
 mat.cosh = function(x) return (math.exp(x) + math.exp(-x)) / 2 end
 mat.sinh = function(x) return (math.exp(x) - math.exp(-x)) / 2 end
 mat.tanh = function(x)
@@ -370,6 +466,7 @@ mat.tanh = function(x)
   return (one - other) / (one + other)
 end
 mat.frexp = function(x)
+  x = numeric(x)
   if x == 0 or x ~= x or x == INF or x == -INF then return x + 0.0, 0.0 end
   local exponent = floor(math.log(x < 0 and -x or x, 2)) + 1
   local fraction = x / 2.0 ^ exponent
@@ -377,7 +474,7 @@ mat.frexp = function(x)
   if fraction < 0.5 and fraction > -0.5 then fraction, exponent = fraction * 2, exponent - 1 end
   return fraction, exponent + 0.0
 end
-mat.ldexp = function(x, exponent) return x * 2.0 ^ exponent end
+mat.ldexp = function(x, exponent) return numeric(x) * 2.0 ^ numeric(exponent) end
 mat.random = native('random')
 mat.randomseed = native('randomseed')
 
@@ -390,13 +487,11 @@ end
 
 local bit = {}
 local function bits(value, at, name)
-  value = type(value) == 'string' and tonumber(value) or value
+  value = numeric(value)
   if type(value) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", at, name, value == nil and 'no value' or type(value))) end
   if mathtype(value) == 'integer' then return value & 0xFFFFFFFF end
-  if value ~= value or value == INF or value == -INF then return 0 end
-  local low, high = floor(value % 4294967296.0), value % 1
-  if high > 0.5 or (high == 0.5 and low % 2 == 1) then low = low + 1 end
-  return low & 0xFFFFFFFF
+  if not (value < 0x1p51 and value > -0x1p51) then return numberOf('<I4', bytesOf('<d', value + 0x1.8p52)) end -- what is left of it by adding 2^52 + 2^51
+  return floor(value + 0x1.8p52 - 0x1.8p52) & 0xFFFFFFFF -- rounded to a whole number
 end
 local function signed(value)
   value = value & 0xFFFFFFFF
@@ -484,7 +579,7 @@ local struct = group('struct_pack', 'struct_unpack', 'struct_size')
 globals.string, globals.table, globals.math, globals.coroutine = strings.__index, lock(tab), lock(mat), lock(co)
 globals.bit, globals.cjson, globals.cmsgpack, globals.struct = lock(bit), lock(json), lock(pack), lock(struct)
 globals.os = lock { clock = os.clock }
-globals.__cat2, globals.__cat3, globals.__cats, globals.__same = cat2, cat3, cats, function(...) return ... end
+globals.__cat2, globals.__cat3, globals.__cats, globals.__mod, globals.__same = cat2, cat3, cats, mod, function(...) return ... end
 
 local function nothing(_, name)
   error(positioned("Script attempted to access nonexistent global variable '" .. text(name) .. "'"), 0)
