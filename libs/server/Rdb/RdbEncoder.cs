@@ -1,3 +1,4 @@
+using Garnet.Server.Rdb.Streams;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Lists;
 using Tsavorite;
@@ -5,13 +6,13 @@ using Tsavorite;
 namespace Garnet.Server.Rdb;
 
 /// <summary>
-/// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a hash with fields that
-/// expire needs a form of version 12.
+/// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a stream needs a form of
+/// version 10, and a hash with fields that expire one of version 12.
 /// </summary>
 internal unsafe struct RdbEncoder : IExamine
 {
-    /// <summary>The version that knows the plain forms, and the one that knows fields that expire.</summary>
-    internal const int PlainVersion = 9, TimesVersion = 12;
+    /// <summary>The versions that know the plain forms, streams with all they count, and fields that expire.</summary>
+    internal const int PlainVersion = 9, StreamVersion = 10, TimesVersion = 12;
 
     internal RdbWriter To;
 
@@ -44,6 +45,10 @@ internal unsafe struct RdbEncoder : IExamine
                 break;
             case RecordKind.Hash:
                 WriteMembers(ref record, RdbType.Hash, EntryForm.Pair);
+                break;
+            case RecordKind.Stream:
+                Version = StreamVersion;
+                new StreamEncoder().Write(ref record, ref To);
                 break;
             default:
                 Failed = true;
