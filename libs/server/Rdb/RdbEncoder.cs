@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Rdb.Streams;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Lists;
@@ -16,8 +17,17 @@ internal unsafe struct RdbEncoder : IExamine
 
     internal RdbWriter To;
 
+    /// <summary>The newest version that the reader knows, 0 for any: what it cannot be told is left out.</summary>
+    internal int ReaderVersion;
+
+    /// <summary>What stands between type and value: the key in a file, nothing in a payload.</summary>
+    internal Arg Key;
+
     /// <summary>The version a reader must know.</summary>
     internal int Version;
+
+    /// <summary>Fields lost the time at which they expire.</summary>
+    internal bool LostTimes;
 
     /// <summary>There is no form for it.</summary>
     internal bool Failed;
@@ -28,7 +38,7 @@ internal unsafe struct RdbEncoder : IExamine
         switch (record.Kind)
         {
             case RecordKind.String:
-                To.Byte((byte)RdbType.String);
+                Begin(RdbType.String);
                 To.String(new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
                 break;
             case RecordKind.List:
@@ -40,7 +50,7 @@ internal unsafe struct RdbEncoder : IExamine
             case RecordKind.SortedSet:
                 WriteMembers(ref record, RdbType.SortedSet, EntryForm.Scored);
                 break;
-            case RecordKind.Hash when HasTimes(ref record, out long first):
+            case RecordKind.Hash when HasTimes(ref record, out long first) && !(LostTimes = ReaderVersion is > 0 and < TimesVersion):
                 WriteTimes(ref record, first);
                 break;
             case RecordKind.Hash:
@@ -48,7 +58,9 @@ internal unsafe struct RdbEncoder : IExamine
                 break;
             case RecordKind.Stream:
                 Version = StreamVersion;
-                new StreamEncoder().Write(ref record, ref To);
+                bool tellsActive = ReaderVersion > StreamVersion;
+                Begin(tellsActive ? RdbType.Stream3 : RdbType.Stream2);
+                new StreamEncoder { TellsActive = tellsActive }.Write(ref record, ref To);
                 break;
             default:
                 Failed = true;
@@ -56,9 +68,16 @@ internal unsafe struct RdbEncoder : IExamine
         }
     }
 
+    private void Begin(RdbType type)
+    {
+        To.Byte((byte)type);
+        if (Key.Bytes != null)
+            To.String(Key.Span);
+    }
+
     private void WriteList(ref RecordEdit record)
     {
-        To.Byte((byte)RdbType.List);
+        Begin(RdbType.List);
         To.Length((ulong)Root.Count(record.Value));
         ListWalk walk = ListWalk.From(ref record, 0);
         while (walk.Next(ref record))
@@ -67,7 +86,7 @@ internal unsafe struct RdbEncoder : IExamine
 
     private void WriteMembers(ref RecordEdit record, RdbType type, EntryForm form)
     {
-        To.Byte((byte)type);
+        Begin(type);
         To.Length((ulong)Root.Count(record.Value));
         var walk = default(MemberWalk);
         while (walk.Next(ref record, form))
@@ -99,7 +118,7 @@ internal unsafe struct RdbEncoder : IExamine
     private void WriteTimes(ref RecordEdit record, long first)
     {
         Version = TimesVersion;
-        To.Byte((byte)RdbType.HashTimes);
+        Begin(RdbType.HashTimes);
         To.Int64(first);
         To.Length((ulong)Root.Count(record.Value));
         var walk = default(MemberWalk);

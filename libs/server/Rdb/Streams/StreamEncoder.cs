@@ -23,10 +23,9 @@ internal unsafe struct StreamEncoder
     private int _count;
     private long _nodes;
 
-    /// <summary>Writes it, type byte and all.</summary>
+    /// <summary>Writes all behind the type.</summary>
     internal void Write(ref RecordEdit record, ref RdbWriter to)
     {
-        to.Byte((byte)(TellsActive ? RdbType.Stream3 : RdbType.Stream2));
         WriteNodes(ref record, ref to, onlyCounts: true);
         to.Length((ulong)_nodes);
         WriteNodes(ref record, ref to, onlyCounts: false);
