@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using Garnet.Server.Rdb;
 using Garnet.Server.Rdb.Export;
 using Garnet.Server.PubSub;
 using Garnet.Server.Tracking;
@@ -81,6 +82,7 @@ internal sealed unsafe class Connection
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
     internal SyncTerms? Sync;
+    internal Migration? Migrating;
     internal Parking? Waiting;
     internal int WaitingAt = -1;     // its place among the reactor's waiting ones
     internal readonly long CreatedMs;
