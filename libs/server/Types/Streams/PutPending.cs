@@ -31,15 +31,9 @@ internal unsafe struct PutPending : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
-        if (!edit.Exists || edit.Kind != RecordKind.Stream)
+        if (!StreamGroups.TryGroup(ref edit, Names, out int group))
             return false;
-        Operands.Reader names = Names.Read();
-        names.Next();
-        int group = StreamGroups.Find(ref edit, names.Span);
-        if (group < 0)
-            return false;
-        names.Next();
-        int consumer = StreamGroups.FindOrAdd(ref edit, group, names.Span, SeenMs, out _);
+        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(Names), SeenMs, out _);
         if (consumer < 0)
             return false;
         ConsumerState* state = StreamGroups.Open(ref edit, group, consumer);
