@@ -69,6 +69,17 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void ReplicaLeft(string address, int port, string why) => Write(LogLevel.Information, 41, $"Replica {address}:{port} has gone: {why}");
 
+    internal void ExportBegins(string address) => Write(LogLevel.Information, 50, $"{address} asks for all data as an RDB file");
+
+    internal void Exported(string address, long keys, long bytes, long ms, long lostTimes)
+    {
+        Write(LogLevel.Information, 51, $"{address} has got all data as an RDB file: {keys} keys, {bytes} bytes, {ms} ms");
+        if (lostTimes > 0)
+            Write(LogLevel.Warning, 52, $"In that file {lostTimes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
+    }
+
+    internal void ExportFailed(string address, string why) => Write(LogLevel.Warning, 53, $"{address} has not got all data: {why}");
+
     internal void Follows(string primary) => Write(LogLevel.Information, 42, $"This server is a replica of {primary} now");
 
     internal void LinkBroken(string primary, string why) => Write(LogLevel.Warning, 43, $"No link to the primary {primary}: {why}; trying again");

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Garnet.Wire.Rdb;
 
 namespace Garnet.Server.Test;
 
@@ -8,7 +9,7 @@ internal sealed class RandomCommands(int seed)
 {
     private const int Keys = 12;
 
-    // X stream, Y stream with small ids, E one of those, A group, O consumer, P HyperLogLog, U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
+    // J payload of a stream, X stream, Y stream with small ids, E one of those, A group, O consumer, P HyperLogLog, U set, Q list, Z sorted set, W many members with scores, L many integers, H hash, M member, C counted member, B many members with values, D many members,
     // K key, N number key, V value, I integer, F float, S small offset, T far time in seconds, G ETag
     private static readonly string[] Shapes =
     [
@@ -33,10 +34,12 @@ internal sealed class RandomCommands(int seed)
         "XADD Y 5-* a I", "XADD Y 5-* a I b V", "XADD Y 5-* B", "XADD Y 5-* a I", "XADD Y 5-* a I", "XADD Y 5-* a I b V", "XADD Y 5-* b I", "XDEL Y E E", "XDEL Y E E E E E E", "XTRIM Y MAXLEN = 40", "XTRIM Y MINID E", "DEL Y", "XSETID Y 5-61 ENTRIESADDED 5000 MAXDELETEDID E", "COPY Y Y REPLACE", "RENAME Y Y", "COPY Y Y DB 1 REPLACE", "MOVE Y 1",
         "XGROUP CREATE Y A 0 MKSTREAM", "XGROUP CREATE Y A $ MKSTREAM", "XGROUP SETID Y A E", "XGROUP DESTROY Y A", "XGROUP CREATECONSUMER Y A O", "XGROUP DELCONSUMER Y A O", "XREADGROUP GROUP A O COUNT 7 STREAMS Y >", "XREADGROUP GROUP A O NOACK STREAMS Y >",
         "XREADGROUP GROUP A O COUNT 70 STREAMS Y >", "XREADGROUP GROUP A O COUNT 5 STREAMS Y E", "XREADGROUP GROUP A O BLOCK 1 STREAMS Y >", "XACK Y A E E E E E E E E", "XACK Y A E E E E E E E E E E", "XACK Y A E E E E E E E E E E E E E E", "XACK Y A E", "XREADGROUP GROUP A O STREAMS Y >", "XREADGROUP GROUP A O STREAMS Y >", "XGROUP CREATE Y A 0", "XCLAIM Y A O 0 E E E", "XCLAIM Y A O 0 E FORCE RETRYCOUNT S LASTID E", "XCLAIM Y A O 5 E JUSTID",
-        "XAUTOCLAIM Y A O 0 E COUNT 5", "XAUTOCLAIM Y A O 0 - JUSTID", "XDELEX Y ACKED IDS 3 E E E", "XDELEX Y DELREF IDS 3 E E E", "XACKDEL Y A IDS 4 E E E E", "XACKDEL Y A ACKED IDS 2 E E", "XTRIM Y MAXLEN S ACKED", "XTRIM Y MAXLEN ~ S DELREF", "XADD Y MAXLEN 50 ACKED 5-* a I", "XTRIM Y MINID E DELREF",
+        "XAUTOCLAIM Y A O 0 E COUNT 5", "XAUTOCLAIM Y A O 0 - JUSTID", "RESTORE Y 0 J REPLACE", "XDELEX Y ACKED IDS 3 E E E", "XDELEX Y DELREF IDS 3 E E E", "XACKDEL Y A IDS 4 E E E E", "XACKDEL Y A ACKED IDS 2 E E", "XTRIM Y MAXLEN S ACKED", "XTRIM Y MAXLEN ~ S DELREF", "XADD Y MAXLEN 50 ACKED 5-* a I", "XTRIM Y MINID E DELREF",
         "EXPIRE H T", "PEXPIRE H 1", "RENAME H H", "COPY H H REPLACE", "COPY H H DB 1 REPLACE", "MOVE H 1", "DEL H", "PERSIST H",
         "SETWITHETAG K V", "SETWITHETAG K V EX T", "SETIFMATCH K V G", "SETIFGREATER K V G", "DELIFGREATER K G", "GET K", "FLUSHDB", "SELECT 0", "SELECT 1", "SELECT 0", "SWAPDB 0 1",
     ];
+
+    private static readonly byte[][] Streams = [.. Payloads.All().Where(static form => form.Name.StartsWith("stream", StringComparison.Ordinal)).Select(static form => form.Payload)];
 
     private readonly Random _random = new(seed);
 
@@ -71,6 +74,7 @@ internal sealed class RandomCommands(int seed)
 
     private string Argument(string word) => word switch
     {
+        "J" => Encoding.Latin1.GetString(Streams[_random.Next(Streams.Length)]),
         "H" => "hash:" + _random.Next(3),
         "Y" => "events:" + _random.Next(2),
         "E" => "5-" + _random.Next(1, 60),

@@ -63,6 +63,8 @@ internal static class CommandCommands
     {
         if (keys.StreamsFrom > 0)
             return TryStreams(ref call, first, count, keys.StreamsFrom, positions);
+        if (keys.KeysFrom > 0 && first + keys.First < call.Count && call[first + keys.First].IsEmpty)
+            return TryBehindKeys(ref call, first + keys.KeysFrom, first + count, positions);
         int last = keys.Last < 0 ? count + keys.Last : keys.Last;
         if (keys.CountArg > 0)
         {
@@ -87,6 +89,15 @@ internal static class CommandCommands
         for (int i = 0; i < keys; i++)
             positions.Add(at + i);
         return keys > 0;
+    }
+
+    private static bool TryBehindKeys(ref Call call, int from, int end, List<int> positions)
+    {
+        while (from < end && !call.Is(from, "KEYS"u8))
+            from++;
+        for (int i = from + 1; i < end; i++)
+            positions.Add(i);
+        return positions.Count > 0;
     }
 
     /// <summary>Where the keys behind STREAMS begin, and how many they are; 0 if they cannot be told.</summary>

@@ -32,6 +32,25 @@ internal static class BlockingCalls
         return true;
     }
 
+    /// <summary>Takes from the first key that is there, or waits for one.</summary>
+    internal static Reply Take<T>(ref Call call, int firstKey, int keys, T take, long untilMs) where T : struct, ITake
+    {
+        if (!MustQueue(ref call, firstKey, keys))
+        {
+            if (take.TryRun(ref call, firstKey, keys, out Reply reply))
+                return reply;
+        }
+        else if (!AreOfKind(ref call, firstKey, keys, take.Kind))
+        {
+            return Reply.Failed;
+        }
+
+        if (call.MayPark)
+            return call.Reactor.Ready.Wait(ref call, new KeyWait<T>(take) { Client = call.Client }, firstKey, keys, untilMs);
+        call.Out.NullArray();
+        return Reply.Sent;
+    }
+
     /// <summary>True if others wait for one of the keys already: the command has to join their queues (B3).</summary>
     internal static bool MustQueue(ref Call call, int firstKey, int keys)
     {

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Commands;
 using Garnet.Server.Tracking;
 using Tsavorite;
 
@@ -20,4 +21,11 @@ internal interface IPop
     /// Takes from the key, which holds something of the kind, and writes the reply or an error; both keys' partitions are locked.
     /// </summary>
     void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
+}
+
+/// <summary>What takes from the first of several keys that holds something.</summary>
+internal interface ITake : IPop
+{
+    /// <summary>Takes from the first of the keys that is there, or replies an error; false if none is there.</summary>
+    bool TryRun(ref Call call, int firstKey, int keys, out Reply reply);
 }

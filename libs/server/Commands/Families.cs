@@ -4,6 +4,7 @@ using Garnet.Server.Keys;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Rdb;
+using Garnet.Server.Rdb.Export;
 using Garnet.Server.Replication;
 using Garnet.Server.Scripting;
 using Garnet.Server.Scripting.Functions;
@@ -61,6 +62,7 @@ internal static class Families
         ServerCommands.Register(table);
         SaveCommands.Register(table);
         ReplicationCommands.Register(table);
+        SyncCommands.Register(table);
         StateCommands.Register(table);
         ConfigCommands.Register(table);
         CommandCommands.Register(table);

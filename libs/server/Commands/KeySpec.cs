@@ -23,6 +23,9 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>The argument from which on STREAMS is looked for: keys are the first half of what is behind it; 0 = keys stand elsewhere.</summary>
     public int StreamsFrom { get; init; }
 
+    /// <summary>The argument from which on KEYS may be followed by keys up to the end, if the first key is empty; 0 = it may not.</summary>
+    public int KeysFrom { get; init; }
+
     /// <summary>True if the command has keys at all.</summary>
     public bool Any => First > 0 || StreamsFrom > 0;
 

@@ -1,4 +1,6 @@
 using System.Net.Sockets;
+using Garnet.Server.Rdb;
+using Garnet.Server.Rdb.Export;
 using Garnet.Server.PubSub;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
@@ -79,6 +81,8 @@ internal sealed unsafe class Connection
     internal Subscriptions? Subscriptions;
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
+    internal SyncTerms? Sync;
+    internal Migration? Migrating;
     internal Parking? Waiting;
     internal int WaitingAt = -1;     // its place among the reactor's waiting ones
     internal readonly long CreatedMs;

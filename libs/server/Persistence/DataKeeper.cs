@@ -295,7 +295,9 @@ internal sealed class DataKeeper : IDisposable
         import.Run();
         _log.Imported(path, import.Keys, import.Expired, (_clock.MonotonicUs - began) / 1000);
         if (import.Skipped > 0)
-            _log.Recovery($"{path} holds {import.Skipped} function libraries or parts of modules, which were left out");
+            _log.Recovery($"{path} holds data of modules, which were left out ({import.Skipped} parts)");
+        if (import.Functions > 0)
+            _log.Recovery($"{path} held {import.Functions} libraries of functions, which were taken");
         return true;
     }
 

@@ -6,13 +6,15 @@ using Tsavorite;
 
 namespace Garnet.Server.Rdb;
 
-/// <summary>A key's value as a string of bytes, to be put elsewhere: DUMP and RESTORE, exchangeable with Redis both ways.</summary>
+/// <summary>A key's value as a string of bytes, to be put elsewhere: DUMP and RESTORE, exchangeable with Redis both ways, and MIGRATE.</summary>
 internal static class DumpCommands
 {
     internal static void Register(CommandTable table)
     {
         table.Add<Dump>();
         table.Add<Restore>();
+        table.Add<RestoreAsking>();
+        table.Add<Migrate>();
     }
 }
 
@@ -35,6 +37,14 @@ internal readonly unsafe struct Dump : ICommand
         encoder.To.Bytes.Free();
         return encoder.Failed ? call.FailBytes("ERR this type has no dumped form yet"u8) : Reply.Sent;
     }
+}
+
+/// <summary>RESTORE as a cluster's nodes send it to each other.</summary>
+internal readonly struct RestoreAsking : ICommand
+{
+    public static CommandSpec Spec => Restore.Spec with { Name = "RESTORE-ASKING", Since = "3.0.0", Flags = Restore.Spec.Flags | CommandFlags.Asking };
+
+    public static Reply Run(ref Call call) => Restore.Run(ref call);
 }
 
 internal readonly unsafe struct Restore : ICommand

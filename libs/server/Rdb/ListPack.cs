@@ -53,16 +53,22 @@ internal unsafe struct ListPack : IPacked
         }
     }
 
-    // The entry's length in groups of seven bits, the highest first, all but the first with the top bit set.
+    /// <summary>Bytes that the length of an entry takes behind it.</summary>
+    internal static int BackwardBytes(int entryBytes) =>
+        entryBytes < 1 << 7 ? 1 : entryBytes < (1 << 14) - 1 ? 2 : entryBytes < (1 << 21) - 1 ? 3 : entryBytes < (1 << 28) - 1 ? 4 : 5;
+
+    /// <summary>One of the groups of seven bits of an entry's length: the highest first, all but the first with the top bit set.</summary>
+    internal static int BackwardByte(int entryBytes, int group, int groups) =>
+        (int)(((uint)entryBytes >> (7 * (groups - 1 - group))) & 0x7F) | (group == 0 ? 0 : 0x80);
+
     private bool TryBackwards(int entryBytes)
     {
-        int groups = entryBytes < 1 << 7 ? 1 : entryBytes < (1 << 14) - 1 ? 2 : entryBytes < (1 << 21) - 1 ? 3 : entryBytes < (1 << 28) - 1 ? 4 : 5;
+        int groups = BackwardBytes(entryBytes);
         if (!_entries.Has(groups))
             return false;
         for (int i = 0; i < groups; i++)
         {
-            int bits = (int)(((uint)entryBytes >> (7 * (groups - 1 - i))) & 0x7F);
-            if (_entries.At[i] != (i == 0 ? bits : bits | 0x80))
+            if (_entries.At[i] != BackwardByte(entryBytes, i, groups))
                 return false;
         }
 

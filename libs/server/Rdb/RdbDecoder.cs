@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Rdb.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;
@@ -26,6 +27,8 @@ internal static unsafe class RdbDecoder
             return there;
         }
 
+        if (to.Kind == RecordKind.Stream)
+            return new StreamDecoder(type, to.Stream = new StreamValue()).TryRead(ref from);
         return TryCollection(ref from, type, to) && to.Count > 0 && (to.Kind == RecordKind.List || !to.HasTwins());
     }
 
@@ -37,6 +40,7 @@ internal static unsafe class RdbDecoder
         RdbType.Set or RdbType.IntegerSet or RdbType.SetListPack => RecordKind.Set,
         RdbType.SortedSetText or RdbType.SortedSet or RdbType.SortedSetZipList or RdbType.SortedSetListPack => RecordKind.SortedSet,
         RdbType.Hash or RdbType.ZipMap or RdbType.HashZipList or RdbType.HashListPack or RdbType.HashTimes or RdbType.HashTimesListPack => RecordKind.Hash,
+        RdbType.Stream or RdbType.Stream2 or RdbType.Stream3 => RecordKind.Stream,
         _ => RecordKind.None,
     };
 

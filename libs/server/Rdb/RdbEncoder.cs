@@ -1,3 +1,5 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Rdb.Streams;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Lists;
 using Tsavorite;
@@ -5,18 +7,27 @@ using Tsavorite;
 namespace Garnet.Server.Rdb;
 
 /// <summary>
-/// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a hash with fields that
-/// expire needs a form of version 12.
+/// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a stream needs a form of
+/// version 10, and a hash with fields that expire one of version 12.
 /// </summary>
 internal unsafe struct RdbEncoder : IExamine
 {
-    /// <summary>The version that knows the plain forms, and the one that knows fields that expire.</summary>
-    internal const int PlainVersion = 9, TimesVersion = 12;
+    /// <summary>The versions that know the plain forms, streams with all they count, and fields that expire.</summary>
+    internal const int PlainVersion = 9, StreamVersion = 10, TimesVersion = 12;
 
     internal RdbWriter To;
 
+    /// <summary>The newest version that the reader knows, 0 for any: what it cannot be told is left out.</summary>
+    internal int ReaderVersion;
+
+    /// <summary>What stands between type and value: the key in a file, nothing in a payload.</summary>
+    internal Arg Key;
+
     /// <summary>The version a reader must know.</summary>
     internal int Version;
+
+    /// <summary>Fields lost the time at which they expire.</summary>
+    internal bool LostTimes;
 
     /// <summary>There is no form for it.</summary>
     internal bool Failed;
@@ -27,7 +38,7 @@ internal unsafe struct RdbEncoder : IExamine
         switch (record.Kind)
         {
             case RecordKind.String:
-                To.Byte((byte)RdbType.String);
+                Begin(RdbType.String);
                 To.String(new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
                 break;
             case RecordKind.List:
@@ -39,11 +50,17 @@ internal unsafe struct RdbEncoder : IExamine
             case RecordKind.SortedSet:
                 WriteMembers(ref record, RdbType.SortedSet, EntryForm.Scored);
                 break;
-            case RecordKind.Hash when HasTimes(ref record, out long first):
+            case RecordKind.Hash when HasTimes(ref record, out long first) && !(LostTimes = ReaderVersion is > 0 and < TimesVersion):
                 WriteTimes(ref record, first);
                 break;
             case RecordKind.Hash:
                 WriteMembers(ref record, RdbType.Hash, EntryForm.Pair);
+                break;
+            case RecordKind.Stream:
+                Version = StreamVersion;
+                bool tellsActive = ReaderVersion > StreamVersion;
+                Begin(tellsActive ? RdbType.Stream3 : RdbType.Stream2);
+                new StreamEncoder { TellsActive = tellsActive }.Write(ref record, ref To);
                 break;
             default:
                 Failed = true;
@@ -51,9 +68,16 @@ internal unsafe struct RdbEncoder : IExamine
         }
     }
 
+    private void Begin(RdbType type)
+    {
+        To.Byte((byte)type);
+        if (Key.Bytes != null)
+            To.String(Key.Span);
+    }
+
     private void WriteList(ref RecordEdit record)
     {
-        To.Byte((byte)RdbType.List);
+        Begin(RdbType.List);
         To.Length((ulong)Root.Count(record.Value));
         ListWalk walk = ListWalk.From(ref record, 0);
         while (walk.Next(ref record))
@@ -62,7 +86,7 @@ internal unsafe struct RdbEncoder : IExamine
 
     private void WriteMembers(ref RecordEdit record, RdbType type, EntryForm form)
     {
-        To.Byte((byte)type);
+        Begin(type);
         To.Length((ulong)Root.Count(record.Value));
         var walk = default(MemberWalk);
         while (walk.Next(ref record, form))
@@ -94,7 +118,7 @@ internal unsafe struct RdbEncoder : IExamine
     private void WriteTimes(ref RecordEdit record, long first)
     {
         Version = TimesVersion;
-        To.Byte((byte)RdbType.HashTimes);
+        Begin(RdbType.HashTimes);
         To.Int64(first);
         To.Length((ulong)Root.Count(record.Value));
         var walk = default(MemberWalk);

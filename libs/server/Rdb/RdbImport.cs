@@ -3,6 +3,7 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Scripting.Functions;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;
@@ -21,6 +22,7 @@ internal sealed unsafe class RdbImport : IDisposable
     private readonly JobProgress _progress;
     private readonly StoreSession _session;
     private readonly byte* _key = (byte*)NativeMemory.AllocZeroed(Store.KeyBytesMax + SlackBytes);
+    private readonly List<byte[]> _functions = [];
     private readonly long _nowMs;
     private uint _namespace;
     private long _expireAtMs;
@@ -41,7 +43,10 @@ internal sealed unsafe class RdbImport : IDisposable
     /// <summary>Keys that were left out since their time has come.</summary>
     internal long Expired { get; private set; }
 
-    /// <summary>Function libraries and data of modules that were left out.</summary>
+    /// <summary>Libraries of functions that were taken.</summary>
+    internal int Functions => _functions.Count;
+
+    /// <summary>Data of modules that were left out.</summary>
     internal long Skipped { get; private set; }
 
     /// <summary>Takes everything.</summary>
@@ -63,6 +68,7 @@ internal sealed unsafe class RdbImport : IDisposable
         }
 
         from.Free();
+        KeepFunctions();
     }
 
     /// <inheritdoc/>
@@ -106,8 +112,8 @@ internal sealed unsafe class RdbImport : IDisposable
                 sound = from.TryByte(out _);
                 break;
             case RdbMark.Function:
-                sound = from.TryString(out _);
-                Skipped++;
+                sound = from.TryString(out Arg source);
+                _functions.Add(source.Span.ToArray());
                 break;
             case RdbMark.Module:
                 sound = TrySkipModule(ref from);
@@ -143,11 +149,25 @@ internal sealed unsafe class RdbImport : IDisposable
         }
 
         Outcome outcome = RdbStoring.Put(_session, in key, value, expireAtMs, _server.Settings.Encoding);
-        if (outcome == Outcome.OutOfMemory)
-            throw new GarnetException(ExitKind.Configuration, $"cannot import {_file.Path}", $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory");
+        Fits(outcome);
         if (outcome != Outcome.Done)
             throw Damage(start, $"the key {Shown(new Arg { Bytes = _key, Length = name.Length })} is too large");
         Keys++;
+    }
+
+    // Whether a library can be loaded shows when somebody asks for its functions; the log says so then.
+    private void KeepFunctions()
+    {
+        if (_functions.Count == 0)
+            return;
+        using var record = new FunctionRecord();
+        Fits(record.Write(_server.Store, _session, _functions, out _));
+    }
+
+    private void Fits(Outcome outcome)
+    {
+        if (outcome == Outcome.OutOfMemory)
+            throw new GarnetException(ExitKind.Configuration, $"cannot import {_file.Path}", $"it does not fit into maxmemory: {Keys} keys did", "Give more with --maxmemory");
     }
 
     private void Select(byte* start, ulong database)

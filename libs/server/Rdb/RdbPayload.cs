@@ -21,10 +21,10 @@ internal static unsafe class RdbPayload
     }
 
     /// <summary>True if version and checksum are right; then where type and value are.</summary>
-    internal static bool TryOpen(ReadOnlySpan<byte> payload, out int valueBytes)
+    internal static bool TryOpen(ReadOnlySpan<byte> payload, out int valueBytes, int valueBytesMin = 1)
     {
         valueBytes = payload.Length - FooterBytes;
-        if (valueBytes < 1 || BinaryPrimitives.ReadUInt16LittleEndian(payload[valueBytes..]) > VersionMax)
+        if (valueBytes < valueBytesMin || BinaryPrimitives.ReadUInt16LittleEndian(payload[valueBytes..]) > VersionMax)
             return false;
         fixed (byte* start = payload)
         {

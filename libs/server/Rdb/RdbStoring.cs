@@ -1,5 +1,6 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Keys;
+using Garnet.Server.Rdb.Streams;
 using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Hashes;
 using Garnet.Server.Types.Lists;
@@ -26,7 +27,8 @@ internal static unsafe class RdbStoring
 
         var delete = default(DeleteKey);
         store.Modify(in key, ref delete);
-        Outcome outcome = value.FieldTimes is { } times ? PutTimes(store, in key, value, times, encoding) : PutSlices(store, in key, value, encoding);
+        Outcome outcome = value.Stream is { } stream ? StreamStoring.Put(store, in key, stream, encoding)
+            : value.FieldTimes is { } times ? PutTimes(store, in key, value, times, encoding) : PutSlices(store, in key, value, encoding);
         if (outcome != Outcome.Done)
         {
             store.Modify(in key, ref delete);

@@ -20,10 +20,16 @@ internal enum RdbType : byte
     SortedSetZipList = 12,
     HashZipList = 13,
     QuickList = 14,
+    /// <summary>Entries in listpacks, groups of consumers.</summary>
+    Stream = 15,
     HashListPack = 16,
     SortedSetListPack = 17,
     QuickList2 = 18,
+    /// <summary>And what was ever added and deleted (7.0).</summary>
+    Stream2 = 19,
     SetListPack = 20,
+    /// <summary>And when consumers last got something (7.2).</summary>
+    Stream3 = 21,
     /// <summary>Fields with expiry: the least one, then each field's distance to it.</summary>
     HashTimes = 24,
     HashTimesListPack = 25,

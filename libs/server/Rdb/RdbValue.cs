@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
+using Garnet.Server.Rdb.Streams;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
 
@@ -25,6 +26,9 @@ internal sealed unsafe class RdbValue : IDisposable
 
     /// <summary>For a hash with fields that expire: each field's time in Unix milliseconds, 0 for never; else null.</summary>
     internal List<long>? FieldTimes { get; set; }
+
+    /// <summary>What a stream holds, which has no strings here.</summary>
+    internal StreamValue? Stream { get; set; }
 
     /// <summary>Bytes of all strings with their lengths.</summary>
     internal int Bytes => _text.Count;
@@ -89,7 +93,11 @@ internal sealed unsafe class RdbValue : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _text.Free();
+    public void Dispose()
+    {
+        _text.Free();
+        Stream?.Dispose();
+    }
 
     private static void Skip(ref byte* at, byte* end)
     {

@@ -3,10 +3,20 @@ using Garnet.Server.Net;
 
 namespace Garnet.Server.Rdb;
 
+/// <summary>Takes what an <see cref="RdbWriter"/> has written, while a value is still being written.</summary>
+internal interface IRdbSink
+{
+    /// <summary>Takes the bytes; they are the caller's again afterwards.</summary>
+    void Take(ReadOnlySpan<byte> bytes);
+}
+
 /// <summary>Writes the parts RDB is made of. Strings stay as they are: packing is the reader's choice everywhere.</summary>
 internal unsafe struct RdbWriter
 {
-    private const int ShortMax = 1 << 6, MiddleMax = 1 << 14;
+    private const int ShortMax = 1 << 6, MiddleMax = 1 << 14, RelieveBytes = 64 << 10;
+
+    /// <summary>Where it goes when some has gathered; null to gather all.</summary>
+    internal IRdbSink? Sink;
 
     /// <summary>What has been written.</summary>
     internal ByteQueue Bytes;
@@ -46,6 +56,21 @@ internal unsafe struct RdbWriter
     {
         Length((ulong)text.Length);
         Bytes.Append(text);
+        Relieve();
+    }
+
+    /// <summary>Hands over what has gathered if it is much.</summary>
+    internal void Relieve()
+    {
+        if (Sink is not null && Bytes.Count >= RelieveBytes)
+            Flush();
+    }
+
+    /// <summary>Hands over what has gathered.</summary>
+    internal void Flush()
+    {
+        Sink!.Take(new ReadOnlySpan<byte>(Bytes.Head, Bytes.Count));
+        Bytes.Drop(Bytes.Count);
     }
 
     internal void Int64(long value)

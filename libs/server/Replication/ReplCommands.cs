@@ -26,8 +26,7 @@ internal readonly struct ReplHello : ICommand
         if (replication.IsReplica && replication.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK this server is a replica that has no link to its own primary"u8);
         // What follows the handshake is no RESP: nothing may be under way in either direction.
-        bool isAlone = call.Args[call.Count - 1].Bytes + call.Args[call.Count - 1].Length + 2 == call.Client.RoundEnd && call.Out.Position == call.Client.SegmentStart;
-        if (!isAlone || Detachment.Detach(call.Client) is not { } socket)
+        if (!call.IsAlone || Detachment.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
         replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier));

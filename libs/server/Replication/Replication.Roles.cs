@@ -112,7 +112,8 @@ internal sealed partial class Replication
         return snapshot;
     }
 
-    private StoreSnapshot? TryCut(SnapshotOptions options)
+    /// <summary>Cuts the store between two batches; null while somebody else's snapshot runs, or the role changes.</summary>
+    internal StoreSnapshot? TryCut(SnapshotOptions options)
     {
         try
         {
@@ -137,6 +138,7 @@ internal sealed partial class Replication
         }
 
         Links.EndAll("this server gets all its data anew from its primary");
+        Exports.Interrupt();
         _server.Keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.ToString());
         if (!mine.IsKnown || mine.Batch == 0)

@@ -4,6 +4,7 @@ using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Rdb.Export;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;
@@ -47,6 +48,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         Backlog = backlog;
         Node = new NodeLog(server, backlog);
         Links = new ReplicaLinks(server);
+        Exports = new RdbExports(server);
         Barriers = new Barriers(this);
         RunId = NewId();
         HistoryId = NewId();
@@ -65,6 +67,9 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>Who follows this server.</summary>
     internal ReplicaLinks Links { get; }
+
+    /// <summary>Data on their way to whoever sent SYNC.</summary>
+    internal RdbExports Exports { get; }
 
     /// <summary>Asks the primary how far it is, for clients.</summary>
     internal Barriers Barriers { get; }
@@ -205,6 +210,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         StopDigests();
         LetReplicasCatchUp();
         Links.Dispose();
+        Exports.Dispose();
         if (_server.Keeper is not { HasLog: true })
             Node.Current?.Stop();
     }

@@ -56,6 +56,9 @@ public sealed class ReplicationSettings
     [Setting("shutdown-handover", "A primary that stops lets a replica that has everything lead. Not for servers that Sentinels look after.", Live = true)]
     public bool HandsOverAtStop { get; set; }
 
+    [Setting("rdb-export-version", "Version of the RDB files that SYNC sends: 10 is read by Redis from 7.0 on, 11 from 7.2 on, 12 from 7.4 on; only 12 holds the times at which fields of hashes expire.", Unit = SettingUnit.Count, Min = 10, Max = 12, Live = true)]
+    public int ExportVersion { get; set; } = 10;
+
     [Setting("replica-read-wait", "How long a read on a replica waits for a batch that is being applied, before it is answered with TRYAGAIN.", Unit = SettingUnit.Milliseconds, Min = 1, Max = 60_000, Live = true)]
     public int ReadWaitMs { get; set; } = 100;
 

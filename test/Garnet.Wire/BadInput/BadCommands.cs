@@ -6,7 +6,7 @@ internal static class BadCommands
     private const string Max = "9223372036854775807", Min = "-9223372036854775808";
 
     public static IEnumerable<BadCommand> All() =>
-        [.. LineBreaks(), .. Handshakes(), .. Sizes(), .. Aliases(), .. Patterns(), .. KeyNumbers(), .. Expiries(), .. Numbers()];
+        [.. LineBreaks(), .. Handshakes(), .. Sizes(), .. Aliases(), .. Patterns(), .. KeyNumbers(), .. Expiries(), .. Numbers(), .. Streams()];
 
     private static IEnumerable<BadCommand> LineBreaks() =>
     [
@@ -118,5 +118,32 @@ internal static class BadCommands
         }
         foreach (string number in new[] { "inf", "-inf", "nan", "1e308", "1e-400", "0x1p4", "1e5", ".5", "5.", "1e", "Infinity" })
             yield return new(38, $"INCRBYFLOAT '{number}'", ["INCRBYFLOAT", "bad:n", number]) { Before = [["SET", "bad:n", "1"]] };
+    }
+
+    // Ids and counts at the ends of what their types hold.
+    private static IEnumerable<BadCommand> Streams()
+    {
+        const string Last = "18446744073709551615";
+        string[][] one = [["DEL", "bad:x"], ["XADD", "bad:x", "5-1", "f", "v"], ["XGROUP", "CREATE", "bad:x", "g", "0"]], full = [["DEL", "bad:x"], ["XADD", "bad:x", $"{Last}-{Last}", "f", "v"], ["XGROUP", "CREATE", "bad:x", "g", "0"]];
+        return
+        [
+            .. from id in new[] { "0-0", "-1", "5-", "-", $"{Last}0", $"{Last}-{Last}0", "a-b", "5-1-1", "5-1", "" }
+               select new BadCommand(17, $"XADD with the id '{id}'", ["XADD", "bad:x", id, "f", "v"]) { Before = one },
+            new(17, "XADD behind the greatest id", ["XADD", "bad:x", "*", "f", "v"]) { Before = full },
+            new(17, "XREADGROUP behind the greatest id", ["XREADGROUP", "GROUP", "g", "c", "STREAMS", "bad:x", $"{Last}-{Last}"]) { Before = full },
+            new(17, "XRANGE behind the greatest id", ["XRANGE", "bad:x", $"({Last}-{Last}", "+"]) { Before = full },
+            new(17, "XRANGE before the smallest id", ["XRANGE", "bad:x", "-", "(0-0"]) { Before = one },
+            new(17, "XRANGE from the end to the beginning", ["XRANGE", "bad:x", "+", "-"]) { Before = one },
+            new(17, "XADD with half a field", ["XADD", "bad:x", "*", "f"]) { Before = one },
+            .. from count in new[] { Max, Min, "-1", "x", Last }
+               from words in new[] { new[] { "XTRIM", "bad:x", "MAXLEN", count }, ["XRANGE", "bad:x", "-", "+", "COUNT", count], ["XREAD", "COUNT", count, "STREAMS", "bad:x", "0"], ["XPENDING", "bad:x", "g", "-", "+", count], ["XAUTOCLAIM", "bad:x", "g", "c", count, "0"], ["XCLAIM", "bad:x", "g", "c", "0", "5-1", "RETRYCOUNT", count] }
+               select new BadCommand(18, string.Join(' ', words), words) { Before = one },
+            new(17, "XSETID below an entry", ["XSETID", "bad:x", "1-1"]) { Before = one },
+            new(17, "XSETID with more deleted than there was", ["XSETID", "bad:x", "9-9", "ENTRIESADDED", "1", "MAXDELETEDID", $"{Last}-{Last}"]) { Before = one },
+            new(17, "XGROUP CREATE that has read less than nothing", ["XGROUP", "CREATE", "bad:x", "h", "0", "ENTRIESREAD", Min]) { Before = one },
+            new(14, "a group's name with a line break", ["XREADGROUP", "GROUP", "g\r\n+OK", "c", "STREAMS", "bad:x", ">"]) { Before = one },
+            new(20, "a stream read twice at once", ["XREAD", "STREAMS", "bad:x", "bad:x", "0", "0"]) { Before = one },
+            new(20, "an entry acknowledged twice at once", ["XACK", "bad:x", "g", "5-1", "5-1"]) { Before = [.. one, ["XREADGROUP", "GROUP", "g", "c", "STREAMS", "bad:x", ">"]] },
+        ];
     }
 }

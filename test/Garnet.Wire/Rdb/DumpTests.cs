@@ -12,7 +12,7 @@ internal sealed class DumpTests
     private static readonly string[] NewForms = [.. Payloads.Newer().Select(form => form.Name)];
 
     [Test]
-    public void A_value_of_each_kind_and_size_goes_there_and_back([Values("string", "list", "set", "integers", "hash", "sorted set")] string kind, [Values(1, 5, 600, 20_000)] int size)
+    public void A_value_of_each_kind_and_size_goes_there_and_back([ValueSource(typeof(Values), nameof(Values.Kinds))] string kind, [Values(1, 5, 600, 20_000)] int size)
     {
         using RespConnection redis = Fresh(ServerSide.Redis), ours = Fresh(ServerSide.Ours);
         foreach (RespConnection side in (RespConnection[])[redis, ours]) Values.Fill(side, "k", kind, size);
@@ -47,7 +47,8 @@ internal sealed class DumpTests
         foreach (string[] command in same) ours.Call(command);
         Assert.That(Restore(ours, "copy", payload), Is.EqualTo("+OK"));
         Assert.That(Values.Digest(ours, "copy"), Is.EqualTo(Values.Digest(ours, "k")));
-        Assert.That(ours.Call("HPEXPIRETIME", "copy", "FIELDS", "2", "f", "g").ToString(), Is.EqualTo(ours.Call("HPEXPIRETIME", "k", "FIELDS", "2", "f", "g").ToString()));
+        if (name.StartsWith("hash", StringComparison.Ordinal))
+            Assert.That(ours.Call("HPEXPIRETIME", "copy", "FIELDS", "2", "f", "g").ToString(), Is.EqualTo(ours.Call("HPEXPIRETIME", "k", "FIELDS", "2", "f", "g").ToString()));
         Assert.That(Restore(ours, "again", Dump(ours, "copy")), Is.EqualTo("+OK"));
         Assert.That(Values.Digest(ours, "again"), Is.EqualTo(Values.Digest(ours, "k")));
     }

@@ -34,6 +34,9 @@ internal static class Payloads
         yield return ("hash", Close([4, .. Length(2), .. Text("f"), .. Text("v"), .. Text("g"), .. Text("7")]), [["HSET", "k", "f", "v", "g", "7"]]);
         yield return ("zipmap", Close([9, .. Blob(ZipMap("f", "v", "g", longText))]), [["HSET", "k", "f", "v", "g", longText]]);
         yield return ("hash ziplist", Close([13, .. Blob(ZipList(["f", "v", "g", "7"]))]), [["HSET", "k", "f", "v", "g", "7"]]);
+        yield return ("stream", Close([15, .. Stream(counts: false, active: false)], 9), [["XADD", "k", "5-1", "a", "1", "b", "x"], ["XADD", "k", "6-0", "c", "hello"], .. Pending]);
+        yield return ("stream 2", Close([19, .. Stream(counts: true, active: false)], 10), [["XADD", "k", "5-1", "a", "1", "b", "x"], ["XADD", "k", "5-2", "a", "2", "b", "y"], ["XADD", "k", "6-0", "c", "hello"], ["XDEL", "k", "5-2"], .. Pending]);
+        yield return ("stream empty", Close([19, 0, 0, 5, 3, 0, 0, 5, 3, 1, 0], 10), [["XADD", "k", "5-3", "a", "1"], ["XDEL", "k", "5-3"]]);
         yield return ("hash listpack", Close([16, .. Blob(ListPack(["f", "v", "g", "7"]))]), [["HSET", "k", "f", "v", "g", "7"]]);
     }
 
@@ -42,6 +45,7 @@ internal static class Payloads
     {
         long never = 4_000_000_000_000;
         yield return ("set listpack", Close([20, .. Blob(ListPack(["a", "7", "b"]))], 11), [["SADD", "k", "a", "7", "b"]]);
+        yield return ("stream 3", Close([21, .. Stream(counts: true, active: true)], 11), [["XADD", "k", "5-1", "a", "1", "b", "x"], ["XADD", "k", "5-2", "a", "2", "b", "y"], ["XADD", "k", "6-0", "c", "hello"], ["XDEL", "k", "5-2"], .. Pending]);
         yield return ("hash times", Close([24, .. Int64(never), .. Length(2), .. Length(1), .. Text("f"), .. Text("v"), .. Length(0), .. Text("g"), .. Text("w")], 12), [["HSET", "k", "f", "v", "g", "w"], ["HPEXPIREAT", "k", $"{never}", "FIELDS", "1", "f"]]);
         yield return ("hash times listpack", Close([25, .. Int64(never), .. Blob(ListPack(["f", "v", $"{never}", "g", "w", "0"]))], 12), [["HSET", "k", "f", "v", "g", "w"], ["HPEXPIREAT", "k", $"{never}", "FIELDS", "1", "f"]]);
     }
@@ -63,6 +67,26 @@ internal static class Payloads
             for (int bit = 0; bit < 8; bit++) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0x95AC9329AC4BC9B5 : crc >> 1;
         }
         return crc;
+    }
+
+    // What makes one entry pending, and a consumer that has none.
+    private static readonly string[][] Pending =
+    [
+        ["XGROUP", "CREATE", "k", "group", "0"], ["XREADGROUP", "GROUP", "group", "one", "COUNT", "1", "STREAMS", "k", ">"],
+        ["XCLAIM", "k", "group", "one", "0", "5-1", "TIME", "1000000000000", "RETRYCOUNT", "3", "JUSTID"], ["XGROUP", "CREATECONSUMER", "k", "group", "two"],
+    ];
+
+    // Entries 5-1 and 6-0, the latter with a name of its own; 5-2 between them is deleted.
+    private static byte[] Stream(bool counts, bool active)
+    {
+        byte[] node = ListPack(["2", "1", "2", "a", "b", "0", "2", "0", "0", "1", "x", "5", "3", "0", "1", "2", "y", "5", "0", "1", "-1", "1", "c", "hello", "6"]);
+        byte[] id = [.. new byte[7], 5, .. new byte[7], 1], time = Int64(1_000_000_000_000);
+        return
+        [
+            1, 16, .. id, .. Blob(node), 2, 6, 0, .. counts ? (byte[])[5, 1, 5, 2, 3] : [],
+            1, .. Text("group"), 5, 1, .. counts ? (byte[])[0x81, .. Int64(-1)] : [], 1, .. id, .. time, 3,
+            2, .. Text("one"), .. time, .. active ? time : [], 1, .. id, .. Text("two"), .. time, .. active ? Int64(-1) : [], 0,
+        ];
     }
 
     private static byte[] Length(int length) => length < 64 ? [(byte)length] : length < 16384 ? [(byte)(0x40 | (length >> 8)), (byte)length] : throw new ArgumentOutOfRangeException(nameof(length));

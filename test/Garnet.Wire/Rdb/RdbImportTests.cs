@@ -26,6 +26,7 @@ internal sealed class RdbImportTests
             foreach ((string key, string digest) in wanted) Assert.That(Values.Digest(ours, key), Is.EqualTo(digest), key);
             Assert.That(ours.Call("PEXPIRETIME", "string 5").Text, Is.EqualTo("4000000000000"));
             Assert.That(ours.Call("DBSIZE").Text, Is.EqualTo($"{wanted.Count}"), "what was due is left out");
+            Assert.That(ours.Call("FCALL", "twice", "0", "21").ToString(), Is.EqualTo(":42"));
             ours.Call("SELECT", "9");
             Assert.That(ours.Call("GET", "elsewhere").Text, Is.EqualTo("there"));
             ours.Call("SELECT", "0");
@@ -81,6 +82,7 @@ internal sealed class RdbImportTests
             wanted.Add($"{kind} {size}", Values.Digest(redis, $"{kind} {size}"));
         }
         redis.Call("PEXPIREAT", "string 5", "4000000000000");
+        redis.Call("FUNCTION", "LOAD", "#!lua name=sums\nredis.register_function('twice', function(keys, args) return args[1] * 2 end)");
         redis.Call("DEBUG", "SET-ACTIVE-EXPIRE", "0");
         redis.Call("SET", "due", "x", "PX", "1");
         redis.Call("SELECT", "9");

@@ -39,6 +39,10 @@ internal sealed unsafe class FunctionRecord : IDisposable
         return FunctionDump.Read(value.AsSpan(MarkBytes)) ?? [];
     }
 
+    /// <summary>The texts of the libraries under a key that is the record's, in whatever store.</summary>
+    internal static List<byte[]> Sources(StoreSession session, in KeyRef key) =>
+        ValueBytes.TryRead(session, key, out byte[] value) && value.Length >= MarkBytes ? FunctionDump.Read(value.AsSpan(MarkBytes)) ?? [] : [];
+
     /// <summary>Keeps the libraries; the new mark is returned.</summary>
     internal Outcome Write(Store store, StoreSession session, IEnumerable<byte[]> sources, out Guid mark)
     {

@@ -123,8 +123,16 @@ internal ref struct GeoQuery(GeoForm form)
             return 1;
         }
 
+        if (IsSearch && !_by && !_from && left >= 1 && call.Is(i, "BYPOLYGON"u8))
+            return TakePolygon(ref call, i + 1, left - 1, out failed);
         bool fromMember = IsSearch && !_from && left >= 1 && call.Is(i, "FROMMEMBER"u8), fromPoint = IsSearch && !_from && left >= 2 && call.Is(i, "FROMLONLAT"u8);
         _from |= fromMember | fromPoint;
+        if ((fromMember || fromPoint) && Shape.Polygon is not null)
+        {
+            failed = call.Fail(Fault.Syntax);
+            return 0;
+        }
+
         if (fromMember)
         {
             TryMember(ref call, i + 1, source, exists, out failed);
@@ -153,6 +161,31 @@ internal ref struct GeoQuery(GeoForm form)
         return byRadius ? 2 : 3;
     }
 
+    // A polygon has its own middle and needs no place to be around.
+    private int TakePolygon(ref Call call, int countAt, int left, out Reply failed)
+    {
+        failed = Reply.Sent;
+        if (!call.TryInt64(countAt, out long corners))
+            failed = call.Fail(Fault.NotAnInteger);
+        else if (corners < GeoPolygon.CornersMin)
+            failed = call.FailBytes("ERR GEOSEARCH BYPOLYGON must have at least 3 vertices"u8);
+        else if (corners > left / 2)
+            failed = call.Fail(Fault.Syntax);
+        if (failed != Reply.Sent)
+            return 0;
+        var points = new GeoPoint[corners];
+        for (int i = 0; i < points.Length; i++)
+        {
+            if (!GeoText.TryPoint(ref call, countAt + 1 + (i * 2), out points[i], out failed))
+                return 0;
+        }
+
+        _by = true;
+        Shape.Polygon = new GeoPolygon(points);
+        Shape.Metres = 1;
+        return 1 + (points.Length * 2);
+    }
+
     private void TryBox(ref Call call, int index, out Reply failed)
     {
         failed = Reply.Failed;
@@ -173,7 +206,7 @@ internal ref struct GeoQuery(GeoForm form)
         string name = System.Text.Encoding.Latin1.GetString(call.Shown(0));
         if (stores && (WithDistance || WithHash || WithPoint))
             failed = call.FailText($"ERR {(IsSearch ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS")} is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
-        else if (IsSearch && !_from)
+        else if (IsSearch && !_from && Shape.Polygon is null)
             failed = call.FailText($"ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for {name}");
         else if (IsSearch && !_by)
             failed = call.FailText($"ERR exactly one of BYRADIUS and BYBOX can be specified for {name}");

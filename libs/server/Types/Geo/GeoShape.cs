@@ -1,6 +1,6 @@
 namespace Garnet.Server.Types.Geo;
 
-/// <summary>What is searched: a circle or a rectangle around a place; sizes in a unit of so many metres.</summary>
+/// <summary>What is searched: a circle or a rectangle around a place, sizes in a unit of so many metres; or a polygon.</summary>
 internal struct GeoShape
 {
     private const double MercatorMax = 20037726.37;
@@ -13,11 +13,19 @@ internal struct GeoShape
     internal double Width;
     internal double Height;
     internal double Metres;
+    /// <summary>If set, all of the shape but the unit.</summary>
+    internal GeoPolygon? Polygon;
 
     /// <summary>True if the place lies inside; its distance in metres.</summary>
     internal readonly bool Has(GeoPoint point, out double distance)
     {
         distance = 0;
+        if (Polygon is not null)
+        {
+            distance = Polygon.Centre.DistanceTo(point);
+            return Polygon.Has(point);
+        }
+
         if (IsBox)
         {
             double across = point.DistanceTo(new GeoPoint(Centre.Longitude, point.Latitude)), along = point.DistanceTo(new GeoPoint(point.Longitude, Centre.Latitude));
@@ -32,6 +40,8 @@ internal struct GeoShape
     /// <summary>The cells that have everything inside, the middle one first, in the order in which Redis looks at them.</summary>
     internal readonly List<GeoHash> Cells()
     {
+        if (Polygon is not null)
+            return Polygon.Cover().Cells();
         double reach = IsBox ? Math.Sqrt((Width / 2 * (Width / 2)) + (Height / 2 * (Height / 2))) : Radius;
         GeoBox bounds = Centre.Around((IsBox ? Width / 2 : Radius) * Metres, (IsBox ? Height / 2 : Radius) * Metres);
         GeoHash middle = GeoHash.Of(Centre, StepsFor(reach * Metres, Centre.Latitude));

@@ -33,25 +33,7 @@ internal static class BlockingListCommands
     {
         if (!BlockingCalls.TryUntil(ref call, call.Count - 1, out long untilMs, out Reply failed))
             return failed;
-        return Take(ref call, 1, call.Count - 2, new ListPop { Left = left, Count = 1, Named = true }, untilMs);
-    }
-
-    internal static Reply Take(ref Call call, int firstKey, int keys, in ListPop pop, long untilMs)
-    {
-        if (!BlockingCalls.MustQueue(ref call, firstKey, keys))
-        {
-            if (LMPop.TryPop(ref call, firstKey, keys, pop, out Reply reply))
-                return reply;
-        }
-        else if (!BlockingCalls.AreOfKind(ref call, firstKey, keys, RecordKind.List))
-        {
-            return Reply.Failed;
-        }
-
-        if (call.MayPark)
-            return call.Reactor.Ready.Wait(ref call, new KeyWait<ListTake>(new ListTake(pop.Left, pop.Many, pop.Count)) { Client = call.Client }, firstKey, keys, untilMs);
-        call.Out.NullArray();
-        return Reply.Sent;
+        return BlockingCalls.Take(ref call, 1, call.Count - 2, new ListTake(left, many: false, count: 1), untilMs);
     }
 
     internal static unsafe Reply Shift(ref Call call, bool fromLeft, bool toLeft, long untilMs)
@@ -96,9 +78,9 @@ internal readonly struct BLMPop : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!LMPop.TryParse(ref call, 2, out int keys, out ListPop pop, out Reply failed))
+        if (!LMPop.TryParse(ref call, 2, out int keys, out ListTake take, out Reply failed))
             return failed;
-        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingListCommands.Take(ref call, 3, keys, pop, untilMs) : failed;
+        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingCalls.Take(ref call, 3, keys, take, untilMs) : failed;
     }
 }
 

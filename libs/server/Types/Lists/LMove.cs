@@ -117,23 +117,24 @@ internal readonly struct LMPop : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!TryParse(ref call, 1, out int keys, out ListPop pop, out Reply failed))
+        if (!TryParse(ref call, 1, out int keys, out ListTake take, out Reply failed))
             return failed;
-        if (TryPop(ref call, 2, keys, pop, out Reply reply))
+        if (take.TryRun(ref call, 2, keys, out Reply reply))
             return reply;
         call.Out.NullArray();
         return Reply.Sent;
     }
 
     /// <summary>Reads the number of keys, the side and the count; on false the error has been written.</summary>
-    internal static bool TryParse(ref Call call, int numberAt, out int keys, out ListPop pop, out Reply failed)
+    internal static bool TryParse(ref Call call, int numberAt, out int keys, out ListTake take, out Reply failed)
     {
-        pop = new ListPop { Count = 1, Many = true, Named = true };
+        bool left = false;
+        long most = 1;
         failed = Reply.Sent;
         keys = 0;
         if (!call.TryInt64(numberAt, out long number) || number < 1)
             failed = call.FailBytes("ERR numkeys should be greater than 0"u8);
-        else if (number >= call.Count - numberAt - 1 || !ListCommands.TrySide(ref call, numberAt + 1 + (int)number, out pop.Left))
+        else if (number >= call.Count - numberAt - 1 || !ListCommands.TrySide(ref call, numberAt + 1 + (int)number, out left))
             failed = call.Fail(Fault.Syntax);
         else
             keys = (int)number;
@@ -142,27 +143,11 @@ internal readonly struct LMPop : ICommand
         {
             if (next + 2 != call.Count || !call.Is(next, "COUNT"u8))
                 failed = call.Fail(Fault.Syntax);
-            else if (!call.TryInt64(next + 1, out pop.Count) || pop.Count < 1)
+            else if (!call.TryInt64(next + 1, out most) || most < 1)
                 failed = call.FailBytes("ERR count should be greater than 0"u8);
         }
 
+        take = new ListTake(left, many: true, most);
         return failed == Reply.Sent;
-    }
-
-    /// <summary>Pops from the first of the keys that is there, or replies an error; false if none is there.</summary>
-    internal static unsafe bool TryPop(ref Call call, int firstKey, int keys, in ListPop pop, out Reply reply)
-    {
-        for (int i = firstKey; i < firstKey + keys; i++)
-        {
-            KeyRef key = call.KeyAt(i);
-            ListPop one = pop with { To = call.Out, Name = call.Args[i] };
-            call.Store.Edit(in key, ref one);
-            reply = one.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
-            if (one.WrongKind || one.Found)
-                return true;
-        }
-
-        reply = Reply.Sent;
-        return false;
     }
 }

@@ -7,8 +7,8 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Lists;
 
-/// <summary>What BLPOP, BRPOP and BLMPOP take, once there is something.</summary>
-internal readonly struct ListTake(bool left, bool many, long count) : IPop
+/// <summary>What LMPOP and the blocking commands take from an end of a list, the key's name in front.</summary>
+internal readonly struct ListTake(bool left, bool many, long count) : ITake
 {
     public RecordKind Kind => RecordKind.List;
 
@@ -21,9 +21,27 @@ internal readonly struct ListTake(bool left, bool many, long count) : IPop
     public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         ref readonly KeyRef key = ref keys[0];
-        var pop = new ListPop { Left = left, Count = count, Many = many, Named = true, Name = new Arg { Bytes = key.Bytes, Length = key.Length }, To = to };
+        ListPop pop = Pop(new Arg { Bytes = key.Bytes, Length = key.Length }, to);
         store.Edit(in key, ref pop);
     }
+
+    public unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
+    {
+        for (int i = firstKey; i < firstKey + keys; i++)
+        {
+            KeyRef key = call.KeyAt(i);
+            ListPop pop = Pop(call.Args[i], call.Out);
+            call.Store.Edit(in key, ref pop);
+            reply = pop.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+            if (pop.WrongKind || pop.Found)
+                return true;
+        }
+
+        reply = Reply.Sent;
+        return false;
+    }
+
+    private ListPop Pop(Arg name, RespWriter to) => new() { Left = left, Count = count, Many = many, Named = true, Name = name, To = to };
 }
 
 /// <summary>What BLMOVE and BRPOPLPUSH move, once there is something.</summary>

@@ -1,6 +1,5 @@
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
-using Tsavorite;
 
 namespace Garnet.Server.Types.SortedSets;
 
@@ -24,25 +23,7 @@ internal static class BlockingSortedSetCommands
     {
         if (!BlockingCalls.TryUntil(ref call, call.Count - 1, out long untilMs, out Reply failed))
             return failed;
-        return Take(ref call, 1, call.Count - 2, new SortedTake(greatest, many: false, count: 1), untilMs);
-    }
-
-    internal static Reply Take(ref Call call, int firstKey, int keys, SortedTake take, long untilMs)
-    {
-        if (!BlockingCalls.MustQueue(ref call, firstKey, keys))
-        {
-            if (take.TryRun(ref call, firstKey, keys, out Reply reply))
-                return reply;
-        }
-        else if (!BlockingCalls.AreOfKind(ref call, firstKey, keys, RecordKind.SortedSet))
-        {
-            return Reply.Failed;
-        }
-
-        if (call.MayPark)
-            return call.Reactor.Ready.Wait(ref call, new KeyWait<SortedTake>(take) { Client = call.Client }, firstKey, keys, untilMs);
-        call.Out.NullArray();
-        return Reply.Sent;
+        return BlockingCalls.Take(ref call, 1, call.Count - 2, new SortedTake(greatest, many: false, count: 1), untilMs);
     }
 }
 
@@ -68,6 +49,6 @@ internal readonly struct BZMPop : ICommand
     {
         if (!ZMPop.TryParse(ref call, 2, out int keys, out SortedTake take, out Reply failed))
             return failed;
-        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingSortedSetCommands.Take(ref call, 3, keys, take, untilMs) : failed;
+        return BlockingCalls.TryUntil(ref call, 1, out long untilMs, out failed) ? BlockingCalls.Take(ref call, 3, keys, take, untilMs) : failed;
     }
 }

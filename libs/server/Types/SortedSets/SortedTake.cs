@@ -7,7 +7,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.SortedSets;
 
 /// <summary>What ZMPOP and the blocking commands take from an end of a sorted set, the key's name in front.</summary>
-internal readonly struct SortedTake(bool greatest, bool many, long count) : IPop
+internal readonly struct SortedTake(bool greatest, bool many, long count) : ITake
 {
     public RecordKind Kind => RecordKind.SortedSet;
 
@@ -24,8 +24,7 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : IPop
         store.Edit(in key, ref cut);
     }
 
-    /// <summary>Takes from the first of the keys that is there, or replies an error; false if none is there.</summary>
-    internal unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
+    public unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
     {
         for (int i = firstKey; i < firstKey + keys; i++)
         {

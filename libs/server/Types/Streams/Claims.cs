@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -22,6 +23,20 @@ internal enum ClaimResult
 /// <summary>What XCLAIM and XAUTOCLAIM share.</summary>
 internal static unsafe class Claims
 {
+    /// <summary>Finds the group and the consumer, which is made if it is not there (its slot is -1 if there is no memory); false without a group.</summary>
+    internal static bool TryBegin(ref RecordEdit edit, in Operands names, long nowMs, out ClaimTarget target, out bool isNewConsumer)
+    {
+        target = default;
+        isNewConsumer = false;
+        if (!StreamGroups.TryGroup(ref edit, names, out int group))
+            return false;
+        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(names), nowMs, out isNewConsumer);
+        target = new ClaimTarget(group, consumer);
+        if (consumer >= 0)
+            StreamGroups.Open(ref edit, group, consumer)->SeenMs = nowMs;
+        return true;
+    }
+
     internal static ClaimResult Try(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms)
     {
         PendingState* pending = StreamGroups.Pending(ref edit, target.Group, id);

@@ -49,28 +49,20 @@ internal unsafe struct GroupClaim : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
-        if (!edit.Exists || edit.Kind != RecordKind.Stream)
-            return false;
-        Operands.Reader names = Names.Read();
-        names.Next();
-        int group = StreamGroups.Find(ref edit, names.Span);
-        Found = group >= 0;
-        if (!Found)
-            return false;
-        names.Next();
-        int consumer = StreamGroups.FindOrAdd(ref edit, group, names.Span, Terms.NowMs, out IsNewConsumer);
-        if (consumer < 0)
+        Found = Claims.TryBegin(ref edit, Names, Terms.NowMs, out ClaimTarget target, out IsNewConsumer);
+        if (target.Consumer < 0)
         {
             To?.Error(FaultText.Of(Fault.OutOfMemory));
             return false;
         }
 
-        StreamGroups.Open(ref edit, group, consumer)->SeenMs = Terms.NowMs;
-        bool changed = IsNewConsumer | Raise(ref edit, group);
+        if (!Found)
+            return false;
+        bool changed = IsNewConsumer | Raise(ref edit, target.Group);
         var claimed = default(ByteQueue);
         for (; _done < Ids.Count; _done++)
         {
-            ClaimResult result = Claims.Try(ref edit, new ClaimTarget(group, consumer), Ids[_done], Terms);
+            ClaimResult result = Claims.Try(ref edit, target, Ids[_done], Terms);
             if (result == ClaimResult.NoMemory)
                 break;
             changed |= result != ClaimResult.Left;
@@ -138,25 +130,17 @@ internal unsafe struct GroupAutoClaim : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
-        if (!edit.Exists || edit.Kind != RecordKind.Stream)
-            return false;
-        Operands.Reader names = Names.Read();
-        names.Next();
-        int group = StreamGroups.Find(ref edit, names.Span);
-        Found = group >= 0;
-        if (!Found)
-            return false;
-        names.Next();
-        int consumer = StreamGroups.FindOrAdd(ref edit, group, names.Span, Terms.NowMs, out IsNewConsumer);
-        if (consumer < 0)
+        Found = Claims.TryBegin(ref edit, Names, Terms.NowMs, out ClaimTarget target, out IsNewConsumer);
+        if (target.Consumer < 0)
         {
             To?.Error(FaultText.Of(Fault.OutOfMemory));
             return false;
         }
 
-        StreamGroups.Open(ref edit, group, consumer)->SeenMs = Terms.NowMs;
+        if (!Found)
+            return false;
         ByteQueue claimed = default, gone = default;
-        StreamId next = ClaimAll(ref edit, new ClaimTarget(group, consumer), ref claimed, ref gone);
+        StreamId next = ClaimAll(ref edit, target, ref claimed, ref gone);
         bool changed = IsNewConsumer || claimed.Count + gone.Count > 0;
         if (To != null)
         {

@@ -30,6 +30,7 @@ internal static unsafe class GroupCommands
         table.AddEdit<GroupRead>();
         table.AddEdit<GroupClaim>();
         table.AddEdit<GroupAutoClaim>();
+        table.AddEdit<PutPending>();
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>

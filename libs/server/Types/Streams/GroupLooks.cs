@@ -19,10 +19,7 @@ internal unsafe struct GroupLook : IExamine
         WrongKind = record.Kind != RecordKind.Stream;
         if (WrongKind)
             return;
-        Operands.Reader name = Name.Read();
-        name.Next();
-        int group = StreamGroups.Find(ref record, name.Span);
-        Found = group >= 0;
+        Found = StreamGroups.TryGroup(ref record, Name, out int group);
         if (!Found)
             return;
         StreamId last = StreamGroups.State(ref record, group).Last;
@@ -46,10 +43,7 @@ internal unsafe struct PendingSummaryLook : IExamine
         WrongKind = record.Kind != RecordKind.Stream;
         if (WrongKind)
             return;
-        Operands.Reader name = Name.Read();
-        name.Next();
-        int group = StreamGroups.Find(ref record, name.Span);
-        NoGroup = group < 0;
+        NoGroup = !StreamGroups.TryGroup(ref record, Name, out int group);
         if (!NoGroup)
             Write(ref record, group, To);
     }
@@ -110,13 +104,11 @@ internal unsafe struct PendingRangeLook : IExamine
         WrongKind = record.Kind != RecordKind.Stream;
         if (WrongKind)
             return;
-        Operands.Reader names = Names.Read();
-        names.Next();
-        int group = StreamGroups.Find(ref record, names.Span), consumer = -1;
-        NoGroup = group < 0;
+        NoGroup = !StreamGroups.TryGroup(ref record, Names, out int group);
+        int consumer = -1;
         if (NoGroup)
             return;
-        if (names.Next() && (consumer = StreamGroups.Consumers(ref record, group).Find(names.Span)) < 0)
+        if (Names.Count > 1 && (consumer = StreamGroups.Consumers(ref record, group).Find(StreamGroups.ConsumerOf(Names))) < 0)
         {
             To.Array(0);
             return;

@@ -40,14 +40,10 @@ internal unsafe struct GroupRead : IEdit
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.Stream;
-        Operands.Reader names = Names.Read();
-        names.Next();
-        int group = edit.Exists && !WrongKind ? StreamGroups.Find(ref edit, names.Span) : -1;
-        NoGroup = group < 0;
+        NoGroup = !StreamGroups.TryGroup(ref edit, Names, out int group);
         if (NoGroup)
             return false;
-        names.Next();
-        int consumer = StreamGroups.FindOrAdd(ref edit, group, names.Span, NowMs, out IsNewConsumer);
+        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(Names), NowMs, out IsNewConsumer);
         if (consumer < 0)
             return false;
         StreamGroups.Open(ref edit, group, consumer)->SeenMs = NowMs;

@@ -30,6 +30,7 @@ internal static unsafe class StreamCommands
         table.AddEdit<StreamDelete>();
         table.AddEdit<StreamSetId>();
         table.AddEdit<StreamPiece>();
+        table.AddEdit<StreamFill>();
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>

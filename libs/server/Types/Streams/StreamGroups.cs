@@ -1,4 +1,5 @@
 using Garnet.Common.Faults;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -24,6 +25,24 @@ internal static unsafe class StreamGroups
 
     /// <summary>The slot of a group, -1 if it is not there.</summary>
     internal static int Find(ref RecordEdit edit, ReadOnlySpan<byte> name) => Groups(ref edit).Find(name);
+
+    /// <summary>The slot of the group that the first of the names is; false if record or group are not there.</summary>
+    internal static bool TryGroup(ref RecordEdit edit, in Operands names, out int group)
+    {
+        Operands.Reader reader = names.Read();
+        reader.Next();
+        group = edit.Exists && edit.Kind == RecordKind.Stream ? Find(ref edit, reader.Span) : -1;
+        return group >= 0;
+    }
+
+    /// <summary>The second of the names: a consumer's.</summary>
+    internal static ReadOnlySpan<byte> ConsumerOf(Operands names)
+    {
+        Operands.Reader reader = names.Read();
+        reader.Next();
+        reader.Next();
+        return reader.Span;
+    }
 
     internal static GroupState State(ref RecordEdit edit, int group) => *(GroupState*)Groups(ref edit).State(group);
 

@@ -21,6 +21,9 @@ internal static unsafe class StreamText
     /// <summary>What is written may touch so many bytes behind its end.</summary>
     internal const int Slack = 8;
 
+    /// <summary>Room that reading a text may take.</summary>
+    internal const int RoomBytes = PackedMax + Slack;
+
     private const byte Digits = 0x40, SixFirst = 0x60, SixSecond = 0x80, Small = 0xA0, Positive = 0xC0, Negative = 0xC8, Raw = 0xD1, Long = 0xD2, Hex = 0xE0;
     private const int RawMax = 0x40, ShortMax = 0x20, SmallMax = 0x20, PackedMax = 255, SixMin = 4;
     private const string DigitLetters = "0123456789.-:+ T", HexLetters = "0123456789abcdef";
@@ -97,14 +100,14 @@ internal static unsafe class StreamText
     /// <summary>Replies a text whose first byte stands elsewhere; returns the byte behind it.</summary>
     internal static byte* Reply(byte head, byte* at, RespWriter to)
     {
-        byte* decoded = stackalloc byte[PackedMax + Slack];
+        byte* decoded = stackalloc byte[RoomBytes];
         byte* end = Read(head, at, decoded, out ReadOnlySpan<byte> text);
         to.Bulk(text);
         return end;
     }
 
-    // What is packed is written to the room.
-    private static byte* Read(byte head, byte* at, byte* room, out ReadOnlySpan<byte> text)
+    /// <summary>Reads a text whose first byte stands elsewhere; what is packed is written to the room. Returns the byte behind it.</summary>
+    internal static byte* Read(byte head, byte* at, byte* room, out ReadOnlySpan<byte> text)
     {
         int group = head >> 5, length = (head & 31) + 1;
         if (head < RawMax)

@@ -199,10 +199,7 @@ internal unsafe struct ConsumersInfoLook : IExamine, IKindLook
         IsWrongKind = record.Kind != RecordKind.Stream;
         if (IsWrongKind)
             return;
-        Operands.Reader name = Name.Read();
-        name.Next();
-        int group = StreamGroups.Find(ref record, name.Span);
-        NoGroup = group < 0;
+        NoGroup = !StreamGroups.TryGroup(ref record, Name, out int group);
         if (NoGroup)
             return;
         NameTable consumers = StreamGroups.Consumers(ref record, group);

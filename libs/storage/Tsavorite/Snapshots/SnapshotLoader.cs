@@ -74,6 +74,11 @@ public sealed unsafe class SnapshotLoader : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _session.Dispose();
 
+    /// <summary>The record's key in a store.</summary>
+    internal static KeyRef KeyOf(Store store, in LoadRecord record, uint ns) => record.Kind == RecordKind.Chunk && record.KeyBytes > ChunkKey.HeadBytes
+        ? ChunkKey.Of(store.Core, record.Key, record.KeyBytes, ns)
+        : store.Key(record.Key, record.KeyBytes, ns);
+
     // The buckets of some records are brought towards the cache before the first is looked at.
     private int Prepare(ref byte* next, byte* end)
     {
@@ -85,9 +90,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
                 _database = record.Database;
                 _namespace = _store.Namespaces.Id(_database);
             }
-            _keys[count] = record.Kind == RecordKind.Chunk && record.KeyBytes > ChunkKey.HeadBytes
-                ? ChunkKey.Of(_store.Core, record.Key, record.KeyBytes, _namespace)
-                : _store.Key(record.Key, record.KeyBytes, _namespace);
+            _keys[count] = KeyOf(_store, record, _namespace);
             _records[count] = record;
             _store.PrefetchBucket(_keys[count]);
             next += record.Bytes;

@@ -20,4 +20,10 @@ public sealed record SnapshotOptions
 
     /// <summary>Lock holds of one <see cref="StoreSnapshot.Step"/> at most.</summary>
     public int HoldsPerStep { get; init; } = 64;
+
+    /// <summary>
+    /// Partitions among which the walker takes turns. With several, a writer that meets it finds the lock free right after one hold;
+    /// with one, a sink that needs whole partitions (<see cref="IPartitionSink"/>) gathers the least.
+    /// </summary>
+    public int PartitionsAtOnce { get; init; } = 8;
 }

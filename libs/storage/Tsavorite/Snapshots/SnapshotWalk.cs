@@ -14,20 +14,22 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     /// <summary>Bytes of a block, unless a single record is larger.</summary>
     public const int BlockBytes = 64 << 10;
     // U5: microseconds of work, together with the number of buckets.
-    private const int BytesPerHold = 16 << 10, Turns = 8;
+    private const int BytesPerHold = 16 << 10;
     private readonly StoreCore _core;
     private readonly StoreSnapshot _snapshot;
-    private readonly int _bucketsPerHold;
+    private readonly int _bucketsPerHold, _turns;
     private byte* _block = (byte*)NativeMemory.Alloc(BlockBytes);
     private int _used, _records;
-    private readonly BucketCursor[] _cursors = new BucketCursor[Turns];
+    private readonly BucketCursor[] _cursors;
     private int _first, _turn, _done;
 
-    public SnapshotWalk(StoreCore core, StoreSnapshot snapshot, int bucketsPerHold)
+    public SnapshotWalk(StoreCore core, StoreSnapshot snapshot, SnapshotOptions options)
     {
         _core = core;
         _snapshot = snapshot;
-        _bucketsPerHold = bucketsPerHold;
+        _bucketsPerHold = options.BucketsPerHold;
+        _turns = options.PartitionsAtOnce;
+        _cursors = new BucketCursor[_turns];
     }
 
     /// <summary>Partitions walked to the end.</summary>
@@ -102,7 +104,7 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     // The next partition of those that take turns which has buckets left; new ones when all are done. There is one: not at the end.
     private Partition* NextTurn()
     {
-        int turns = Math.Min(Turns, _core.Shape->PartitionCount);
+        int turns = Math.Min(_turns, _core.Shape->PartitionCount);
         if (_done == _first + turns)
         {
             _first += turns;

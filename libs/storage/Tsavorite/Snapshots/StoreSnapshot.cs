@@ -24,6 +24,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private int[] _databases;
     private HashSet<ulong>? _orphaned;
     private long _records, _bytes, _saved, _cutUs;
+    private readonly bool _isOrdered;
+    private int _told;
     private volatile SnapshotState _state;
     private bool _disposed;
 
@@ -31,8 +33,9 @@ public sealed unsafe class StoreSnapshot : IDisposable
     {
         _core = core;
         _buffers = new SaveBuffers(options, core.Shape->PartitionCount);
-        _walk = new SnapshotWalk(core, this, options.BucketsPerHold);
+        _walk = new SnapshotWalk(core, this, options);
         _holdsPerStep = options.HoldsPerStep;
+        _isOrdered = options.PartitionsAtOnce == 1;
         _databases = new int[core.Databases.Length * 2];
     }
 
@@ -44,6 +47,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
 
     /// <summary>Partitions of the store.</summary>
     public int Partitions => _core.Shape->PartitionCount;
+
+    internal long MemoryLimitBytes => _core.Arena.Limit;
 
     /// <summary>How the snapshot stands.</summary>
     public SnapshotState State => _state;
@@ -81,11 +86,30 @@ public sealed unsafe class StoreSnapshot : IDisposable
             break;
         }
         if (_state != SnapshotState.Running) return false;
+        if (sink is IPartitionSink partitions) Tell(partitions);
         if (!_walk.AtEnd) return true;
         _walk.Flush(sink);
         HandOutSaved(sink, int.MaxValue);
         End(SnapshotState.Whole);
         return false;
+    }
+
+    // The walker goes through one partition after the other, and its saved records are among the full blocks (S5).
+    private void Tell(IPartitionSink sink)
+    {
+        int done = _walk.Done;
+        if (done == _told) return;
+        if (!_isOrdered) throw new ArgumentException("A sink that is told of partitions needs PartitionsAtOnce 1.", nameof(sink));
+        _walk.Flush(sink);
+        HandOutSaved(sink, int.MaxValue);
+        while (_told < done) sink.PartitionDone(_told++);
+    }
+
+    /// <summary>The partition that a key of the cut lies in.</summary>
+    internal int PartitionOf(byte* key, int length, int database)
+    {
+        ulong hash = KeyHash.Mix(_core.HashOf(key, length), (uint)Array.IndexOf(_databases, database));
+        return Shape.PartitionOf(_core.Shape, hash)->Number;
     }
 
     /// <summary>Ends the snapshot; before it is whole, this abandons it: writers save no more and what they saved is dropped.</summary>

@@ -1,0 +1,74 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>An entry that is pending, whether it is still there or not.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal readonly record struct PendingPiece(StreamId Id, long DeliveredMs, long Deliveries)
+{
+    internal const int Bytes = 32;
+}
+
+/// <summary>Tells a group of a consumer and what is pending for it, as another server knew it (RESTORE).</summary>
+internal unsafe struct PutPending : IEdit
+{
+    private const int FixedBytes = (2 * sizeof(long)) + sizeof(int);
+
+    /// <summary>The group's name and the consumer's.</summary>
+    internal Operands Names;
+    internal long SeenMs;
+    internal long ActiveMs;
+    internal PendingPiece* Pieces;
+    internal int Count;
+
+    public static byte OpId => 40;
+
+    public readonly int EncodedBytesMax => FixedBytes + (Count * PendingPiece.Bytes) + Names.EncodedBytes();
+
+    public bool Run(ref RecordEdit edit)
+    {
+        if (!StreamGroups.TryGroup(ref edit, Names, out int group))
+            return false;
+        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(Names), SeenMs, out _);
+        if (consumer < 0)
+            return false;
+        ConsumerState* state = StreamGroups.Open(ref edit, group, consumer);
+        (state->SeenMs, state->ActiveMs) = (SeenMs, ActiveMs);
+        int done = 0;
+        while (done < Count && TryPut(ref edit, group, consumer, Unsafe.ReadUnaligned<PendingPiece>(Pieces + done)))
+            done++;
+        Count = done;
+        return true;
+    }
+
+    public readonly int Encode(Span<byte> to)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(to, SeenMs);
+        BinaryPrimitives.WriteInt64LittleEndian(to[sizeof(long)..], ActiveMs);
+        BinaryPrimitives.WriteInt32LittleEndian(to[(2 * sizeof(long))..], Count);
+        new ReadOnlySpan<byte>(Pieces, Count * PendingPiece.Bytes).CopyTo(to[FixedBytes..]);
+        int bytes = FixedBytes + (Count * PendingPiece.Bytes);
+        return bytes + Names.Encode(to[bytes..]);
+    }
+
+    public bool TryDecode(ReadOnlySpan<byte> from)
+    {
+        if (from.Length < FixedBytes)
+            return false;
+        SeenMs = BinaryPrimitives.ReadInt64LittleEndian(from);
+        ActiveMs = BinaryPrimitives.ReadInt64LittleEndian(from[sizeof(long)..]);
+        Count = BinaryPrimitives.ReadInt32LittleEndian(from[(2 * sizeof(long))..]);
+        from = from[FixedBytes..];
+        if (Count < 0 || Count > from.Length / PendingPiece.Bytes)
+            return false;
+        Pieces = (PendingPiece*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(from));
+        return Operands.TryDecode(from[(Count * PendingPiece.Bytes)..], out Names) && Names.Count == 2;
+    }
+
+    private static bool TryPut(ref RecordEdit edit, int group, int consumer, in PendingPiece piece) =>
+        StreamGroups.TryDeliver(ref edit, group, consumer, piece.Id, new PendingState { DeliveredMs = piece.DeliveredMs, Deliveries = piece.Deliveries });
+}

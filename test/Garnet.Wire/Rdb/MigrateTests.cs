@@ -1,0 +1,131 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Rdb;
+
+/// <summary>MIGRATE moves keys between servers of ours and of Redis; nobody waits for it, and nobody's change is lost by it.</summary>
+[TestFixture]
+internal sealed class MigrateTests
+{
+    [Test]
+    public void A_value_of_each_kind_goes_to_another_server_and_back([ValueSource(typeof(Values), nameof(Values.Kinds))] string kind, [Values(5, 20_000)] int size, [Values("Ours Ours", "Ours Redis", "Redis Ours")] string way)
+    {
+        ServerSide from = Enum.Parse<ServerSide>(way.Split(' ')[0]), to = Enum.Parse<ServerSide>(way.Split(' ')[1]);
+        using ServerProcess source = Start(from), target = Start(to);
+        using RespConnection at = new(source.Address), other = new(target.Address);
+        Values.Fill(at, "k", kind, size);
+        string wanted = Values.Digest(at, "k");
+        at.Call("PEXPIREAT", "k", "4000000000000");
+        Assert.That(at.Call(To(target, "k")).ToString(), Is.EqualTo("+OK"));
+        Assert.That(at.Call("EXISTS", "k").ToString(), Is.EqualTo(":0"));
+        Assert.That(Values.Digest(other, "k"), Is.EqualTo(wanted));
+        Assert.That(double.Parse(other.Call("PEXPIRETIME", "k").Text, CultureInfo.InvariantCulture), Is.EqualTo(4e12).Within(5000));
+    }
+
+    [Test]
+    public void Many_keys_options_and_refusals_are_those_of_Redis([Values] ServerSide to)
+    {
+        using ServerProcess redis = Start(ServerSide.Redis), ours = Start(ServerSide.Ours), target = Start(to, "--requirepass secret");
+        using RespConnection other = new(target.Address);
+        other.Call("AUTH", "secret");
+        string[][] commands =
+        [
+            ["MSET", "a", "1", "b", "2", "c", "3", "d", "4"], To(target, "a"), To(target, "a", "AUTH", "wrong"), To(target, "none"), To(target, "a", "AUTH", "secret"), ["EXISTS", "a"],
+            ["SET", "a", "5"], To(target, "a", "AUTH", "secret"), To(target, "a", "COPY", "REPLACE", "AUTH2", "default", "secret"), ["GET", "a"],
+            To(target, "", "AUTH", "secret", "KEYS", "a", "b", "none", "c"), ["EXISTS", "a", "b", "c"], To(target, "", "REPLACE", "AUTH", "secret", "KEYS", "a", "none"), ["EXISTS", "a", "b", "c"],
+            To(target, "", "KEYS", "x", "y"), To(target, "d", "KEYS", "a"), To(target, "d", "NONSENSE"), To(target, "d", "AUTH"), ["MIGRATE", "127.0.0.1", $"{target.Address.Port}", "d", "x", "5000"], ["MIGRATE", "127.0.0.1", $"{target.Address.Port}", "d", "0", "x"],
+            ["MIGRATE", "127.0.0.1", $"{target.Address.Port}", "d", "99", "5000", "AUTH", "secret"], ["MIGRATE", "127.0.0.1", "1", "d", "0", "500"], ["MIGRATE", "127.0.0.1", $"{target.Address.Port}", "d"],
+            ["EXISTS", "d"], ["COMMAND", "GETKEYS", .. To(target, "", "COPY", "KEYS", "x", "y")], ["COMMAND", "GETKEYS", .. To(target, "x")],
+        ];
+        List<string>[] replies = [[], []];
+        foreach ((ServerProcess source, List<string> to) side in ((ServerProcess, List<string>)[])[(redis, replies[0]), (ours, replies[1])])
+        {
+            other.Call("FLUSHALL");
+            using RespConnection at = new(side.source.Address);
+            foreach (string[] command in commands)
+            {
+                at.Send(RespConnection.Encode(command));
+                side.to.Add($"{string.Join(' ', command)}: {at.Read()} {other.Call("MGET", "a", "b", "c", "d")}");
+            }
+        }
+        for (int i = 0; i < commands.Length; i++) Assert.That(replies[1][i], Is.EqualTo(replies[0][i]));
+    }
+
+    [Test]
+    public void A_target_that_does_not_answer_stops_nobody_else()
+    {
+        using TcpListener silent = new(IPAddress.Loopback, 0);
+        silent.Start();
+        using ServerProcess server = Start(ServerSide.Ours);
+        using RespConnection one = new(server.Address), two = new(server.Address);
+        one.Call("SET", "k", "v");
+        one.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)silent.LocalEndpoint).Port}", "k", "0", "1500"));
+        using Socket accepted = silent.AcceptSocket();
+        Assert.That(two.Call("APPEND", "k", "w").ToString(), Is.EqualTo(":2"), "meanwhile");
+        Assert.That(one.HasMore, Is.False);
+        Assert.That(one.Read().ToString(), Is.EqualTo("-IOERR error or timeout reading to target instance"));
+        Assert.That(one.Call("GET", "k").ToString(), Is.EqualTo("\"vw\""));
+    }
+
+    [Test]
+    public void What_others_change_meanwhile_arrives_too([Values("APPEND", "DEL")] string change)
+    {
+        using TcpListener listener = new(IPAddress.Loopback, 0);
+        listener.Start();
+        using ServerProcess server = Start(ServerSide.Ours);
+        using RespConnection one = new(server.Address), two = new(server.Address);
+        one.Call("SET", "k", "v");
+        one.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)listener.LocalEndpoint).Port}", "k", "0", "5000"));
+        string first = Serve(listener, () => two.Call(change == "DEL" ? ["DEL", "k"] : ["APPEND", "k", "w"]));
+        string second = Serve(listener, static () => { });
+        Assert.That(one.Read().ToString(), Is.EqualTo("+OK"));
+        Assert.That(first, Does.Contain("RESTORE").And.Not.Contain("REPLACE"));
+        Assert.That(second, change == "DEL" ? Does.Contain("DEL") : Does.Contain("vw").And.Contain("REPLACE"));
+        Assert.That(one.Call("EXISTS", "k").ToString(), Is.EqualTo(":0"));
+    }
+
+    [Test]
+    public void A_key_that_goes_on_changing_stays_and_the_reply_says_so()
+    {
+        using TcpListener listener = new(IPAddress.Loopback, 0);
+        listener.Start();
+        using ServerProcess server = Start(ServerSide.Ours);
+        using RespConnection one = new(server.Address), two = new(server.Address);
+        one.Call("SET", "k", "0");
+        one.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)listener.LocalEndpoint).Port}", "k", "0", "5000"));
+        for (int i = 0; i < 5; i++) Serve(listener, () => two.Call("INCR", "k"));
+        Assert.That(one.Read().ToString(), Does.StartWith("-TRYAGAIN a key kept changing"));
+        Assert.That(one.Call("GET", "k").ToString(), Is.EqualTo("\"5\""));
+    }
+
+    // Takes SELECT and one more request, lets something happen, and says OK to both; what was received.
+    private static string Serve(TcpListener listener, Action meanwhile)
+    {
+        using Socket client = listener.AcceptSocket();
+        byte[] bytes = new byte[1 << 16];
+        string text = "";
+        while (!IsWhole(text)) text += Encoding.Latin1.GetString(bytes, 0, client.Receive(bytes));
+        meanwhile();
+        client.Send("+OK\r\n+OK\r\n"u8);
+        return text;
+    }
+
+    private static bool IsWhole(string text)
+    {
+        int at = text.LastIndexOf('*');
+        string[] lines = at < 0 ? [] : text[at..].Split("\r\n");
+        if (!text.Contains("RESTORE", StringComparison.Ordinal) && !text.Contains("DEL", StringComparison.Ordinal)) return false;
+        return lines.Length >= 2 && text.EndsWith("\r\n", StringComparison.Ordinal) && lines.Length - 2 >= 2 * int.Parse(lines[0][1..], CultureInfo.InvariantCulture);
+    }
+
+    private static string[] To(ServerProcess target, string key, params string[] options) => ["MIGRATE", "127.0.0.1", $"{target.Address.Port}", key, "0", "5000", .. options];
+
+    private static ServerProcess Start(ServerSide side, string flags = "")
+    {
+        _ = Servers.Of(side); // skips with the reason when it is not there
+        return (side == ServerSide.Ours ? ServerProcess.TryStartOurs(flags.Length > 0 ? flags : "--databases 16") : ServerProcess.TryStartRedis(flags)) ?? throw new IgnoreException("not installed");
+    }
+}
