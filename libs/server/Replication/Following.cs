@@ -230,9 +230,10 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     // Between two batches those who wait for one have a moment: else a key of every batch could be read never.
     private void LetReadersIn()
     {
-        long until = clock.MonotonicUs + GateUs;
+        long from = clock.MonotonicUs, until = from + GateUs;
         for (int spins = 0; spins < GateUs * 4 && owner.WaitingReads > 0 && clock.MonotonicUs < until; spins++)
             Thread.SpinWait(20);
+        owner.CountGate(clock.MonotonicUs - from);
     }
 
     private void AckLoop()

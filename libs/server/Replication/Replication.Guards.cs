@@ -97,6 +97,7 @@ internal sealed partial class Replication
                 return reply;
             }
 
+            Interlocked.Increment(ref _readRetries);
             call.Out.Position = client.SegmentStart + before;
         }
 
@@ -140,6 +141,7 @@ internal sealed partial class Replication
             return TryAgain(ref call);
         }
 
+        Interlocked.Increment(ref _readWaits);
         CountWaitingRead(1);
         call.Reactor.Park(client, new ReadWait(this, point, client.ReadUntilMs));
         return Reply.Postponed;

@@ -37,7 +37,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private volatile bool _isReplica, _changes;
     private volatile Following? _following;
     private volatile Follower? _follower;
-    private long _moves, _comparisons;
+    private long _moves, _comparisons, _readWaits, _readRetries, _gateUs;
     private int _waitingReads;
     private uint _term = 1;
 
@@ -46,6 +46,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         _server = server;
         Backlog = backlog;
         Node = new NodeLog(server, backlog);
+        Applied = new AppliedState(Settings.SketchBits);
         Links = new ReplicaLinks(server);
         Barriers = new Barriers(this);
         RunId = NewId();
@@ -70,7 +71,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     internal Barriers Barriers { get; }
 
     /// <summary>What readers of a replica may see.</summary>
-    internal AppliedState Applied { get; } = new();
+    internal AppliedState Applied { get; }
 
     /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
     internal string RunId { get; }
@@ -101,6 +102,11 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>Reads that wait for a batch to be applied.</summary>
     internal int WaitingReads => Volatile.Read(ref _waitingReads);
+
+    /// <summary>Reads that have waited for a batch, runs of reads that were taken back because one came in between, and the time for which batches stood back for readers.</summary>
+    internal long ReadWaits => Interlocked.Read(ref _readWaits);
+    internal long ReadRetries => Interlocked.Read(ref _readRetries);
+    internal long GateUs => Interlocked.Read(ref _gateUs);
 
     internal int TimeoutMs => Settings.TimeoutSeconds * 1000;
     internal long ReceiveBytesMax => Settings.ReceiveBytesMax;
@@ -180,6 +186,9 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>A read begins or ends to wait.</summary>
     internal void CountWaitingRead(int by) => Interlocked.Add(ref _waitingReads, by);
+
+    /// <summary>Batches have stood back for readers.</summary>
+    internal void CountGate(long us) => Interlocked.Add(ref _gateUs, us);
 
     /// <summary>Takes over settings that are kept elsewhere.</summary>
     internal void TakeSettings()

@@ -62,6 +62,9 @@ public sealed class ReplicationSettings
     [Setting("replica-apply-threads", "Threads that apply a primary's batches; 0 takes half of the cores.", Unit = SettingUnit.Count, Min = 0, Max = 256)]
     public int ApplyThreads { get; set; }
 
+    [Setting("replica-sketch-bits", "How many places a replica has to announce in which keys are being changed, as a power of two; 8 bytes each. With fewer, more reads wait because of another key.", Unit = SettingUnit.Count, Min = 8, Max = 24)]
+    public int SketchBits { get; set; } = 16;
+
     [Setting("replica-receive-memory", "Memory for batches received and not yet applied; when it is used up, the primary has to wait.", Unit = SettingUnit.Bytes, Min = 1 << 20, Max = 1L << 36, Live = true)]
     public long ReceiveBytesMax { get; set; } = 64L << 20;
 }

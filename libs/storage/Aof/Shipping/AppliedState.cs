@@ -8,9 +8,12 @@ namespace Garnet.Aof.Shipping;
 /// again: true both times means that what it read is the state behind exactly that batch. A reader of everything holds the state
 /// (<see cref="TryHold"/>): batches wait meanwhile.
 /// </summary>
-public sealed class AppliedState : IDisposable
+public sealed class AppliedState(int sketchBits = AppliedState.SketchBits) : IDisposable
 {
-    private readonly Sketch _sketch = new();
+    /// <summary>As many places as keep false waits rare; measured in benchmark/RESULTS.md, set replica.</summary>
+    public const int SketchBits = 16;
+
+    private readonly Sketch _sketch = new(sketchBits);
     private readonly object _gate = new();
     private ulong _number, _control;
     private long _sealedUnixUs;
