@@ -78,7 +78,7 @@ internal sealed class LinkedPair : IDisposable
     private static RunningPeer StartOne(Peer peer, string role, string flags, int core)
     {
         // A plus sign gives it a directory of its own.
-        Peer one = peer with { Name = $"{peer.Name}+{role}", Flags = $"{peer.Flags} {flags}".TrimEnd() };
+        Peer one = peer with { Name = $"{peer.Name}+{role}", Flags = string.Join(' ', peer.Flags, peer.System == "redis" ? "--dir {1}" : "", flags) };
         one.Clear();
         return RunningPeer.Start(one, core);
     }
