@@ -132,9 +132,12 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>A part of a batch.</summary>
     internal string? Part(ReadOnlySpan<byte> part)
     {
+        uint term = _intake.Position.Term;
         string? fault = _intake.Take(part, out BatchBytes? batch);
         if (fault is not null || batch is null)
             return fault;
+        if (batch.Term != term)
+            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term));
         log.Current!.Receive(batch); // F1
         Volatile.Write(ref _received, batch.Batch);
         _applier!.Add(batch);
@@ -165,6 +168,9 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
 
     /// <summary>Why the store is torn by a batch; null if it is not.</summary>
     internal string? Failure => _applier?.Failure;
+
+    /// <summary>Told when the first batch of a term has come.</summary>
+    internal Action<TermStart>? TermBegan { get; init; }
 
     /// <summary>Runs a step between two batches; null if the store is no state of the primary's.</summary>
     internal T? AtBoundary<T>(Func<uint, ulong, T> step) where T : class

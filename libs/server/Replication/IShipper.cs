@@ -37,6 +37,9 @@ internal interface IShipper
     /// <summary>The last batch that is common to the position's history and this one; <see cref="ulong.MaxValue"/> = not known.</summary>
     ulong ForkOf(LogPosition position);
 
+    /// <summary>What is known of the terms of this history.</summary>
+    IReadOnlyList<TermStart> TermStarts { get; }
+
     /// <summary>Cuts the store between two batches; null while another snapshot is being taken.</summary>
     StoreSnapshot? TryCut();
 

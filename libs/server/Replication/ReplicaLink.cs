@@ -242,7 +242,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         var plan = new PlanFrame
         {
             IsFull = isFull, At = at, Term = owner.Term, Lanes = lanes, HashSeed = seed, StartedUnixUs = clock.UnixUs,
-            Fork = owner.ForkOf(hello.Position), HistoryId = owner.HistoryId, Path = owner.Path,
+            Fork = owner.ForkOf(hello.Position), HistoryId = owner.HistoryId, Path = owner.Path, Terms = owner.TermStarts,
         };
         _to!.Add(FrameKind.Plan, plan.Encode());
     }

@@ -83,6 +83,9 @@ internal sealed partial class Replication
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
     /// <inheritdoc/>
+    public IReadOnlyList<TermStart> TermStarts => _terms.Known;
+
+    /// <inheritdoc/>
     public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
 
     /// <inheritdoc/>
@@ -130,6 +133,7 @@ internal sealed partial class Replication
     internal void OnPlan(PlanFrame plan, LogPosition mine, Peer primary)
     {
         HistoryId = plan.HistoryId;
+        _terms.Take(plan.Terms);
         if (!plan.IsFull)
         {
             Log.PartialSync(primary.ToString(), plan.At.ToString());
@@ -235,7 +239,7 @@ internal sealed partial class Replication
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
-        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads);
+        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) { TermBegan = _terms.Add };
     }
 
     private void EndWriting()
@@ -297,7 +301,7 @@ internal sealed partial class Replication
 
         Node.RaiseTerm(start.Term);
         _term = start.Term;
-        _terms.Add(start.Term, start.LastBatch + 1);
+        _terms.Add(new TermStart(start.Term, start.LastBatch + 1, start.LastTerm));
         Node.Lead(start);
         if (isLater)
             Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written
