@@ -104,11 +104,24 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         DropApplier();
         state.Close(); // whoever was let in to read before may be at it still
         _inlet?.Dispose();
+        _inlet = null;
         log.Stop();
         store.Namespaces.FlushAll(wait: true);
         _plan = plan;
         _inlet = new SnapshotInlet(store, log.Disk, FactsOf(plan));
     }
+
+    /// <summary>The snapshot that broke off goes on.</summary>
+    internal string? ResumeFull(PlanFrame plan)
+    {
+        if (_inlet is null || _plan is null || !_plan.At.Is(plan.At) || _plan.StartedUnixUs != plan.StartedUnixUs)
+            return "the primary goes on with a snapshot of which nothing is here";
+        Volatile.Write(ref _isLoading, true);
+        return null;
+    }
+
+    /// <summary>How far a full copy has come; null if none has begun.</summary>
+    internal CopyPlace? Copy => _inlet is { } inlet && _plan is { } plan ? new CopyPlace(plan.At, plan.StartedUnixUs, inlet.Blocks) : null;
 
     /// <summary>A block of the snapshot.</summary>
     internal string? Block(ReadOnlySpan<byte> bytes) => _inlet!.Block(bytes);
@@ -144,12 +157,10 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         return null;
     }
 
-    /// <summary>The connection is gone: what had come in part goes.</summary>
+    /// <summary>The connection is gone: what had come of a batch goes, what had come of a snapshot stays for the next connection.</summary>
     internal void Disconnect()
     {
         _intake.Drop();
-        _inlet?.Dispose();
-        _inlet = null;
         Volatile.Write(ref _isLoading, false);
     }
 
@@ -183,6 +194,8 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     public void Dispose()
     {
         Disconnect();
+        _inlet?.Dispose();
+        _inlet = null;
         DropApplier();
     }
 

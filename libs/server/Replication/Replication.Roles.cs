@@ -86,6 +86,16 @@ internal sealed partial class Replication
     public IReadOnlyList<TermStart> TermStarts => _terms.Known;
 
     /// <inheritdoc/>
+    public bool TryResume(HelloFacts replica, out FullCopy? copy)
+    {
+        copy = null;
+        if (Links.All.Any(one => !ReferenceEquals(one.Link.Hello, replica) && one.Link.Hello.RunId == replica.RunId))
+            return false;
+        copy = _copies.Take(replica.RunId, replica.Copy);
+        return true;
+    }
+
+    /// <inheritdoc/>
     public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
 
     /// <inheritdoc/>
@@ -141,6 +151,7 @@ internal sealed partial class Replication
         }
 
         Links.EndAll("this server gets all its data anew from its primary");
+        _copies.Drop();
         _server.Keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.ToString());
         if (!mine.IsKnown || mine.Batch == 0)
@@ -233,6 +244,7 @@ internal sealed partial class Replication
     private void Demote()
     {
         Links.EndAll("this server follows another one now");
+        _copies.Drop();
         EndWriting();
         UnblockAll();
         Node.Stop();
@@ -256,6 +268,7 @@ internal sealed partial class Replication
         bool isTorn = _follower is { IsTorn: true }, leadsOn = _follower is null;
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
+        _copies.Drop();
         _follower?.Dispose();
         LogPosition at = Node.Stop();
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());

@@ -30,6 +30,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private readonly Lock _gate = new();
     private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
+    private readonly CopyShelf _copies = new();
     private readonly Peer? _configured;
     private Thread? _thread;
     private Peer? _wish;
@@ -170,7 +171,8 @@ internal sealed partial class Replication : IShipper, IDisposable
     {
         var link = new ReplicaLink(this, hello, _server.Clock);
         EnsureDigests();
-        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove), $"+REPL 1 {RunId}\r\n");
+        Links.Break(hello.RunId, "it has connected again");
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
     }
 
     /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>
@@ -213,6 +215,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         _thread?.Join();
         StopDigests();
         LetReplicasCatchUp();
+        _copies.Close();
         Links.Dispose();
         if (_server.Keeper is not { HasLog: true })
             Node.Current?.Stop();

@@ -12,6 +12,8 @@ internal sealed record PlanFrame
 
     /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
     internal required bool IsFull { get; init; }
+    /// <summary>True if the snapshot is the one that broke off, and goes on behind the blocks that have come.</summary>
+    internal bool Resumes { get; init; }
     /// <summary>Behind which place batches follow; for a full sync the place of the snapshot.</summary>
     internal required LogPosition At { get; init; }
     /// <summary>Term the primary writes in.</summary>
@@ -34,7 +36,7 @@ internal sealed record PlanFrame
     internal byte[] Encode()
     {
         byte[] bytes = new byte[FixedBytes + ((1 + Path.Count) * IdBytes) + (At.Crcs.Count * sizeof(uint)) + (Terms.Count * TermBytes)];
-        bytes[0] = IsFull ? (byte)2 : (byte)1;
+        bytes[0] = Resumes ? (byte)3 : IsFull ? (byte)2 : (byte)1;
         bytes[1] = (byte)At.Crcs.Count;
         bytes[2] = (byte)Path.Count;
         bytes[3] = (byte)Terms.Count;
@@ -72,7 +74,7 @@ internal sealed record PlanFrame
     /// <summary>Null if the bytes are no plan.</summary>
     internal static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length < FixedBytes || from[0] is not (1 or 2) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermsMax)
+        if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermsMax)
             return null;
         if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
             return null;
@@ -97,7 +99,8 @@ internal sealed record PlanFrame
 
         return new PlanFrame
         {
-            IsFull = from[0] == 2,
+            IsFull = from[0] != 1,
+            Resumes = from[0] == 3,
             At = new LogPosition(BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), BinaryPrimitives.ReadUInt64LittleEndian(from[16..]), crcs),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
             Lanes = BinaryPrimitives.ReadInt32LittleEndian(from[12..]),

@@ -164,6 +164,12 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
+    public bool TryResume(HelloFacts replica, out FullCopy? copy)
+    {
+        copy = null; // a cut link ends its copy here
+        return true;
+    }
+
     public IReadOnlyList<TermStart> TermStarts => _terms.Known;
 
     public StoreSnapshot? TryCut()
