@@ -5,10 +5,10 @@ namespace Garnet.Load;
 [Verb("compare", HelpText = "Starts several servers and runs the same cells against all of them, taking turns.")]
 internal sealed class CompareOptions
 {
-    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, redis, garnet-inline, garnet-default; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s and so on.")]
+    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s and so on.")]
     public string Systems { get; set; } = "";
 
-    [Option("set", Default = "smoke", HelpText = "smoke, big, start, idle, durable, always, recover or snapshot.")]
+    [Option("set", Default = "smoke", HelpText = "smoke, big, start, idle, durable, always, recover, snapshot or replica.")]
     public string Set { get; set; } = "";
 
     [Option("rounds", Default = 5)]
@@ -31,6 +31,9 @@ internal sealed class CompareOptions
 
     [Option("server-core", Default = 0, HelpText = "Core of the servers; -1 leaves them unpinned.")]
     public int ServerCore { get; set; }
+
+    [Option("replica-core", Default = 0, HelpText = "Core of the replicas in the set replica.")]
+    public int ReplicaCore { get; set; }
 
     [Option("generator-core", Default = 1, HelpText = "Core of the generator; -1 leaves it unpinned.")]
     public int GeneratorCore { get; set; }

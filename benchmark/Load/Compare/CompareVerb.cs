@@ -1,3 +1,4 @@
+using Garnet.Load.Compare.Replicas;
 using Garnet.Load.Machine;
 
 namespace Garnet.Load.Compare;
@@ -31,6 +32,9 @@ internal static class CompareVerb
                 break;
             case "snapshot":
                 SnapshotLoads.Run(options, peers, report);
+                break;
+            case "replica":
+                ReplicaSet.Run(options, peers, report);
                 break;
             case "start":
                 Starts.Run(options, peers, report);

@@ -35,6 +35,9 @@ internal sealed record Peer(string Name, string Program, string Flags)
             "ours" => new Peer(name, "artifacts/bin/GarnetServer/release/garnet-server", $"{RedisFlags}{clients} {options.OursFlags}".TrimEnd()),
             "redis" => new Peer(name, "redis-server", RedisFlags + " --protected-mode no" + clients),
             "garnet-inline" or "garnet-default" => new Peer(name, "artifacts/peer/garnet-server", "--bind 127.0.0.1 -q --port {0}" + (big ? " -m 4g --index 512m" : "")),
+            // Its log in two parts, and what its replicas need so that a write is not held up by the disk.
+            "garnet-p2" => new Peer(name, "artifacts/peer/garnet-server", "--bind 127.0.0.1 -q --port {0} --cluster --aof --aof-memory 256m --device-type RandomAccess --protected-mode no --fast-aof-truncate"
+                + " --on-demand-checkpoint --aof-commit-freq -1 --repl-diskless-sync --repl-diskless-sync-delay 0 --aof-physical-sublog-count 2 --checkpointdir {1}"),
             _ => throw new ArgumentException($"no system is named {name}"),
         };
         return peer.Exists() ? peer : null;

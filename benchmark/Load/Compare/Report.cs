@@ -22,7 +22,7 @@ internal sealed class Report
         Line($"## {options.Set}, {DateTime.UtcNow.ToString("yyyy-MM-dd HH:mm", CultureInfo.InvariantCulture)} UTC");
         Line("");
         if (options.Note.Length > 0) Line(options.Note + "\n");
-        Line($"- machine: {Cores.Model}, {Cores.Count} cores, {Cores.MemoryGiB:F0} GiB, Linux {Cores.Kernel}; servers on core {options.ServerCore}, generator on core {options.GeneratorCore}");
+        Line($"- machine: {Cores.Model}, {Cores.Count} cores, {Cores.MemoryGiB:F0} GiB, Linux {Cores.Kernel}; servers on core {options.ServerCore}{(options.Set == "replica" ? $", replicas on core {options.ReplicaCore}" : "")}, generator on core {options.GeneratorCore}{(Math.Min(options.ServerCore, options.GeneratorCore) < 0 ? " (-1: any)" : "")}");
         Line($"- commit {commit}; `benchmark/run.sh {string.Join(' ', Environment.GetCommandLineArgs().Skip(1))}`");
         foreach (Peer peer in peers) Line($"- {peer.Name}: {peer.Version(commit)}, flags `{peer.FlagsShown}`");
         Line("");

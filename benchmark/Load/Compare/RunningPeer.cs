@@ -82,6 +82,12 @@ internal sealed class RunningPeer : IDisposable
         }
     }
 
+    /// <summary>Ends it at once, without waiting until it is gone.</summary>
+    public void Kill() => _process.Kill(entireProcessTree: true);
+
+    /// <summary>Stops it where it is, or lets it go on.</summary>
+    public void Pause(bool isPaused) => Shell.Read("kill", $"-{(isPaused ? "STOP" : "CONT")} {Pid}");
+
     public void Dispose()
     {
         if (!_process.HasExited) _process.Kill(entireProcessTree: true);

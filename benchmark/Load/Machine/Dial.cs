@@ -10,6 +10,17 @@ internal static unsafe class Dial
 {
     private const int CongestionOption = 13;
 
+    /// <summary>Connects; a connection that begins with a command has been answered <c>+OK</c> to it.</summary>
+    public static int Open(IPEndPoint server, byte[] opening)
+    {
+        int descriptor = Open(server);
+        if (opening.Length == 0) return descriptor;
+        byte* reply = stackalloc byte[64];
+        fixed (byte* bytes = opening) _ = Libc.send(descriptor, bytes, opening.Length, Libc.MSG_NOSIGNAL);
+        if (Libc.recv(descriptor, reply, 64, 0) != 5) throw new IOException("what a connection begins with was not answered OK");
+        return descriptor;
+    }
+
     public static int Open(IPEndPoint server)
     {
         int descriptor = Libc.socket(Libc.AF_INET, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC, 0);

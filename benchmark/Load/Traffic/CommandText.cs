@@ -34,6 +34,7 @@ internal static partial class CommandText
         ArgumentOutOfRangeException.ThrowIfLessThan(size, 1);
         if (name == "mget") return ["MGET" + Repeat(" key:#", size)];
         if (name == "mset") return ["MSET" + Repeat(" key:# %", size)];
+        if (name == "multi") return ["MULTI", .. Enumerable.Repeat("SET key:# %", size), "EXEC"];
         string[] mix = new string[100];
         for (int i = 0; i < mix.Length; i++) mix[i] = i * 61 % 100 < size ? "GET key:#" : "SET key:# %";   // 61 is coprime with 100: an even spread
         return mix;
@@ -41,6 +42,6 @@ internal static partial class CommandText
 
     private static string Repeat(string text, int times) => string.Concat(Enumerable.Repeat(text, times));
 
-    [GeneratedRegex("^(mget|mset|mix)([0-9]{1,3})$")]
+    [GeneratedRegex("^(mget|mset|mix|multi)([0-9]{1,3})$")]
     private static partial Regex Sized();
 }

@@ -31,9 +31,10 @@ internal sealed unsafe class Generator : IDisposable
         _workload = workload;
         _settings = settings;
         _ticksPerBatch = settings.Rate > 0 ? Stopwatch.Frequency * workload.Pipeline / settings.Rate : 0;
+        byte[] opening = settings.Opening.Length > 0 ? Probe.Request(settings.Opening) : [];
         for (int i = 0; i < settings.Connections; i++)
         {
-            Connection connection = new(Dial.Open(settings.Server), new ReplyScan(_tally, workload.ValueBytes));
+            Connection connection = new(Dial.Open(settings.Server, opening), new ReplyScan(_tally, workload.ValueBytes));
             _connections.Add(connection);
             _poller.Add(connection.Descriptor, i);
         }
@@ -99,7 +100,7 @@ internal sealed unsafe class Generator : IDisposable
         while (Stopwatch.GetTimestamp() < deadline)
         {
             if (IsOpenLoop) StartDue();
-            Turn(IsOpenLoop ? 0 : 10, sending: true);
+            Turn(IsOpenLoop ? _settings.SleepMs : 10, sending: true);
             if (!MayStart() && !_connections.Exists(c => c.Owed > 0)) return;
         }
     }

@@ -13,4 +13,8 @@ internal sealed record GeneratorSettings
     /// <summary>Stop after this many batches instead of after a time; zero means no limit.</summary>
     public long BatchesMax { get; init; }
     public int ServerPid { get; init; }
+    /// <summary>Open loop: how long to sleep while nothing is due, so that a gentle load leaves its core to others; zero spins.</summary>
+    public int SleepMs { get; init; }
+    /// <summary>A command that every connection begins with; empty for none.</summary>
+    public string Opening { get; init; } = "";
 }

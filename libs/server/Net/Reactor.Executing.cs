@@ -11,6 +11,7 @@ internal sealed unsafe partial class Reactor
     private bool _guarded; // no command of the batch takes the short way
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
+    private bool _reads; // the server is a replica that answers reads
     private bool _pushed; // the running command sent a message to its own client
 
     private bool _mayRun; // the store may be touched: no script of another reactor runs
@@ -46,6 +47,7 @@ internal sealed unsafe partial class Reactor
             PrefetchRecords(count);
         _guarded = Server.Guarded | Store.Tight | _bigFrame;
         _placed = Server.Replication.Guards;
+        _reads = _placed && Server.Replication.TakesReads;
         _mayRun = Server.ScriptGate.TryEnter(this);
         long began = Server.Clock.MonotonicUs;
         for (int i = 0; i < count; i++)
@@ -107,9 +109,13 @@ internal sealed unsafe partial class Reactor
             reply = entry->Run(ref call);
             Figures.Calls[frame->Command]++;
         }
+        else if (_reads && client.Gate == Gate.None && !_guarded && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        {
+            reply = Server.Replication.RunRead(ref call, entry);
+        }
         else
         {
-            reply = _guarded || !Server.Replication.TakesRead(ref call, entry) ? RunGuarded(ref call, entry) : Server.Replication.RunConsistently(ref call, entry);
+            reply = RunGuarded(ref call, entry);
         }
 
         if (Session.LastBatch != 0)

@@ -14,7 +14,7 @@ internal sealed class BatchWait(Replication replication, uint term, ulong batch,
                 reactor.Out.Ok();
                 return true;
             case TokenState.GivenUp:
-                reactor.Out.Error("STALETOKEN The batch was given up when another server became the primary.");
+                reactor.Out.Error("STALETOKEN The batch was given up when another server became the primary, or nobody here knows any more whether it was.");
                 return true;
             case TokenState.ToCome when reactor.NowMs < untilMs:
                 return false;

@@ -104,11 +104,24 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         DropApplier();
         state.Close(); // whoever was let in to read before may be at it still
         _inlet?.Dispose();
+        _inlet = null;
         log.Stop();
         store.Namespaces.FlushAll(wait: true);
         _plan = plan;
         _inlet = new SnapshotInlet(store, log.Disk, FactsOf(plan));
     }
+
+    /// <summary>The snapshot that broke off goes on.</summary>
+    internal string? ResumeFull(PlanFrame plan)
+    {
+        if (_inlet is null || _plan is null || !_plan.At.Is(plan.At) || _plan.StartedUnixUs != plan.StartedUnixUs)
+            return "the primary goes on with a snapshot of which nothing is here";
+        Volatile.Write(ref _isLoading, true);
+        return null;
+    }
+
+    /// <summary>How far a full copy has come; null if none has begun.</summary>
+    internal CopyPlace? Copy => _inlet is { } inlet && _plan is { } plan ? new CopyPlace(plan.At, plan.StartedUnixUs, inlet.Blocks) : null;
 
     /// <summary>A block of the snapshot.</summary>
     internal string? Block(ReadOnlySpan<byte> bytes) => _inlet!.Block(bytes);
@@ -132,21 +145,22 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>A part of a batch.</summary>
     internal string? Part(ReadOnlySpan<byte> part)
     {
+        uint term = _intake.Position.Term;
         string? fault = _intake.Take(part, out BatchBytes? batch);
         if (fault is not null || batch is null)
             return fault;
+        if (batch.Term != term)
+            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term));
         log.Current!.Receive(batch); // F1
         Volatile.Write(ref _received, batch.Batch);
         _applier!.Add(batch);
         return null;
     }
 
-    /// <summary>The connection is gone: what had come in part goes.</summary>
+    /// <summary>The connection is gone: what had come of a batch goes, what had come of a snapshot stays for the next connection.</summary>
     internal void Disconnect()
     {
         _intake.Drop();
-        _inlet?.Dispose();
-        _inlet = null;
         Volatile.Write(ref _isLoading, false);
     }
 
@@ -166,6 +180,9 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>Why the store is torn by a batch; null if it is not.</summary>
     internal string? Failure => _applier?.Failure;
 
+    /// <summary>Told when the first batch of a term has come.</summary>
+    internal Action<TermStart>? TermBegan { get; init; }
+
     /// <summary>Runs a step between two batches; null if the store is no state of the primary's.</summary>
     internal T? AtBoundary<T>(Func<uint, ulong, T> step) where T : class
     {
@@ -177,6 +194,8 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     public void Dispose()
     {
         Disconnect();
+        _inlet?.Dispose();
+        _inlet = null;
         DropApplier();
     }
 

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Common.Time;
@@ -138,7 +139,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     private void Greet(LinkSocket socket)
     {
         socket.Authenticate(owner.Credentials);
-        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString()]);
+        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString(), .. CopyWords()]);
         if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
@@ -147,6 +148,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             throw new IOException("it speaks another version of the protocol, and this server knows version 1 only: both must be of versions that go together; it answered " + hello);
         throw new IOException("it answered " + hello);
     }
+
+    private string[] CopyWords() => follower.Copy is { } copy ? [copy.ToString()] : [];
 
     private void Receive(LinkSocket socket, ref bool streamed)
     {
@@ -230,9 +233,10 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     // Between two batches those who wait for one have a moment: else a key of every batch could be read never.
     private void LetReadersIn()
     {
-        long until = clock.MonotonicUs + GateUs;
+        long from = clock.MonotonicUs, until = from + GateUs;
         for (int spins = 0; spins < GateUs * 4 && owner.WaitingReads > 0 && clock.MonotonicUs < until; spins++)
             Thread.SpinWait(20);
+        owner.CountGate(clock.MonotonicUs - from);
     }
 
     private void AckLoop()
@@ -241,12 +245,21 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         byte[] body = new byte[AckFrame.Bytes];
         AckFrame told = default;
         long toldUs = 0;
+        CopyPlace? copied = null;
         while (!_isCancelled)
         {
             _acks.Wait(AckEveryMs);
             AckFrame ack = follower.Ack();
             if (Volatile.Read(ref _socket) is not { } socket || Volatile.Read(ref _link) is null || Plan is null)
                 continue;
+            if (follower.IsLoading && follower.Copy is { } copy && copy != copied)
+            {
+                BinaryPrimitives.WriteUInt64LittleEndian(body, copy.Blocks);
+                writer.Add(FrameKind.SnapshotAck, body.AsSpan(0, sizeof(ulong)));
+                TrySend(socket, writer);
+                copied = copy;
+            }
+
             if (ack == told && clock.MonotonicUs - toldUs < AckEveryMs * 1000L)
                 continue;
             (told, toldUs) = (ack, clock.MonotonicUs);

@@ -8,4 +8,5 @@ namespace Garnet.Server.Replication;
 /// <param name="Port">The port there.</param>
 /// <param name="Position">Where its log stands.</param>
 /// <param name="Earlier">Where it can go back to, since nothing but empty batches came behind; the position itself if it cannot.</param>
-internal sealed record HelloFacts(string RunId, string Address, int Port, LogPosition Position, LogPosition Earlier);
+/// <param name="Copy">The full copy that broke off when it was here last; null without one.</param>
+internal sealed record HelloFacts(string RunId, string Address, int Port, LogPosition Position, LogPosition Earlier, CopyPlace? Copy = null);

@@ -37,6 +37,15 @@ internal interface IShipper
     /// <summary>The last batch that is common to the position's history and this one; <see cref="ulong.MaxValue"/> = not known.</summary>
     ulong ForkOf(LogPosition position);
 
+    /// <summary>What is known of the terms of this history.</summary>
+    IReadOnlyList<TermStart> TermStarts { get; }
+
+    /// <summary>
+    /// The copy that the replica had begun when its link broke, to go on where it was, if there is one. False while the end of that link
+    /// is still to come.
+    /// </summary>
+    bool TryResume(HelloFacts replica, out FullCopy? copy);
+
     /// <summary>Cuts the store between two batches; null while another snapshot is being taken.</summary>
     StoreSnapshot? TryCut();
 

@@ -63,7 +63,9 @@ internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, A
             return "the primary sent a plan that is none";
         onPlan(plan);
         string? fault = null;
-        if (plan.IsFull)
+        if (plan.Resumes)
+            fault = follower.ResumeFull(plan);
+        else if (plan.IsFull)
             follower.BeginFull(plan);
         else
             fault = follower.Continue(plan);

@@ -9,14 +9,16 @@ internal readonly struct ReplHello : ICommand
 {
     private const int IdBytes = 40;
 
-    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|HELLO", -7, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.Stale, "version run-id port address position [earlier]", "Makes the connection the link of a replica.", "0.1.0");
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|HELLO", -7, CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.Stale, "version run-id port address position [earlier [copy]]", "Makes the connection the link of a replica.", "0.1.0");
 
     public static unsafe Reply Run(ref Call call)
     {
         if (!call.Is(2, "1"u8))
             return call.FailText($"ERR this server knows version 1 of the protocol, not '{call.Text(2)}'");
-        if (call.Count > 8 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535 || !AnnouncedHost.IsHost(call.Text(5))
-            || !LogPosition.TryParse(call.Text(6), out LogPosition position) || !LogPosition.TryParse(call.Text(call.Count - 1), out LogPosition earlier))
+        CopyPlace? copy = null;
+        if (call.Count > 9 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535 || !AnnouncedHost.IsHost(call.Text(5))
+            || !LogPosition.TryParse(call.Text(6), out LogPosition position) || !LogPosition.TryParse(call.Text(Math.Min(call.Count - 1, 7)), out LogPosition earlier)
+            || (call.Count == 9 && !CopyPlace.TryParse(call.Text(8), out copy)))
             return call.Fail(Fault.Syntax);
         Replication replication = call.Server.Replication;
         if (call.Text(3) == replication.RunId)
@@ -29,7 +31,7 @@ internal readonly struct ReplHello : ICommand
         if (!call.IsAlone || Detachment.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
-        replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier));
+        replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy));
         return Reply.Sent;
     }
 }

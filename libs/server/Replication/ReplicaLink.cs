@@ -1,7 +1,7 @@
+using System.Buffers.Binary;
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
-using Garnet.Aof.Snapshots;
 using Garnet.Common.Time;
 using Garnet.Server.Replication.Frames;
 using Tsavorite;
@@ -16,14 +16,14 @@ namespace Garnet.Server.Replication;
 /// P2  What a replica has not taken is kept within limits; one that is slower than those is sent away with the reason and
 ///     never waited for.
 /// </summary>
-internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : ISnapshotStream, IDisposable
+internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : IDisposable
 {
     private const int BytesAtOnce = 256 << 10;
     private const long PingUs = 1_000_000;
 
     private BatchFeed? _feed;
-    private StoreSnapshot? _snapshot;
-    private SnapshotOutlet? _outlet;
+    private FullCopy? _copy;
+    private bool _isBroken;
     private FrameWriter? _to;
     private long _sentUs = clock.MonotonicUs;
     private long _ackedUs = clock.MonotonicUs;
@@ -103,6 +103,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
             Volatile.Write(ref _ackedUs, clock.MonotonicUs);
             if (kind == FrameKind.Bye)
                 End("the replica left: " + Encoding.UTF8.GetString(body));
+            else if (kind == FrameKind.SnapshotAck && !(body.Length == sizeof(ulong) && (_copy?.Acknowledge(BinaryPrimitives.ReadUInt64LittleEndian(body)) ?? true)))
+                End("the replica acknowledged what cannot be");
             else if (kind == FrameKind.Ack && !TryAck(body))
                 End("the replica acknowledged what cannot be");
         }
@@ -121,17 +123,30 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         _stage = LinkStage.Ended;
     }
 
+    /// <summary>The connection is gone; the replica may come back to what was under way.</summary>
+    internal void Break(string reason)
+    {
+        _isBroken |= _stage != LinkStage.Ended;
+        End(reason);
+    }
+
+    /// <summary>The copy under way when the connection broke, from then on the caller's; null if there is none to go on with.</summary>
+    internal FullCopy? TakeCopy()
+    {
+        if (!_isBroken || _copy is not { At.IsKnown: true } copy)
+            return null;
+        (_copy, _feed) = (null, null);
+        return copy;
+    }
+
     /// <summary>The last frame.</summary>
     internal void Farewell(FrameWriter to) => to.Add(FrameKind.Bye, Encoding.UTF8.GetBytes(EndReason));
-
-    /// <inheritdoc/>
-    public void Block(ReadOnlySpan<byte> header, ReadOnlySpan<byte> records) => _to!.Add(FrameKind.Snapshot, header, records);
 
     /// <inheritdoc/>
     public void Dispose()
     {
         End("closed");
-        _snapshot?.Dispose();
+        _copy?.Dispose();
         _feed?.Dispose();
     }
 
@@ -143,18 +158,27 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         {
             _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, from.Batch);
             _shipped = from.Batch;
-            Add(from, isFull: false);
+            Add(from, clock.UnixUs, isFull: false);
             _stage = LinkStage.Streaming;
             return true;
         }
 
-        _snapshot = owner.TryCut(); // P1
-        if (_snapshot is null)
+        if (!owner.TryResume(hello, out _copy))
+            return false;
+        if (_copy is not null)
+        {
+            _feed = _copy.Feed;
+            BeginCopy(resumes: true);
+            return true;
+        }
+
+        StoreSnapshot? snapshot = owner.TryCut(); // P1
+        if (snapshot is null)
             return false; // another one is being taken: it is this replica's turn next
         if (owner.Diverges(hello.Position))
             owner.OnDiverged(hello);
-        _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, _snapshot.Batch);
-        _outlet = new SnapshotOutlet(this, _snapshot.Batch);
+        _copy = new FullCopy(snapshot, batch => new BatchFeed(owner.Backlog, () => owner.LogOnDisk, batch));
+        _feed = _copy.Feed;
         _stage = LinkStage.Cut;
         return true;
     }
@@ -162,7 +186,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     // The sublogs are about to write the last batch before the cut; then its checksums are known.
     private bool Announce()
     {
-        ulong batch = _snapshot!.Batch;
+        ulong batch = _copy!.Batch;
         if (owner.Backlog.End.Batch < batch)
             return false;
         if (owner.Backlog.PositionAt(batch) is not { } at)
@@ -171,31 +195,27 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
             return true;
         }
 
-        WasFull = true;
-        _shipped = batch;
-        Add(at, isFull: true);
-        _stage = LinkStage.Snapshot;
+        (_copy.At, _copy.StartedUnixUs) = (at, clock.UnixUs);
+        BeginCopy(resumes: false);
         return true;
+    }
+
+    private void BeginCopy(bool resumes)
+    {
+        WasFull = true;
+        _shipped = _copy!.Batch;
+        Add(_copy.At, _copy.StartedUnixUs, isFull: true, resumes);
+        _stage = LinkStage.Snapshot;
     }
 
     private bool Walk()
     {
-        bool more = _snapshot!.Step(_outlet!);
-        if (more)
-            return true;
-        if (_snapshot.State == SnapshotState.Whole)
-        {
-            _to!.Add(FrameKind.SnapshotEnd, _outlet!.Footer());
-            _stage = LinkStage.Streaming;
-        }
-        else
-        {
-            End("the replica took the snapshot too slowly: what writers changed meanwhile exceeded client-output-buffer-limit for replicas"); // P2
-        }
-
-        _snapshot.Dispose();
-        _snapshot = null;
-        return true;
+        bool filled = _copy!.Fill(_to!, out string? failure);
+        if (failure is not null)
+            End(failure); // P2
+        else if (_copy.IsSent)
+            _stage = LinkStage.Streaming; // what is not acknowledged yet is kept: the connection may still break
+        return filled || failure is not null;
     }
 
     private bool Stream()
@@ -223,6 +243,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
             return false;
         lock (hello)
             _ack = ack;
+        if (ack.Term != 0 && _stage == LinkStage.Streaming)
+            _copy = null; // it has all; the feed goes on
         owner.OnAck();
         return true;
     }
@@ -235,14 +257,15 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         _sentUs = clock.MonotonicUs;
     }
 
-    private void Add(LogPosition at, bool isFull)
+    private void Add(LogPosition at, long startedUnixUs, bool isFull, bool resumes = false)
     {
-        owner.OnPlanned(isFull);
+        if (!resumes)
+            owner.OnPlanned(isFull);
         (int lanes, ulong seed) = owner.Layout;
         var plan = new PlanFrame
         {
-            IsFull = isFull, At = at, Term = owner.Term, Lanes = lanes, HashSeed = seed, StartedUnixUs = clock.UnixUs,
-            Fork = owner.ForkOf(hello.Position), HistoryId = owner.HistoryId, Path = owner.Path,
+            IsFull = isFull, Resumes = resumes, At = at, Term = owner.Term, Lanes = lanes, HashSeed = seed, StartedUnixUs = startedUnixUs,
+            Fork = owner.ForkOf(hello.Position), HistoryId = owner.HistoryId, Path = owner.Path, Terms = owner.TermStarts,
         };
         _to!.Add(FrameKind.Plan, plan.Encode());
     }

@@ -48,6 +48,16 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
         server.Log.ReplicaLeft(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.EndReason);
     }
 
+    /// <summary>Breaks what links the same run of a server has here already.</summary>
+    internal void Break(string runId, string reason)
+    {
+        foreach (ReplicaThreads replica in All)
+        {
+            if (replica.Link.Hello.RunId == runId)
+                replica.Break(reason);
+        }
+    }
+
     /// <summary>Counts how a replica came up to date.</summary>
     internal void CountPlan(bool isFull)
     {

@@ -15,13 +15,17 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly ReplicaLink _link;
     private readonly LinkSocket _socket;
     private readonly Action<ReplicaThreads> _onEnd;
+    private readonly CopyShelf _shelf;
+    private readonly Func<int> _keepMs;
+    private readonly int _role;
     private readonly Signal _signal = new();
     private readonly Lock _gate = new();
     private readonly Thread _sender, _receiver;
 
-    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, Action<ReplicaThreads> onEnd)
+    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, Action<ReplicaThreads> onEnd, CopyShelf shelf, Func<int> keepMs)
     {
-        (_link, _socket, _onEnd) = (link, socket, onEnd);
+        (_link, _socket, _onEnd, _shelf, _keepMs) = (link, socket, onEnd, shelf, keepMs);
+        _role = shelf.Role;
         _sender = new Thread(SendLoop) { IsBackground = true, Name = "replica sender" };
         _receiver = new Thread(ReceiveLoop) { IsBackground = true, Name = "replica receiver" };
     }
@@ -85,9 +89,18 @@ internal sealed class ReplicaThreads : IDisposable
         }
 
         _socket.Dispose();
+        FullCopy? copy;
         lock (_gate)
+        {
+            copy = _keepMs() > 0 ? _link.TakeCopy() : null;
             _link.Dispose();
+        }
+
+        if (copy is not null)
+            _shelf.Put(_link.Hello.RunId, copy, _role); // before the link is gone: its replica may be waiting for that
         _onEnd(this);
+        if (copy is not null)
+            _shelf.Await(copy, _keepMs());
     }
 
     private void ReceiveLoop()
@@ -106,9 +119,11 @@ internal sealed class ReplicaThreads : IDisposable
                     if (!_link.Take(reader))
                         break;
                 }
+
+                _signal.Set(); // there may be room for more
             }
 
-            End("the replica closed the connection");
+            Break("the replica closed the connection");
         }
         catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
         {
@@ -116,6 +131,15 @@ internal sealed class ReplicaThreads : IDisposable
         }
     }
 
-    private void EndBy(Exception e) => End(e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock }
+    /// <summary>Ends the link because its connection is of no use any more; returns at once.</summary>
+    internal void Break(string reason)
+    {
+        lock (_gate)
+            _link.Break(reason);
+        _socket.Dispose();
+        _signal.Set();
+    }
+
+    private void EndBy(Exception e) => Break(e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock }
         ? "nothing was heard of the replica for repl-timeout, or it took nothing" : e is DiskException ? "the log cannot be read back: " + e.Message : "the connection broke: " + e.Message);
 }

@@ -83,6 +83,19 @@ internal sealed partial class Replication
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
 
     /// <inheritdoc/>
+    public IReadOnlyList<TermStart> TermStarts => _terms.Known;
+
+    /// <inheritdoc/>
+    public bool TryResume(HelloFacts replica, out FullCopy? copy)
+    {
+        copy = null;
+        if (Links.All.Any(one => !ReferenceEquals(one.Link.Hello, replica) && one.Link.Hello.RunId == replica.RunId))
+            return false;
+        copy = _copies.Take(replica.RunId, replica.Copy);
+        return true;
+    }
+
+    /// <inheritdoc/>
     public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
 
     /// <inheritdoc/>
@@ -131,6 +144,7 @@ internal sealed partial class Replication
     internal void OnPlan(PlanFrame plan, LogPosition mine, Peer primary)
     {
         HistoryId = plan.HistoryId;
+        _terms.Take(plan.Terms);
         if (!plan.IsFull)
         {
             Log.PartialSync(primary.ToString(), plan.At.ToString());
@@ -139,6 +153,7 @@ internal sealed partial class Replication
 
         Links.EndAll("this server gets all its data anew from its primary");
         Exports.Interrupt();
+        _copies.Drop();
         _server.Keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.ToString());
         if (!mine.IsKnown || mine.Batch == 0)
@@ -231,13 +246,14 @@ internal sealed partial class Replication
     private void Demote()
     {
         Links.EndAll("this server follows another one now");
+        _copies.Drop();
         EndWriting();
         UnblockAll();
         Node.Stop();
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
-        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads);
+        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) { TermBegan = _terms.Add };
     }
 
     private void EndWriting()
@@ -254,6 +270,7 @@ internal sealed partial class Replication
         bool isTorn = _follower is { IsTorn: true }, leadsOn = _follower is null;
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
+        _copies.Drop();
         _follower?.Dispose();
         LogPosition at = Node.Stop();
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
@@ -299,7 +316,7 @@ internal sealed partial class Replication
 
         Node.RaiseTerm(start.Term);
         _term = start.Term;
-        _terms.Add(start.Term, start.LastBatch + 1);
+        _terms.Add(new TermStart(start.Term, start.LastBatch + 1, start.LastTerm));
         Node.Lead(start);
         if (isLater)
             Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written

@@ -31,6 +31,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private readonly Lock _gate = new();
     private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
+    private readonly CopyShelf _copies = new();
     private readonly Peer? _configured;
     private Thread? _thread;
     private Peer? _wish;
@@ -38,7 +39,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private volatile bool _isReplica, _changes;
     private volatile Following? _following;
     private volatile Follower? _follower;
-    private long _moves, _comparisons;
+    private long _moves, _comparisons, _readWaits, _readRetries, _gateUs;
     private int _waitingReads;
     private uint _term = 1;
 
@@ -47,6 +48,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         _server = server;
         Backlog = backlog;
         Node = new NodeLog(server, backlog);
+        Applied = new AppliedState(Settings.SketchBits);
         Links = new ReplicaLinks(server);
         Exports = new RdbExports(server);
         Barriers = new Barriers(this);
@@ -75,7 +77,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     internal Barriers Barriers { get; }
 
     /// <summary>What readers of a replica may see.</summary>
-    internal AppliedState Applied { get; } = new();
+    internal AppliedState Applied { get; }
 
     /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
     internal string RunId { get; }
@@ -106,6 +108,11 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>Reads that wait for a batch to be applied.</summary>
     internal int WaitingReads => Volatile.Read(ref _waitingReads);
+
+    /// <summary>Reads that have waited for a batch, runs of reads that were taken back because one came in between, and the time for which batches stood back for readers.</summary>
+    internal long ReadWaits => Interlocked.Read(ref _readWaits);
+    internal long ReadRetries => Interlocked.Read(ref _readRetries);
+    internal long GateUs => Interlocked.Read(ref _gateUs);
 
     internal int TimeoutMs => Settings.TimeoutSeconds * 1000;
     internal long ReceiveBytesMax => Settings.ReceiveBytesMax;
@@ -169,7 +176,8 @@ internal sealed partial class Replication : IShipper, IDisposable
     {
         var link = new ReplicaLink(this, hello, _server.Clock);
         EnsureDigests();
-        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove), $"+REPL 1 {RunId}\r\n");
+        Links.Break(hello.RunId, "it has connected again");
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
     }
 
     /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>
@@ -185,6 +193,9 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>A read begins or ends to wait.</summary>
     internal void CountWaitingRead(int by) => Interlocked.Add(ref _waitingReads, by);
+
+    /// <summary>Batches have stood back for readers.</summary>
+    internal void CountGate(long us) => Interlocked.Add(ref _gateUs, us);
 
     /// <summary>Takes over settings that are kept elsewhere.</summary>
     internal void TakeSettings()
@@ -209,6 +220,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         _thread?.Join();
         StopDigests();
         LetReplicasCatchUp();
+        _copies.Close();
         Links.Dispose();
         Exports.Dispose();
         if (_server.Keeper is not { HasLog: true })

@@ -27,6 +27,9 @@ internal sealed class ReplicationText(Server server)
         number("garnet_repl_lag_ms", LagMs());
         number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
         number("garnet_repl_waiting_reads", _replication.WaitingReads);
+        number("garnet_repl_read_waits", _replication.ReadWaits);
+        number("garnet_repl_read_retries", _replication.ReadRetries);
+        number("garnet_repl_gate_us", _replication.GateUs);
         number("garnet_repl_divergences", _replication.Links.Divergences);
         number("garnet_repl_comparisons", _replication.Comparisons);
         number("garnet_repl_discards", _replication.Discards);

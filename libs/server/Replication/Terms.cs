@@ -3,16 +3,20 @@ using Garnet.Aof;
 namespace Garnet.Server.Replication;
 
 /// <summary>
-/// Which terms this log has had since the server started, and with which batch each began: where another history left it.
+/// Which terms this log has had, as far as this server or the primary it follows has seen them begin since it started, and with which
+/// batch each began: where another history left it.
 /// Nobody grants terms. A start takes the next one, a promotion the next multiple of <see cref="Step"/>: so a primary that comes back
 /// after another one was promoted has neither its term nor a later one.
 /// </summary>
 internal sealed class Terms
 {
+    /// <summary>So many of the last terms are remembered; a token of an earlier one is refused.</summary>
+    internal const int KnownMax = Frames.PlanFrame.TermsMax;
+
     private const uint Step = 64; // so many starts without a promotion between them before the two could meet
 
     private readonly Lock _gate = new();
-    private readonly List<(uint Term, ulong First)> _known = [];
+    private readonly List<TermStart> _known = [];
 
     /// <summary>The term of a server that leads on behind its own log.</summary>
     internal static uint AfterStart(uint last) => last + 1;
@@ -20,22 +24,56 @@ internal sealed class Terms
     /// <summary>The term of a replica that leads in its primary's place.</summary>
     internal static uint AfterPromotion(uint last) => ((last / Step) + 1) * Step;
 
-    /// <summary>A term begins with the batch.</summary>
-    internal void Add(uint term, ulong first)
-    {
-        lock (_gate)
-            _known.Add((term, first));
-    }
-
-    /// <summary>The last batch of the term; <see cref="ulong.MaxValue"/> if it has not ended or that is not known.</summary>
-    internal ulong EndOf(uint term)
+    /// <summary>A term begins.</summary>
+    internal void Add(TermStart start)
     {
         lock (_gate)
         {
-            foreach ((uint later, ulong first) in _known)
+            _known.Add(start);
+            if (_known.Count > KnownMax)
+                _known.RemoveAt(0);
+        }
+    }
+
+    /// <summary>What is known of the terms of this history.</summary>
+    internal IReadOnlyList<TermStart> Known
+    {
+        get
+        {
+            lock (_gate)
+                return [.. _known];
+        }
+    }
+
+    /// <summary>The history is another server's from now on, who knows this of it.</summary>
+    internal void Take(IReadOnlyList<TermStart> known)
+    {
+        lock (_gate)
+        {
+            _known.Clear();
+            _known.AddRange(known);
+        }
+    }
+
+    /// <summary>The last batch of a term that has ended; null if it is not known which term came next and where.</summary>
+    internal ulong? LastOf(uint term)
+    {
+        lock (_gate)
+        {
+            int next = _known.FindIndex(start => start.Before == term && start.Term > term);
+            return next < 0 ? null : _known[next].First - 1;
+        }
+    }
+
+    /// <summary>The last batch of the term; <see cref="ulong.MaxValue"/> if it has not ended or that is not known.</summary>
+    private ulong EndOf(uint term)
+    {
+        lock (_gate)
+        {
+            foreach (TermStart later in _known)
             {
-                if (later > term)
-                    return first - 1;
+                if (later.Term > term)
+                    return later.First - 1;
             }
         }
 

@@ -7,6 +7,6 @@ internal enum TokenState
     Reached,
     /// <summary>Not yet.</summary>
     ToCome,
-    /// <summary>Never: the history went on without it.</summary>
+    /// <summary>Never: the history went on without it, or it is of a term of which it is not known here how it ended.</summary>
     GivenUp,
 }

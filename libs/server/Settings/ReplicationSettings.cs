@@ -38,6 +38,9 @@ public sealed class ReplicationSettings
     [Setting("repl-backlog-size", "Memory for the last batches, from which a replica goes on after a short absence.", Unit = SettingUnit.Bytes, Min = 1, Max = 1L << 40, Live = true)]
     public long BacklogBytes { get; set; } = 64L << 20;
 
+    [Setting("repl-copy-keep", "How long a full copy whose link broke waits for its replica to come back and go on with it; no other snapshot is taken meanwhile, and what writers change is kept in memory. 0 begins anew.", Unit = SettingUnit.Seconds, Min = 0, Max = 3600, Live = true)]
+    public int CopyKeepSeconds { get; set; } = 10;
+
     [Setting("repl-log-retention", "Size of the append-only file up to which what an attached replica has not got yet is kept in it.", Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 50, Live = true)]
     public long RetentionBytes { get; set; } = 1L << 30;
 
@@ -64,6 +67,9 @@ public sealed class ReplicationSettings
 
     [Setting("replica-apply-threads", "Threads that apply a primary's batches; 0 takes half of the cores.", Unit = SettingUnit.Count, Min = 0, Max = 256)]
     public int ApplyThreads { get; set; }
+
+    [Setting("replica-sketch-bits", "How many places a replica has to announce in which keys are being changed, as a power of two; 8 bytes each. With fewer, more reads wait because of another key.", Unit = SettingUnit.Count, Min = 8, Max = 24)]
+    public int SketchBits { get; set; } = 16;
 
     [Setting("replica-receive-memory", "Memory for batches received and not yet applied; when it is used up, the primary has to wait.", Unit = SettingUnit.Bytes, Min = 1 << 20, Max = 1L << 36, Live = true)]
     public long ReceiveBytesMax { get; set; } = 64L << 20;

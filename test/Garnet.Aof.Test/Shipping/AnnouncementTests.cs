@@ -35,6 +35,8 @@ public sealed unsafe class AnnouncementTests
         using var feed = new BatchFeed(backlog, static () => null, 0);
         applier.Add(feed.TryNext()!);
         ReadPoint before = state.Point;
+        uint stamp = state.Stamp;
+        Assert.That(AppliedState.IsStill(stamp));
         int seen = 0;
         Watched.Of = follower.Store;
         Watched.Look = key =>
@@ -43,11 +45,14 @@ public sealed unsafe class AnnouncementTests
             Assert.That(state.Number, Is.Zero, "nothing is published before all is applied");
             Assert.That(state.Sees(key, before), Is.False, "announced before it changes");
             Assert.That(state.TryHold(), Is.False, "nobody holds the middle of a batch");
+            Assert.That(AppliedState.IsStill(state.Stamp), Is.False, "and nobody reads it unasked");
+            Assert.That(state.Stamp, Is.Not.EqualTo(stamp));
         };
         Assert.That(applier.Turn(), applier.Failure);
         Watched.Look = null;
         Assert.That(seen, Is.EqualTo(keys.Length));
         Assert.That(state.Number, Is.EqualTo(1));
+        Assert.That(AppliedState.IsStill(state.Stamp) && state.Stamp != stamp, "another state, to be read unasked again");
         Assert.That(state.TryHold());
         state.Release();
     }
@@ -80,11 +85,14 @@ public sealed unsafe class AnnouncementTests
         state.Begin(1, 7, 0);
         ReadPoint before = state.Point;
         Assert.That(state.Sees(123, before));
+        uint stamp = state.Stamp;
         state.Close();
+        Assert.That(AppliedState.IsStill(state.Stamp), Is.False);
         Assert.That(state.Sees(123, before), Is.False);
         Assert.That(state.Sees(123, state.Point), Is.False);
         state.Begin(1, 7, 0);
         Assert.That(state.Sees(123, before), Is.False, "the same number, another filling");
+        Assert.That(AppliedState.IsStill(state.Stamp) && state.Stamp != stamp);
         Assert.That(state.Sees(123, state.Point));
     }
 
@@ -97,7 +105,9 @@ public sealed unsafe class AnnouncementTests
         state.Sketch.Announce(123, 8);
         state.Publish(1, 8, 0);
         Assert.That(state.Sees(123, before), Is.False);
+        uint stamp = state.Stamp;
         state.Begin(1, 8, 0); // by another applier: the announcements are gone, the change is there
+        Assert.That(state.Stamp, Is.Not.EqualTo(stamp));
         Assert.That(state.Sees(123, before), Is.False);
         Assert.That(state.Sees(123, state.Point));
     }

@@ -16,6 +16,7 @@ internal sealed class CuttingProxy : IDisposable
     private readonly List<Socket> _open = [];
     private bool _closed;
     private int _connections;
+    private long _passed;
 
     /// <param name="primary">The primary's port.</param>
     /// <param name="bytesUntilCut">By the number of the connection, from 0; <see cref="long.MaxValue"/> = never.</param>
@@ -27,7 +28,13 @@ internal sealed class CuttingProxy : IDisposable
         Begin(AcceptAll);
     }
 
+    /// <summary>What was passed on before a cut arrives in full; else what the replica has not read yet is lost with the connection.</summary>
+    public bool IsGentle { get; init; }
+
     public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
+
+    /// <summary>Bytes of the primary passed on so far.</summary>
+    public long Passed => Interlocked.Read(ref _passed);
 
     /// <summary>Connections so far.</summary>
     public int Connections => Volatile.Read(ref _connections);
@@ -79,11 +86,11 @@ internal sealed class CuttingProxy : IDisposable
             return;
         }
         long left = _bytesUntilCut(Interlocked.Increment(ref _connections) - 1);
-        Begin(() => Pass(replica, primary, long.MaxValue));
-        Begin(() => Pass(primary, replica, left));
+        Begin(() => Pass(replica, primary, long.MaxValue, counts: false));
+        Begin(() => Pass(primary, replica, left, counts: true));
     }
 
-    private void Pass(Socket from, Socket to, long left)
+    private void Pass(Socket from, Socket to, long left, bool counts)
     {
         byte[] bytes = new byte[16 * 1024];
         try
@@ -93,6 +100,7 @@ internal sealed class CuttingProxy : IDisposable
                 int got = from.Receive(bytes, 0, (int)Math.Min(bytes.Length, left), SocketFlags.None);
                 if (got == 0) break;
                 left -= got;
+                if (counts) Interlocked.Add(ref _passed, got);
                 if (left == 0 && _change is { } change) bytes[got - 1] = change(bytes[got - 1]);
                 for (int sent = 0; sent < got;) sent += to.Send(bytes, sent, got - sent, SocketFlags.None);
             }
@@ -104,6 +112,11 @@ internal sealed class CuttingProxy : IDisposable
         catch (ObjectDisposedException)
         {
             // cut from the other side
+        }
+        if (left == 0 && IsGentle && to.Connected)
+        {
+            to.Shutdown(SocketShutdown.Send); // both are closed when the replica closes
+            return;
         }
         from.Dispose();
         to.Dispose();

@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
@@ -10,6 +11,7 @@ public sealed class FrameTests
     {
         IsFull = true, At = new LogPosition(7, 123_456_789_012, [1, 0xFFFFFFFF, 3]), Term = 8, Lanes = 64, HashSeed = ulong.MaxValue - 1,
         StartedUnixUs = 1_790_000_000_000_000, Fork = ulong.MaxValue, HistoryId = new string('a', 40), Path = [new string('0', 40), new string('9', 40)],
+        Terms = [new TermStart(6, 100, 5), new TermStart(7, 200, 6)],
     };
 
     [Test]
@@ -18,7 +20,8 @@ public sealed class FrameTests
         PlanFrame read = PlanFrame.TryDecode(Plan.Encode())!;
         Assert.That(read.At.Is(Plan.At));
         Assert.That(read.Path, Is.EqualTo(Plan.Path));
-        Assert.That(read with { At = Plan.At, Path = Plan.Path }, Is.EqualTo(Plan));
+        Assert.That(read.Terms, Is.EqualTo(Plan.Terms));
+        Assert.That(read with { At = Plan.At, Path = Plan.Path, Terms = Plan.Terms }, Is.EqualTo(Plan));
     }
 
     [Test]

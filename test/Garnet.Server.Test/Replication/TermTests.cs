@@ -43,6 +43,30 @@ public sealed class TermTests
     }
 
     [Test]
+    public void T4_T6_a_token_of_what_an_old_primary_lost_is_refused_by_all_and_one_of_what_it_handed_on_is_not()
+    {
+        using EmbeddedServer old = new(), next = new(), third = new();
+        Follow(next, old);
+        Follow(third, old);
+        string kept = Write(old, "kept", 5);
+        ReplicaGroup.CatchUp(next, old);
+        ReplicaGroup.CatchUp(third, old);
+        using (var client = new TestClient(next.Server.Port)) Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+        using (var client = new TestClient(third.Server.Port)) client.Call("REPLICAOF", "127.0.0.1", "1"); // nobody is there: what follows does not reach it
+        string lost = Write(old, "lost", Lost);
+        Write(next, "new", 2 * Lost); // beyond the number that the lost token names
+        Follow(third, next);
+        Follow(old, next);
+        foreach (EmbeddedServer server in (EmbeddedServer[])[next, third, old])
+        {
+            using var client = new TestClient(server.Server.Port);
+            Assert.That(client.Call("REPL", "WAIT", lost, "0"), Does.StartWith("STALETOKEN"));
+            Assert.That(client.Call("REPL", "WAIT", kept, "5000"), Is.EqualTo("OK"));
+        }
+        Assert.That(next.Server.Replication.Links.Partial, Is.EqualTo(1), "the third went on where it was, the old one could not");
+    }
+
+    [Test]
     public void Every_start_as_a_primary_is_a_term_and_a_replica_goes_on_over_it()
     {
         var disk = new MemoryDisk();

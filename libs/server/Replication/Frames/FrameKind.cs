@@ -22,4 +22,6 @@ internal enum FrameKind : byte
     Bye = 7,
     /// <summary>What the primary's data were behind a batch.</summary>
     Digest = 8,
+    /// <summary>So many blocks of the snapshot have come whole.</summary>
+    SnapshotAck = 9,
 }

@@ -66,7 +66,7 @@ internal sealed class FrameReader
         FrameKind.Plan or FrameKind.SnapshotEnd or FrameKind.Digest when _isReplica => SmallBytesMax,
         FrameKind.Snapshot when _isReplica => SnapshotInlet.BytesMax,
         FrameKind.Batch when _isReplica => BatchBytesMax,
-        FrameKind.Ack when !_isReplica => SmallBytesMax,
+        FrameKind.Ack or FrameKind.SnapshotAck when !_isReplica => SmallBytesMax,
         FrameKind.Ping or FrameKind.Bye => SmallBytesMax,
         _ => 0,
     };

@@ -7,11 +7,13 @@ namespace Garnet.Server.Replication.Frames;
 /// <summary>The primary's answer to a replica: what follows on the connection.</summary>
 internal sealed record PlanFrame
 {
-    internal const int IdBytes = 40, PathMax = 16;
-    private const int FixedBytes = 56;
+    internal const int IdBytes = 40, PathMax = 16, TermsMax = 16;
+    private const int FixedBytes = 56, TermBytes = 16;
 
     /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
     internal required bool IsFull { get; init; }
+    /// <summary>True if the snapshot is the one that broke off, and goes on behind the blocks that have come.</summary>
+    internal bool Resumes { get; init; }
     /// <summary>Behind which place batches follow; for a full sync the place of the snapshot.</summary>
     internal required LogPosition At { get; init; }
     /// <summary>Term the primary writes in.</summary>
@@ -28,12 +30,16 @@ internal sealed record PlanFrame
     /// <summary>Run ids of all servers from the first primary down to the sender.</summary>
     internal required IReadOnlyList<string> Path { get; init; }
 
+    /// <summary>What the primary knows of the terms of its history.</summary>
+    internal IReadOnlyList<TermStart> Terms { get; init; } = [];
+
     internal byte[] Encode()
     {
-        byte[] bytes = new byte[FixedBytes + ((1 + Path.Count) * IdBytes) + (At.Crcs.Count * sizeof(uint))];
-        bytes[0] = IsFull ? (byte)2 : (byte)1;
+        byte[] bytes = new byte[FixedBytes + ((1 + Path.Count) * IdBytes) + (At.Crcs.Count * sizeof(uint)) + (Terms.Count * TermBytes)];
+        bytes[0] = Resumes ? (byte)3 : IsFull ? (byte)2 : (byte)1;
         bytes[1] = (byte)At.Crcs.Count;
         bytes[2] = (byte)Path.Count;
+        bytes[3] = (byte)Terms.Count;
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(4), Term);
         BinaryPrimitives.WriteUInt32LittleEndian(bytes.AsSpan(8), At.Term);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(12), Lanes);
@@ -54,15 +60,23 @@ internal sealed record PlanFrame
             rest = rest[sizeof(uint)..];
         }
 
+        foreach (TermStart term in Terms)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(rest, term.Term);
+            BinaryPrimitives.WriteUInt32LittleEndian(rest[4..], term.Before);
+            BinaryPrimitives.WriteUInt64LittleEndian(rest[8..], term.First);
+            rest = rest[TermBytes..];
+        }
+
         return bytes;
     }
 
     /// <summary>Null if the bytes are no plan.</summary>
     internal static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length < FixedBytes || from[0] is not (1 or 2) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] != 0)
+        if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermsMax)
             return null;
-        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
+        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
             return null;
         string[] ids = new string[1 + from[2]];
         for (int i = 0; i < ids.Length; i++)
@@ -76,9 +90,17 @@ internal sealed record PlanFrame
         uint[] crcs = new uint[from[1]];
         for (int i = 0; i < crcs.Length; i++)
             crcs[i] = BinaryPrimitives.ReadUInt32LittleEndian(from[(FixedBytes + (ids.Length * IdBytes) + (i * sizeof(uint)))..]);
+        TermStart[] terms = new TermStart[from[3]];
+        for (int i = 0; i < terms.Length; i++)
+        {
+            ReadOnlySpan<byte> term = from[^((terms.Length - i) * TermBytes)..];
+            terms[i] = new TermStart(BinaryPrimitives.ReadUInt32LittleEndian(term), BinaryPrimitives.ReadUInt64LittleEndian(term[8..]), BinaryPrimitives.ReadUInt32LittleEndian(term[4..]));
+        }
+
         return new PlanFrame
         {
-            IsFull = from[0] == 2,
+            IsFull = from[0] != 1,
+            Resumes = from[0] == 3,
             At = new LogPosition(BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), BinaryPrimitives.ReadUInt64LittleEndian(from[16..]), crcs),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
             Lanes = BinaryPrimitives.ReadInt32LittleEndian(from[12..]),
@@ -87,6 +109,7 @@ internal sealed record PlanFrame
             Fork = BinaryPrimitives.ReadUInt64LittleEndian(from[40..]),
             HistoryId = ids[0],
             Path = ids[1..],
+            Terms = terms,
         };
     }
 

@@ -5,16 +5,21 @@ namespace Garnet.Aof.Shipping;
 /// <summary>
 /// What of a replica's log can be read: the number of the last batch that is applied as a whole, and the announcements of
 /// what is being applied. A reader of some keys takes the <see cref="Point"/>, asks <see cref="Sees"/> of its keys, reads, asks
-/// again: true both times means that what it read is the state behind exactly that batch. A reader of everything holds the state
-/// (<see cref="TryHold"/>): batches wait meanwhile.
+/// again: true both times means that what it read is the state behind exactly that batch. A reader who finds the <see cref="Stamp"/>
+/// still and unchanged after it has read need not ask at all. A reader of everything holds the state (<see cref="TryHold"/>): batches
+/// wait meanwhile.
 /// </summary>
-public sealed class AppliedState : IDisposable
+public sealed class AppliedState(int sketchBits = AppliedState.SketchBits) : IDisposable
 {
-    private readonly Sketch _sketch = new();
+    /// <summary>As many places as keep false waits rare; measured in benchmark/RESULTS.md, set replica.</summary>
+    public const int SketchBits = 16;
+
+    private readonly Sketch _sketch = new(sketchBits);
     private readonly object _gate = new();
     private ulong _number, _control;
     private long _sealedUnixUs;
     private uint _term, _store;
+    private uint _stamp; // odd while the state is no batch's
     private int _holders;
     private bool _changes, _isWanted;
 
@@ -41,6 +46,20 @@ public sealed class AppliedState : IDisposable
             return new(Volatile.Read(ref _number), store);
         }
     }
+
+    /// <summary>
+    /// Changes before anything of a batch is applied and again when it is published: the same stamp before and after reading, and a still
+    /// one, means that what was read is one batch's state, whatever the keys.
+    /// </summary>
+    public uint Stamp
+    {
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        get => Volatile.Read(ref _stamp);
+    }
+
+    /// <summary>True of a stamp that was taken while nothing was being applied.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool IsStill(uint stamp) => (stamp & 1) == 0;
 
     internal Sketch Sketch => _sketch;
 
@@ -113,13 +132,20 @@ public sealed class AppliedState : IDisposable
             _isWanted = true;
             while (_holders > 0) Monitor.Wait(_gate);
             (_isWanted, _changes) = (false, true);
+            Volatile.Write(ref _stamp, _stamp | 1);
         }
+
+        Interlocked.MemoryBarrier(); // nothing of the batch is seen before the stamp
     }
 
     /// <summary>The state is that behind a batch again.</summary>
     internal void EndChange()
     {
-        lock (_gate) _changes = false;
+        lock (_gate)
+        {
+            Volatile.Write(ref _stamp, (_stamp | 1) + 1); // also if it was still: the store may be another one
+            _changes = false;
+        }
     }
 
     /// <summary>An operation on the whole store is about to run: whatever it touches belongs to the batch.</summary>

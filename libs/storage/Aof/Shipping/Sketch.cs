@@ -8,11 +8,11 @@ namespace Garnet.Aof.Shipping;
 /// reader who sees a change of an unfinished batch sees its announcement too. Several workers may write one place, but only the
 /// numbers of batches that are under way together, and any of those makes the reader wait.
 /// </summary>
-public sealed unsafe class Sketch : IDisposable
+public sealed unsafe class Sketch(int bits) : IDisposable
 {
-    private const int Bits = 16;
     private const ulong Spread = 0x9E3779B97F4A7C15;
-    private readonly ulong* _places = (ulong*)NativeMemory.AllocZeroed(1 << Bits, sizeof(ulong));
+    private readonly int _shift = 64 - bits;
+    private readonly ulong* _places = (ulong*)NativeMemory.AllocZeroed((nuint)1 << bits, sizeof(ulong));
 
     /// <summary>The batch that last announced a key with this hash.</summary>
     public ulong this[ulong hash] => Volatile.Read(ref _places[Place(hash)]);
@@ -28,8 +28,8 @@ public sealed unsafe class Sketch : IDisposable
         if (*place != batch) Volatile.Write(ref *place, batch);
     }
 
-    internal void Clear() => NativeMemory.Clear(_places, (1 << Bits) * sizeof(ulong));
+    internal void Clear() => NativeMemory.Clear(_places, ((nuint)1 << bits) * sizeof(ulong));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static ulong Place(ulong hash) => hash * Spread >> (64 - Bits);
+    private ulong Place(ulong hash) => hash * Spread >> _shift;
 }

@@ -38,6 +38,9 @@ public sealed class SnapshotInlet : IDisposable
     /// <summary>Bytes of records so far.</summary>
     public long Bytes => (long)_recordBytes;
 
+    /// <summary>Blocks so far.</summary>
+    public ulong Blocks => Volatile.Read(ref _blocks);
+
     /// <summary>Records so far.</summary>
     public long Records => (long)_records;
 

@@ -86,7 +86,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         Term = term;
         Aof.Aof log = Fresh(chain.Length);
         log.Open(new AofStart(term, at.Batch, chain, Lanes, 77) { LastTerm = at.IsKnown ? at.Term : term });
-        _terms.Add(term, at.Batch + 1);
+        _terms.Add(new TermStart(term, at.Batch + 1, at.IsKnown ? at.Term : term));
         Store.SetLog(log);
         Lineage = new Lineage(Lineage, at.Batch);
         Leads = true;
@@ -163,6 +163,14 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     }
 
     public ulong ForkOf(LogPosition position) => _terms.ForkOf(position, Backlog.End);
+
+    public bool TryResume(HelloFacts replica, out FullCopy? copy)
+    {
+        copy = null; // a cut link ends its copy here
+        return true;
+    }
+
+    public IReadOnlyList<TermStart> TermStarts => _terms.Known;
 
     public StoreSnapshot? TryCut()
     {

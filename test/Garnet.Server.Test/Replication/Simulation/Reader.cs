@@ -13,7 +13,8 @@ internal sealed class Reader(World world, int place)
     private Node? _node;
     private ReadPoint _point;
     private long _begin;
-    private bool _wasInBatch;
+    private uint _stamp;
+    private bool _wasInBatch, _goesByStamp;
 
     /// <summary>Takes the next step of a read; <paramref name="inBatch"/>: a batch is half applied.</summary>
     public void Step(bool inBatch)
@@ -35,11 +36,13 @@ internal sealed class Reader(World world, int place)
         _keys = [.. Enumerable.Range(0, SimulatedKeys.Count).Where(_ => world.Random.Next(3) == 0)];
         if (_keys.Length == 0) _keys = [world.Random.Next(SimulatedKeys.Count)];
         _values = new long[_keys.Length];
+        _stamp = node.Applied.Stamp;
         _point = node.Applied.Point;
+        _goesByStamp = AppliedState.IsStill(_stamp) && world.Random.Next(2) == 0;
         _begin = world.Now;
         _wasInBatch = inBatch;
         if (world.Random.Next(8) == 0) ReadHeld(node, inBatch);
-        else if (!Sees(node) && world.Fault != SimulationFault.LatePoint) _node = null;
+        else if (!_goesByStamp && !Sees(node) && world.Fault != SimulationFault.LatePoint) _node = null;
     }
 
     private void ReadNext(Node node)
@@ -59,7 +62,7 @@ internal sealed class Reader(World world, int place)
         if (world.Fault == SimulationFault.LatePoint) _point = node.Applied.Point;
         if (world.Fault == SimulationFault.IgnoreStore) _point = _point with { Store = node.Applied.Point.Store };
         AppliedState.AfterReading();
-        if (world.Fault is SimulationFault.SkipSecondLook or SimulationFault.KeyByKey || Sees(node)) Seen(node, inBatch);
+        if (world.Fault is SimulationFault.SkipSecondLook or SimulationFault.KeyByKey || (_goesByStamp ? node.Applied.Stamp == _stamp : Sees(node))) Seen(node, inBatch);
         else world.Figures.Refused++;
     }
 

@@ -1,0 +1,92 @@
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// A full copy whose link broke, for its replica to come back to. One at a time, for a limited time: its snapshot keeps others from being
+/// taken, and what writers change meanwhile is kept in memory.
+/// </summary>
+internal sealed class CopyShelf
+{
+    private readonly object _gate = new();
+    private (string RunId, FullCopy Copy)? _kept;
+    private int _waiting, _role;
+    private bool _closed;
+
+    /// <summary>Grows with every role that this server takes: a copy of one role is of no use in the next.</summary>
+    internal int Role => Volatile.Read(ref _role);
+
+    /// <summary>Takes over a copy that was begun in a role; if it cannot be kept, it is gone.</summary>
+    internal void Put(string runId, FullCopy copy, int role)
+    {
+        lock (_gate)
+        {
+            if (!_closed && _kept is null && role == _role)
+            {
+                _kept = (runId, copy);
+                return;
+            }
+        }
+
+        copy.Dispose();
+    }
+
+    /// <summary>Waits until the copy has been taken, or so long; then it is gone. On the thread of its broken link.</summary>
+    internal void Await(FullCopy copy, int milliseconds)
+    {
+        long until = Environment.TickCount64 + milliseconds;
+        lock (_gate)
+        {
+            _waiting++;
+            for (long left = milliseconds; _kept?.Copy == copy && !_closed && left > 0; left = until - Environment.TickCount64)
+                Monitor.Wait(_gate, (int)left);
+            bool isOver = _kept?.Copy == copy;
+            if (isOver)
+            {
+                _kept = null;
+                copy.Dispose();
+            }
+
+            _waiting--;
+            Monitor.PulseAll(_gate);
+        }
+    }
+
+    /// <summary>The copy that the replica had begun, to go on where it was; null if it is not here, or goes on no more: then it is gone.</summary>
+    internal FullCopy? Take(string runId, CopyPlace? place)
+    {
+        lock (_gate)
+        {
+            if (_kept is not { } kept || kept.RunId != runId)
+                return null;
+            _kept = null;
+            Monitor.PulseAll(_gate);
+            if (place is not null && kept.Copy.TryResume(place))
+                return kept.Copy;
+            kept.Copy.Dispose();
+            return null;
+        }
+    }
+
+    /// <summary>This server takes another role, or gets other data.</summary>
+    internal void Drop()
+    {
+        lock (_gate)
+        {
+            _role++;
+            _kept?.Copy.Dispose();
+            _kept = null;
+            Monitor.PulseAll(_gate);
+        }
+    }
+
+    /// <summary>Nothing is kept any more; returns when nobody waits.</summary>
+    internal void Close()
+    {
+        lock (_gate)
+        {
+            _closed = true;
+            Monitor.PulseAll(_gate);
+            while (_waiting > 0)
+                Monitor.Wait(_gate);
+        }
+    }
+}

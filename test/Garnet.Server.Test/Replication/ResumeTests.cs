@@ -1,0 +1,74 @@
+using System.Globalization;
+using Garnet.Aof;
+using Garnet.Aof.Test.Writing;
+
+namespace Garnet.Server.Test.Replication;
+
+/// <summary>Full copies whose connection is cut in the middle go on where they were (T12).</summary>
+public sealed class ResumeTests
+{
+    private const int Keys = 2000, ValueBytes = 8000, Cuts = 4, CutBytes = 3_000_000, BlockBytes = 80 << 10, WaitMs = 60_000;
+
+    [Test]
+    public void T12_blocks_that_a_replica_has_are_not_sent_again([Values] bool keepsData, [Values] bool writes)
+    {
+        using EmbeddedServer primary = Primary();
+        using CuttingProxy proxy = new(primary.Server.Port, static connection => connection < Cuts ? CutBytes : long.MaxValue) { IsGentle = true };
+        using EmbeddedServer replica = keepsData ? new(directory: DataDirectory.OpenUnlocked(new MemoryDisk())) : new();
+        replica.Server.Loaded.Wait();
+        Follow(replica, proxy.Port);
+        using (var client = new TestClient(primary.Server.Port))
+        {
+            for (int i = 0; proxy.Connections <= Cuts; i++)
+            {
+                if (writes) client.Call("SET", $"k{i % Keys}", $"{i}");
+                else client.Call("PING");
+            }
+        }
+        Assert.That(() => replica.Server.Replication.Following, Is.Not.Null.After(WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Following!.IsUp, Is.True.After(WaitMs, 5));
+        long passed = proxy.Passed, whole = (long)Keys * (ValueBytes + 100);
+        ReplicaGroup.AssertSame(primary, replica);
+        Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(1), "one snapshot for all connections");
+        if (!writes) Assert.That(passed, Is.LessThan(whole + (Cuts * BlockBytes)), "again came what was cut in its middle only");
+        Assert.That(passed, Is.GreaterThan(Cuts * CutBytes), "every connection brought something");
+    }
+
+    [Test]
+    public void A_copy_that_its_replica_does_not_come_back_for_makes_way_for_others()
+    {
+        using EmbeddedServer primary = Primary(static settings => settings.Replication.CopyKeepSeconds = 1);
+        using CuttingProxy proxy = new(primary.Server.Port, static _ => CutBytes);
+        using EmbeddedServer broken = new(), replica = new();
+        Follow(broken, proxy.Port);
+        Assert.That(() => proxy.Connections, Is.GreaterThan(0).After(WaitMs, 5));
+        proxy.Dispose(); // nobody is there any more
+        Follow(replica, primary.Server.Port);
+        ReplicaGroup.AssertSame(primary, replica);
+    }
+
+    [Test]
+    public void A_copy_is_begun_anew_if_nothing_is_kept()
+    {
+        using EmbeddedServer primary = Primary(static settings => settings.Replication.CopyKeepSeconds = 0);
+        using CuttingProxy proxy = new(primary.Server.Port, static connection => connection < 2 ? CutBytes : long.MaxValue);
+        using EmbeddedServer replica = new();
+        Follow(replica, proxy.Port);
+        ReplicaGroup.AssertSame(primary, replica);
+        Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(3));
+    }
+
+    private static EmbeddedServer Primary(Action<ServerSettings>? adjust = null)
+    {
+        EmbeddedServer primary = new(adjust: adjust);
+        using var client = new TestClient(primary.Server.Port);
+        for (int i = 0; i < Keys; i++) client.Call("SET", $"k{i}", new string((char)('a' + (i % 26)), ValueBytes));
+        return primary;
+    }
+
+    private static void Follow(EmbeddedServer replica, int port)
+    {
+        using var client = new TestClient(replica.Server.Port);
+        Assert.That(client.Call("REPLICAOF", "127.0.0.1", port.ToString(CultureInfo.InvariantCulture)), Is.EqualTo("OK"));
+    }
+}
