@@ -100,7 +100,7 @@ internal static class Evaluation
         if (server.Keeper is { Blocks: true, Trouble: { } cause })
             return call.FailText("MISCONF Errors writing to the AOF file: " + cause);
         return (flags & ScriptFlags.AllowOom) == 0 && IsTight(ref call)
-            ? call.FailBytes("OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"u8)
+            ? call.FailBytes(FaultText.Of(Fault.OutOfMemory))
             : Reply.Sent;
     }
 

@@ -24,6 +24,7 @@ internal static unsafe class Acts
         ["Snapshot"] = SnapshotAct.Run,
         ["SwapUp"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Shared, Stage.Other),
         ["SwapDown"] = static (stage, thread) => ChangeBoth(stage, thread, Stage.Other, Stage.Shared),
+        ["OpenStep"] = OpenStep,
     };
 
     private static string Read(Stage stage, int thread)
@@ -105,6 +106,21 @@ internal static unsafe class Acts
         KeyRef two = stage.Key(second, thread + 4);
         StoreSession session = stage.Session(thread);
         session.Lock([one, two]);
+        return Change(session, one, two, thread);
+    }
+
+    // Comes to the partitions in an order that U6 forbids to others.
+    private static string OpenStep(Stage stage, int thread)
+    {
+        KeyRef one = stage.Key(Stage.Shared, thread), two = stage.Key(Stage.Other, thread + 4);
+        bool descends = Shape.PartitionOf(stage.Store.Core.Shape, one.Hash)->Number > Shape.PartitionOf(stage.Store.Core.Shape, two.Hash)->Number;
+        StoreSession session = stage.Session(thread);
+        session.LockOpen();
+        return descends ? Change(session, one, two, thread) : Change(session, two, one, thread);
+    }
+
+    private static string Change(StoreSession session, in KeyRef one, in KeyRef two, int thread)
+    {
         SlowPut put = new() { Letter = (byte)('p' + thread), Bytes = 8, Appends = true };
         session.Modify(one, ref put);
         session.Modify(two, ref put);

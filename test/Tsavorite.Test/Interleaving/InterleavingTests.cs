@@ -10,12 +10,15 @@ internal sealed class InterleavingTests
     private static readonly string[] s_names = [.. Acts.All.Keys];
 
     // Two flushes at once would wait for each other outside of the engine's own locks; a second snapshot is refused.
-    private static readonly string[] s_alone = ["Flush", "Snapshot"];
+    private static readonly string[] s_alone = ["Flush", "Snapshot", "OpenStep"];
+
+    // An open step is promised that nobody has several locks; a flush would wait for it outside of the engine's own locks.
+    private static readonly string[] s_notInStep = ["SwapUp", "SwapDown", "Flush"];
 
     private static IEnumerable<object[]> Pairs() =>
         from left in Enumerable.Range(0, s_names.Length)
         from right in Enumerable.Range(left, s_names.Length - left)
-        where left != right || !s_alone.Contains(s_names[left])
+        where IsAllowed([s_names[left], s_names[right]])
         from crowded in new[] { false, true }
         select new object[] { s_names[left], s_names[right], crowded };
 
@@ -36,11 +39,14 @@ internal sealed class InterleavingTests
         for (int i = 0; i < 60; i++)
         {
             string[] acts = Enumerable.Range(0, 3).Select(_ => s_names[random.Next(s_names.Length)]).ToArray();
-            if (s_alone.Any(alone => acts.Count(name => name == alone) > 1)) continue;
+            if (!IsAllowed(acts)) continue;
             using Explorer explorer = new(i % 2 == 0, acts);
             Assert.That(explorer.ExploreRandomly(seed + i * 1000, 40), Is.Null, $"seed {seed}: {string.Join(", ", acts)}");
         }
     }
+
+    private static bool IsAllowed(string[] acts) =>
+        !s_alone.Any(alone => acts.Count(name => name == alone) > 1) && !(acts.Contains("OpenStep") && acts.Any(s_notInStep.Contains));
 
     [Test]
     public void U16_U18_A_snapshot_a_change_of_structure_and_a_writer_look_like_some_order_of_them(
