@@ -29,7 +29,7 @@ internal static unsafe class RdbPayload
         fixed (byte* start = payload)
         {
             ulong crc = BinaryPrimitives.ReadUInt64LittleEndian(payload[^CrcBytes..]);
-            return crc == 0 || crc == Crc64.Append(0, start, payload.Length - CrcBytes); // 0: written without one
+            return crc == Crc64.Append(0, start, payload.Length - CrcBytes); // unlike in a file, 0 is no way to say that there is none
         }
     }
 }
