@@ -52,10 +52,11 @@ public sealed unsafe class BatchFeed : IDisposable
         if (backlog.PositionAt(position.Batch) is { } known) return known.Is(position);
         if (log is null || position.Batch >= log.Written) return false;
         (IDisk disk, int sublogs) = log.Files;
-        // What follows the position names its checksums.
+        // What follows the position names its checksums, and is of no earlier term: a log that began with the position and was cut there
+        // may name the term that it was to go on in.
         using var reader = new LogReader(disk, sublogs, position.Batch);
         return sublogs == position.Crcs.Count && reader.Next()
-            && reader.Cursors.All(cursor => cursor.Part.Header.PreviousCrc == position.Crcs[cursor.Sublog]);
+            && reader.Cursors.All(cursor => cursor.Part.Header.PreviousCrc == position.Crcs[cursor.Sublog] && cursor.Part.Header.Term >= position.Term);
     }
 
     /// <summary>
