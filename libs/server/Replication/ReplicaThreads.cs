@@ -75,9 +75,14 @@ internal sealed class ReplicaThreads : IDisposable
                 if (_link.Stage == LinkStage.Ended)
                     break;
                 if (writer.Count > 0)
+                {
                     _socket.Send(writer);
+                    Thread.Yield(); // where cores are few, those who serve clients wait for a frame of this and not for a time slice
+                }
                 else if (!more)
+                {
                     _signal.Wait(LookMs);
+                }
             }
 
             _link.Farewell(writer);

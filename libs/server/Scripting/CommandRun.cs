@@ -152,7 +152,7 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
             running.HasWritten = true;
         client.LastCommand = entry->Id;
         RespWriter to = call.Out;
-        to.Resp3 = client.Resp3 = running.WantsResp3;
+        to.Resp3 = running.WantsResp3; // what a client gets beside its replies is in its own protocol
         nint before = (nint)(to.Position - client.SegmentStart);
         Server server = reactor.Server;
         bool plain = !server.Guarded && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;

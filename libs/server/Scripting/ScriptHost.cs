@@ -148,7 +148,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     private Reply RunPushed(ref Call call, Running running, int arguments)
     {
         Connection client = call.Client;
-        (int database, bool resp3, int command) = (client.Database, client.Resp3, client.LastCommand); // S1
+        (int database, int command) = (client.Database, client.LastCommand); // S1
         bool isInStep = (client.Gate & Gate.Transaction) != 0; // of an EXEC, which holds all locks
         LuaState lua = State;
         if (!isInStep && !_server.ScriptGate.TryTake(_reactor))
@@ -172,8 +172,8 @@ internal sealed unsafe class ScriptHost : IDisposable
         bool ended = lua.Call(arguments);
         Volatile.Write(ref _running, null);
         client.Gate &= ~Gate.Script;
-        (client.Database, client.Resp3, client.LastCommand) = (database, resp3, command);
-        call.Out.Resp3 = resp3;
+        (client.Database, client.LastCommand) = (database, command);
+        call.Out.Resp3 = client.Resp3;
         if (!isInStep)
         {
             call.Store.Unlock();

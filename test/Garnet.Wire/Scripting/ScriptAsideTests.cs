@@ -89,6 +89,11 @@ internal sealed partial class ScriptAsideTests
         Say("GET", "seen");
         client.Call("EVAL", Sets, "1", "seen", "1");
         Hear();
+        Say("SET", "mine", "0");
+        if (mode == "OPTIN") Say("CLIENT", "CACHING", "YES");
+        Say("GET", "mine");
+        Say("EVAL", "redis.call('set', KEYS[1], 1) return redis.call('setrange', KEYS[1], 0, 'x')", "1", "mine");
+        Hear();
         Say("GET", "own");
         client.Call("EVAL", "redis.call('flushdb') return redis.call('set', 'own', 1)", "0");
         Hear();
