@@ -109,13 +109,10 @@ internal sealed unsafe partial class Reactor
             reply = entry->Run(ref call);
             Figures.Calls[frame->Command]++;
         }
-        else if (_reads && client.Gate == Gate.None && !_guarded && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
-        {
-            reply = Server.Replication.RunRead(ref call, entry);
-        }
         else
         {
-            reply = RunGuarded(ref call, entry);
+            bool reads = _reads && client.Gate == Gate.None && !_guarded && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
+            reply = reads ? Server.Replication.RunRead(ref call, entry) : RunGuarded(ref call, entry);
         }
 
         if (Session.LastBatch != 0)

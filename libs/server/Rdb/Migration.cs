@@ -95,8 +95,8 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
             foreach (MigratedKey key in Keys)
             {
                 string reply = await target.Read().ConfigureAwait(false);
-                key.IsTaken = isWelcome && !reply.StartsWith('-');
                 TakeError(reply);
+                key.IsTaken = isWelcome && IsDone(reply);
             }
         }
         catch (SocketException) when (failure == NotConnected)
@@ -126,9 +126,14 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
         return target.Send(terms.Replaces || key.WasSent ? [.. words, "REPLACE"u8.ToArray()] : words);
     }
 
+    // Whoever answers something else may be no server of this protocol: what it has got is not safe with it.
+    private static bool IsDone(string reply) => reply == "+OK" || reply.StartsWith(':');
+
     private void TakeError(string reply)
     {
-        if (reply.StartsWith('-') && Error.Length == 0)
-            Error = "ERR Target instance replied with error: " + reply[1..];
+        if (Error.Length > 0 || IsDone(reply))
+            return;
+        Error = reply.StartsWith('-') ? "ERR Target instance replied with error: " + reply[1..]
+            : "ERR Target instance replied with neither OK nor an error: is it a server of the Redis protocol? The keys are still here";
     }
 }

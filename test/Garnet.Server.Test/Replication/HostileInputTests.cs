@@ -29,9 +29,19 @@ public sealed class HostileInputTests
         Assert.That(client.Call("DBSIZE"), Is.EqualTo("1"));
     }
 
-    [TestCase("MIGRATE 127.0.0.1 1 k 0 999999999")]
-    [TestCase("MIGRATE 169.254.169.254 80 k 0 1000")]
-    public void Row_30_nobody_has_this_server_connect_elsewhere_by_MIGRATE(string command) => AssertRefused(command.Split(' '));
+    [Test]
+    public void Row_30_a_MIGRATE_to_nobody_moves_nothing() => AssertRefused("MIGRATE", "127.0.0.1", "1", "k", "0", "999999999");
+
+    [TestCase("HTTP/1.1 400 Bad Request\r\n\r\n")]
+    [TestCase("SSH-2.0-OpenSSH_9.2\r\n\r\n")]
+    [TestCase("+OK\r\nwhat?\r\n")]
+    [TestCase("+OK\r\n+QUEUED\r\n")]
+    [TestCase("$-1\r\n*0\r\n")]
+    public void Row_30_a_MIGRATE_to_who_speaks_something_else_moves_nothing(string answer)
+    {
+        using StrangePeer peer = new(answer);
+        AssertRefused("MIGRATE", "127.0.0.1", peer.Port.ToString(CultureInfo.InvariantCulture), "k", "0", "5000");
+    }
 
     [Test]
     public void Row_32_a_transaction_that_a_full_copy_overtakes_sees_one_state_or_is_refused()
