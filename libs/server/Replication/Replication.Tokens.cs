@@ -40,7 +40,7 @@ internal sealed partial class Replication
         (uint here, ulong last) = IsReplica ? (Applied.Term, Applied.Number) : (_term, LastBatch);
         if (term > here)
             return TokenState.ToCome;
-        if (term < here && (_terms.LastOf(term) is not { } end || batch > end))
+        if (term < here && batch > 0 && (_terms.LastOf(term) is not { } end || batch > end))
             return TokenState.GivenUp;
         if (IsReplica && !ChecksReads)
             return TokenState.ToCome;

@@ -153,6 +153,10 @@ internal sealed class StagedFileTests
         Assert.That(reader.Read(0, read), Is.EqualTo(10_000));
         Assert.That(read, Is.EqualTo(Bytes(9, 10_000)));
         Assert.That(Content(_disk, 10_000), Is.EqualTo(read));
+        using IDiskFile again = _disk.Open("log");
+        again.SetLength(5_000);
+        again.Sync();
+        Assert.That(again.Length, Is.EqualTo(5_000));
     }
 
     [Test]

@@ -53,7 +53,7 @@ public sealed unsafe class FileDisk : IDisk
     {
         if (!_linux) return PortableFile.Open(In(name));
         LinuxFile file = LinuxFile.Open(In(name));
-        return _staged.TryGetValue(name, out StagedFile? staged) ? new StagedReader(staged, file) : file;
+        return _staged.TryGetValue(name, out StagedFile? staged) && staged.IsOpen ? new StagedReader(staged, file) : file;
     }
 
     /// <inheritdoc/>

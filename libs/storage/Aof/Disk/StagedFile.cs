@@ -41,6 +41,9 @@ internal sealed unsafe class StagedFile : IDiskFile
     /// <inheritdoc/>
     public long CopyRoom => StagingFile.RingBytes - (_written - Volatile.Read(ref _drained));
 
+    /// <summary>False once it is closed: the file is then one like others.</summary>
+    public bool IsOpen => Volatile.Read(ref _ring) is not null;
+
     private StagingFile Ring => _ring!;
 
     /// <summary>Creates the file, which keeps its length; null where there can be no ring.</summary>
