@@ -248,8 +248,11 @@ public sealed class Aof : IWriteLog, IDisposable
         _stopped = true;
         if (!_follows) _sealer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
-        if (_follows || !Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) || !_sealer.Prove()) return;
-        foreach (Sublog sublog in _sublogs) sublog.Finish();
+        if (!_follows && Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) && _sealer.Prove())
+        {
+            foreach (Sublog sublog in _sublogs) sublog.Finish();
+        }
+        foreach (Sublog sublog in _sublogs) sublog.Close(); // who follows another server cuts these files next
     }
 
     /// <summary>Stops and gives all memory back; the store is closed before, or its logging switched off.</summary>

@@ -189,10 +189,16 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Whether <see cref="BeginSync"/> has something to do.</summary>
     public bool HasMuchUnsynced => _offset - _begun >= BeginSyncBytes + WriteAlignment;
 
-    public void Dispose()
+    /// <summary>Gives the file back.</summary>
+    public void Close()
     {
         _file?.Dispose();
         _file = null;
+    }
+
+    public void Dispose()
+    {
+        Close();
         NativeMemory.AlignedFree(_buffer);
         NativeMemory.AlignedFree(_zeros);
         _buffer = _zeros = null;

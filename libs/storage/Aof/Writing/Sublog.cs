@@ -182,6 +182,12 @@ internal sealed class Sublog : IDisposable
     /// <summary>Whether an empty part can be written without a new file; the thread has ended.</summary>
     public bool HasRoomForProof => _writer.HasRoom(BatchHeader.Bytes);
 
+    /// <summary>Gives the file back; nothing is written any more.</summary>
+    public void Close()
+    {
+        lock (_turn) _writer.Close();
+    }
+
     public void Dispose()
     {
         while (_queue.TryDequeue(out SealedPart? part)) part.Drop(_pool);
