@@ -178,47 +178,42 @@ internal sealed class DifferentialTests
     [Test]
     public void Random_commands_on_collections_tell_the_same_events()
     {
-        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), 2);
-        using EventListener reference = new(Servers.Redis.Address, "g$lshzKE"), ours = new(Servers.Ours.Address, "g$lshzKE");
         CollectionStream stream = new(new Random(Seed));
-        List<string> differences = [];
-        for (int i = 0; i < Count / 4 && differences.Count < DifferencesMax; i++)
-        {
-            string[] words = stream.Next();
-            if (words[0] is "LMOVE" or "RPOPLPUSH" or "BLMOVE" or "BRPOPLPUSH" or "SMOVE" or "LTRIM" or "SCAN" or "MOVE" or "RENAME" or "COPY" or "PERSIST" or "EXPIRE") continue;
-            twins.Differ(words); // the replies are another test's
-            string wanted = reference.Heard(), got = ours.Heard();
-            if (wanted != got) differences.Add($"{string.Join(' ', words.Take(12).Select(Quoted.Quote))}\n    reference {wanted}\n    ours      {got}");
-            if (i % ResetEvery == 0 || wanted != got) twins.Reset();
-        }
-        Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
+        TellTheSame(Count / 4, "g$lshzKE", stream.Next, Skips, reset: null, after: null);
+
+        static bool Skips(string name) => name is "LMOVE" or "RPOPLPUSH" or "BLMOVE" or "BRPOPLPUSH" or "SMOVE" or "LTRIM" or "SCAN" or "MOVE" or "RENAME" or "COPY" or "PERSIST" or "EXPIRE";
     }
 
     // Not those of reads for a group that give nothing: whether they make a consumer, and tell of it, is a known difference.
     [Test]
     public void Random_commands_on_streams_tell_the_same_events()
     {
-        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), 2);
-        using EventListener reference = new(Servers.Redis.Address, "gtKE"), ours = new(Servers.Ours.Address, "gtKE");
         StreamStream stream = new(new Random(Seed));
         string[][] consumers = [.. from key in new[] { "x1", "x2", "x3" } from name in new[] { "g1", "g2" } from consumer in new[] { "c1", "c2", "c3" } select (string[])["XGROUP", "CREATECONSUMER", key, name, consumer]];
+        TellTheSame(Count / 8, "gtKE", stream.Next, static name => name is "RENAME" or "COPY", stream.Reset, name => name == "XGROUP" ? consumers : []);
+    }
+
+    // Sends both servers the same commands, and after each those that `after` names for it, and compares what their listeners hear.
+    private static void TellTheSame(int count, string classes, Func<string[]> next, Predicate<string> skips, Action? reset, Func<string, string[][]>? after)
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), 2);
+        using EventListener reference = new(Servers.Redis.Address, classes), ours = new(Servers.Ours.Address, classes);
         List<string> differences = [];
-        for (int i = 0; i < Count / 8 && differences.Count < DifferencesMax; i++)
+        for (int i = 0; i < count && differences.Count < DifferencesMax; i++)
         {
-            string[] words = stream.Next();
-            if (words[0] is "RENAME" or "COPY") continue;
+            string[] words = next();
+            if (skips(words[0])) continue;
             twins.Differ(words); // the replies are another test's
             string wanted = reference.Heard(), got = ours.Heard();
             if (wanted != got) differences.Add($"{string.Join(' ', words.Take(12).Select(Quoted.Quote))}\n    reference {wanted}\n    ours      {got}");
             if (i % ResetEvery == 0 || wanted != got)
             {
                 twins.Reset();
-                stream.Reset();
+                reset?.Invoke();
             }
-            if (words[0] is not "XGROUP") continue;
-            foreach (string[] make in consumers) twins.Differ(make);
+            if (after?.Invoke(words[0]) is not { Length: > 0 } more) continue;
+            foreach (string[] command in more) twins.Differ(command);
             reference.Heard();
             ours.Heard();
         }

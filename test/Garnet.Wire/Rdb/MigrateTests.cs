@@ -57,48 +57,60 @@ internal sealed class MigrateTests
     [Test]
     public void A_target_that_does_not_answer_stops_nobody_else()
     {
-        using TcpListener silent = new(IPAddress.Loopback, 0);
-        silent.Start();
-        using ServerProcess server = Start(ServerSide.Ours);
-        using RespConnection one = new(server.Address), two = new(server.Address);
-        one.Call("SET", "k", "v");
-        one.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)silent.LocalEndpoint).Port}", "k", "0", "1500"));
-        using Socket accepted = silent.AcceptSocket();
-        Assert.That(two.Call("APPEND", "k", "w").ToString(), Is.EqualTo(":2"), "meanwhile");
-        Assert.That(one.HasMore, Is.False);
-        Assert.That(one.Read().ToString(), Is.EqualTo("-IOERR error or timeout reading to target instance"));
-        Assert.That(one.Call("GET", "k").ToString(), Is.EqualTo("\"vw\""));
+        using Move move = new("v", timeoutMs: 1500);
+        using Socket accepted = move.Target.AcceptSocket();
+        Assert.That(move.Other.Call("APPEND", "k", "w").ToString(), Is.EqualTo(":2"), "meanwhile");
+        Assert.That(move.Client.HasMore, Is.False);
+        Assert.That(move.Client.Read().ToString(), Is.EqualTo("-IOERR error or timeout reading to target instance"));
+        Assert.That(move.Client.Call("GET", "k").ToString(), Is.EqualTo("\"vw\""));
     }
 
     [Test]
     public void What_others_change_meanwhile_arrives_too([Values("APPEND", "DEL")] string change)
     {
-        using TcpListener listener = new(IPAddress.Loopback, 0);
-        listener.Start();
-        using ServerProcess server = Start(ServerSide.Ours);
-        using RespConnection one = new(server.Address), two = new(server.Address);
-        one.Call("SET", "k", "v");
-        one.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)listener.LocalEndpoint).Port}", "k", "0", "5000"));
-        string first = Serve(listener, () => two.Call(change == "DEL" ? ["DEL", "k"] : ["APPEND", "k", "w"]));
-        string second = Serve(listener, static () => { });
-        Assert.That(one.Read().ToString(), Is.EqualTo("+OK"));
+        using Move move = new("v", timeoutMs: 5000);
+        string first = Serve(move.Target, () => move.Other.Call(change == "DEL" ? ["DEL", "k"] : ["APPEND", "k", "w"]));
+        string second = Serve(move.Target, static () => { });
+        Assert.That(move.Client.Read().ToString(), Is.EqualTo("+OK"));
         Assert.That(first, Does.Contain("RESTORE").And.Not.Contain("REPLACE"));
         Assert.That(second, change == "DEL" ? Does.Contain("DEL") : Does.Contain("vw").And.Contain("REPLACE"));
-        Assert.That(one.Call("EXISTS", "k").ToString(), Is.EqualTo(":0"));
+        Assert.That(move.Client.Call("EXISTS", "k").ToString(), Is.EqualTo(":0"));
     }
 
     [Test]
     public void A_key_that_goes_on_changing_stays_and_the_reply_says_so()
     {
-        using TcpListener listener = new(IPAddress.Loopback, 0);
-        listener.Start();
-        using ServerProcess server = Start(ServerSide.Ours);
-        using RespConnection one = new(server.Address), two = new(server.Address);
-        one.Call("SET", "k", "0");
-        one.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)listener.LocalEndpoint).Port}", "k", "0", "5000"));
-        for (int i = 0; i < 5; i++) Serve(listener, () => two.Call("INCR", "k"));
-        Assert.That(one.Read().ToString(), Does.StartWith("-TRYAGAIN a key kept changing"));
-        Assert.That(one.Call("GET", "k").ToString(), Is.EqualTo("\"5\""));
+        using Move move = new("0", timeoutMs: 5000);
+        for (int i = 0; i < 5; i++) Serve(move.Target, () => move.Other.Call("INCR", "k"));
+        Assert.That(move.Client.Read().ToString(), Does.StartWith("-TRYAGAIN a key kept changing"));
+        Assert.That(move.Client.Call("GET", "k").ToString(), Is.EqualTo("\"5\""));
+    }
+
+    /// <summary>A client that has begun to move "k" to a target which the test plays, and another client of the same server.</summary>
+    private sealed class Move : IDisposable
+    {
+        private readonly ServerProcess _server = Start(ServerSide.Ours);
+
+        public Move(string value, int timeoutMs)
+        {
+            Target.Start();
+            Client = new RespConnection(_server.Address);
+            Other = new RespConnection(_server.Address);
+            Client.Call("SET", "k", value);
+            Client.Send(RespConnection.Encode("MIGRATE", "127.0.0.1", $"{((IPEndPoint)Target.LocalEndpoint).Port}", "k", "0", $"{timeoutMs}"));
+        }
+
+        public TcpListener Target { get; } = new(IPAddress.Loopback, 0);
+        public RespConnection Client { get; }
+        public RespConnection Other { get; }
+
+        public void Dispose()
+        {
+            Client.Dispose();
+            Other.Dispose();
+            _server.Dispose();
+            Target.Dispose();
+        }
     }
 
     // Takes SELECT and one more request, lets something happen, and says OK to both; what was received.
