@@ -1,4 +1,5 @@
 using Garnet.Server.Net;
+using Garnet.Server.Tracking;
 using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
@@ -11,6 +12,8 @@ namespace Garnet.Server.Types.Collections;
 internal unsafe struct DueEntries : IExamine
 {
     private const int EntriesPerVisit = 1000;
+
+    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
     /// <summary>Where to begin and, afterwards, where to go on; 0 at the beginning and at the end.</summary>
     internal ulong Cursor;
@@ -30,7 +33,9 @@ internal unsafe struct DueEntries : IExamine
         {
             Operands.TryDecode(new ReadOnlySpan<byte>(due._names.Head, due._names.Count), out Operands names);
             var remove = new RemoveMembers { Kind = due._kind, Keys = names };
+            KeyChanges.TellAs(due._kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
             store.Edit(in key, ref remove);
+            KeyChanges.TellAs(null);
         }
 
         store.Unlock();

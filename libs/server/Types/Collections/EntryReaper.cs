@@ -1,5 +1,4 @@
 using Garnet.Server.Net;
-using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -14,9 +13,7 @@ internal sealed unsafe class EntryReaper(Server server)
 {
     private const int RecordsPerTick = 2000, EntriesPerTick = 20_000;
 
-    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
-
-    private readonly List<(byte[] Name, RecordKind Kind)> _found = [];
+    private readonly List<byte[]> _found = [];
     private volatile bool _isActive = server.Keeper is not null;
     private int _database;
     private ulong _cursor;
@@ -41,7 +38,7 @@ internal sealed unsafe class EntryReaper(Server server)
     /// <summary>Walks on; on the first reactor's thread.</summary>
     internal void Tick(Reactor reactor)
     {
-        if (!_isActive || !server.Loaded.IsCompleted || server.Replication.IsReplica)
+        if (!_isActive || !server.Loaded.IsCompleted || server.Replication.IsReplica || server.Store.IsExpiryPaused)
             return;
         uint ns = server.Store.Namespaces.Id(_database);
         if (_found.Count == 0)
@@ -53,6 +50,7 @@ internal sealed unsafe class EntryReaper(Server server)
 
         ReapFound(reactor, ns);
         reactor.Held.TakeBatch();
+        server.Changes.HandOnServed(reactor);
         if (reactor.Broadcasts.Count > 0)
             server.Tracker.Broadcast(reactor);
         if (_found.Count > 0 || _cursor != 0 || ++_database < server.Settings.Memory.Databases)
@@ -70,9 +68,7 @@ internal sealed unsafe class EntryReaper(Server server)
         {
             if (left <= 0)
                 return; // the next tick goes on here
-            (byte[] name, RecordKind kind) = _found[_nextFound];
-            left -= Reap(reactor, name, ns, ref _entryCursor);
-            server.Changes.HandOnServed(reactor, kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
+            left -= Reap(reactor, _found[_nextFound], ns, ref _entryCursor);
             if (_entryCursor == 0)
                 _nextFound++;
         }
@@ -94,7 +90,7 @@ internal sealed unsafe class EntryReaper(Server server)
     // What hashing a key may read behind it.
     private const int SlackBytes = 16;
 
-    private struct Finder(List<(byte[] Name, RecordKind Kind)> found) : IRead
+    private struct Finder(List<byte[]> found) : IRead
     {
         public void Look(in RecordView record)
         {
@@ -102,7 +98,7 @@ internal sealed unsafe class EntryReaper(Server server)
                 return;
             byte[] key = new byte[record.KeyBytes + SlackBytes];
             record.KeySpan.CopyTo(key);
-            found.Add((key, record.Kind));
+            found.Add(key);
         }
     }
 }

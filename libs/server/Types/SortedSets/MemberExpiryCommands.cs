@@ -100,7 +100,7 @@ internal readonly struct ZPExpireTime : ICommand
 /// </summary>
 internal readonly struct ZCollect : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZCOLLECT", -2, SortedSetCommands.WriteSlow, "RW DELETE", "key [key ...]", "Removes members of sorted sets whose time has come; * stands for all keys.") with { Since = "1.0.0", Complexity = "O(N*log(M)) with N due members and M in the sets", Keys = KeySpec.All with { Usage = "RW DELETE" }, Event = new("zexpired", NotifyClasses.SortedSet) { Empties = true } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZCOLLECT", -2, SortedSetCommands.WriteSlow, "RW DELETE", "key [key ...]", "Removes members of sorted sets whose time has come; * stands for all keys.") with { Since = "1.0.0", Complexity = "O(N*log(M)) with N due members and M in the sets", Keys = KeySpec.All with { Usage = "RW DELETE" } };
 
     public static Reply Run(ref Call call)
     {

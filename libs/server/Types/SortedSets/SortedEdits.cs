@@ -5,7 +5,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.SortedSets;
 
 /// <summary>An edit that wants to find no due members: it changes nothing and says so if there are some.</summary>
-internal interface ISortedEdit : IEdit
+internal interface ISortedEdit
 {
     /// <summary>True if due members kept it from running.</summary>
     bool MetDue { get; set; }
@@ -18,13 +18,13 @@ internal interface ISortedEdit : IEdit
 internal static class SortedEdits
 {
     /// <summary>Runs the edit on the call's key.</summary>
-    internal static Outcome Run<T>(ref Call call, ref T edit) where T : struct, ISortedEdit
+    internal static Outcome Run<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
         return edit.MetDue ? RunAfterRemoval(call.Store, call.Key, ref edit) : outcome;
     }
 
-    internal static Outcome Run<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, ISortedEdit
+    internal static Outcome Run<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         Outcome outcome = store.Edit(in key, ref edit);
         return edit.MetDue ? RunAfterRemoval(store, key, ref edit) : outcome;
@@ -38,7 +38,7 @@ internal static class SortedEdits
         while (cursor != 0);
     }
 
-    private static Outcome RunAfterRemoval<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, ISortedEdit
+    private static Outcome RunAfterRemoval<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         store.Lock([key]);
         RemoveDue(store, in key); // the session's clock stands until the command is over: nothing else falls due

@@ -6,7 +6,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.SortedSets;
 
 /// <summary>Removes elements by their ranks (ZREMRANGEBY…, ZPOP…), perhaps replying them.</summary>
-internal unsafe struct SortedSetCut : ISortedEdit
+internal unsafe struct SortedSetCut : IEdit, ISortedEdit
 {
     private const int StackBytes = 256, SlackBytes = 32;
 

@@ -27,7 +27,7 @@ internal enum PutScore : byte
 /// Sets scores: the one operation behind ZADD and ZINCRBY. Logged as it came, scores as text: what it does follows from what the set
 /// holds, on whoever runs it.
 /// </summary>
-internal unsafe struct SortedSetPut : ISortedEdit
+internal unsafe struct SortedSetPut : IEdit, ISortedEdit
 {
     private const byte LogsConverted = 32;
 
