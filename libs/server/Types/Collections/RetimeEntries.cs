@@ -52,7 +52,7 @@ internal unsafe struct RetimeEntries : IEdit
         if (from.Length < 8)
             return false;
         ExpireAtMs = BinaryPrimitives.ReadInt64LittleEndian(from);
-        return Operands.TryDecode(from[8..], out Keys) && Keys.Count > 0;
+        return ExpireAtMs >= 0 && Operands.TryDecode(from[8..], out Keys) && Keys.Count > 0;
     }
 
     // From a copy: the entry lies in what is about to change.
