@@ -13,7 +13,7 @@ using Garnet.Server.Scripting;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
-using Garnet.Server.Types.Hashes;
+using Garnet.Server.Types.Collections;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 
@@ -75,7 +75,7 @@ public sealed class Server : IDisposable
         Watches = new WatchTable(this);
         Waits = new WaitTable(this);
         ScriptGate = new ScriptGate(this);
-        FieldReaper = new FieldReaper(this);
+        EntryReaper = new EntryReaper(this);
         Events = new KeyEvents(this);
         InspectSettings inspect = settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
@@ -154,7 +154,7 @@ public sealed class Server : IDisposable
 
     /// <summary>Turns of reactors and scripts.</summary>
     internal ScriptGate ScriptGate { get; }
-    internal FieldReaper FieldReaper { get; }
+    internal EntryReaper EntryReaper { get; }
     internal KeyEvents Events { get; }
     internal long StartedUnixMs { get; }
     internal IReadOnlyList<Reactor> Reactors => _reactors;
@@ -171,7 +171,7 @@ public sealed class Server : IDisposable
     internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true };
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
-    internal bool NeedsTicks => Pause.Active || FieldReaper.IsActive;
+    internal bool NeedsTicks => Pause.Active || EntryReaper.IsActive;
 
     /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
     public void Start()

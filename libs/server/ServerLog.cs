@@ -71,11 +71,15 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void ExportBegins(string address) => Write(LogLevel.Information, 50, $"{address} asks for all data as an RDB file");
 
-    internal void Exported(string address, long keys, long bytes, long ms, long lostTimes)
-    {
+    internal void Exported(string address, long keys, long bytes, long ms) =>
         Write(LogLevel.Information, 51, $"{address} has got all data as an RDB file: {keys} keys, {bytes} bytes, {ms} ms");
-        if (lostTimes > 0)
-            Write(LogLevel.Warning, 52, $"In that file {lostTimes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
+
+    internal void ExportLost(long hashes, long sortedSets)
+    {
+        if (hashes > 0)
+            Write(LogLevel.Warning, 52, $"In that file {hashes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
+        if (sortedSets > 0)
+            Write(LogLevel.Warning, 57, $"In that file {sortedSets} sorted sets have lost the times at which members expire: the format cannot hold them");
     }
 
     internal void ExportFailed(string address, string why) => Write(LogLevel.Warning, 53, $"{address} has not got all data: {why}");

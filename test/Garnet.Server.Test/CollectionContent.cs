@@ -59,13 +59,13 @@ internal struct CollectionContent : IExamine
     {
         List<string> elements = [];
         var walk = default(SortedWalk);
-        walk.Begin(ref record, 0);
+        walk.Begin(ref record, 0, default);
         for (double last = double.NegativeInfinity; walk.Next(ref record); last = walk.Score)
         {
             Assert.That(walk.Score, Is.GreaterThanOrEqualTo(last));
-            Assert.That(SortedForm.Find(ref record, walk.Member, walk.MemberBytes, out double score), Is.True);
-            Assert.That(score, Is.EqualTo(walk.Score));
-            elements.Add(string.Create(CultureInfo.InvariantCulture, $"{Convert.ToHexString(walk.Span)}={walk.Score:R}"));
+            Assert.That(Members.Find(ref record, EntryForm.Scored, walk.Member, walk.MemberBytes, out Entry entry), Is.True);
+            Assert.That(entry.Score, Is.EqualTo(walk.Score));
+            elements.Add(string.Create(CultureInfo.InvariantCulture, $"{Convert.ToHexString(walk.Span)}={walk.Score:R}@{entry.ExpireAtMs}"));
         }
 
         Assert.That(elements, Has.Count.EqualTo((int)Root.Count(record.Value)));

@@ -29,6 +29,7 @@ internal sealed class RandomCommands(int seed)
         "COPY Q Q REPLACE", "RENAME Q Q", "DEL Q", "EXPIRE Q T", "LPUSH K V",
         "ZADD Z I M", "ZADD Z F M I M", "ZADD Z NX I M", "ZADD Z XX CH I M I M", "ZADD Z GT I M", "ZADD Z LT F M", "ZADD Z INCR I M", "ZINCRBY Z F M", "ZADD Z W", "ZADD Z W", "ZREM Z M M", "ZREM Z D",
         "ZREMRANGEBYRANK Z S S", "ZREMRANGEBYSCORE Z I I", "ZREMRANGEBYLEX Z [member:5 (member:7", "ZPOPMIN Z", "ZPOPMAX Z 5", "ZMPOP 2 Z Z MAX COUNT 3", "BZPOPMIN Z Z 0.001", "ZUNIONSTORE Z 2 Z Z", "ZINTERSTORE Z 2 Z U AGGREGATE MAX", "ZDIFFSTORE Z 2 Z Z", "ZRANGESTORE Z Z 0 -2", "COPY Z Z REPLACE", "RENAME Z Z", "DEL Z", "ZADD K I V",
+        "ZEXPIRE Z T MEMBERS 2 M M", "ZEXPIRE Z T MEMBERS 3 M M M", "ZEXPIRE Z T XX MEMBERS 1 M", "ZPEXPIRE Z 0 MEMBERS 1 M", "ZPEXPIRE Z 1 MEMBERS 3 M M M", "ZPEXPIRE Z 2 NX MEMBERS 2 M M", "ZPERSIST Z MEMBERS 3 M M M", "ZCOLLECT Z",
         "XADD X * M V", "XADD X * M V M V", "XADD X * B", "XADD X * a I b F c M", "XADD X * a I b F c M", "XADD X * a I b V c M", "XADD X MAXLEN = S * a I b F c M", "XADD X MAXLEN ~ S * a V", "XADD X MINID S * a I", "XADD K * a V",
         "XTRIM X MAXLEN 50", "XTRIM X MAXLEN S", "XDEL X 0-1 5-5", "XSETID X 9999999999999999-5", "DEL X", "COPY X X REPLACE", "RENAME X X", "EXPIRE X T", "COPY X X DB 1 REPLACE", "MOVE X 1",
         "XADD Y 5-* a I", "XADD Y 5-* a I b V", "XADD Y 5-* B", "XADD Y 5-* a I", "XADD Y 5-* a I", "XADD Y 5-* a I b V", "XADD Y 5-* b I", "XDEL Y E E", "XDEL Y E E E E E E", "XTRIM Y MAXLEN = 40", "XTRIM Y MINID E", "DEL Y", "XSETID Y 5-61 ENTRIESADDED 5000 MAXDELETEDID E", "COPY Y Y REPLACE", "RENAME Y Y", "COPY Y Y DB 1 REPLACE", "MOVE Y 1",
@@ -52,7 +53,8 @@ internal sealed class RandomCommands(int seed)
         string shape = Shapes[_random.Next(Shapes.Length)];
         if (shape is "FLUSHDB" or "SWAPDB 0 1" && _random.Next(20) != 0) shape = "SET K V";
         if (!Expires) shape = shape.Replace("PX 1", "PX 100000000", StringComparison.Ordinal).Replace("PEXPIRE K 1", "PERSIST K", StringComparison.Ordinal)
-            .Replace("PEXPIRE H 1", "PERSIST H", StringComparison.Ordinal).Replace("PSETEX K 1 V", "SET K V", StringComparison.Ordinal);
+            .Replace("PEXPIRE H 1", "PERSIST H", StringComparison.Ordinal).Replace("PSETEX K 1 V", "SET K V", StringComparison.Ordinal)
+            .Replace("ZPEXPIRE Z 1 ", "ZPEXPIRE Z 100000000 ", StringComparison.Ordinal).Replace("ZPEXPIRE Z 2 ", "ZPEXPIRE Z 200000000 ", StringComparison.Ordinal);
         string[] words = [.. shape.Split(' ').SelectMany(Words)];
         text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
         foreach (string word in words)

@@ -15,7 +15,7 @@ public sealed class ChunkTests
         for (int i = 0; i < 4000; i++)
         {
             string key = "root" + random.Next(5);
-            var edit = new ChunkEdit { Number = (uint)random.Next(20), Bytes = new byte[random.Next(1, 900)], Removes = random.Next(5) == 0 };
+            var edit = new ChunkEdit { Number = RecordEdit.NumberOf((uint)random.Next(3), (uint)random.Next(8)), Bytes = new byte[random.Next(1, 900)], Removes = random.Next(5) == 0 };
             random.NextBytes(edit.Bytes);
             if (random.Next(100) == 0)
             {
@@ -75,18 +75,20 @@ public sealed class ChunkTests
         Assert.That(sink.Load(loaded.Store), Is.EqualTo(LoadOutcome.Done));
         Assert.That(Chunks(loaded), Is.EqualTo(50));
         Assert.That(StoreCheck.Run(loaded.Store), Is.Empty);
-        var model = Enumerable.Range(0, 50).ToDictionary(static i => ("kept", (uint)i), static i => Enumerable.Repeat((byte)i, 100).ToArray());
+        var model = Enumerable.Range(0, 50).ToDictionary(static i => ("kept", Number(i)), static i => Enumerable.Repeat((byte)i, 100).ToArray());
         Check(loaded, model);
         loaded.Delete("kept");
         loaded.StepUntilIdle();
         Assert.That(Chunks(loaded), Is.Zero);
     }
 
+    private static uint Number(int chunk) => RecordEdit.NumberOf((uint)chunk % 3, (uint)chunk);
+
     private static void Fill(Bench bench, string key, int chunks, byte fill = 0)
     {
         for (int i = 0; i < chunks; i++)
         {
-            var edit = new ChunkEdit { Number = (uint)i, Bytes = [.. Enumerable.Repeat((byte)(i + fill), 100)] };
+            var edit = new ChunkEdit { Number = Number(i), Bytes = [.. Enumerable.Repeat((byte)(i + fill), 100)] };
             Assert.That(bench.Session.Edit(bench.Key(key), ref edit), Is.EqualTo(Outcome.Done));
         }
     }
@@ -130,10 +132,9 @@ internal unsafe struct ChunkEdit : IEdit
         }
         if (Removes) edit.RemoveChunk(Number);
         else Bytes.CopyTo(new Span<byte>(edit.WriteChunk(Number, Bytes.Length), Bytes.Length));
-        byte* value = edit.Write(8 + (int)(Number % 3 * 8));
-        uint limit = *(uint*)(value + 4);
-        *(uint*)(value + 4) = Math.Max(limit, Number + 1);
+        edit.Write(8 + (int)(Number % 3 * 8));
         edit.Close();
+        edit.RaiseLimit(Number);
         return true;
     }
 

@@ -41,7 +41,7 @@ internal struct SortSource() : IExamine
     private readonly void TakeSorted(ref RecordEdit record)
     {
         var walk = default(SortedWalk);
-        walk.Begin(ref record, 0);
+        walk.Begin(ref record, 0, HiddenRanks.Of(ref record));
         while (walk.Next(ref record))
             Elements.Add(walk.Span.ToArray());
     }

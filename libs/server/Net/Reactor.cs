@@ -312,9 +312,9 @@ internal sealed unsafe partial class Reactor : IDisposable
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
-        if (Index == 0 && Server.FieldReaper.IsActive && Server.ScriptGate.TryEnter(this))
+        if (Index == 0 && Server.EntryReaper.IsActive && Server.ScriptGate.TryEnter(this))
         {
-            Server.FieldReaper.Tick(this);
+            Server.EntryReaper.Tick(this);
             Server.ScriptGate.Leave(this);
         }
 

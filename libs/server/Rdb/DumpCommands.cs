@@ -28,6 +28,8 @@ internal readonly unsafe struct Dump : ICommand
         var encoder = default(RdbEncoder);
         if (call.Store.Examine(in key, ref encoder) != Outcome.Done)
             return call.Null();
+        if (encoder.IsEmpty)
+            return call.Null();
         if (!encoder.Failed)
         {
             RdbPayload.Close(ref encoder.To, encoder.Version);
@@ -98,7 +100,7 @@ internal readonly unsafe struct Restore : ICommand
 
         call.Store.Unlock();
         if (value.FieldTimes is not null)
-            call.Server.FieldReaper.Wake();
+            call.Server.EntryReaper.Wake();
         if (refused)
             return call.FailBytes("BUSYKEY Target key name already exists."u8);
         return outcome == Outcome.Done ? call.Ok() : call.From(outcome);

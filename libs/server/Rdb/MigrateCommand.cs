@@ -102,7 +102,7 @@ internal readonly unsafe struct Migrate : ICommand
         call.Store.Lock([name]);
         bool isThere = call.Store.Read(in name, ref look, quiet: true) == Outcome.Done && call.Store.Examine(in name, ref encoder, quiet: true) == Outcome.Done;
         call.Store.Unlock();
-        if (!isThere)
+        if (!isThere || encoder.IsEmpty)
             return false;
         RdbPayload.Close(ref encoder.To, encoder.Version);
         key.Payload = new ReadOnlySpan<byte>(encoder.To.Bytes.Head, encoder.To.Bytes.Count).ToArray();

@@ -8,7 +8,8 @@ namespace Garnet.Server.Rdb;
 
 /// <summary>
 /// Writes a record's type and value in the plain forms, which every version of Redis from 4.0 on reads; only a stream needs a form of
-/// version 10, and a hash with fields that expire one of version 12.
+/// version 10, and a hash with fields that expire one of version 12. No version has a form for members of a sorted set that expire:
+/// those that are not due are written without their times.
 /// </summary>
 internal unsafe struct RdbEncoder : IExamine
 {
@@ -23,11 +24,23 @@ internal unsafe struct RdbEncoder : IExamine
     /// <summary>What stands between type and value: the key in a file, nothing in a payload.</summary>
     internal Arg Key;
 
+    /// <summary>When the key expires, which stands in front in a file; 0 for never.</summary>
+    internal long ExpireAtMs;
+
+    /// <summary>The moment by which entries are due, if it is later than the record's own.</summary>
+    internal long NowMs;
+
     /// <summary>The version a reader must know.</summary>
     internal int Version;
 
     /// <summary>Fields lost the time at which they expire.</summary>
     internal bool LostTimes;
+
+    /// <summary>Members of a sorted set did.</summary>
+    internal bool LostMemberTimes;
+
+    /// <summary>All entries are due: nothing was written.</summary>
+    internal bool IsEmpty;
 
     /// <summary>There is no form for it.</summary>
     internal bool Failed;
@@ -70,6 +83,12 @@ internal unsafe struct RdbEncoder : IExamine
 
     private void Begin(RdbType type)
     {
+        if (ExpireAtMs != 0)
+        {
+            To.Byte((byte)RdbMark.ExpiryMs);
+            To.Int64(ExpireAtMs);
+        }
+
         To.Byte((byte)type);
         if (Key.Bytes != null)
             To.String(Key.Span);
@@ -86,17 +105,35 @@ internal unsafe struct RdbEncoder : IExamine
 
     private void WriteMembers(ref RecordEdit record, RdbType type, EntryForm form)
     {
+        long nowMs = Math.Max(NowMs, record.NowMs), live = CountLive(ref record, form, nowMs);
+        IsEmpty = live == 0;
+        if (IsEmpty)
+            return;
         Begin(type);
-        To.Length((ulong)Root.Count(record.Value));
+        To.Length((ulong)live);
         var walk = default(MemberWalk);
         while (walk.Next(ref record, form))
         {
+            if (walk.Current.IsDue(nowMs))
+                continue;
+            LostMemberTimes |= form == EntryForm.Scored && walk.Current.ExpireAtMs != 0;
             To.String(walk.Current.KeySpan);
             if (form == EntryForm.Pair)
                 To.String(walk.Current.ValueSpan);
             else if (form == EntryForm.Scored)
                 To.Double(walk.Current.Score);
         }
+    }
+
+    private static long CountLive(ref RecordEdit record, EntryForm form, long nowMs)
+    {
+        if (!Root.Has(record.Value, RootFlags.Expiring))
+            return Root.Count(record.Value);
+        long count = 0;
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, form))
+            count += walk.Current.IsDue(nowMs) ? 0 : 1;
+        return count;
     }
 
     // The least time of a field that is to expire.

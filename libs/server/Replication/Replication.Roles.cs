@@ -297,7 +297,7 @@ internal sealed partial class Replication
         }
 
         _server.Store.PauseExpiry(false);
-        _server.FieldReaper.Wake();
+        _server.EntryReaper.Wake();
         Log.Promoted(_term, at.ToString());
     }
 

@@ -164,9 +164,16 @@ internal sealed class StoreDigest
         private unsafe void SumSortedSet(ref RecordEdit record)
         {
             var walk = default(SortedWalk);
-            walk.Begin(ref record, 0);
+            walk.Begin(ref record, 0, default);
             while (walk.Next(ref record))
                 Sum = Mix(Sum, Mix(XxHash3.Hash(walk.Span), BitConverter.DoubleToUInt64Bits(walk.Score)));
+            if (!Root.Has(record.Value, RootFlags.Expiring))
+                return;
+            for (var members = default(MemberWalk); members.Next(ref record, EntryForm.Scored);)
+            {
+                Entry entry = members.Current;
+                Sum += entry.ExpireAtMs != 0 ? Mix(XxHash3.Hash(entry.KeySpan), (ulong)entry.ExpireAtMs) : 0;
+            }
         }
     }
 }

@@ -18,6 +18,9 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     [ThreadStatic]
     private static Reactor? _threadsReactor;
 
+    [ThreadStatic]
+    private static KeyEvent? _told;
+
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
 
@@ -38,6 +41,9 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
 
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
+
+    /// <summary>What this thread changes until it says null is told of so, whatever command runs: it is a change beside the command.</summary>
+    internal static void TellAs(KeyEvent? told) => _told = told;
 
     /// <summary>Begins or ends to listen, as the clients that track or watch and the setting for events have it now.</summary>
     internal void Listen()
@@ -66,7 +72,7 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
         if (!_tracking && !(unasked ? _unasked : _telling))
             return;
-        var note = new KeyNote(key.Span.ToArray(), server.Store.DatabaseOf(key.Namespace), change, null);
+        var note = new KeyNote(key.Span.ToArray(), server.Store.DatabaseOf(key.Namespace), change, null, Told: _told);
         if (_threadsReactor is { } reactor && reactor.Server == server)
         {
             reactor.Notes.Add(note with { Origin = reactor.Running });
@@ -138,13 +144,13 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         reactor.Notes.Clear();
     }
 
-    /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing fields.</summary>
+    /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing what was due.</summary>
     internal void HandOnServed(Reactor reactor, KeyEvent? told = null)
     {
         foreach (KeyNote note in reactor.Notes)
         {
             server.Tracker.Changed(reactor, note);
-            server.Events.PublishServed(reactor, note, told);
+            server.Events.PublishServed(reactor, note, note.Told ?? told);
         }
 
         reactor.Notes.Clear();

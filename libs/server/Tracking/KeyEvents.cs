@@ -48,6 +48,8 @@ internal sealed class KeyEvents(Server server)
                 Publish(call.Reactor, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
             else if (note.Change is KeyChange.Expired or KeyChange.Evicted)
                 PublishUnasked(call.Reactor, note);
+            else if (note.Told is not null)
+                PublishServed(call.Reactor, note, note.Told);
             else if (moves)
                 PublishMove(call.Reactor, spec.Event!, notes[++i], note);
             else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))

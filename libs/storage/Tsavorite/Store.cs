@@ -142,6 +142,9 @@ public sealed unsafe class Store : IDisposable
         Movers.Wake();
     }
 
+    /// <summary>True while the removal of what has expired is stopped.</summary>
+    public bool IsExpiryPaused => Movers.IsExpiryPaused;
+
     /// <summary>
     /// Stops or resumes the removal of expired keys in the background (they are hidden all the same). Once it is stopped, none
     /// is under way any more.

@@ -30,6 +30,32 @@ public sealed class ReplicaExpiryTests
     }
 
     [Test]
+    public void Members_that_are_due_are_hidden_until_the_primary_removes_them([Values(0, 1024)] int packedBytes)
+    {
+        var clock = new ShiftedClock();
+        using EmbeddedServer primary = new(clock: clock);
+        primary.Server.Settings.Encoding.PackedBytesMax = packedBytes;
+        using EmbeddedServer fast = Replica(primary, HourMs);
+        using TestClient writer = new(primary.Server.Port), reader = new(fast.Server.Port);
+        primary.Server.Store.PauseExpiry(true); // nothing removes what is due
+        writer.Call("ZADD", "z", "1", "a", "2", "b", "3", "c", "4", "d");
+        writer.Call("ZPEXPIRE", "z", "60000", "MEMBERS", "2", "b", "d");
+        ReplicaGroup.CatchUp(fast, primary);
+        Assert.That(reader.Call("ZRANGE", "z", "0", "-1"), Is.EqualTo("[a b c d]"), "by its own clock it is over");
+        clock.ShiftMs = 61_000;
+        writer.Call("SET", "later", "v");
+        ReplicaGroup.CatchUp(fast, primary);
+        Assert.That(reader.Call("ZRANGE", "z", "0", "-1"), Is.EqualTo("[a c]"));
+        Assert.That(reader.Call("ZREVRANK", "z", "a"), Is.EqualTo("1"));
+        Assert.That(reader.Call("ZCARD", "z"), Is.EqualTo("2"));
+        ReplicaGroup.AssertSame(primary, fast);
+        Assert.That(writer.Call("ZPOPMAX", "z"), Is.EqualTo("[c 3]"));
+        Assert.That(writer.Call("ZADD", "z", "NX", "9", "b"), Is.EqualTo("1"));
+        ReplicaGroup.AssertSame(primary, fast);
+        Assert.That(reader.Call("ZRANGE", "z", "0", "-1", "WITHSCORES"), Is.EqualTo("[a 1 b 9]"));
+    }
+
+    [Test]
     public void A_full_sync_takes_the_time_of_its_cut()
     {
         var clock = new ShiftedClock();

@@ -30,6 +30,7 @@ public sealed class DigestTests
     [TestCase("LSET l 0 b")]
     [TestCase("RPOPLPUSH l l")]
     [TestCase("ZADD z 3 a")]
+    [TestCase("ZPEXPIREAT z 99999999999999 MEMBERS 1 a")]
     [TestCase("RENAME s s2")]
     [TestCase("MOVE s 1")]
     [TestCase("DEL t")]

@@ -97,6 +97,28 @@ internal sealed class ExportTests
     }
 
     [Test]
+    public void Members_that_expire_are_sent_without_their_times_unless_they_are_due()
+    {
+        using ServerProcess server = Ours("");
+        using RespConnection ours = new(server.Address);
+        ours.Call("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+        ours.Call("ZADD", "z", "1", "a", "2", "b", "3", "c");
+        ours.Call("ZPEXPIREAT", "z", "4000000000000", "MEMBERS", "1", "a");
+        ours.Call("ZADD", "over", "1", "x");
+        ours.Call("EXPIRE", "over", "1000");
+        ours.Call("ZPEXPIRE", "z", "1", "MEMBERS", "1", "b");
+        ours.Call("ZPEXPIRE", "over", "1", "MEMBERS", "1", "x");
+        Assert.That(() => ours.Call("ZCARD", "over").ToString(), Is.EqualTo(":0").After(5000, 1));
+        Assert.That(ours.Call("DBSIZE").ToString(), Is.EqualTo(":2"), "hidden, and not removed");
+        Export(server);
+        using ServerProcess redis = Redis();
+        using RespConnection theirs = new(redis.Address);
+        Assert.That(theirs.Call("KEYS", "*").ToString(), Is.EqualTo("[ \"z\" ]"));
+        Assert.That(theirs.Call("ZRANGE", "z", "0", "-1", "WITHSCORES").ToString(), Is.EqualTo("[ \"a\" \"1\" \"c\" \"3\" ]"));
+        Assert.That(theirs.Call("TTL", "z").ToString(), Is.EqualTo(":-1"));
+    }
+
+    [Test]
     public void Only_functions_are_sent_when_only_they_are_asked_for()
     {
         using ServerProcess server = Ours("");

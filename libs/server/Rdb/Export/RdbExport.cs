@@ -25,7 +25,7 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
     private RdbEncoder _encoder;
     private ulong _crc;
     private int _database = -1;
-    private long _bytes, _keys, _lostTimes;
+    private long _bytes, _keys, _lostTimes, _lostMemberTimes;
 
     /// <summary>Ends it; returns at once.</summary>
     internal void Stop()
@@ -47,7 +47,8 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
             }
             else
             {
-                server.Log.Exported(request.Address, _keys, _bytes, server.Clock.UnixMs - began, _lostTimes);
+                server.Log.Exported(request.Address, _keys, _bytes, server.Clock.UnixMs - began);
+                server.Log.ExportLost(_lostTimes, _lostMemberTimes);
                 Rest();
             }
         }
@@ -73,18 +74,14 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
             _encoder.To.Length((ulong)(_database = database));
         }
 
-        if (expireAtMs != 0)
-        {
-            _encoder.To.Byte((byte)RdbMark.ExpiryMs);
-            _encoder.To.Int64(expireAtMs);
-        }
-
+        _encoder.ExpireAtMs = expireAtMs;
         _encoder.Key = new Arg { Bytes = key.Bytes, Length = key.Length };
         session.Examine(in key, ref _encoder, quiet: true);
         _encoder.To.Relieve();
         _lostTimes += _encoder.LostTimes ? 1 : 0;
-        _encoder.LostTimes = false;
-        _keys++;
+        _lostMemberTimes += _encoder.LostMemberTimes ? 1 : 0;
+        _keys += _encoder.IsEmpty ? 0 : 1;
+        _encoder.LostTimes = _encoder.LostMemberTimes = _encoder.IsEmpty = false;
     }
 
     /// <inheritdoc/>
@@ -145,7 +142,7 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
     private void Begin()
     {
         int version = server.Settings.Replication.ExportVersion;
-        _encoder = new RdbEncoder { ReaderVersion = version, To = new RdbWriter { Sink = this } };
+        _encoder = new RdbEncoder { ReaderVersion = version, NowMs = server.Clock.UnixMs, To = new RdbWriter { Sink = this } };
         _encoder.To.Bytes.Append(Encoding.ASCII.GetBytes($"REDIS{version:0000}"));
         Tell("redis-ver", server.Settings.Inspect.RedisVersion);
         Tell("redis-bits", "64");

@@ -1,5 +1,6 @@
 using Garnet.Common;
 using Garnet.Common.Bytes;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Keys;
 using Garnet.Server.Net;
@@ -74,6 +75,8 @@ internal static unsafe class CollectionTransfer
         {
             var put = new SortedSetPut { Pairs = operands, Limits = limits, Converted = converted };
             outcome = store.Edit(in target, ref put);
+            if (outcome == Outcome.Done && text.ExpireAtMs != 0)
+                outcome = Retime(store, in target, operands, text.ExpireAtMs);
         }
         else if (kind == RecordKind.List)
         {
@@ -85,7 +88,18 @@ internal static unsafe class CollectionTransfer
         return outcome;
     }
 
-    /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one.</summary>
+    // The only member, behind its score.
+    private static Outcome Retime(StoreSession store, in KeyRef target, in Operands pair, long expireAtMs)
+    {
+        Operands.Reader reader = pair.Read();
+        reader.Next();
+        reader.Next();
+        var member = new Arg { Bytes = reader.Bytes, Length = reader.Length };
+        var retime = new RetimeEntries { Keys = new Operands(&member, 1), ExpireAtMs = expireAtMs };
+        return store.Edit(in target, ref retime);
+    }
+
+    /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one. Who is due is left behind.</summary>
     private struct ChunkText : IExamine
     {
         internal uint Number;
@@ -109,7 +123,7 @@ internal static unsafe class CollectionTransfer
             for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
             {
                 Entry entry = page.EntryAt(form, slot);
-                if (entry.ExpireAtMs != 0 != (OnlySlot != 0))
+                if (entry.ExpireAtMs != 0 != (OnlySlot != 0) || entry.IsDue(record.NowMs))
                     continue;
                 ExpireAtMs = entry.ExpireAtMs;
                 if (form == EntryForm.Scored)

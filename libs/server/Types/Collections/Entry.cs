@@ -4,12 +4,14 @@ namespace Garnet.Server.Types.Collections;
 
 /// <summary>
 /// One entry of a collection and how it lies in memory: length of the key, then for pairs twice the length of the value plus one if
-/// there is an expiry (both as <see cref="VarInt"/>), then key, value, expiry (8 bytes, Unix milliseconds). Pointers into the
-/// record, valid while nothing changes it.
+/// there is an expiry (both as <see cref="VarInt"/>), then key, value, expiry (8 bytes, Unix milliseconds). A scored entry has no
+/// length of the value: it says by the highest bit of the key's that there is an expiry, so that one without takes no more for it.
+/// Pointers into the record, valid while nothing changes it.
 /// </summary>
 internal unsafe struct Entry
 {
     internal const uint ExpiryBytes = 8, ScoreBytes = 8;
+    private const uint ScoredExpires = 1u << 31;
 
     /// <summary>First byte of the entry; null if there is none.</summary>
     internal byte* Start;
@@ -40,11 +42,11 @@ internal unsafe struct Entry
     /// <summary>Bytes that an entry with these parts takes.</summary>
     internal static long BytesOf(EntryForm form, in Entry parts)
     {
-        long bytes = VarInt.BytesOf((uint)parts.KeyBytes) + (long)parts.KeyBytes;
+        long bytes = VarInt.BytesOf(KeyWord(form, parts)) + (long)parts.KeyBytes;
         return form switch
         {
             EntryForm.Member => bytes,
-            EntryForm.Scored => bytes + ScoreBytes,
+            EntryForm.Scored => bytes + ScoreBytes + (parts.ExpireAtMs != 0 ? ExpiryBytes : 0),
             _ => bytes + VarInt.BytesOf(ValueWord(parts)) + parts.ValueBytes + (parts.ExpireAtMs != 0 ? ExpiryBytes : 0),
         };
     }
@@ -52,7 +54,7 @@ internal unsafe struct Entry
     /// <summary>Writes an entry with these parts; there is room for <see cref="BytesOf"/>. Returns the byte behind it.</summary>
     internal static byte* Write(EntryForm form, byte* to, in Entry parts)
     {
-        to = VarInt.Write(to, (uint)parts.KeyBytes);
+        to = VarInt.Write(to, KeyWord(form, parts));
         if (form == EntryForm.Pair)
             to = VarInt.Write(to, ValueWord(parts));
         Buffer.MemoryCopy(parts.Key, to, parts.KeyBytes, parts.KeyBytes);
@@ -77,7 +79,14 @@ internal unsafe struct Entry
         uint word = 0;
         if (form == EntryForm.Pair && !VarInt.TryRead(ref at, end, out word))
             return false;
-        uint valueBytes = form == EntryForm.Pair ? word >> 1 : form == EntryForm.Scored ? ScoreBytes : 0u;
+        uint valueBytes = word >> 1;
+        if (form == EntryForm.Scored)
+        {
+            word = keyBytes >> 31;
+            keyBytes &= ~ScoredExpires;
+            valueBytes = ScoreBytes;
+        }
+
         uint expiryBytes = (word & 1) * ExpiryBytes;
         if ((ulong)(end - at) < (ulong)keyBytes + valueBytes + expiryBytes)
             return false;
@@ -91,6 +100,9 @@ internal unsafe struct Entry
         entry.Bytes = (int)(at - start) + (int)(keyBytes + valueBytes + expiryBytes);
         return true;
     }
+
+    private static uint KeyWord(EntryForm form, in Entry parts) =>
+        form == EntryForm.Scored && parts.ExpireAtMs != 0 ? (uint)parts.KeyBytes | ScoredExpires : (uint)parts.KeyBytes;
 
     private static uint ValueWord(in Entry parts) => ((uint)parts.ValueBytes << 1) | (parts.ExpireAtMs != 0 ? 1u : 0u);
 }

@@ -7,6 +7,6 @@ internal enum EntryForm : byte
     Member,
     /// <summary>A value of any length, perhaps an expiry: a field of a hash.</summary>
     Pair,
-    /// <summary>Eight bytes: a member of a sorted set and its score.</summary>
+    /// <summary>Eight bytes, perhaps an expiry: a member of a sorted set and its score.</summary>
     Scored,
 }

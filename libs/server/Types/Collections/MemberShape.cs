@@ -7,6 +7,7 @@ internal readonly record struct MemberShape(RecordKind Kind, EntryForm Form)
 {
     internal static readonly MemberShape Hash = new(RecordKind.Hash, EntryForm.Pair);
     internal static readonly MemberShape Set = new(RecordKind.Set, EntryForm.Member);
+    internal static readonly MemberShape SortedSet = new(RecordKind.SortedSet, EntryForm.Scored);
 }
 
 /// <summary>Sizes up to which a collection is packed, and up to which it counts as small for OBJECT ENCODING.</summary>

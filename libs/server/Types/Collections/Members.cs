@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common.Bytes;
+using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -108,6 +109,20 @@ internal static unsafe class Members
         Buffer.MemoryCopy(entries, value, end - entries, end - entries);
         edit.Close();
         return true;
+    }
+
+    /// <summary>Entries whose time has not come.</summary>
+    internal static long CountLive(ref RecordEdit record, EntryForm form)
+    {
+        if (!Root.Has(record.Value, RootFlags.Expiring))
+            return Root.Count(record.Value);
+        if (form == EntryForm.Scored)
+            return Root.Count(record.Value) - HiddenRanks.Of(ref record).Count;
+        long count = 0;
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, form))
+            count += walk.Current.IsDue(record.NowMs) ? 0 : 1;
+        return count;
     }
 
     /// <summary>A random entry, each about as likely; <paramref name="random"/> does not move while it is looked at.</summary>

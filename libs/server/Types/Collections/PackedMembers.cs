@@ -73,7 +73,8 @@ internal static unsafe class PackedMembers
         Cut(ref edit, valueBytes - bytes);
     }
 
-    private static void Cut(ref RecordEdit edit, int valueBytes)
+    /// <summary>Gives back what lies behind so many bytes of the value.</summary>
+    internal static void Cut(ref RecordEdit edit, int valueBytes)
     {
         byte* value = edit.Write(valueBytes, force: true);
         Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");

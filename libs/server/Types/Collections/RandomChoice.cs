@@ -63,7 +63,7 @@ internal unsafe struct RandomChoice : IExamine
         _wrongKind = record.Kind != _kind;
         if (_wrongKind)
             return;
-        long live = CountLive(ref record);
+        long live = Members.CountLive(ref record, _form);
         if (_single)
             ReplySingle(ref record, live);
         else if (_wanted < 0)
@@ -71,8 +71,6 @@ internal unsafe struct RandomChoice : IExamine
         else
             ReplyDifferent(ref record, live);
     }
-
-    private readonly long CountLive(ref RecordEdit record) => _form == EntryForm.Pair ? Hashes.HashCommands.CountLive(ref record) : Root.Count(record.Value);
 
     private void ReplySingle(ref RecordEdit record, long live)
     {

@@ -22,21 +22,16 @@ internal unsafe struct RemoveMembers : IEdit
         WrongKind = edit.Exists && edit.Kind != Kind;
         if (WrongKind)
             return false;
-        EntryForm form = Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Pair;
+        EntryForm form = Kind == RecordKind.Set ? EntryForm.Member : Kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
         bool changed = false;
         for (Operands.Reader reader = Keys.Read(); edit.Exists && reader.Next();)
         {
-            if (Kind == RecordKind.SortedSet)
-            {
-                Removed += SortedForm.Remove(ref edit, reader.Bytes, reader.Length) ? 1 : 0;
-                changed = Removed > 0;
-                continue;
-            }
-
             if (!Members.Find(ref edit, form, reader.Bytes, reader.Length, out Entry old))
                 continue;
             Removed += old.IsDue(edit.NowMs) ? 0 : 1;
-            changed |= Members.Remove(ref edit, form, reader.Bytes, reader.Length);
+            changed |= Kind == RecordKind.SortedSet
+                ? SortedForm.Remove(ref edit, reader.Bytes, reader.Length)
+                : Members.Remove(ref edit, form, reader.Bytes, reader.Length);
         }
 
         return changed;

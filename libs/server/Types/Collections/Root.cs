@@ -42,15 +42,15 @@ internal static unsafe class Root
     internal static void SetChunks(byte* value, uint chunks)
     {
         Unsafe.WriteUnaligned(value + 24, chunks);
-        RaiseLimit(value, chunks);
+        RaiseLimit(value, chunks - 1);
     }
 
     internal static int Pages(byte* value) => Unsafe.ReadUnaligned<int>(value + 28);
 
     internal static void SetPages(byte* value, int pages) => Unsafe.WriteUnaligned(value + 28, pages);
 
-    /// <summary>No chunk has this number or a higher one.</summary>
-    internal static void RaiseLimit(byte* value, uint limit) => Unsafe.WriteUnaligned(value + 4, Math.Max(Unsafe.ReadUnaligned<uint>(value + 4), limit));
+    /// <summary>Notes in an open root that a chunk of that number is in use.</summary>
+    internal static void RaiseLimit(byte* value, uint number) => Unsafe.WriteUnaligned(value + 4, RecordEdit.LimitAbove(Unsafe.ReadUnaligned<uint>(value + 4), number));
 
     internal static long ChunkedCount(byte* value) => Unsafe.ReadUnaligned<long>(value + 8);
 

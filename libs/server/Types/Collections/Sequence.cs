@@ -96,7 +96,7 @@ internal static unsafe class Sequence
     internal static void WriteFirstSlot(byte* root, int elements, double sort)
     {
         Root.SetPages(root, 1);
-        Root.RaiseLimit(root, 1);
+        Root.RaiseLimit(root, RecordEdit.SecondSet);
         Unsafe.WriteUnaligned(Slot(root, 0), sort);
         Unsafe.WriteUnaligned(Slot(root, 0) + 8, RecordEdit.SecondSet);
         Unsafe.WriteUnaligned(Slot(root, 0) + 12, elements);
@@ -264,7 +264,7 @@ internal static unsafe class Sequence
         Unsafe.WriteUnaligned(Slot(root, at) + 8, number);
         Unsafe.WriteUnaligned(Slot(root, at) + 12, 0);
         Root.SetPages(root, pages + 1);
-        Root.RaiseLimit(root, (number & ~RecordEdit.SecondSet) + 1);
+        Root.RaiseLimit(root, number);
         edit.Close();
         return true;
     }

@@ -17,19 +17,20 @@ internal struct GeoLook(GeoShape shape, long limit) : IExamine
         WrongKind = record.Kind != RecordKind.SortedSet;
         if (WrongKind)
             return;
+        HiddenRanks hidden = HiddenRanks.Of(ref record);
         foreach (GeoHash cell in shape.Cells())
         {
             if (limit > 0 && Matches.Count >= limit)
                 return;
-            Take(ref record, cell.Scores);
+            Take(ref record, cell.Scores, hidden);
         }
     }
 
-    private readonly void Take(ref RecordEdit record, (double Low, double High) scores)
+    private readonly void Take(ref RecordEdit record, (double Low, double High) scores, in HiddenRanks hidden)
     {
-        long rank = SortedForm.CountBelow(ref record, new SortBound { Kind = BoundKind.Score, Score = scores.Low });
+        long rank = SortedForm.CountBelow(ref record, new SortBound { Kind = BoundKind.Score, Score = scores.Low }, hidden);
         var walk = default(SortedWalk);
-        walk.Begin(ref record, rank);
+        walk.Begin(ref record, rank, hidden);
         while (walk.Next(ref record) && walk.Score < scores.High)
         {
             GeoPoint point = GeoHash.PointOf(walk.Score);

@@ -55,7 +55,7 @@ internal struct FieldOptions
         bool inSeconds = call.Is(at, "EX"u8) || call.Is(at, "EXAT"u8), absolute = call.Is(at, "EXAT"u8) || call.Is(at, "PXAT"u8);
         if (!call.TryInt64(at + 1, out long time))
             failed = call.Fail(Fault.NotAnInteger);
-        else if (!ExpiryTime.TryAbsolute(time, inSeconds, absolute, call.NowMs, out ExpireAtMs) || ExpireAtMs > FieldExpiryCommands.ExpireAtMsMax)
+        else if (!ExpiryTime.TryAbsolute(time, inSeconds, absolute, call.NowMs, out ExpireAtMs) || ExpireAtMs > EntryExpiry.ExpireAtMsMax)
             failed = ExpiryTime.Refuse(ref call);
         return failed == Reply.Sent;
     }
@@ -68,12 +68,12 @@ internal readonly struct HGetEx : ICommand
     public static Reply Run(ref Call call)
     {
         var options = default(FieldOptions);
-        if (!FieldExpiryCommands.HasHash(ref call, out Reply failed) || !options.TryParse(ref call, sets: false, out failed)
-            || !FieldList.TryRead(ref call, options.FieldsAt, "ERR Number of fields must be a positive integer"u8, out FieldList fields, out failed))
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !options.TryParse(ref call, sets: false, out failed)
+            || !EntryList.TryRead(ref call, EntryWords.Hash, options.FieldsAt, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
             return failed;
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
-        var times = new FieldTimes(fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
+        var times = new EntryTimes(MemberShape.Hash, fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
         call.Store.Lock([key]);
         bool exists = call.Store.Examine(in key, ref read) == Outcome.Done;
         if (exists && !read.WrongKind && (options.Persists || options.ExpireAtMs != 0))
@@ -83,7 +83,7 @@ internal readonly struct HGetEx : ICommand
         }
 
         call.Store.Unlock();
-        call.Server.FieldReaper.Wake();
+        call.Server.EntryReaper.Wake();
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
 }
@@ -94,7 +94,7 @@ internal readonly struct HGetDel : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!FieldExpiryCommands.HasHash(ref call, out Reply failed) || !FieldList.TryRead(ref call, 2, "ERR Number of fields must be a positive integer"u8, out FieldList fields, out failed))
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !EntryList.TryRead(ref call, EntryWords.Hash, 2, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
             return failed;
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
@@ -114,21 +114,21 @@ internal readonly unsafe struct HSetEx : ICommand
     public static Reply Run(ref Call call)
     {
         var options = default(FieldOptions);
-        if (!FieldExpiryCommands.HasHash(ref call, out Reply failed) || !options.TryParse(ref call, sets: true, out failed))
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !options.TryParse(ref call, sets: true, out failed))
             return failed;
         int first = options.FieldsAt + 2;
         if (first > call.Count)
-            return call.FailBytes("ERR Mandatory argument FIELDS is missing or not at the right position"u8);
+            return call.FailBytes(EntryWords.Hash.Missing);
         if (!call.TryInt64(first - 1, out long count) || count is < 1 or > int.MaxValue)
-            return call.FailBytes("ERR Number of fields must be a positive integer"u8);
+            return call.FailBytes(EntryWords.Hash.BadAskedNumber);
         if (count * 2 != call.Count - first)
-            return call.FailBytes("ERR The `numfields` parameter must match the number of arguments"u8);
+            return call.FailBytes(EntryWords.Hash.Mismatch);
         KeyRef key = call.Key;
         call.Store.EnsureRoom(0);
         call.Store.Lock([key]);
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
         call.Store.Unlock();
-        call.Server.FieldReaper.Wake();
+        call.Server.EntryReaper.Wake();
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);

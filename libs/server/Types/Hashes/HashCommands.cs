@@ -37,7 +37,7 @@ internal static unsafe class HashCommands
     {
         table.AddEdit<HashPut>();
         table.AddEdit<RemoveMembers>();
-        table.AddEdit<RetimeFields>();
+        table.AddEdit<RetimeEntries>();
     }
 
     internal static CommandSpec Read(string name, int arity, string syntax, string summary) => Spec(name, arity, ReadFast, "RO ACCESS", syntax, summary);
@@ -51,18 +51,6 @@ internal static unsafe class HashCommands
 
     internal static CollectionLimits Limits(EncodingSettings settings) =>
         new(settings.HashEntriesMax, settings.HashValueBytesMax, settings.PackedBytesMax);
-
-    /// <summary>Fields whose time has not come.</summary>
-    internal static long CountLive(ref RecordEdit record)
-    {
-        if (!Root.Has(record.Value, RootFlags.Expiring))
-            return Root.Count(record.Value);
-        long count = 0;
-        var walk = default(MemberWalk);
-        while (walk.Next(ref record, EntryForm.Pair))
-            count += walk.Current.IsDue(record.NowMs) ? 0 : 1;
-        return count;
-    }
 
     /// <summary>Sets the pairs from argument 2 on; on false the error has been written.</summary>
     internal static bool TrySet(ref Call call, out int added, out Reply failed)

@@ -91,7 +91,7 @@ internal struct HashWalk(RespWriter to, FieldParts parts) : IExamine
         WrongKind = record.Kind != RecordKind.Hash;
         if (WrongKind)
             return;
-        int count = (int)HashCommands.CountLive(ref record);
+        int count = (int)Members.CountLive(ref record, EntryForm.Pair);
         if (parts == FieldParts.Both)
             to.Map(count);
         else

@@ -86,7 +86,7 @@ internal unsafe ref struct ScoreAlgebra
         public void Look(ref RecordEdit record)
         {
             EntryForm form = record.Kind == RecordKind.Set ? EntryForm.Member : EntryForm.Scored;
-            Found = Members.Find(ref record, form, member, bytes, out Entry entry);
+            Found = Members.Find(ref record, form, member, bytes, out Entry entry) && !entry.IsDue(record.NowMs);
             Score = !Found ? 0 : form == EntryForm.Member ? 1 : entry.Score;
         }
     }
@@ -111,7 +111,7 @@ internal unsafe ref struct ScoreAlgebra
             {
                 Entry entry = walk.Current;
                 double own = form == EntryForm.Member ? 1 : entry.Score;
-                if (!TryScore(entry, own, out double score))
+                if (entry.IsDue(record.NowMs) || !TryScore(entry, own, out double score))
                     continue;
                 Count++;
                 byte* bytes = (byte*)&score;

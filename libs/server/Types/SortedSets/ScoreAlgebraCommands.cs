@@ -282,11 +282,12 @@ internal readonly struct ZRangeStore : ICommand
             WrongKind = record.Kind != RecordKind.SortedSet;
             if (WrongKind)
                 return;
-            (long rank, Count) = Range.Resolve(ref record);
+            HiddenRanks hidden = HiddenRanks.Of(ref record);
+            (long rank, Count) = Range.Resolve(ref record, hidden);
             if (Count == 0)
                 return;
             var walk = default(SortedWalk);
-            walk.Begin(ref record, rank);
+            walk.Begin(ref record, rank, hidden);
             for (long i = 0; i < Count && walk.Next(ref record); i++)
             {
                 double score = walk.Score;

@@ -18,10 +18,10 @@ internal struct SortRange
     /// <summary>Most elements, negative for all.</summary>
     internal long Limit;
 
-    /// <summary>The rank of the smallest element of the range and the number of elements.</summary>
-    internal readonly unsafe (long Rank, long Count) Resolve(ref RecordEdit edit)
+    /// <summary>The rank of the smallest element of the range and the number of elements, both of those that are shown.</summary>
+    internal readonly unsafe (long Rank, long Count) Resolve(ref RecordEdit edit, in HiddenRanks hidden)
     {
-        long count = Root.Count(edit.Value);
+        long count = Root.Count(edit.Value) - hidden.Count;
         if (ByRank)
         {
             (long start, long stop) = ListCommands.Range(Start, Stop, count);
@@ -30,7 +30,7 @@ internal struct SortRange
             return (Reverse ? count - 1 - stop : start, stop - start + 1);
         }
 
-        long low = SortedForm.CountBelow(ref edit, Low), high = SortedForm.CountBelow(ref edit, High);
+        long low = SortedForm.CountBelow(ref edit, Low, hidden), high = SortedForm.CountBelow(ref edit, High, hidden);
         if (low >= high || Offset < 0 || Offset >= high - low)
             return (0, 0);
         long wanted = Limit < 0 ? high - low - Offset : Math.Min(Limit, high - low - Offset);

@@ -53,7 +53,7 @@ internal static class SortRangeCommands
     internal static Reply Cut(ref Call call, in SortRange range)
     {
         var cut = new SortedSetCut { Range = range };
-        CollectionCalls.Edit(ref call, ref cut);
+        SortedEdits.Run(ref call, ref cut);
         return cut.WrongKind ? call.Fail(Fault.WrongType) : call.Int(cut.Count);
     }
 
@@ -71,7 +71,7 @@ internal static class SortRangeCommands
         };
         if (count == 0)
             cut.Range = cut.Range with { Start = 1, Stop = 0 };
-        CollectionCalls.Edit(ref call, ref cut);
+        SortedEdits.Run(ref call, ref cut);
         if (cut.WrongKind)
             return call.Fail(Fault.WrongType);
         if (!cut.Found)
@@ -170,8 +170,9 @@ internal static class SortRangeCommands
             WrongKind = record.Kind != RecordKind.SortedSet;
             if (WrongKind)
                 return;
-            (long rank, Count) = range.Resolve(ref record);
-            to?.Write(ref record, rank, Count, range.Reverse);
+            HiddenRanks hidden = HiddenRanks.Of(ref record);
+            (long rank, Count) = range.Resolve(ref record, hidden);
+            to?.Write(ref record, (rank, Count), range.Reverse, hidden);
         }
     }
 }

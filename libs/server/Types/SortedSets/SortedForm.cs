@@ -6,60 +6,51 @@ namespace Garnet.Server.Types.SortedSets;
 
 /// <summary>
 /// A sorted set in either form. Packed: entries in the order of score and member. Chunked: <see cref="ChunkedMembers"/> from member
-/// to score, and beside it a <see cref="Sequence"/> whose elements are score (8 bytes) and member, in order; its directory sorts by
-/// each page's first score.
+/// to score and expiry, and beside it a <see cref="Sequence"/> whose elements are score (8 bytes) and member, in order; its directory
+/// sorts by each page's first score. If members have an expiry, also <see cref="SortedTimes"/>.
 /// Z1: both parts hold the same members with the same scores.
 /// Z2: a page's sort number is the score of its first element.
 /// </summary>
 internal static unsafe class SortedForm
 {
-    private static readonly MemberShape Shape = new(RecordKind.SortedSet, EntryForm.Scored);
-
+    /// <summary>The score of a member that is there and not due.</summary>
     internal static bool Find(ref RecordEdit edit, byte* member, int bytes, out double score)
     {
-        bool found = Members.Find(ref edit, EntryForm.Scored, member, bytes, out Entry entry);
+        bool found = Members.Find(ref edit, EntryForm.Scored, member, bytes, out Entry entry) && !entry.IsDue(edit.NowMs);
         score = found ? entry.Score : 0;
         return found;
     }
 
-    /// <summary>Gives a member a score, which differs from the one it has, if any.</summary>
-    internal static PutResult Put(ref RecordEdit edit, byte* member, int bytes, double score, in CollectionLimits limits)
+    /// <summary>Gives a member a score and an expiry, of which one differs from what it has, if it is there. The parts lie elsewhere.</summary>
+    internal static PutResult Put(ref RecordEdit edit, in Entry parts, in CollectionLimits limits)
     {
-        double kept = score;
-        var parts = new Entry { Key = member, KeyBytes = bytes, Value = (byte*)&kept, ValueBytes = (int)Entry.ScoreBytes };
-        if (!edit.Exists || !Root.IsChunked(edit.Value))
-        {
-            PutResult? packed = TryPutPacked(ref edit, parts, limits);
-            if (packed is { } result)
-                return result;
-        }
-
-        bool isUpdate = Find(ref edit, member, bytes, out double old);
-        SequencePlace place = PlaceOf(ref edit, SortBound.Of(score, member, bytes));
-        int pages = Sequence.PagesOf(ref edit), page = place.Page, index = place.Index;
-        if (!Sequence.TryInsert(ref edit, ref place, new ReadOnlySpan<byte>(&kept, 8), parts.KeySpan, SequenceKind.Sorted))
-            return PutResult.Failed;
-        if (index == 0 || pages != Sequence.PagesOf(ref edit))
-            Resort(ref edit, page);
-        PutResult put = ChunkedMembers.Put(ref edit, EntryForm.Scored, parts, Names(limits));
-        if (put == PutResult.Failed)
-            Unlist(ref edit, score, member, bytes);
-        else if (isUpdate)
-            Unlist(ref edit, old, member, bytes);
+        PutResult? packed = edit.Exists && Root.IsChunked(edit.Value) ? null : TryPutPacked(ref edit, parts, limits);
+        PutResult put = packed ?? PutChunked(ref edit, parts, limits);
+        if (parts.ExpireAtMs != 0 && put != PutResult.Failed)
+            Root.Raise(ref edit, RootFlags.Expiring);
         return put;
     }
 
     /// <summary>Removes a member; with the last one goes the record.</summary>
     internal static bool Remove(ref RecordEdit edit, byte* member, int bytes)
     {
-        if (!Find(ref edit, member, bytes, out double score))
+        if (!Members.Find(ref edit, EntryForm.Scored, member, bytes, out Entry entry))
             return false;
         if (Root.IsChunked(edit.Value) && Root.ChunkedCount(edit.Value) > 1)
-            Unlist(ref edit, score, member, bytes);
+        {
+            long expireAtMs = entry.ExpireAtMs;
+            Unlist(ref edit, entry.Score, member, bytes);
+            if (expireAtMs != 0)
+                SortedTimes.Remove(ref edit, member, bytes, expireAtMs);
+        }
+
         return Members.Remove(ref edit, EntryForm.Scored, member, bytes);
     }
 
-    /// <summary>How many elements lie below the bound.</summary>
+    /// <summary>How many elements lie below the bound, of those that are shown.</summary>
+    internal static long CountBelow(ref RecordEdit edit, in SortBound bound, in HiddenRanks hidden) => hidden.Shown(CountBelow(ref edit, bound));
+
+    /// <summary>How many elements lie below the bound, of all.</summary>
     internal static long CountBelow(ref RecordEdit edit, in SortBound bound)
     {
         if (bound.Kind is BoundKind.Nothing or BoundKind.Everything)
@@ -120,6 +111,43 @@ internal static unsafe class SortedForm
         return bound.IsAbove(sort, new ReadOnlySpan<byte>(element + 8, length - 8));
     }
 
+    private static PutResult PutChunked(ref RecordEdit edit, in Entry parts, in CollectionLimits limits)
+    {
+        bool isUpdate = Members.Find(ref edit, EntryForm.Scored, parts.Key, parts.KeyBytes, out Entry entry);
+        double old = isUpdate ? entry.Score : 0;
+        long oldExpiry = entry.ExpireAtMs;
+        bool moves = !isUpdate || old != parts.Score, isTimed = parts.ExpireAtMs != 0 && parts.ExpireAtMs != oldExpiry;
+        if (isTimed && !SortedTimes.TryAdd(ref edit, parts.Key, parts.KeyBytes, parts.ExpireAtMs))
+            return PutResult.Failed;
+        bool isListed = !moves || TryList(ref edit, parts);
+        PutResult put = isListed ? ChunkedMembers.Put(ref edit, EntryForm.Scored, parts, Names(limits)) : PutResult.Failed;
+        if (put != PutResult.Failed)
+        {
+            if (isUpdate && moves)
+                Unlist(ref edit, old, parts.Key, parts.KeyBytes);
+            if (oldExpiry != 0 && oldExpiry != parts.ExpireAtMs)
+                SortedTimes.Remove(ref edit, parts.Key, parts.KeyBytes, oldExpiry);
+            return put;
+        }
+
+        if (moves && isListed)
+            Unlist(ref edit, parts.Score, parts.Key, parts.KeyBytes);
+        if (isTimed)
+            SortedTimes.Remove(ref edit, parts.Key, parts.KeyBytes, parts.ExpireAtMs);
+        return PutResult.Failed;
+    }
+
+    private static bool TryList(ref RecordEdit edit, in Entry parts)
+    {
+        SequencePlace place = PlaceOf(ref edit, SortBound.Of(parts.Score, parts.Key, parts.KeyBytes));
+        int pages = Sequence.PagesOf(ref edit), page = place.Page, index = place.Index;
+        if (!Sequence.TryInsert(ref edit, ref place, parts.ValueSpan, parts.KeySpan, SequenceKind.Sorted))
+            return false;
+        if (index == 0 || pages != Sequence.PagesOf(ref edit))
+            Resort(ref edit, page);
+        return true;
+    }
+
     private static void Unlist(ref RecordEdit edit, double score, byte* member, int bytes)
     {
         SequencePlace place = PlaceOf(ref edit, SortBound.Of(score, member, bytes));
@@ -173,7 +201,7 @@ internal static unsafe class SortedForm
 
         bool exists = PackedMembers.Find(edit.Value, edit.ValueBytes, EntryForm.Scored, parts.KeySpan, out Entry old);
         int count = Root.PackedCount(edit.Value) + (exists ? 0 : 1);
-        long total = edit.ValueBytes + (exists ? 0L : bytes);
+        long total = (long)edit.ValueBytes + bytes - old.Bytes;
         if (total > limits.PackedBytesMax || count > CollectionLimits.PackedEntriesMax)
         {
             if (TryUnpack(ref edit, bytes))
@@ -183,8 +211,8 @@ internal static unsafe class SortedForm
             return PutResult.Failed;
         }
 
-        int oldOffset = exists ? (int)(old.Start - edit.Value) : edit.ValueBytes, oldBytes = exists ? bytes : 0, valueBytes = edit.ValueBytes;
-        byte* value = edit.Write((int)total);
+        int oldOffset = exists ? (int)(old.Start - edit.Value) : edit.ValueBytes, oldBytes = old.Bytes, valueBytes = edit.ValueBytes;
+        byte* value = edit.Write(Math.Max((int)total, valueBytes));
         if (value == null)
         {
             if (isNew)
@@ -199,6 +227,8 @@ internal static unsafe class SortedForm
         if (Exceeds(limits, parts, count))
             *value |= (byte)RootFlags.Converted;
         edit.Close();
+        if (total < valueBytes)
+            PackedMembers.Cut(ref edit, (int)total);
         return exists ? PutResult.Replaced : PutResult.Added;
     }
 
@@ -230,6 +260,12 @@ internal static unsafe class SortedForm
             SequencePage.Write(page.TryOpen(page.End, (int)SequencePage.BytesOf(entry.KeyBytes + 8)), entry.ValueSpan, entry.KeySpan);
         if (count > 0)
             Resort(ref edit, 0);
+        for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
+        {
+            if (entry.ExpireAtMs != 0)
+                Garnet.Common.Faults.Check.That(SortedTimes.TryAdd(ref edit, entry.Key, entry.KeyBytes, entry.ExpireAtMs, force: true), "E4 small records can be made while there is address space");
+        }
+
         return true;
     }
 }

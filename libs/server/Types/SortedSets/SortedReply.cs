@@ -15,8 +15,9 @@ internal struct SortedReply(RespWriter to)
     /// <summary>The name, the only element and its score are one array (BZPOPMIN).</summary>
     internal bool Single;
 
-    internal readonly void Write(ref RecordEdit edit, long rank, long count, bool reverse)
+    internal readonly void Write(ref RecordEdit edit, (long Rank, long Count) range, bool reverse, in HiddenRanks hidden)
     {
+        (long rank, long count) = range;
         if (Named)
         {
             to.Array(Single ? 3 : 2);
@@ -28,7 +29,7 @@ internal struct SortedReply(RespWriter to)
         if (count == 0)
             return;
         var walk = default(SortedWalk);
-        walk.Begin(ref edit, reverse ? rank + count : rank);
+        walk.Begin(ref edit, reverse ? rank + count : rank, hidden);
         for (long i = 0; i < count && (reverse ? walk.Previous(ref edit) : walk.Next(ref edit)); i++)
         {
             if (WithScores && Nested)

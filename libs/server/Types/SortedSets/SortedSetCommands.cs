@@ -27,6 +27,7 @@ internal static unsafe class SortedSetCommands
         table.Add<ZScan>();
         SortRangeCommands.Register(table);
         ScoreAlgebraCommands.Register(table);
+        MemberExpiryCommands.Register(table);
     }
 
     internal static void Replay(ReplayTable table)
@@ -46,7 +47,7 @@ internal static unsafe class SortedSetCommands
     /// <summary>Runs the operation; on false an error has been written.</summary>
     internal static bool TryPut(ref Call call, ref SortedSetPut put, out Reply failed)
     {
-        Outcome outcome = CollectionCalls.Edit(ref call, ref put);
+        Outcome outcome = SortedEdits.Run(ref call, ref put);
         failed = put.WrongKind ? call.Fail(Fault.WrongType)
             : put.NotANumber ? call.FailBytes("ERR resulting score is not a number (NaN)"u8)
             : outcome is Outcome.Done or Outcome.Unchanged ? Reply.Sent
@@ -98,9 +99,10 @@ internal unsafe struct RankLook : IExamine
         Found = !WrongKind && SortedForm.Find(ref record, Member.Bytes, Member.Length, out Score);
         if (!Found || ScoreOnly)
             return;
-        Rank = SortedForm.CountBelow(ref record, SortBound.Of(Score, Member.Bytes, Member.Length));
+        HiddenRanks hidden = HiddenRanks.Of(ref record);
+        Rank = SortedForm.CountBelow(ref record, SortBound.Of(Score, Member.Bytes, Member.Length), hidden);
         if (Reverse)
-            Rank = Root.Count(record.Value) - 1 - Rank;
+            Rank = Root.Count(record.Value) - hidden.Count - 1 - Rank;
     }
 }
 
@@ -168,7 +170,7 @@ internal readonly struct ZIncrBy : ICommand
     {
         if (!Garnet.Common.Bytes.NumberText.TryDouble(call[2], out _))
             return call.Fail(Fault.NotAFloat);
-        var put = new SortedSetPut { Pairs = new Operands(call.Args + 2, 2), Options = PutScore.Add, Limits = SortedSetCommands.Limits(ref call) };
+        var put = new SortedSetPut { Pairs = new Operands(call.Args + 2, 2), Options = PutScore.Add | PutScore.KeepExpiry, Limits = SortedSetCommands.Limits(ref call) };
         if (!SortedSetCommands.TryPut(ref call, ref put, out Reply failed))
             return failed;
         call.Out.Double(put.Score);
@@ -244,7 +246,7 @@ internal readonly struct ZCard : ICommand
 {
     public static CommandSpec Spec => SortedSetCommands.Spec("ZCARD", 2, SortedSetCommands.ReadFast, "RO", "key", "Returns the number of members of a sorted set.") with { Complexity = "O(1)" };
 
-    public static Reply Run(ref Call call) => CollectionCalls.Count(ref call, RecordKind.SortedSet);
+    public static Reply Run(ref Call call) => SortRangeCommands.Count(ref call, new SortRange { ByRank = true, Stop = -1 });
 }
 
 internal readonly struct ZRank : ICommand

@@ -6,7 +6,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.SortedSets;
 
 /// <summary>Removes elements by their ranks (ZREMRANGEBY…, ZPOP…), perhaps replying them.</summary>
-internal unsafe struct SortedSetCut : IEdit
+internal unsafe struct SortedSetCut : IEdit, ISortedEdit
 {
     private const int StackBytes = 256, SlackBytes = 32;
 
@@ -21,6 +21,8 @@ internal unsafe struct SortedSetCut : IEdit
     internal bool WrongKind;
     internal bool Found;
 
+    public bool MetDue { get; set; }
+
     public static byte OpId => 24;
 
     public readonly int EncodedBytesMax => 16;
@@ -28,12 +30,13 @@ internal unsafe struct SortedSetCut : IEdit
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
-        Found = edit.Exists && !WrongKind;
+        MetDue = edit.Exists && !WrongKind && HiddenRanks.Any(ref edit);
+        Found = edit.Exists && !WrongKind && !MetDue;
         if (!Found)
             return false;
         if (!_decoded)
-            (_rank, Count) = Range.Resolve(ref edit);
-        To?.Write(ref edit, _rank, Count, Range.Reverse);
+            (_rank, Count) = Range.Resolve(ref edit, default);
+        To?.Write(ref edit, (_rank, Count), Range.Reverse, default);
         if (Count >= Root.Count(edit.Value))
         {
             edit.Remove();
@@ -65,7 +68,7 @@ internal unsafe struct SortedSetCut : IEdit
     private readonly void RemoveFirst(ref RecordEdit edit)
     {
         var walk = default(SortedWalk);
-        walk.Begin(ref edit, _rank);
+        walk.Begin(ref edit, _rank, default);
         walk.Next(ref edit);
         // A copy: the member lies in the page that is about to change.
         byte* near = stackalloc byte[StackBytes];

@@ -19,13 +19,15 @@ internal enum PutScore : byte
     IfLess = 8,
     /// <summary>INCR: adds to the score there is.</summary>
     Add = 16,
+    /// <summary>A member that is there keeps its expiry (ZINCRBY); else it has none afterwards.</summary>
+    KeepExpiry = 64,
 }
 
 /// <summary>
 /// Sets scores: the one operation behind ZADD and ZINCRBY. Logged as it came, scores as text: what it does follows from what the set
 /// holds, on whoever runs it.
 /// </summary>
-internal unsafe struct SortedSetPut : IEdit
+internal unsafe struct SortedSetPut : IEdit, ISortedEdit
 {
     private const byte LogsConverted = 32;
 
@@ -40,11 +42,15 @@ internal unsafe struct SortedSetPut : IEdit
     /// <summary>Members whose score was changed.</summary>
     internal int Updated;
     internal bool WrongKind;
+    /// <summary>Members that have kept their score and lost their expiry.</summary>
+    private int _cleared;
     /// <summary>The sum is not a number; nothing was changed.</summary>
     internal bool NotANumber;
     /// <summary>For a single pair: true if the member has <see cref="Score"/> now by this operation.</summary>
     internal bool Applied;
     internal double Score;
+
+    public bool MetDue { get; set; }
 
     public static byte OpId => 23;
 
@@ -53,7 +59,8 @@ internal unsafe struct SortedSetPut : IEdit
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
-        if (WrongKind)
+        MetDue = edit.Exists && !WrongKind && HiddenRanks.Any(ref edit);
+        if (WrongKind || MetDue)
             return false;
         int done = 0;
         for (Operands.Reader reader = Pairs.Read(); reader.Next(); done++)
@@ -68,7 +75,7 @@ internal unsafe struct SortedSetPut : IEdit
         if (edit.Exists && Converted)
             Root.Raise(ref edit, RootFlags.Converted);
         Converted = edit.Exists && Root.Has(edit.Value, RootFlags.Converted);
-        return Added + Updated > 0;
+        return Added + Updated + _cleared > 0;
     }
 
     public readonly int Encode(Span<byte> to)
@@ -79,9 +86,9 @@ internal unsafe struct SortedSetPut : IEdit
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.IsEmpty || from[0] >= LogsConverted * 2)
+        if (from.IsEmpty || from[0] >= (byte)PutScore.KeepExpiry * 2)
             return false;
-        Options = (PutScore)(from[0] & (LogsConverted - 1));
+        Options = (PutScore)(from[0] & ~LogsConverted);
         Converted = (from[0] & LogsConverted) != 0;
         Limits = CollectionLimits.Replay;
         return Operands.TryDecode(from[1..], out Pairs) && Pairs.Count > 0 && Pairs.Count % 2 == 0;
@@ -90,8 +97,9 @@ internal unsafe struct SortedSetPut : IEdit
     // False if memory ran out or the sum is not a number.
     private bool TryPut(ref RecordEdit edit, byte* member, int bytes, double score)
     {
-        double old = 0;
-        bool exists = edit.Exists && SortedForm.Find(ref edit, member, bytes, out old);
+        Entry found = default;
+        bool exists = edit.Exists && Members.Find(ref edit, EntryForm.Scored, member, bytes, out found);
+        double old = exists ? found.Score : 0;
         Applied = false;
         if (exists ? (Options & PutScore.IfAbsent) != 0 : (Options & PutScore.IfPresent) != 0)
             return true;
@@ -104,11 +112,14 @@ internal unsafe struct SortedSetPut : IEdit
             return true;
         Score = score;
         Applied = true;
-        if (exists && score == old)
+        long expireAtMs = (Options & PutScore.KeepExpiry) != 0 ? found.ExpireAtMs : 0;
+        if (exists && score == old && expireAtMs == found.ExpireAtMs)
             return true;
-        PutResult result = SortedForm.Put(ref edit, member, bytes, score, Limits);
+        var parts = new Entry { Key = member, KeyBytes = bytes, Value = (byte*)&score, ValueBytes = (int)Entry.ScoreBytes, ExpireAtMs = expireAtMs };
+        PutResult result = SortedForm.Put(ref edit, parts, Limits);
         Added += result == PutResult.Added ? 1 : 0;
-        Updated += result == PutResult.Replaced ? 1 : 0;
+        Updated += result == PutResult.Replaced && score != old ? 1 : 0;
+        _cleared += result == PutResult.Replaced && score == old ? 1 : 0;
         return result != PutResult.Failed;
     }
 }

@@ -21,7 +21,7 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : ITak
     {
         ref readonly KeyRef key = ref keys[0];
         SortedSetCut cut = Cut(new Arg { Bytes = key.Bytes, Length = key.Length }, to);
-        store.Edit(in key, ref cut);
+        SortedEdits.Run(store, in key, ref cut);
     }
 
     public unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
@@ -30,7 +30,7 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : ITak
         {
             KeyRef key = call.KeyAt(i);
             SortedSetCut cut = Cut(call.Args[i], call.Out);
-            call.Store.Edit(in key, ref cut);
+            SortedEdits.Run(call.Store, in key, ref cut);
             reply = cut.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
             if (cut.WrongKind || cut.Found)
                 return true;

@@ -4,7 +4,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.SortedSets;
 
-/// <summary>Goes through a sorted set from a rank on, either way. The set must not change meanwhile.</summary>
+/// <summary>Goes through a sorted set from a rank on, either way, past those that are hidden. The set must not change meanwhile.</summary>
 internal unsafe struct SortedWalk
 {
     private fixed ushort _offsets[CollectionLimits.PackedEntriesMax];
@@ -13,6 +13,8 @@ internal unsafe struct SortedWalk
     private int _number;
     private int _index;
     private bool _chunked;
+    private HiddenRanks _hidden;
+    private long _rank;
 
     internal double Score;
     internal byte* Member;
@@ -20,9 +22,11 @@ internal unsafe struct SortedWalk
 
     internal readonly ReadOnlySpan<byte> Span => new(Member, MemberBytes);
 
-    /// <summary>Stands before the element of that rank, or behind the last one.</summary>
-    internal void Begin(ref RecordEdit edit, long rank)
+    /// <summary>Stands before the element of that rank among those shown, or behind the last one.</summary>
+    internal void Begin(ref RecordEdit edit, long rank, in HiddenRanks hidden)
     {
+        _hidden = hidden;
+        _rank = rank = hidden.Among(rank);
         _chunked = Root.IsChunked(edit.Value);
         if (_chunked)
         {
@@ -45,6 +49,32 @@ internal unsafe struct SortedWalk
 
     internal bool Next(ref RecordEdit edit)
     {
+        if (_hidden.IsNone)
+            return Forth(ref edit);
+        while (Forth(ref edit))
+        {
+            if (!_hidden.Has(_rank++))
+                return true;
+        }
+
+        return false;
+    }
+
+    internal bool Previous(ref RecordEdit edit)
+    {
+        if (_hidden.IsNone)
+            return Back(ref edit);
+        while (Back(ref edit))
+        {
+            if (!_hidden.Has(--_rank))
+                return true;
+        }
+
+        return false;
+    }
+
+    private bool Forth(ref RecordEdit edit)
+    {
         if (!_chunked)
             return _index < Root.PackedCount(edit.Value) && TakePacked(ref edit, _index++);
         if (_at == _page.End)
@@ -59,7 +89,7 @@ internal unsafe struct SortedWalk
         return true;
     }
 
-    internal bool Previous(ref RecordEdit edit)
+    private bool Back(ref RecordEdit edit)
     {
         if (!_chunked)
             return _index > 0 && TakePacked(ref edit, --_index);

@@ -27,9 +27,10 @@ internal struct PendingPlace
 /// Keys in order with values of one size, in pages that are chunks: a directory, in a chunk of its own, says which page follows which,
 /// its first key and how many it has. 0-3 pages in use; from 8 on slots: 0-23 first key, 24-27 number of the chunk, 28-31 number of
 /// keys; behind the slots in use stand numbers that were in use once.
+/// With force, memory is taken beyond the limit.
 /// D1: no page in use is empty.
 /// </summary>
-internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes)
+internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes, bool force = false)
 {
     internal const uint Step = 4;
     private const int PageBytes = 2048, HeaderBytes = 8, SlotBytes = 32, FirstKeys = 4;
@@ -111,7 +112,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
             bytes = int.MaxValue; // both halves have room
         }
 
-        if ((count + 1) * (long)EntryBytes > bytes && edit.WriteChunk(NumberOf(at, page), Math.Min(count * 2, KeysMax) * EntryBytes) == null)
+        if ((count + 1) * (long)EntryBytes > bytes && edit.WriteChunk(NumberOf(at, page), Math.Min(count * 2, KeysMax) * EntryBytes, force) == null)
             return null;
         return Insert(ref edit, page, index, key);
     }
@@ -276,7 +277,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         {
             // Room for more slots, each with a fresh number.
             int more = Math.Max(1, known / 8);
-            byte* grown = edit.WriteChunk(directory, HeaderBytes + ((known + more) * SlotBytes));
+            byte* grown = edit.WriteChunk(directory, HeaderBytes + ((known + more) * SlotBytes), force);
             if (grown == null)
                 return false;
             if (known == 0)
@@ -287,9 +288,9 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
 
         at = edit.Chunk(directory, out _);
         uint number = NumberOf(at, pages);
-        if (edit.WriteChunk(number, keys * EntryBytes) == null)
+        if (edit.WriteChunk(number, keys * EntryBytes, force) == null)
             return false;
-        StreamGroups.RaiseLimit(ref edit, number);
+        edit.RaiseLimit(number);
         at = OpenDirectory(ref edit);
         long tail = (pages - index) * (long)SlotBytes;
         Buffer.MemoryCopy(Slot(at, index), Slot(at, index + 1), tail, tail);

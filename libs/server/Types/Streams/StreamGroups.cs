@@ -61,7 +61,7 @@ internal static unsafe class StreamGroups
         int slot = NameTable.Add(ref edit, Table, GroupState.Bytes, name);
         if (slot < 0)
             return false;
-        RaiseLimit(ref edit, RecordEdit.SecondSet | Math.Max(11u, ConsumersOf(slot) & ~RecordEdit.SecondSet));
+        edit.RaiseLimit(Math.Max(11u, ConsumersOf(slot) & ~RecordEdit.SecondSet));
         *Open(ref edit, slot) = new GroupState { Last = last, Read = read };
         StreamForm.Open(ref edit)->Groups++;
         edit.Close();
@@ -175,16 +175,6 @@ internal static unsafe class StreamGroups
 
     /// <summary>Whose keys those of a group, or of a consumer of it, are.</summary>
     internal static ulong Owner(int group, int consumer) => ((ulong)(uint)group << 32) | (uint)(consumer + 1);
-
-    /// <summary>Notes that a chunk of that number is in use.</summary>
-    internal static void RaiseLimit(ref RecordEdit edit, uint number)
-    {
-        uint limit = (number & ~RecordEdit.SecondSet) + 1;
-        if (StreamForm.Header(ref edit)->Limit >= limit)
-            return;
-        StreamForm.Open(ref edit)->Limit = limit;
-        edit.Close();
-    }
 
     private static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * PendingMap.Step);
 }

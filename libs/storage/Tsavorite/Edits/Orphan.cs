@@ -9,6 +9,8 @@ internal unsafe struct Orphan
     public ulong Owner;
     /// <summary>No chunk is left with this number or a higher one.</summary>
     public uint Limit;
+    /// <summary>How many sets of numbers there are.</summary>
+    public uint Sets;
     public uint Namespace;
     public int KeyBytes;
 
@@ -23,6 +25,7 @@ internal unsafe struct Orphan
         {
             Owner = Record.Owner(record),
             Limit = RecordEdit.LimitOf(Record.Value(record)),
+            Sets = RecordEdit.SetsOf(Record.Value(record)),
             Namespace = Record.Namespace(record),
             KeyBytes = keyBytes,
         };

@@ -3,7 +3,7 @@ namespace Tsavorite;
 /// <summary>
 /// A key's record and its chunks while an <see cref="IEdit"/> or <see cref="IExamine"/> runs: under the partition's lock, so that
 /// nothing moves but by the edit's own calls. A record with chunks (the root) has an owner number, which is part of each chunk's key,
-/// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches (<see cref="SecondSet"/> apart): so the store can remove the chunks of a root that
+/// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches (the bits of its set apart): so the store can remove the chunks of a root that
 /// is gone without knowing what they hold, in the background.
 /// E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
 /// call in between: readers without the lock see an odd sequence meanwhile (U1).
@@ -17,6 +17,8 @@ public unsafe ref struct RecordEdit
     public const int KeyBytesMax = Store.KeyBytesMax - ChunkKey.HeadBytes;
     /// <summary>Bit of a second set of chunk numbers; without it a number stays below the limit as well.</summary>
     public const uint SecondSet = 1u << 31;
+    /// <summary>Bit of a third set; a root that has chunks of it says so by this bit of its limit, so that others are not looked through for them.</summary>
+    public const uint ThirdSet = 1u << 30;
     private const int LimitOffset = 4;
 
     private readonly StoreCore _core;
@@ -67,7 +69,17 @@ public unsafe ref struct RecordEdit
     internal readonly byte* Bucket => _bucket;
     internal readonly byte* Found => _record;
 
-    internal static uint LimitOf(byte* value) => *(uint*)(value + LimitOffset);
+    internal static uint LimitOf(byte* value) => *(uint*)(value + LimitOffset) & ~ThirdSet;
+
+    internal static uint SetsOf(byte* value) => (*(uint*)(value + LimitOffset) & ThirdSet) != 0 ? 3u : 2u;
+
+    /// <summary>The number of a chunk by its set, counted from 0, and its place there.</summary>
+    internal static uint NumberOf(uint set, uint place) => set switch
+    {
+        0 => place,
+        1 => place | SecondSet,
+        _ => place | ThirdSet,
+    };
 
     /// <summary>Makes a record where there is none and returns its value's bytes, to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
@@ -181,6 +193,21 @@ public unsafe ref struct RecordEdit
     public readonly void EndReplace() =>
         Switch(_replacedBucket, _replacedSlot, _core.Shape->Base + IndexWord.Offset(*_replacedSlot), _replacingWord);
 
+    /// <summary>Notes in the root that a chunk of that number is in use.</summary>
+    public void RaiseLimit(uint number)
+    {
+        uint old = *(uint*)(Value + LimitOffset), limit = LimitAbove(old, number);
+        if (limit == old) return;
+        byte* root = Write(ValueBytes, force: true);
+        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
+        *(uint*)(root + LimitOffset) = limit;
+        Close();
+    }
+
+    /// <summary>The limit of a root that has one and uses a number.</summary>
+    public static uint LimitAbove(uint limit, uint number) =>
+        Math.Max(limit & ~ThirdSet, (number & ~(SecondSet | ThirdSet)) + 1) | ((limit | number) & ThirdSet);
+
     /// <summary>Removes a chunk if it is there.</summary>
     public void RemoveChunk(uint number)
     {
@@ -192,9 +219,10 @@ public unsafe ref struct RecordEdit
     {
         long bytes = _core.Records.Capacity(_record);
         records = 1;
-        for (uint i = 0; Owner != 0 && i < LimitOf(Value) * 2; i++)
+        uint sets = SetsOf(Value);
+        for (uint i = 0; Owner != 0 && i < LimitOf(Value) * sets; i++)
         {
-            byte* chunk = FindChunk((i >> 1) | ((i & 1) * SecondSet), out _, out _, out _);
+            byte* chunk = FindChunk(NumberOf(i % sets, i / sets), out _, out _, out _);
             if (chunk == null) continue;
             bytes += _core.Records.Capacity(chunk);
             records++;

@@ -59,8 +59,8 @@ internal sealed unsafe class ChunkReaper : IDisposable
         while (orphan->Limit > 0 && chunks > 0 && probes-- > 0)
         {
             uint number = --orphan->Limit;
-            chunks -= Remove(partition, _scratch.Key(_core, root, number));
-            chunks -= Remove(partition, _scratch.Key(_core, root, number | RecordEdit.SecondSet));
+            for (uint set = 0; set < orphan->Sets; set++)
+                chunks -= Remove(partition, _scratch.Key(_core, root, RecordEdit.NumberOf(set, number)));
         }
         return orphan->Limit > 0;
     }

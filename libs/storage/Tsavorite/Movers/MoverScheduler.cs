@@ -77,6 +77,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         lock (_stepping) return StepLocked(nowMs);
     }
 
+    public bool IsExpiryPaused => _expiryPaused;
+
     /// <summary>Returns when no step that began before goes on.</summary>
     public void PauseExpiry(bool paused)
     {

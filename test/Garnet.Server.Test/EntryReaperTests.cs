@@ -4,7 +4,7 @@ using Garnet.Wire;
 namespace Garnet.Server.Test;
 
 /// <summary>Fields whose time has come are removed without anyone asking for them, a part of a large hash at a time.</summary>
-public sealed class FieldReaperTests
+public sealed class EntryReaperTests
 {
     private const int Fields = 50_000, TickMs = 100;
 

@@ -1,40 +1,41 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
-using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
-namespace Garnet.Server.Types.Hashes;
+namespace Garnet.Server.Types.Collections;
 
-/// <summary>Sets or takes away the expiry of fields that are there (HEXPIRE, HPERSIST). What is to be changed was decided before, under the same lock.</summary>
-internal unsafe struct RetimeFields : IEdit
+/// <summary>Sets or takes away the expiry of entries that are there (HEXPIRE, HPERSIST, ZEXPIRE, ZPERSIST). What is to be changed was decided before, under the same lock.</summary>
+internal unsafe struct RetimeEntries : IEdit
 {
     private const int SlackBytes = 32;
 
-    internal Operands Fields;
+    internal Operands Keys;
     /// <summary>Unix milliseconds, 0 for never.</summary>
     internal long ExpireAtMs;
-    /// <summary>Fields changed.</summary>
+    /// <summary>Entries changed.</summary>
     internal int Changed;
 
     public static byte OpId => 27;
 
-    public readonly int EncodedBytesMax => 8 + Fields.EncodedBytes();
+    public readonly int EncodedBytesMax => 8 + Keys.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {
-        if (!edit.Exists || edit.Kind != RecordKind.Hash)
+        if (!edit.Exists || edit.Kind is not (RecordKind.Hash or RecordKind.SortedSet))
             return false;
+        EntryForm form = edit.Kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
         int done = 0;
-        for (Operands.Reader reader = Fields.Read(); reader.Next(); done++)
+        for (Operands.Reader reader = Keys.Read(); reader.Next(); done++)
         {
-            if (!Members.Find(ref edit, EntryForm.Pair, reader.Bytes, reader.Length, out Entry entry) || entry.ExpireAtMs == ExpireAtMs)
+            if (!Members.Find(ref edit, form, reader.Bytes, reader.Length, out Entry entry) || entry.ExpireAtMs == ExpireAtMs)
                 continue;
             if (!TryPut(ref edit, entry))
                 break;
             Changed++;
         }
 
-        Fields.Truncate(done);
+        Keys.Truncate(done);
         if (Changed > 0 && ExpireAtMs != 0)
             Root.Raise(ref edit, RootFlags.Expiring);
         return Changed > 0;
@@ -43,7 +44,7 @@ internal unsafe struct RetimeFields : IEdit
     public readonly int Encode(Span<byte> to)
     {
         BinaryPrimitives.WriteInt64LittleEndian(to, ExpireAtMs);
-        return 8 + Fields.Encode(to[8..]);
+        return 8 + Keys.Encode(to[8..]);
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
@@ -51,7 +52,7 @@ internal unsafe struct RetimeFields : IEdit
         if (from.Length < 8)
             return false;
         ExpireAtMs = BinaryPrimitives.ReadInt64LittleEndian(from);
-        return Operands.TryDecode(from[8..], out Fields) && Fields.Count > 0;
+        return ExpireAtMs >= 0 && Operands.TryDecode(from[8..], out Keys) && Keys.Count > 0;
     }
 
     // From a copy: the entry lies in what is about to change.
@@ -64,7 +65,9 @@ internal unsafe struct RetimeFields : IEdit
         entry.Key = copy;
         entry.Value = value;
         entry.ExpireAtMs = ExpireAtMs;
-        PutResult result = Members.Put(ref edit, MemberShape.Hash, entry, CollectionLimits.Replay);
+        PutResult result = edit.Kind == RecordKind.Hash
+            ? Members.Put(ref edit, MemberShape.Hash, entry, CollectionLimits.Replay)
+            : SortedForm.Put(ref edit, entry, CollectionLimits.Replay);
         NativeMemory.Free(copy);
         return result != PutResult.Failed;
     }

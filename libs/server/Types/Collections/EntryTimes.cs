@@ -1,36 +1,35 @@
 using Garnet.Server.Keys;
 using Garnet.Server.Net;
-using Garnet.Server.Types.Collections;
 using Tsavorite;
 
-namespace Garnet.Server.Types.Hashes;
+namespace Garnet.Server.Types.Collections;
 
-/// <summary>What becomes of fields that are to get another expiry, one answer for each, and which of them it concerns.</summary>
-internal unsafe struct FieldTimes(Operands fields, long[] answers) : IExamine
+/// <summary>What becomes of entries that are to get another expiry, one answer for each, and which of them it concerns.</summary>
+internal unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] answers) : IExamine
 {
     internal const long NotThere = -2, NoExpiry = -1, Refused = 0, Done = 1, Removed = 2;
 
     /// <summary>The new expiry; 0 takes it away.</summary>
     internal long ExpireAtMs;
     internal ExpireCondition Condition;
-    /// <summary>The fields to change, as operands.</summary>
+    /// <summary>The entries to change, as operands.</summary>
     internal ByteQueue Chosen;
     internal bool WrongKind;
     private bool _removes;
 
-    /// <summary>True if the new time has come: the fields go.</summary>
+    /// <summary>True if the new time has come: the entries go.</summary>
     internal readonly bool Removes => _removes;
 
     public void Look(ref RecordEdit record)
     {
-        WrongKind = record.Kind != RecordKind.Hash;
+        WrongKind = record.Kind != shape.Kind;
         if (WrongKind)
             return;
         _removes = ExpireAtMs != 0 && ExpireAtMs <= record.NowMs;
         int index = 0;
-        for (Operands.Reader reader = fields.Read(); reader.Next(); index++)
+        for (Operands.Reader reader = entries.Read(); reader.Next(); index++)
         {
-            bool found = Members.Find(ref record, EntryForm.Pair, reader.Bytes, reader.Length, out Entry entry) && !entry.IsDue(record.NowMs);
+            bool found = Members.Find(ref record, shape.Form, reader.Bytes, reader.Length, out Entry entry) && !entry.IsDue(record.NowMs);
             answers[index] = !found ? NotThere : ExpireAtMs == 0 && entry.ExpireAtMs == 0 ? NoExpiry : !Holds(entry.ExpireAtMs) ? Refused : _removes ? Removed : Done;
             if (answers[index] is Done or Removed)
                 OperandText.Append(ref Chosen, reader.Span);
@@ -52,8 +51,8 @@ internal unsafe struct FieldTimes(Operands fields, long[] answers) : IExamine
         if (Chosen.Count == 0)
             return Outcome.Done;
         Operands.TryDecode(new ReadOnlySpan<byte>(Chosen.Head, Chosen.Count), out Operands chosen);
-        var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = chosen };
-        var retime = new RetimeFields { Fields = chosen, ExpireAtMs = ExpireAtMs };
+        var remove = new RemoveMembers { Kind = shape.Kind, Keys = chosen };
+        var retime = new RetimeEntries { Keys = chosen, ExpireAtMs = ExpireAtMs };
         Outcome outcome = _removes ? store.Edit(in key, ref remove) : store.Edit(in key, ref retime);
         Chosen.Free();
         return outcome;

@@ -1,0 +1,100 @@
+using Garnet.Server.Net;
+using Garnet.Server.Tracking;
+using Garnet.Server.Types.SortedSets;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Collections;
+
+/// <summary>
+/// The due entries of a part of a collection, to be removed: all of a packed one; some chunks of a large hash, by a cursor; of a large
+/// sorted set, which keeps its times in order, the first so many.
+/// </summary>
+internal unsafe struct DueEntries : IExamine
+{
+    private const int EntriesPerVisit = 1000;
+
+    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
+
+    /// <summary>Where to begin and, afterwards, where to go on; 0 at the beginning and at the end.</summary>
+    internal ulong Cursor;
+    /// <summary>Entries looked at.</summary>
+    internal int Seen;
+    private RecordKind _kind;
+    private ByteQueue _names;
+
+    /// <summary>Removes what is due in one part, as an operation for the log; returns the number of entries looked at.</summary>
+    internal static int Remove(StoreSession store, in KeyRef key, ref ulong cursor)
+    {
+        var due = new DueEntries { Cursor = cursor };
+        store.Lock([key]);
+        if (store.Examine(in key, ref due, quiet: true) != Outcome.Done)
+            due.Cursor = 0;
+        if (due._names.Count > 0)
+        {
+            Operands.TryDecode(new ReadOnlySpan<byte>(due._names.Head, due._names.Count), out Operands names);
+            var remove = new RemoveMembers { Kind = due._kind, Keys = names };
+            KeyChanges.TellAs(due._kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
+            store.Edit(in key, ref remove);
+            KeyChanges.TellAs(null);
+        }
+
+        store.Unlock();
+        due._names.Free();
+        cursor = due.Cursor;
+        return due.Seen;
+    }
+
+    public void Look(ref RecordEdit record)
+    {
+        ulong at = Cursor;
+        Cursor = 0;
+        _kind = record.Kind;
+        if (_kind is not (RecordKind.Hash or RecordKind.SortedSet) || !Root.Has(record.Value, RootFlags.Expiring))
+            return;
+        if (!Root.IsChunked(record.Value))
+            LookPacked(ref record);
+        else if (_kind == RecordKind.SortedSet)
+            LookSorted(ref record);
+        else
+            LookChunks(ref record, at);
+    }
+
+    private void LookPacked(ref RecordEdit record)
+    {
+        EntryForm form = _kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
+        var walk = default(MemberWalk);
+        while (walk.Next(ref record, form))
+            Offer(walk.Current, record.NowMs);
+    }
+
+    private void LookSorted(ref RecordEdit record)
+    {
+        for (var walk = default(SortedTimes.DueWalk); walk.Next(ref record, out Entry entry);)
+        {
+            Offer(entry, record.NowMs);
+            if (Seen < EntriesPerVisit)
+                continue;
+            Cursor = 1; // what is removed now is not met again
+            return;
+        }
+    }
+
+    private void LookChunks(ref RecordEdit record, ulong at)
+    {
+        do
+        {
+            Page page = ChunkedMembers.Open(ref record, MemberWalk.ChunkAt(ref record, at, out at));
+            for (int slot = 0; slot < page.Count; slot++)
+                Offer(page.EntryAt(EntryForm.Pair, slot), record.NowMs);
+        }
+        while (at != 0 && Seen < EntriesPerVisit);
+        Cursor = at;
+    }
+
+    private void Offer(in Entry entry, long nowMs)
+    {
+        Seen++;
+        if (entry.IsDue(nowMs))
+            OperandText.Append(ref _names, entry.KeySpan);
+    }
+}

@@ -1,0 +1,50 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>An edit that wants to find no due members: it changes nothing and says so if there are some.</summary>
+internal interface ISortedEdit
+{
+    /// <summary>True if due members kept it from running.</summary>
+    bool MetDue { get; set; }
+}
+
+/// <summary>
+/// Runs edits of sorted sets. What is due is removed first, as a change of its own under the same lock: the edit is logged by what it
+/// was asked for, and whoever reads that back knows no time; so they find the set as it was found here.
+/// </summary>
+internal static class SortedEdits
+{
+    /// <summary>Runs the edit on the call's key.</summary>
+    internal static Outcome Run<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
+    {
+        Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
+        return edit.MetDue ? RunAfterRemoval(call.Store, call.Key, ref edit) : outcome;
+    }
+
+    internal static Outcome Run<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
+    {
+        Outcome outcome = store.Edit(in key, ref edit);
+        return edit.MetDue ? RunAfterRemoval(store, key, ref edit) : outcome;
+    }
+
+    /// <summary>Removes what is due in a collection, whatever its kind.</summary>
+    internal static void RemoveDue(StoreSession store, in KeyRef key)
+    {
+        ulong cursor = 0;
+        do DueEntries.Remove(store, in key, ref cursor);
+        while (cursor != 0);
+    }
+
+    private static Outcome RunAfterRemoval<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
+    {
+        store.Lock([key]);
+        RemoveDue(store, in key); // the session's clock stands until the command is over: nothing else falls due
+        edit.MetDue = false;
+        Outcome outcome = store.Edit(in key, ref edit);
+        store.Unlock();
+        return outcome;
+    }
+}

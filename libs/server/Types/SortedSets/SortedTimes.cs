@@ -1,0 +1,59 @@
+using Garnet.Common.Faults;
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Streams;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>
+/// The members of a chunked sorted set that have an expiry, in the order of time: a map whose keys are time and hash of the member,
+/// in chunks of the third set of numbers. A sorted set needs it where a hash does not: ranks and counts have to leave out who is due,
+/// so every read asks who that is. It is there from the first member with an expiry on; a packed set is small enough to be gone through.
+/// Two members of one hash and one time, one pair in 2^64, would count as one of them until the first is gone.
+/// Z3: the map has a key for each member with an expiry, and no other.
+/// </summary>
+internal static unsafe class SortedTimes
+{
+    /// <summary>Adds a member that is not in it; false if there was no memory. With force it is taken beyond the limit.</summary>
+    internal static bool TryAdd(ref RecordEdit edit, byte* member, int bytes, long expireAtMs, bool force = false) =>
+        Map(force).TryAdd(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)) != null;
+
+    /// <summary>Takes a member out that is in it.</summary>
+    internal static void Remove(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
+        Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "Z3 who has an expiry is in the map");
+
+    private static PendingMap Map(bool force = false) => new(RecordEdit.ThirdSet, RecordEdit.ThirdSet | PendingMap.Step, valueBytes: 0, force);
+
+    private static PendingKey KeyOf(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
+        new((ulong)expireAtMs, new StreamId(RecordEdit.Hash(member, bytes, edit.Owner), 0));
+
+    /// <summary>Goes through the members that are due, the first to be so first. The set must not change meanwhile.</summary>
+    internal struct DueWalk
+    {
+        private PendingPlace _place;
+
+        internal bool Next(ref RecordEdit edit, out Entry entry)
+        {
+            entry = default;
+            if (!Map().TryRead(ref edit, ref _place, out PendingKey key, out _) || (long)key.Owner > edit.NowMs)
+                return false;
+            _place.Index++;
+            entry = Find(ref edit, key);
+            return true;
+        }
+
+        private static Entry Find(ref RecordEdit edit, in PendingKey key)
+        {
+            Page page = ChunkedMembers.Open(ref edit, ChunkedMembers.NumberOf(key.Id.Ms, Root.Chunks(edit.Value)));
+            for (int slot = 0; slot < page.Count; slot++)
+            {
+                Entry entry = page.EntryAt(EntryForm.Scored, slot);
+                if (entry.ExpireAtMs == (long)key.Owner && RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner) == key.Id.Ms)
+                    return entry;
+            }
+
+            Check.That(false, "Z3 who is in the map is a member with that expiry");
+            return default;
+        }
+    }
+}
