@@ -184,7 +184,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         }
     }
 
-    public void OnPlanned(bool isFull)
+    public void OnPlanned(HelloFacts replica, bool isFull)
     {
         if (isFull) FullSyncs++;
         else PartialSyncs++;
