@@ -54,6 +54,7 @@ internal sealed unsafe class FieldReaper(Server server)
 
         ReapFound(reactor, ns);
         reactor.Held.TakeBatch();
+        reactor.Held.TakeSeen();
         server.Changes.HandOnServed(reactor, Expired);
         if (reactor.Broadcasts.Count > 0)
             server.Tracker.Broadcast(reactor);
