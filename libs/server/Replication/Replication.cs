@@ -129,6 +129,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     /// <summary>The store is loaded and stands behind <paramref name="start"/>: the server takes the role its settings give it. Null without a log on disk.</summary>
     internal void Begin(AofStart? start)
     {
+        _terms.Take(start?.Terms ?? []);
         if (_configured is { } primary)
         {
             if (start is not null)
