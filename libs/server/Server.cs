@@ -67,6 +67,7 @@ public sealed class Server : IDisposable
             Log = Keeper?.Log ?? log,
             HashSeed = Keeper?.HashSeed ?? 0,
             Partitions = Keeper?.Partitions ?? 0,
+            TellsBatches = settings.Persistence.DurableReads && Keeper is { HasLog: true },
         });
         Replication = new Replication.Replication(this, backlog);
         Commands = new CommandTable();

@@ -69,6 +69,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void ReplicaLeft(string address, int port, string why) => Write(LogLevel.Information, 41, $"Replica {address}:{port} has gone: {why}");
 
+    internal void PlaceGivenUp(string address, int port, string why) => Write(LogLevel.Information, 57, $"Nothing is kept any more for the replica {address}:{port} that has gone: {why}");
+
     internal void ExportBegins(string address) => Write(LogLevel.Information, 50, $"{address} asks for all data as an RDB file");
 
     internal void Exported(string address, long keys, long bytes, long ms) =>

@@ -12,15 +12,13 @@ namespace Garnet.Server.Blocking;
 internal abstract class KeyWait : Parking
 {
     private byte[]? _reply;
+    private ulong _written, _seen; // batches of the log: what the reply acknowledges, and what it shows
 
     /// <summary>Who waits.</summary>
     internal required Connection Client { get; init; }
 
     /// <summary>The command's first place in a queue; the others hang on it.</summary>
     internal WaitPlace? Places { get; set; }
-
-    /// <summary>The batch of the log that the reply acknowledges, 0 for none.</summary>
-    internal ulong Batch { get; private set; }
 
     internal override bool IsBlocking => true;
 
@@ -39,9 +37,9 @@ internal abstract class KeyWait : Parking
     internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 
     /// <summary>Hands the reply over; on the server's thread.</summary>
-    internal void Answer(byte[] reply, ulong batch)
+    internal void Answer(byte[] reply, ulong written, ulong seen)
     {
-        Batch = batch;
+        (_written, _seen) = (written, seen);
         Volatile.Write(ref _reply, reply);
     }
 
@@ -67,8 +65,9 @@ internal abstract class KeyWait : Parking
     {
         if (Volatile.Read(ref _reply) is not { } reply)
             return false;
-        if (Batch != 0)
-            client.HeldFor = client.LastWrite = Math.Max(Batch, client.HeldFor);
+        if (_written != 0)
+            client.HeldFor = client.LastWrite = Math.Max(_written, client.HeldFor);
+        client.HeldFor = Math.Max(client.HeldFor, _seen);
         reactor.Out.Raw(reply);
         return true;
     }

@@ -115,7 +115,7 @@ internal sealed unsafe partial class Reactor
             reply = reads ? Server.Replication.RunRead(ref call, entry) : RunGuarded(ref call, entry);
         }
 
-        if (Session.LastBatch != 0)
+        if ((Session.LastBatch | Session.LastSeen) != 0)
             Held.Note(client);
         if (Ready.Count != 0)
             Ready.Serve();

@@ -50,7 +50,7 @@ internal interface IShipper
     StoreSnapshot? TryCut();
 
     /// <summary>It is decided how a replica comes up to date.</summary>
-    void OnPlanned(bool isFull);
+    void OnPlanned(HelloFacts replica, bool isFull);
 
     /// <summary>A replica has acknowledged something.</summary>
     void OnAck();

@@ -47,8 +47,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     /// <summary>The last batch sent.</summary>
     internal ulong Shipped => Volatile.Read(ref _shipped);
 
-    /// <summary>The batch that it needs next; nothing is needed before a plan is made.</summary>
-    internal ulong Next => _feed?.Next ?? ulong.MaxValue;
+    /// <summary>The first batch that it may still need: sent is not received. Nothing is needed before a plan is made.</summary>
+    internal ulong Needed => _feed?.Needed ?? ulong.MaxValue;
 
     /// <summary>What the replica said last.</summary>
     internal AckFrame Ack
@@ -139,6 +139,9 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         return copy;
     }
 
+    /// <summary>True if the connection broke while the replica followed: it will come back to <see cref="Needed"/>.</summary>
+    internal bool LeavesPlace => _isBroken && _feed is not null && _copy is null;
+
     /// <summary>The last frame.</summary>
     internal void Farewell(FrameWriter to) => to.Add(FrameKind.Bye, Encoding.UTF8.GetBytes(EndReason));
 
@@ -158,8 +161,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         {
             _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, from.Batch);
             _shipped = from.Batch;
+            _stage = LinkStage.Streaming; // before others hear of the plan
             Add(from, clock.UnixUs, isFull: false);
-            _stage = LinkStage.Streaming;
             return true;
         }
 
@@ -244,7 +247,11 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         lock (hello)
             _ack = ack;
         if (ack.Term != 0 && _stage == LinkStage.Streaming)
+        {
             _copy = null; // it has all; the feed goes on
+            _feed!.Confirm(ack.Received);
+        }
+
         owner.OnAck();
         return true;
     }
@@ -260,7 +267,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private void Add(LogPosition at, long startedUnixUs, bool isFull, bool resumes = false)
     {
         if (!resumes)
-            owner.OnPlanned(isFull);
+            owner.OnPlanned(hello, isFull);
         (int lanes, ulong seed) = owner.Layout;
         var plan = new PlanFrame
         {

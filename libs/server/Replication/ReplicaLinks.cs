@@ -1,3 +1,4 @@
+using Garnet.Aof.Shipping;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -6,6 +7,7 @@ namespace Garnet.Server.Replication;
 internal sealed class ReplicaLinks(Server server) : IDisposable
 {
     private readonly Lock _gate = new();
+    private readonly LeftPlaces _left = new(server.Clock, (replica, why) => server.Log.PlaceGivenUp(replica.Address, replica.Port, why));
     private ReplicaThreads[] _all = [];
     private bool _closed;
 
@@ -19,8 +21,8 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
     /// <summary>Replicas that came with another batch of a number and term that this server has too, and times its own data were not its primary's.</summary>
     internal long Divergences { get; private set; }
 
-    /// <summary>The first batch that a replica still needs; <see cref="ulong.MaxValue"/> without one.</summary>
-    internal ulong NeededFrom => All.Count == 0 ? ulong.MaxValue : All.Min(static one => one.Link.Next);
+    /// <summary>The first batch that a replica, attached or just gone, still needs; <see cref="ulong.MaxValue"/> without one.</summary>
+    internal ulong NeededFrom => Math.Min(_left.NeededFrom, All.Count == 0 ? ulong.MaxValue : All.Min(static one => one.Link.Needed));
 
     /// <summary>Begins to serve a replica.</summary>
     internal void Add(ReplicaThreads replica, string greeting)
@@ -40,6 +42,21 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
         replica.Start(greeting);
     }
 
+    /// <summary>A replica's connection broke: what it may still need is kept for a while. On its own thread, before the link gives its place up.</summary>
+    internal void KeepPlace(ReplicaLink link)
+    {
+        Backlog backlog = server.Replication.Backlog;
+        _left.Keep(link.Hello, link.Needed, server.Replication.LogOnDisk is null ? backlog.Pin(link.Needed) : null);
+        if (All.Any(other => other.Link != link && other.Link.Hello.RunId == link.Hello.RunId && other.Link.Stage != LinkStage.Planning))
+            _left.Forget(link.Hello.RunId);
+    }
+
+    /// <summary>A batch has come: those who have been away for too long, or are too far behind, lose their places.</summary>
+    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, server.Replication.LogOnDisk is null ? server.Replication.Backlog.First : 0);
+
+    /// <summary>This server's log goes another way: nobody's place is one any more.</summary>
+    internal void DropPlaces() => _left.Clear();
+
     /// <summary>A replica has gone; on its own thread.</summary>
     internal void Remove(ReplicaThreads replica)
     {
@@ -58,9 +75,10 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
         }
     }
 
-    /// <summary>Counts how a replica came up to date.</summary>
-    internal void CountPlan(bool isFull)
+    /// <summary>A replica comes up to date: it has its place itself now, and how is counted.</summary>
+    internal void CountPlan(HelloFacts replica, bool isFull)
     {
+        _left.Forget(replica.RunId);
         lock (_gate)
         {
             if (isFull)
@@ -114,5 +132,6 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
         EndAll("the server stops");
         foreach (ReplicaThreads replica in All)
             replica.Dispose();
+        _left.Clear();
     }
 }

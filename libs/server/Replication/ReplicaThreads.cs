@@ -14,7 +14,7 @@ internal sealed class ReplicaThreads : IDisposable
     private const int LookMs = 100;
     private readonly ReplicaLink _link;
     private readonly LinkSocket _socket;
-    private readonly Action<ReplicaThreads> _onEnd;
+    private readonly ReplicaLinks _links;
     private readonly CopyShelf _shelf;
     private readonly Func<int> _keepMs;
     private readonly int _role;
@@ -22,9 +22,9 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly Lock _gate = new();
     private readonly Thread _sender, _receiver;
 
-    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, Action<ReplicaThreads> onEnd, CopyShelf shelf, Func<int> keepMs)
+    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, CopyShelf shelf, Func<int> keepMs)
     {
-        (_link, _socket, _onEnd, _shelf, _keepMs) = (link, socket, onEnd, shelf, keepMs);
+        (_link, _socket, _links, _shelf, _keepMs) = (link, socket, links, shelf, keepMs);
         _role = shelf.Role;
         _sender = new Thread(SendLoop) { IsBackground = true, Name = "replica sender" };
         _receiver = new Thread(ReceiveLoop) { IsBackground = true, Name = "replica receiver" };
@@ -98,12 +98,14 @@ internal sealed class ReplicaThreads : IDisposable
         lock (_gate)
         {
             copy = _keepMs() > 0 ? _link.TakeCopy() : null;
+            if (_link.LeavesPlace)
+                _links.KeepPlace(_link);
             _link.Dispose();
         }
 
         if (copy is not null)
             _shelf.Put(_link.Hello.RunId, copy, _role); // before the link is gone: its replica may be waiting for that
-        _onEnd(this);
+        _links.Remove(this);
         if (copy is not null)
             _shelf.Await(copy, _keepMs());
     }

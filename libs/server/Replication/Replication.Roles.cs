@@ -96,7 +96,7 @@ internal sealed partial class Replication
     }
 
     /// <inheritdoc/>
-    public void OnPlanned(bool isFull) => Links.CountPlan(isFull);
+    public void OnPlanned(HelloFacts replica, bool isFull) => Links.CountPlan(replica, isFull);
 
     /// <inheritdoc/>
     public void OnAck()
@@ -154,6 +154,7 @@ internal sealed partial class Replication
         Links.EndAll("this server gets all its data anew from its primary");
         Exports.Interrupt();
         _copies.Drop();
+        Links.DropPlaces();
         _server.Keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.ToString());
         if (!mine.IsKnown || mine.Batch == 0)
@@ -247,6 +248,7 @@ internal sealed partial class Replication
     {
         Links.EndAll("this server follows another one now");
         _copies.Drop();
+        Links.DropPlaces();
         EndWriting();
         UnblockAll();
         Node.Stop();
@@ -271,6 +273,7 @@ internal sealed partial class Replication
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _copies.Drop();
+        Links.DropPlaces();
         _follower?.Dispose();
         LogPosition at = Node.Stop();
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());

@@ -56,6 +56,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         HistoryId = NewId();
         TakeSettings();
         backlog.Grew += Links.Nudge;
+        backlog.Grew += Links.ReviewPlaces;
         Node.Advanced += () => _following?.NudgeAck();
         _configured = Configured(Settings.ReplicaOf);
         _isReplica = _configured is not null;
@@ -128,6 +129,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     /// <summary>The store is loaded and stands behind <paramref name="start"/>: the server takes the role its settings give it. Null without a log on disk.</summary>
     internal void Begin(AofStart? start)
     {
+        _terms.Take(start?.Terms ?? []);
         if (_configured is { } primary)
         {
             if (start is not null)
@@ -177,7 +179,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         var link = new ReplicaLink(this, hello, _server.Clock);
         EnsureDigests();
         Links.Break(hello.RunId, "it has connected again");
-        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links.Remove, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
     }
 
     /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>

@@ -3,8 +3,8 @@ using Garnet.Aof;
 namespace Garnet.Server.Replication;
 
 /// <summary>
-/// Which terms this log has had, as far as this server or the primary it follows has seen them begin since it started, and with which
-/// batch each began: where another history left it.
+/// Which terms this log has had, as far as this server, or the primary it follows, has seen them begin or found their beginnings in its
+/// log when it started, and with which batch each began: where another history left it. What is not known is not guessed.
 /// Nobody grants terms. A start takes the next one, a promotion the next multiple of <see cref="Step"/>: so a primary that comes back
 /// after another one was promoted has neither its term nor a later one.
 /// </summary>
@@ -29,6 +29,8 @@ internal sealed class Terms
     {
         lock (_gate)
         {
+            if (_known.Count > 0 && _known[^1].Term >= start.Term)
+                return; // the primary has told of it already
             _known.Add(start);
             if (_known.Count > KnownMax)
                 _known.RemoveAt(0);
@@ -65,7 +67,10 @@ internal sealed class Terms
         }
     }
 
-    /// <summary>The last batch of the term; <see cref="ulong.MaxValue"/> if it has not ended or that is not known.</summary>
+    /// <summary>
+    /// The last batch of the term here; <see cref="ulong.MaxValue"/> if it has not ended or that is not known. Of a term that was never
+    /// one of this history, the last batch of the one that went before it.
+    /// </summary>
     private ulong EndOf(uint term)
     {
         lock (_gate)
@@ -73,7 +78,7 @@ internal sealed class Terms
             foreach (TermStart later in _known)
             {
                 if (later.Term > term)
-                    return later.First - 1;
+                    return later.Before <= term ? later.First - 1 : ulong.MaxValue; // else others came between them
             }
         }
 

@@ -23,6 +23,9 @@ public sealed class PersistenceSettings
     [Setting("appendfsync", "When the append-only file is forced to disk: before replies, once a second, or when the system likes.", Values = "everysec always no", Live = true)]
     public AppendSync AppendSync { get; set; }
 
+    [Setting("aof-durable-reads", "Replies to reads wait as well until all they show is kept as appendfsync promises: with always, nobody sees what a power cut could take back.")]
+    public bool DurableReads { get; set; }
+
     [Setting("appendfilename", "File name of the append-only file.", Note = OwnNames)]
     public string AppendFile { get; set; } = "appendonly.aof";
 

@@ -154,8 +154,10 @@ internal sealed unsafe class TransactionRun : IDisposable
         return spec.Group is "connection" or "pubsub" or "transactions" ? Reach.Nothing : Reach.Everything;
     }
 
-    private static Reply Nothing(ref Call call)
+    // That alone says that something has changed.
+    private Reply Nothing(ref Call call)
     {
+        _session.SeeAny();
         call.Out.NullArray();
         return Reply.Sent;
     }

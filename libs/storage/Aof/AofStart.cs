@@ -19,6 +19,9 @@ public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> La
     /// <summary>Behind which earlier batch nothing but empty ones came; null if that is not known, or not so.</summary>
     public LogPosition? Filled { get; init; }
 
+    /// <summary>Terms that began in what was read back of the log, the last of them.</summary>
+    public IReadOnlyList<TermStart> Terms { get; init; } = [];
+
     /// <summary>The place as others know it.</summary>
     public LogPosition Position => new(LastTerm, LastBatch, LastHeaderCrcs);
 }

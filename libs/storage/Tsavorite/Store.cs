@@ -14,7 +14,8 @@ namespace Tsavorite;
 /// partition is: it may take them as it comes there, while nobody else has several (<see cref="StoreSession.LockOpen"/>); U7 the log is written under the lock;
 /// U12 readers re-check the structure sequence too; U13 nothing changes in place in a draining segment; U14 lock
 /// holders run at normal priority; U15 index memory stays index memory; U16 splits copy a bucket's stamp, merges wait while a
-/// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen.
+/// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen;
+/// U19 which batch a change is in is noted behind it, under the same lock.
 /// (U8 to U11 and U17 concern media, which this store does not have.)
 /// </summary>
 public sealed unsafe class Store : IDisposable

@@ -12,7 +12,7 @@ public static unsafe class StoreCheck
         ArgumentNullException.ThrowIfNull(store);
         List<string> broken = [];
         StoreCore core = store.Core;
-        long used = (long)core.Shape->PartitionCount * sizeof(Partition);
+        long used = ((long)core.Shape->PartitionCount * sizeof(Partition)) + (core.Sketch?.Bytes ?? 0);
         core.EnterAll();
         for (int i = 0; i < core.Shape->PartitionCount; i++)
         {

@@ -19,6 +19,8 @@ internal sealed unsafe class StoreCore : IDisposable
     public readonly RecordSpace Records;
     public readonly SegmentPool Segments;
     public readonly SnapshotNumbers Snapshots;
+    /// <summary>Null unless somebody wants to know which batch a change is in.</summary>
+    public readonly ChangeSketch? Sketch;
     public readonly ulong HashSeed, HashMask;
     public IWriteLog? Log;
     public volatile IKeyObserver? Observer;
@@ -49,6 +51,8 @@ internal sealed unsafe class StoreCore : IDisposable
         Index = new IndexSpace(Shape, pool);
         Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
         Snapshots = new SnapshotNumbers(this);
+        if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
+        arena.Take(Sketch?.Bytes ?? 0, force: true);
         OpenPartitions(arena);
     }
 
@@ -209,6 +213,7 @@ internal sealed unsafe class StoreCore : IDisposable
                 NativeMemory.Free(orphan);
             }
         }
+        Sketch?.Dispose();
         foreach (nint counts in _oldCounts) NativeMemory.Free((void*)counts);
         Index.Dispose();
         NativeMemory.AlignedFree(Shape->Partitions);
@@ -227,6 +232,7 @@ internal sealed unsafe class StoreCore : IDisposable
         int lane = _ordered ? 0 : partition->Number;
         int used = operation.Encode(Log!.Reserve(lane, batch, key, operation.EncodedBytesMax));
         Log.Append(lane, batch, T.OpId, database, key, used);
+        Sketch?.Note(partition->Number, key.Hash, batch); // U19
         return batch;
     }
 
@@ -246,13 +252,18 @@ internal sealed unsafe class StoreCore : IDisposable
             if (log == null) return 0;
             arguments.CopyTo(log.Reserve(0, log.Batch, default, arguments.Length));
             log.Append(0, log.Batch, opId, 0, default, arguments.Length);
+            Sketch?.NoteAll(log.Batch);
             return 0;
         }
         log?.Hold();
         EnterAll();
         ulong last = log?.Close() ?? 0;
         step();
-        if (opId != 0) log?.Control(opId, arguments);
+        if (opId != 0 && log != null)
+        {
+            log.Control(opId, arguments);
+            Sketch?.NoteAll(log.Batch - 1);
+        }
         ExitAll();
         log?.Release();
         return last;
@@ -346,6 +357,7 @@ internal sealed unsafe class StoreCore : IDisposable
         EnterAll();
         Log = log;
         Logging = log != null;
+        Sketch?.Clear();
         ExitAll();
     }
 

@@ -24,6 +24,7 @@ public sealed unsafe class StoreSession : IDisposable
     private readonly Shape* _shape;
     private readonly Writer _writer;
     private readonly HeldPartitions _held;
+    private readonly ChangeSketch? _sketch;
     private int _heldCount, _lockDepth;
     private int _readsToSample = FrequencySample;
     private ulong _random;
@@ -35,6 +36,7 @@ public sealed unsafe class StoreSession : IDisposable
         _shape = _core.Shape;
         _writer = new Writer(_core);
         _held = new HeldPartitions(_core);
+        _sketch = _core.Sketch;
         _random = (ulong)Random.Shared.NextInt64() | 1;
     }
 
@@ -44,13 +46,11 @@ public sealed unsafe class StoreSession : IDisposable
     /// </summary>
     public Outcome Read<T>(in KeyRef key, ref T read, bool quiet = false) where T : struct, IRead
     {
-        if (_heldCount == 0)
-        {
-            Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-            Outcome outcome = TryRead(partition, key, ref read, quiet);
-            if (outcome <= Outcome.NotFound) return outcome;
-        }
-        return ReadSlow(key, ref read, quiet);
+        Outcome outcome = Outcome.Unchanged;
+        if (_heldCount == 0) outcome = TryRead(Shape.PartitionOf(_shape, key.Hash), key, ref read, quiet);
+        if (outcome > Outcome.NotFound) outcome = ReadSlow(key, ref read, quiet);
+        if (_sketch != null) See(key);
+        return outcome;
     }
 
     /// <summary>
@@ -63,6 +63,18 @@ public sealed unsafe class StoreSession : IDisposable
         set => _writer.LastBatch = value;
     }
 
+    /// <summary>
+    /// The log's batch that the session has looked at a change of, or a later one; 0 if it has looked at nothing since the owner set
+    /// it to 0, or the store does not tell (<see cref="StoreSettings.TellsBatches"/>). Changes of its own are in <see cref="LastBatch"/>.
+    /// </summary>
+    public ulong LastSeen;
+
+    /// <summary>The session has learned, by other ways than a look at a key, what is in the store.</summary>
+    public void SeeAny()
+    {
+        if (_sketch is { } sketch) LastSeen = Math.Max(LastSeen, sketch.OfAny());
+    }
+
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
@@ -70,12 +82,12 @@ public sealed unsafe class StoreSession : IDisposable
         if (_heldCount != 0)
         {
             CheckHeld(partition);
-            return _writer.Change(partition, key, ref operation, NowMs);
+            return Seen(key, _writer.Change(partition, key, ref operation, NowMs));
         }
         Partition.Enter(partition);
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
         Partition.Exit(partition);
-        return outcome;
+        return Seen(key, outcome);
     }
 
     /// <summary>
@@ -88,12 +100,12 @@ public sealed unsafe class StoreSession : IDisposable
         if (_heldCount != 0)
         {
             CheckHeld(partition);
-            return _writer.Edit(partition, key, ref operation, NowMs);
+            return Seen(key, _writer.Edit(partition, key, ref operation, NowMs));
         }
         Partition.Enter(partition);
         Outcome outcome = _writer.Edit(partition, key, ref operation, NowMs);
         Partition.Exit(partition);
-        return outcome;
+        return Seen(key, outcome);
     }
 
     /// <summary>Shows the live record and its chunks under the key's partition lock: <see cref="Outcome.Done"/> or <see cref="Outcome.NotFound"/>.</summary>
@@ -108,6 +120,7 @@ public sealed unsafe class StoreSession : IDisposable
         if (!held) Partition.Exit(partition);
         if (!quiet && slot != null) Hits++;
         else if (!quiet) Misses++;
+        if (_sketch != null) See(key);
         return slot != null ? Outcome.Done : Outcome.NotFound;
     }
 
@@ -153,6 +166,7 @@ public sealed unsafe class StoreSession : IDisposable
         _core.EnterAll();
         long count = _store.Count(ns);
         _core.ExitAll();
+        SeeAny();
         return count;
     }
 
@@ -230,14 +244,18 @@ public sealed unsafe class StoreSession : IDisposable
     public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         if (_core.IsMine) LockRest();
-        return Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held), cursor, count, ref visitor);
+        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held), cursor, count, ref visitor);
+        SeeAny();
+        return cursor;
     }
 
     /// <summary>Shows a random live record of the namespace; false if there is none.</summary>
     public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
     {
         if (_core.IsMine) LockRest();
-        return Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
+        bool found = Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
+        SeeAny();
+        return found;
     }
 
     /// <inheritdoc/>
@@ -246,6 +264,27 @@ public sealed unsafe class StoreSession : IDisposable
         _lockDepth = Math.Min(_lockDepth, 1);
         Unlock();
         _writer.Dispose();
+    }
+
+    // What changed nothing has told how things are; a change is in a batch not before those of all that it saw.
+    private Outcome Seen(in KeyRef key, Outcome outcome)
+    {
+        if (outcome != Outcome.Done && _sketch != null) See(key);
+        return outcome;
+    }
+
+    // U19
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void See(in KeyRef key)
+    {
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        Volatile.ReadBarrier(); // the look came before
+        if (Volatile.Read(ref partition->Lock) != 0 && !_held.Contains(partition->Number))
+        {
+            Partition.Enter(partition);
+            Partition.Exit(partition);
+        }
+        LastSeen = Math.Max(LastSeen, _sketch!.Of(partition->Number, key.Hash));
     }
 
     private const string HeldRule = "U6 while locks are held nothing else is locked";

@@ -21,6 +21,8 @@ public sealed record StoreSettings
     public bool BackgroundMovers { get; init; } = true;
     /// <summary>The hook every logical change goes through; null = no log.</summary>
     public IWriteLog? Log { get; init; }
+    /// <summary>Remember which batch of the log changed a key last, for <see cref="StoreSession.LastSeen"/>: 16 KiB for each partition.</summary>
+    public bool TellsBatches { get; init; }
     /// <summary>Wall clock in Unix milliseconds for the movers; null = the system's.</summary>
     public Func<long>? ClockMs { get; init; }
 

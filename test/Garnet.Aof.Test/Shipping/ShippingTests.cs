@@ -242,6 +242,7 @@ public sealed class ShippingTests
                     FollowerLog.Receive(whole);
                     _applier.Add(whole);
                 }
+                _feed.Confirm(batch.Batch);
                 batch.Release();
                 foreach (Garnet.Aof.Writing.Sublog sublog in FollowerLog.Sublogs) sublog.Turn();
                 while (_applier.Turn())

@@ -5,6 +5,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Writing;
+using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -82,6 +83,46 @@ public sealed class TermTests
         }
         Assert.That(replica.Server.Replication.Discards, Is.Zero);
     }
+
+    [Test]
+    public void T6_a_primary_that_was_started_again_knows_where_an_old_one_left_its_history()
+    {
+        MemoryDisk disk = new(), nextDisk = new();
+        using EmbeddedServer old = Start(disk);
+        string kept = Write(old, "kept", 5);
+        using (EmbeddedServer next = Start(nextDisk))
+        {
+            Follow(next, old);
+            using (var client = new TestClient(next.Server.Port)) Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+            Write(next, "new", 3);
+        }
+        Write(old, "lost", Lost);
+        using EmbeddedServer again = Start(nextDisk);
+        Write(again, "newer", 2 * Lost); // beyond all that the old one has
+        using (var client = new TestClient(again.Server.Port)) Assert.That(client.Call("REPL", "WAIT", kept, "5000"), Is.EqualTo("OK"), "two terms ago, and kept");
+        Follow(old, again);
+        ReplicaGroup.AssertSame(again, old);
+        Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(Lost));
+        Assert.That(disk.List().Where(static name => name.EndsWith(OrphanFile.Suffix, StringComparison.Ordinal)), Has.One.Items, "they are kept");
+    }
+
+    [Test]
+    public void Where_histories_part_is_not_guessed()
+    {
+        var terms = new Terms();
+        LogPosition end = At(65, 300);
+        terms.Add(new TermStart(65, 200, 64));
+        Assert.That(terms.ForkOf(At(64, 250), end), Is.EqualTo(199));
+        Assert.That(terms.ForkOf(At(1, 120), end), Is.EqualTo(ulong.MaxValue), "when term 64 began nobody knows any more");
+        terms.Take([new TermStart(64, 91, 1), new TermStart(65, 200, 64)]);
+        terms.Add(new TermStart(65, 200, 64)); // its first batch comes, of which the plan had told
+        Assert.That(terms.Known, Has.Count.EqualTo(2));
+        Assert.That(terms.ForkOf(At(1, 120), end), Is.EqualTo(90));
+        Assert.That(terms.ForkOf(At(2, 120), end), Is.EqualTo(90), "an old primary that was started again wrote in it");
+        Assert.That((terms.LastOf(1), terms.LastOf(64), terms.LastOf(2)), Is.EqualTo(((ulong?)90, (ulong?)199, (ulong?)null)));
+    }
+
+    private static LogPosition At(uint term, ulong batch) => new(term, batch, [7]);
 
     [Test]
     public void What_an_old_primary_gives_up_is_kept_in_a_file_and_of_such_files_the_newest_stay()

@@ -50,6 +50,7 @@ internal sealed unsafe class EntryReaper(Server server)
 
         ReapFound(reactor, ns);
         reactor.Held.TakeBatch();
+        reactor.Held.TakeSeen();
         server.Changes.HandOnServed(reactor);
         if (reactor.Broadcasts.Count > 0)
             server.Tracker.Broadcast(reactor);

@@ -188,7 +188,7 @@ public sealed class DataDirectory : IDisposable
         long started = Stopwatch.GetTimestamp();
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
         if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress);
-        using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0);
+        using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) { SnapshotTerm = choice.Term };
         progress.Begin("replaying the log", LogFiles.All(Disk).Sum(file => LogFiles.Bytes(Disk, file.Name)));
         recovery.Replay(progress);
         TailScan tail = recovery.JudgeEnd();
@@ -202,9 +202,10 @@ public sealed class DataDirectory : IDisposable
         {
             Start = new AofStart(Math.Max(term, 1), reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
             {
-                LastTerm = reader.Reaches ? reader.LastTerm : 0,
+                LastTerm = reader.Reaches ? recovery.LastTerm() : 0,
                 SealedUnixUs = recovery.Batches > 0 ? recovery.SealedUnixUs : choice.StartUnixUs,
                 Filled = reader.Reaches ? recovery.Filled : null,
+                Terms = recovery.Terms,
             },
             Snapshot = choice.Chosen?.File,
             SnapshotBatch = choice.Chosen?.Batch ?? 0,

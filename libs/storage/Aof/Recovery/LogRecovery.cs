@@ -12,6 +12,8 @@ namespace Garnet.Aof.Recovery;
 /// </summary>
 internal sealed class LogRecovery : IDisposable
 {
+    private const int TermsMax = 16; // as many as primaries tell of
+
     private readonly IDisk _disk;
     private readonly Manifest _manifest;
     private readonly Store _store;
@@ -21,6 +23,7 @@ internal sealed class LogRecovery : IDisposable
     private readonly StoreSession _session;
     private readonly EntryReplayer _ordered;
     private readonly List<string> _messages = [];
+    private readonly List<TermStart> _terms = [];
     private (uint Lanes, ulong Seed) _layout;
     private uint _term;
 
@@ -49,6 +52,24 @@ internal sealed class LogRecovery : IDisposable
 
     /// <summary>Where the log stood before the empty batches at its end; null if there are none, or that is not known.</summary>
     public LogPosition? Filled { get; private set; }
+
+    /// <summary>Terms that began behind the snapshot, the last of them.</summary>
+    public IReadOnlyList<TermStart> Terms => _terms;
+
+    /// <summary>The term in which the snapshot was taken, 0 without one.</summary>
+    public uint SnapshotTerm { get; init; }
+
+    /// <summary>
+    /// Term of the last batch. Where nothing was replayed, the file to come says in which term it was to be written, and that may be
+    /// a later one; so may the snapshot.
+    /// </summary>
+    public uint LastTerm()
+    {
+        if (_term != 0) return _term;
+        using var last = new LogReader(_disk, _manifest.Sublogs, Math.Max(_reader.LastBatch, 1) - 1);
+        if (last.Next() && last.LastBatch == _reader.LastBatch) return last.LastTerm;
+        return SnapshotTerm == 0 ? _reader.LastTerm : Math.Min(SnapshotTerm, _reader.LastTerm);
+    }
 
     public void Replay(JobProgress progress)
     {
@@ -118,8 +139,17 @@ internal sealed class LogRecovery : IDisposable
             Filled = null;
         else if (_term != 0)
             Filled ??= new LogPosition(_term, _reader.LastBatch - 1, [.. _reader.Cursors.Select(static cursor => cursor.Part.Header.PreviousCrc)]);
-        _term = _reader.Cursors[0].Part.Header.Term;
+        MeetTerm(_reader.Cursors[0].Part.Header.Term);
         SealedUnixUs = (long)_reader.Cursors[0].Part.Header.SealedUnixUs;
+    }
+
+    private void MeetTerm(uint term)
+    {
+        uint before = _term != 0 ? _term : SnapshotTerm;
+        if (before != 0 && term != before)
+            _terms.Add(new TermStart(term, _reader.LastBatch, before));
+        if (_terms.Count > TermsMax) _terms.RemoveAt(0);
+        _term = term;
     }
 
     private void MeetLayout()

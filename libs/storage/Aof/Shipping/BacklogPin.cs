@@ -5,7 +5,7 @@ public sealed class BacklogPin(Backlog backlog, ulong next) : IDisposable
 {
     private ulong _next = next;
 
-    /// <summary>The batch the reader wants next.</summary>
+    /// <summary>The first batch the reader may still want.</summary>
     public ulong Next
     {
         get => Volatile.Read(ref _next);

@@ -23,10 +23,14 @@ public sealed unsafe class BatchFeed : IDisposable
         _backlog = backlog;
         _log = log;
         _pin = backlog.Pin(after + 1);
+        Next = after + 1;
     }
 
     /// <summary>The batch that comes next.</summary>
-    public ulong Next => _pin.Next;
+    public ulong Next { get; private set; }
+
+    /// <summary>The first batch that is kept for this reader: it may have to begin there again.</summary>
+    public ulong Needed => _pin.Next;
 
     /// <summary>True if what comes next is nowhere any more: the reader has been too slow.</summary>
     public bool IsLost { get; private set; }
@@ -37,8 +41,14 @@ public sealed unsafe class BatchFeed : IDisposable
         BatchBytes? batch = _backlog.TryTake(Next);
         if (batch is null && Next < _backlog.First) batch = FromFiles();
         if (batch is null) return null;
-        _pin.Next = batch.Batch + 1;
+        Next = batch.Batch + 1;
         return batch;
+    }
+
+    /// <summary>The reader has all up to this batch for good, whatever becomes of its connection.</summary>
+    public void Confirm(ulong batch)
+    {
+        if (batch >= _pin.Next) _pin.Next = Math.Min(batch + 1, Next);
     }
 
     /// <summary>

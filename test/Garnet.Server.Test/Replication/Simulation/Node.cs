@@ -36,6 +36,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         _directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes));
         RecoveryReport report = _directory.Recover(Store, Table, new RecoverySettings { Threads = 1, ReloadsForeignLayout = true }, SnapshotFiles.Instance, new JobProgress("simulation", clock));
         _recovered = report.Start;
+        _terms.Take(report.Start.Terms);
         Backlog.Continue(report.Start.Position);
     }
 
@@ -184,7 +185,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         }
     }
 
-    public void OnPlanned(bool isFull)
+    public void OnPlanned(HelloFacts replica, bool isFull)
     {
         if (isFull) FullSyncs++;
         else PartialSyncs++;

@@ -1,4 +1,6 @@
 using System.Globalization;
+using Garnet.Aof;
+using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 
 namespace Garnet.Server.Test.Replication.Simulation;
@@ -63,6 +65,38 @@ public sealed class ReplicationSimulationTests
         for (int key = 0; key < SimulatedKeys.Count; key++) Assert.That(replica.Read(key), Is.EqualTo(primary.Read(key)));
         Assert.That((primary.FullSyncs, replica.Applied.Number), Is.EqualTo((1, primary.Backlog.End.Batch)));
         Assert.That(primary.PartialSyncs, Is.EqualTo(CutsMax + 1));
+    }
+
+    [Test]
+    public void A_server_that_led_twice_without_writing_names_the_term_of_its_last_batch()
+    {
+        var clock = new ManualClock();
+        var random = new Random(1);
+        var disk = new SimulatedDisk();
+        using Node primary = new(0, null, clock, random);
+        primary.Lead();
+        primary.Write([1, 2], 7);
+        for (int turner = 0; turner < primary.Current!.Turners; turner++) primary.Current.Turn(turner);
+        LogPosition at;
+        using (Node replica = new(1, disk, clock, random))
+        {
+            replica.BecomeFollower();
+            Connect(primary, replica, clock, int.MaxValue); // it gets a snapshot, and no batch behind it
+            at = replica.Follower!.Position;
+            disk = disk.Copy();
+        }
+        for (int life = 0; life < 3; life++)
+        {
+            using Node node = new(1, disk, clock, random);
+            Assert.That(node.Backlog.End, Is.EqualTo(at).Using<LogPosition>(static (one, other) => one.Is(other)), $"life {life}");
+            Assert.That(node.Read(2), Is.EqualTo(7));
+            node.Lead(); // a file is there for what is to be written in the new term
+            disk = disk.Copy();
+        }
+        using Node back = new(1, disk, clock, random);
+        back.BecomeFollower();
+        Connect(primary, back, clock, int.MaxValue);
+        Assert.That(primary.FullSyncs, Is.EqualTo(1), "it goes on where it was");
     }
 
     // A connection that breaks behind so many bytes of the primary.

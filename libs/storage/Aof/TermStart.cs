@@ -1,4 +1,4 @@
-namespace Garnet.Server.Replication;
+namespace Garnet.Aof;
 
 /// <summary>A term of a history begins with the batch <paramref name="First"/>; the batch before that one is of term <paramref name="Before"/>.</summary>
-internal readonly record struct TermStart(uint Term, ulong First, uint Before);
+public readonly record struct TermStart(uint Term, ulong First, uint Before);
