@@ -29,7 +29,7 @@ internal struct PendingPlace
 /// keys; behind the slots in use stand numbers that were in use once.
 /// D1: no page in use is empty.
 /// </summary>
-internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes)
+internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes, uint step = PendingMap.Step)
 {
     internal const uint Step = 4;
     private const int PageBytes = 2048, HeaderBytes = 8, SlotBytes = 32, FirstKeys = 4;
@@ -142,6 +142,15 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
                 end++;
             RemoveAt(ref edit, place, end - place.Index);
         }
+    }
+
+    /// <summary>Removes everything.</summary>
+    internal void Clear(ref RecordEdit edit)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        for (int page = 0; page < PagesOf(at); page++)
+            edit.RemoveChunk(NumberOf(at, page));
+        edit.RemoveChunk(directory);
     }
 
     private static int PagesOf(byte* at) => at == null ? 0 : *(int*)at;
@@ -282,7 +291,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
             if (known == 0)
                 *(long*)grown = 0;
             for (int i = known; i < known + more; i++)
-                Unsafe.WriteUnaligned(Slot(grown, i) + PendingKey.Bytes, firstPage + ((uint)i * Step));
+                Unsafe.WriteUnaligned(Slot(grown, i) + PendingKey.Bytes, firstPage + ((uint)i * step));
         }
 
         at = edit.Chunk(directory, out _);
