@@ -34,7 +34,8 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
     internal const uint Step = 4;
     private const int PageBytes = 2048, HeaderBytes = 8, SlotBytes = 32, FirstKeys = 4;
 
-    private int EntryBytes => PendingKey.Bytes + valueBytes;
+    /// <summary>Bytes of a key and its value.</summary>
+    internal int EntryBytes => PendingKey.Bytes + valueBytes;
 
     private int KeysMax => PageBytes / EntryBytes;
 
@@ -63,6 +64,24 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         byte* entry = edit.Chunk(NumberOf(at, place.Page), out _) + (place.Index * (long)EntryBytes);
         key = Unsafe.ReadUnaligned<PendingKey>(entry);
         value = entry + PendingKey.Bytes;
+        return true;
+    }
+
+    /// <summary>
+    /// The keys and their values from a place to the end of its page, one behind the other, to look at; then the place is the next page's
+    /// first. False at the end.
+    /// </summary>
+    internal bool TryReadPage(ref RecordEdit edit, ref PendingPlace place, out byte* entries, out int count)
+    {
+        if (!TryRead(ref edit, ref place, out _, out entries))
+        {
+            count = 0;
+            return false;
+        }
+
+        entries -= PendingKey.Bytes;
+        count = CountOf(edit.Chunk(directory, out _), place.Page) - place.Index;
+        place = new PendingPlace { Page = place.Page + 1 };
         return true;
     }
 
