@@ -56,4 +56,12 @@ public sealed class EncodingSettings
     [Setting("stream-node-max-entries", "Entries of one node of a stream; 0 for no limit.",
         Unit = SettingUnit.Count, Min = 0, Live = true)]
     public long StreamNodeEntriesMax { get; set; } = 100;
+
+    [Setting("stream-idmp-duration", "How long a stream remembers what producers have sent, unless XCFGSET says otherwise.",
+        Unit = SettingUnit.Seconds, Min = 1, Max = 86_400, Live = true)]
+    public long StreamProducerSeconds { get; set; } = 100;
+
+    [Setting("stream-idmp-maxsize", "Entries per producer that a stream remembers, unless XCFGSET says otherwise.",
+        Unit = SettingUnit.Count, Min = 1, Max = 10_000, Live = true)]
+    public long StreamProducerNamesMax { get; set; } = 100;
 }

@@ -22,6 +22,7 @@ internal sealed class JsonFunctions(long bytesMax)
         new("cjson_encode_keep_buffer", stack => Switch(stack, () => _settings.KeepsBuffer, value => _settings.KeepsBuffer = value)),
         new("cjson_decode_invalid_numbers", stack => Switch(stack, () => _settings.DecodesInvalid, value => _settings.DecodesInvalid = value)),
         new("cjson_encode_invalid_numbers", Invalid),
+        new("cjson_decode_array_with_array_mt", stack => Switch(stack, () => _settings.MarksArrays, value => _settings.MarksArrays = value)),
     ];
 
     /// <summary>Forgets what a script has set.</summary>

@@ -238,6 +238,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
         if (!Descend())
             return false;
         stack.NewTable(0, 0);
+        if (settings.MarksArrays)
+            ArrayMark.Put(stack);
         for (int index = 1; Peek() != ']' || index > 1; index++)
         {
             if (IsFull() || !Value())

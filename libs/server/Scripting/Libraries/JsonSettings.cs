@@ -15,5 +15,7 @@ internal sealed class JsonSettings
     internal bool EncodesInvalid { get; set; }
     internal bool EncodesInvalidAsNull { get; set; }
     internal bool DecodesInvalid { get; set; } = true;
+    /// <summary>Tables that were arrays are marked, so that empty ones are arrays again.</summary>
+    internal bool MarksArrays { get; set; }
     internal bool KeepsBuffer { get; set; } = true;
 }

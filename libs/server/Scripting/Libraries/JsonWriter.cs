@@ -120,6 +120,8 @@ internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
         if (depth > settings.EncodeDepth || !stack.Reserve(RoomPerLevel))
             return Fail($"Cannot serialise, excessive nesting ({depth})");
         long length = Length(stack);
+        if (length == 0 && ArrayMark.Is(stack))
+            return Items(stack, stack.Length(-1), depth);
         if (length < 0)
             return false;
         return length > 0 ? Items(stack, length, depth) : Fields(stack, depth);

@@ -33,6 +33,7 @@ internal static unsafe class LuaApi
     internal static readonly delegate* unmanaged[Cdecl]<nint, int, int, void> CreateTable = (delegate* unmanaged[Cdecl]<nint, int, int, void>)Find("lua_createtable");
     internal static readonly delegate* unmanaged[Cdecl]<nint, int, void> RawSet = (delegate* unmanaged[Cdecl]<nint, int, void>)Find("lua_rawset");
     internal static readonly delegate* unmanaged[Cdecl]<nint, int, long, void> RawSetIndex = (delegate* unmanaged[Cdecl]<nint, int, long, void>)Find("lua_rawseti");
+    internal static readonly delegate* unmanaged[Cdecl]<nint, int, int> SetMetatable = (delegate* unmanaged[Cdecl]<nint, int, int>)Find("lua_setmetatable");
     internal static readonly delegate* unmanaged[Cdecl]<nint, int, int> Next = (delegate* unmanaged[Cdecl]<nint, int, int>)Find("lua_next");
 
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int> GetTop = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int>)Find("lua_gettop");
@@ -50,6 +51,8 @@ internal static unsafe class LuaApi
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, nint, void> PushPointer = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, nint, void>)Find("lua_pushlightuserdata");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, void> PushCopy = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, void>)Find("lua_pushvalue");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, long, int> RawGetIndex = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, long, int>)Find("lua_rawgeti");
+    internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int> GetMetatable = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int>)Find("lua_getmetatable");
+    internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int, int> RawEqual = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int, int>)Find("lua_rawequal");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int> RawGet = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int>)Find("lua_rawget");
 
     /// <summary>

@@ -18,6 +18,7 @@ internal static class CounterCommands
         table.Add<IncrBy>();
         table.Add<DecrBy>();
         table.Add<IncrByFloat>();
+        table.Add<IncrEx>();
     }
 
     internal static void Replay(ReplayTable table) => table.Add<AddInt64>();
@@ -170,29 +171,6 @@ internal readonly unsafe struct IncrByFloat : ICommand
             };
             outcome = call.Store.Modify(in key, ref set);
             return set.Applied || outcome is Outcome.OutOfMemory or Outcome.TooLarge;
-        }
-    }
-
-    private struct NumberLook : IRead
-    {
-        private readonly byte* _to;
-        private readonly int _room;
-
-        internal int Length;
-        internal bool WrongKind;
-
-        internal NumberLook(Span<byte> room) // the span is on the caller's stack: it does not move
-        {
-            _to = (byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref room[0]);
-            _room = room.Length;
-        }
-
-        public void Look(in RecordView record)
-        {
-            WrongKind = record.Kind != RecordKind.String;
-            Length = record.ValueBytes;
-            if (!WrongKind && Length <= _room)
-                Buffer.MemoryCopy(record.Value, _to, _room, Length);
         }
     }
 }

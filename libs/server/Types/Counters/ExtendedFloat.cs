@@ -62,6 +62,17 @@ internal readonly struct ExtendedFloat
         return sum._infinity == 0;
     }
 
+    /// <summary>The difference, rounded; false if it is infinite or not a number.</summary>
+    internal static bool TrySubtract(ExtendedFloat left, ExtendedFloat right, out ExtendedFloat difference) =>
+        TryAdd(left, new ExtendedFloat(-right._mantissa, right._exponent, -right._infinity), out difference);
+
+    /// <summary>Negative, zero or positive as the left one is smaller, equal or greater; both are finite.</summary>
+    internal static int Compare(ExtendedFloat left, ExtendedFloat right)
+    {
+        int exponent = Math.Min(left._exponent, right._exponent);
+        return (left._mantissa << (left._exponent - exponent)).CompareTo(right._mantissa << (right._exponent - exponent));
+    }
+
     /// <summary>Writes the value with at most 17 digits behind the point, without trailing zeros; returns the bytes used.</summary>
     internal int Write(Span<byte> to)
     {

@@ -61,9 +61,9 @@ internal unsafe ref struct SetAlgebra
         int first = _operation == SetOperation.Intersection ? smallest : 0, last = _operation == SetOperation.Union ? _keys.Length - 1 : first;
         fixed (KeyRef* keys = _keys)
         {
-            for (int i = first; i <= last; i++)
+            for (int i = first; i <= last && (limit == 0 || Count < limit); i++)
             {
-                var walk = new Walk { Store = _store, Keys = keys, KeyCount = _keys.Length, Own = i, Operation = _operation, Left = limit, KeepMembers = keepMembers, Found = Found };
+                var walk = new Walk { Store = _store, Keys = keys, KeyCount = _keys.Length, Own = i, Operation = _operation, Left = limit == 0 ? 0 : limit - Count, KeepMembers = keepMembers, Found = Found };
                 _store.Examine(in _keys[i], ref walk, quiet: true);
                 Found = walk.Found;
                 Count += walk.Count;

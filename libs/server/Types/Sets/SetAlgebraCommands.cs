@@ -44,6 +44,36 @@ internal static class SetAlgebraCommands
         return outcome == Outcome.Done ? call.Int(algebra.Count) : call.From(outcome);
     }
 
+    internal static CommandSpec Card(string name, string options, string summary) =>
+        SetCommands.Spec(name, -3, CommandFlags.ReadOnly | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] " + options, summary) with { Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
+
+    /// <summary>Replies how many members there are.</summary>
+    internal static Reply CountOf(ref Call call, SetOperation operation)
+    {
+        if (!call.TryInt64(1, out long count) || count < 1)
+            return call.FailBytes("ERR numkeys should be greater than 0"u8);
+        if (count > call.Count - 2)
+            return call.FailBytes("ERR Number of keys can't be greater than number of args"u8);
+        long limit = 0;
+        for (int i = 2 + (int)count; i < call.Count; i++)
+        {
+            if (operation == SetOperation.Union && call.Is(i, "APPROX"u8))
+                continue;
+            if (i + 1 == call.Count || !call.Is(i, "LIMIT"u8))
+                return call.Fail(Fault.Syntax);
+            if (!call.TryInt64(++i, out limit) || limit < 0)
+                return call.FailBytes("ERR LIMIT can't be negative"u8);
+        }
+
+        KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, (int)count);
+        var algebra = new SetAlgebra(call.Store, keys.AsSpan(0, (int)count), operation);
+        call.Store.Lock(keys.AsSpan(0, (int)count));
+        bool isDone = algebra.TryRun(limit, keepMembers: false);
+        call.Store.Unlock();
+        ManyCommands.Return(keys);
+        return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
+    }
+
     private static unsafe Reply ReplyFound(ref Call call, ref SetAlgebra algebra)
     {
         Operands.TryDecode(new ReadOnlySpan<byte>(algebra.Found.Head, algebra.Found.Count), out Operands members);
@@ -110,29 +140,21 @@ internal readonly struct SDiffStore : ICommand
 
 internal readonly struct SInterCard : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SINTERCARD", -3, CommandFlags.ReadOnly | CommandFlags.MovableKeys | CommandFlags.Quick, "", "numkeys key [key ...] [LIMIT limit]", "Counts the members that all sets have.") with { Since = "7.0.0", Complexity = "O(N)", Keys = new KeySpec(2, -1, 1) { CountArg = 1, Usage = "RO ACCESS" } };
+    public static CommandSpec Spec => SetAlgebraCommands.Card("SINTERCARD", "[LIMIT limit]", "Counts the members that all sets have.") with { Since = "7.0.0" };
 
-    public static Reply Run(ref Call call)
-    {
-        if (!call.TryInt64(1, out long count) || count < 1)
-            return call.FailBytes("ERR numkeys should be greater than 0"u8);
-        if (count > call.Count - 2)
-            return call.FailBytes("ERR Number of keys can't be greater than number of args"u8);
-        long limit = 0;
-        for (int i = 2 + (int)count; i < call.Count; i += 2)
-        {
-            if (i + 1 == call.Count || !call.Is(i, "LIMIT"u8))
-                return call.Fail(Fault.Syntax);
-            if (!call.TryInt64(i + 1, out limit) || limit < 0)
-                return call.FailBytes("ERR LIMIT can't be negative"u8);
-        }
+    public static Reply Run(ref Call call) => SetAlgebraCommands.CountOf(ref call, SetOperation.Intersection);
+}
 
-        KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, (int)count);
-        var algebra = new SetAlgebra(call.Store, keys.AsSpan(0, (int)count), SetOperation.Intersection);
-        call.Store.Lock(keys.AsSpan(0, (int)count));
-        bool isDone = algebra.TryRun(limit, keepMembers: false);
-        call.Store.Unlock();
-        ManyCommands.Return(keys);
-        return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
-    }
+internal readonly struct SUnionCard : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Card("SUNIONCARD", "[APPROX] [LIMIT limit]", "Counts the members that any of the sets has; exactly, whatever is asked for.") with { Since = "8.10.0" };
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.CountOf(ref call, SetOperation.Union);
+}
+
+internal readonly struct SDiffCard : ICommand
+{
+    public static CommandSpec Spec => SetAlgebraCommands.Card("SDIFFCARD", "[LIMIT limit]", "Counts the members of the first set that no other has.") with { Since = "8.10.0" };
+
+    public static Reply Run(ref Call call) => SetAlgebraCommands.CountOf(ref call, SetOperation.Difference);
 }

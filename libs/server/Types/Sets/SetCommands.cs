@@ -22,6 +22,8 @@ internal static unsafe class SetCommands
         table.Add<SScan>();
         table.Add<SInter>();
         table.Add<SInterCard>();
+        table.Add<SUnionCard>();
+        table.Add<SDiffCard>();
         table.Add<SInterStore>();
         table.Add<SUnion>();
         table.Add<SUnionStore>();

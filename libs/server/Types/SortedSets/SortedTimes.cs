@@ -22,7 +22,7 @@ internal static unsafe class SortedTimes
     internal static void Remove(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
         Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "Z3 who has an expiry is in the map");
 
-    private static PendingMap Map(bool force = false) => new(RecordEdit.ThirdSet, RecordEdit.ThirdSet | PendingMap.Step, valueBytes: 0, force);
+    private static PendingMap Map(bool force = false) => new(RecordEdit.ThirdSet, RecordEdit.ThirdSet | PendingMap.Step, valueBytes: 0, force: force);
 
     private static PendingKey KeyOf(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
         new((ulong)expireAtMs, new StreamId(RecordEdit.Hash(member, bytes, edit.Owner), 0));

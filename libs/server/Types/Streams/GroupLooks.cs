@@ -8,11 +8,16 @@ namespace Garnet.Server.Types.Streams;
 internal unsafe struct GroupLook : IExamine
 {
     internal Operands Name;
+    /// <summary>What others have left alone so long counts too.</summary>
+    internal long? ClaimMs;
+    internal long NowMs;
 
     internal bool WrongKind;
     internal bool Found;
-    /// <summary>There is an entry behind the group's last one.</summary>
+    /// <summary>There is an entry behind the group's last one, or one to claim.</summary>
     internal bool HasMore;
+    /// <summary>When there may be one to claim, if nothing else happens.</summary>
+    internal long NextMs;
 
     public void Look(ref RecordEdit record)
     {
@@ -26,6 +31,9 @@ internal unsafe struct GroupLook : IExamine
         var state = default(StreamStateLook);
         state.Look(ref record);
         HasMore = state.Length > 0 && state.LastEntry > last;
+        NextMs = long.MaxValue;
+        if (!HasMore && ClaimMs is { } claimMs)
+            HasMore = DueClaims.Any(ref record, group, claimMs, NowMs, out NextMs);
     }
 }
 

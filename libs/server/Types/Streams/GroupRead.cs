@@ -7,13 +7,14 @@ using Tsavorite;
 namespace Garnet.Server.Types.Streams;
 
 /// <summary>
-/// Gives a consumer entries that nobody of its group had, or shows it those that are pending for it (XREADGROUP), and replies them.
-/// Logged with how many they were.
+/// Gives a consumer entries that nobody of its group had, before them those that others have left alone too long (CLAIM), or shows it
+/// those that are pending for it (XREADGROUP), and replies them. Logged with how many they were.
 /// </summary>
 internal unsafe struct GroupRead : IEdit
 {
     private const int FixedBytes = 1 + (2 * sizeof(long)) + StreamIds.IdBytes;
-    private const byte LogsNoAck = 1, LogsHistory = 2;
+    private const byte LogsNoAck = 1, LogsHistory = 2, LogsClaims = 4;
+    private const int ClaimBytes = 2 * sizeof(long);
 
     /// <summary>The group's name and the consumer's.</summary>
     internal Operands Names;
@@ -24,6 +25,7 @@ internal unsafe struct GroupRead : IEdit
     /// <summary>What is pending, from behind this id on.</summary>
     internal bool IsHistory;
     internal StreamId After;
+    internal DueClaims Claims;
     /// <summary>Where the reply goes, null for nowhere.</summary>
     internal RespWriter? To;
     internal Arg Key;
@@ -32,10 +34,12 @@ internal unsafe struct GroupRead : IEdit
     internal bool NoGroup;
     /// <summary>The consumer was not there before.</summary>
     internal bool IsNewConsumer;
+    /// <summary>Entries that were given, shown or claimed.</summary>
+    internal long Given;
 
     public static byte OpId => 36;
 
-    public readonly int EncodedBytesMax => FixedBytes + Names.EncodedBytes();
+    public readonly int EncodedBytesMax => FixedBytes + ClaimBytes + Names.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {
@@ -47,60 +51,104 @@ internal unsafe struct GroupRead : IEdit
         if (consumer < 0)
             return false;
         StreamGroups.Open(ref edit, group, consumer)->SeenMs = NowMs;
+        long claimed = 0;
         if (IsHistory)
             ShowPending(ref edit, group, consumer);
         else
-            Deliver(ref edit, group, consumer);
-        return IsNewConsumer || Count > 0;
+            claimed = ClaimAndDeliver(ref edit, new ClaimTarget(group, consumer));
+        Given = Count + claimed;
+        return IsNewConsumer || Given > 0 || (Claims.IsOn && Claims.Tries > 0);
     }
 
     public readonly int Encode(Span<byte> to)
     {
-        to[0] = (byte)((NoAck ? LogsNoAck : 0) | (IsHistory ? LogsHistory : 0));
+        bool claims = Claims.IsOn && !IsHistory;
+        to[0] = (byte)((NoAck ? LogsNoAck : 0) | (IsHistory ? LogsHistory : 0) | (claims ? LogsClaims : 0));
         BinaryPrimitives.WriteInt64LittleEndian(to[1..], NowMs);
         BinaryPrimitives.WriteInt64LittleEndian(to[9..], Count);
         MemoryMarshal.Write(to[17..], After);
-        return FixedBytes + Names.Encode(to[FixedBytes..]);
+        if (!claims)
+            return FixedBytes + Names.Encode(to[FixedBytes..]);
+        BinaryPrimitives.WriteInt64LittleEndian(to[FixedBytes..], Claims.MinIdleMs);
+        BinaryPrimitives.WriteInt64LittleEndian(to[(FixedBytes + sizeof(long))..], Claims.Tries);
+        return FixedBytes + ClaimBytes + Names.Encode(to[(FixedBytes + ClaimBytes)..]);
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length < FixedBytes || from[0] > (LogsNoAck | LogsHistory))
+        if (from.Length < FixedBytes || from[0] > (LogsNoAck | LogsHistory | LogsClaims))
             return false;
         NoAck = (from[0] & LogsNoAck) != 0;
         IsHistory = (from[0] & LogsHistory) != 0;
         NowMs = BinaryPrimitives.ReadInt64LittleEndian(from[1..]);
         Count = BinaryPrimitives.ReadInt64LittleEndian(from[9..]);
         After = MemoryMarshal.Read<StreamId>(from[17..]);
-        return Operands.TryDecode(from[FixedBytes..], out Names) && Names.Count == 2;
+        bool claims = (from[0] & LogsClaims) != 0;
+        from = from[FixedBytes..];
+        if (claims && from.Length < ClaimBytes)
+            return false;
+        if (claims)
+        {
+            Claims = DueClaims.Of(BinaryPrimitives.ReadInt64LittleEndian(from));
+            Claims.Tries = BinaryPrimitives.ReadInt64LittleEndian(from[sizeof(long)..]);
+            from = from[ClaimBytes..];
+        }
+
+        return Operands.TryDecode(from, out Names) && Names.Count == 2;
     }
 
-    private void Deliver(ref RecordEdit edit, int group, int consumer)
+    private long ClaimAndDeliver(ref RecordEdit edit, in ClaimTarget target)
     {
-        GroupState state = StreamGroups.State(ref edit, group);
+        if (Claims.IsOn)
+            Claims.Run(ref edit, target, To == null ? long.MaxValue : Count, NowMs);
+        long claimed = Claims.Count;
+        Count = To == null ? Count : Count - claimed; // the log says how many were new
+        StreamWalk walk = Deliver(ref edit, target);
+        if (To != null && claimed + Count > 0)
+            Reply(ref edit, ref walk, claimed);
+        Claims.Free();
+        return claimed;
+    }
+
+    // Gives entries that are new to the group; the walk stands before them.
+    private StreamWalk Deliver(ref RecordEdit edit, in ClaimTarget target)
+    {
+        GroupState state = StreamGroups.State(ref edit, target.Group);
         long wanted = Count;
         Count = 0;
         if (state.Last == StreamId.Max)
-            return;
+            return default;
         StreamWalk walk = StreamWalk.Between(ref edit, state.Last.Next, StreamId.Max), again = walk;
         var pending = new PendingState { DeliveredMs = NowMs, Deliveries = 1 };
         for (; Count < wanted && walk.Next(ref edit); Count++)
         {
-            if (!NoAck && !StreamGroups.TryDeliver(ref edit, group, consumer, walk.Current.Id, pending))
+            if (!NoAck && !StreamGroups.TryDeliver(ref edit, target.Group, target.Consumer, walk.Current.Id, pending))
                 break;
             GroupLag.Advance(StreamForm.Header(ref edit), &state, walk.Current.Id);
         }
 
         if (Count == 0)
-            return;
-        StreamGroups.Open(ref edit, group, consumer)->ActiveMs = NowMs;
-        GroupState* open = StreamGroups.Open(ref edit, group);
+            return again;
+        StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = NowMs;
+        GroupState* open = StreamGroups.Open(ref edit, target.Group);
         open->Last = state.Last;
         open->Read = state.Read;
-        if (To == null)
+        return again;
+    }
+
+    private readonly void Reply(ref RecordEdit edit, ref StreamWalk walk, long claimed)
+    {
+        ReadBehindLook.Begin(To!, Key);
+        if (!Claims.IsOn)
+        {
+            StreamRangeLook.WriteRest(ref edit, To!, ref walk, Count);
             return;
-        ReadBehindLook.Begin(To, Key);
-        StreamRangeLook.WriteRest(ref edit, To, ref again, Count);
+        }
+
+        To!.Array((int)(claimed + Count));
+        Claims.Reply(ref edit, To);
+        for (long i = 0; i < Count && walk.Next(ref edit); i++)
+            DueClaims.Reply(walk.Current, walk.Page, 0, 0, To);
     }
 
     private void ShowPending(ref RecordEdit edit, int group, int consumer)

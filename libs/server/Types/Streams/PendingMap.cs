@@ -30,12 +30,13 @@ internal struct PendingPlace
 /// With force, memory is taken beyond the limit.
 /// D1: no page in use is empty.
 /// </summary>
-internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes, bool force = false)
+internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes, uint step = PendingMap.Step, bool force = false)
 {
     internal const uint Step = 4;
     private const int PageBytes = 2048, HeaderBytes = 8, SlotBytes = 32, FirstKeys = 4;
 
-    private int EntryBytes => PendingKey.Bytes + valueBytes;
+    /// <summary>Bytes of a key and its value.</summary>
+    internal int EntryBytes => PendingKey.Bytes + valueBytes;
 
     private int KeysMax => PageBytes / EntryBytes;
 
@@ -64,6 +65,24 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         byte* entry = edit.Chunk(NumberOf(at, place.Page), out _) + (place.Index * (long)EntryBytes);
         key = Unsafe.ReadUnaligned<PendingKey>(entry);
         value = entry + PendingKey.Bytes;
+        return true;
+    }
+
+    /// <summary>
+    /// The keys and their values from a place to the end of its page, one behind the other, to look at; then the place is the next page's
+    /// first. False at the end.
+    /// </summary>
+    internal bool TryReadPage(ref RecordEdit edit, ref PendingPlace place, out byte* entries, out int count)
+    {
+        if (!TryRead(ref edit, ref place, out _, out entries))
+        {
+            count = 0;
+            return false;
+        }
+
+        entries -= PendingKey.Bytes;
+        count = CountOf(edit.Chunk(directory, out _), place.Page) - place.Index;
+        place = new PendingPlace { Page = place.Page + 1 };
         return true;
     }
 
@@ -143,6 +162,15 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
                 end++;
             RemoveAt(ref edit, place, end - place.Index);
         }
+    }
+
+    /// <summary>Removes everything.</summary>
+    internal void Clear(ref RecordEdit edit)
+    {
+        byte* at = edit.Chunk(directory, out _);
+        for (int page = 0; page < PagesOf(at); page++)
+            edit.RemoveChunk(NumberOf(at, page));
+        edit.RemoveChunk(directory);
     }
 
     private static int PagesOf(byte* at) => at == null ? 0 : *(int*)at;
@@ -283,7 +311,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
             if (known == 0)
                 *(long*)grown = 0;
             for (int i = known; i < known + more; i++)
-                Unsafe.WriteUnaligned(Slot(grown, i) + PendingKey.Bytes, firstPage + ((uint)i * Step));
+                Unsafe.WriteUnaligned(Slot(grown, i) + PendingKey.Bytes, firstPage + ((uint)i * step));
         }
 
         at = edit.Chunk(directory, out _);

@@ -11,6 +11,8 @@ internal struct ReadRequest
     /// <summary>How long to wait, 0 for ever, -1 not at all.</summary>
     internal long BlockMs;
     internal bool NoAck;
+    /// <summary>Entries that others have left alone so long are claimed.</summary>
+    internal long? ClaimMs;
     /// <summary>The argument that names the group; the consumer follows. 0 without.</summary>
     internal int GroupAt;
     internal int FirstKey;
@@ -34,6 +36,11 @@ internal struct ReadRequest
             {
                 if (!call.TryInt64(++i, out request.Count))
                     return Fail(ref call, Fault.NotAnInteger);
+            }
+            else if (call.Is(i, "CLAIM"u8) && more > 0 && isGroup)
+            {
+                if (!request.TryClaim(ref call, ++i))
+                    return false;
             }
             else if (call.Is(i, "STREAMS"u8) && more > 0)
             {
@@ -66,6 +73,14 @@ internal struct ReadRequest
         if (!call.TryInt64(index, out BlockMs))
             return Fail(ref call, Fault.TimeoutNotAnInteger);
         return BlockMs >= 0 || Fail(ref call, Fault.TimeoutNegative);
+    }
+
+    private bool TryClaim(ref Call call, int index)
+    {
+        if (!call.TryInt64(index, out long claimMs))
+            return StreamCommands.Fail(ref call, "ERR min-idle-time is not an integer or out of range"u8);
+        ClaimMs = claimMs;
+        return claimMs >= 0 || StreamCommands.Fail(ref call, "ERR min-idle-time must be a positive integer"u8);
     }
 
     private bool TryKeys(ref Call call, int first)

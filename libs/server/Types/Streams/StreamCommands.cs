@@ -12,6 +12,7 @@ internal static unsafe class StreamCommands
     internal static void Register(CommandTable table)
     {
         table.Add<XAdd>();
+        table.Add<XCfgSet>();
         table.Add<XLen>();
         table.Add<XRange>();
         table.Add<XRevRange>();
@@ -31,6 +32,7 @@ internal static unsafe class StreamCommands
         table.AddEdit<StreamSetId>();
         table.AddEdit<StreamPiece>();
         table.AddEdit<StreamFill>();
+        table.AddEdit<StreamProduce>();
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
@@ -78,80 +80,6 @@ internal static unsafe class StreamCommands
     }
 
     internal static bool FailId(ref Call call) => Fail(ref call, "ERR Invalid stream ID specified as stream command argument"u8);
-}
-
-internal readonly struct XAdd : ICommand
-{
-    public static CommandSpec Spec => StreamCommands.Spec("XADD", -5, StreamCommands.WriteFast, "RW UPDATE", "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [MAXLEN | MINID [= | ~] threshold [LIMIT count]] * | id field value [field value ...]", "Adds an entry to a stream.") with { Complexity = "O(1)", Tips = "nondeterministic_output", Event = new("xadd", NotifyClasses.Stream) };
-
-    public static unsafe Reply Run(ref Call call)
-    {
-        if (!TrimOptions.TryRead(ref call, 2, isAdd: true, out TrimOptions options))
-            return Reply.Failed;
-        int at = options.Next, fields = call.Count - at - 1;
-        var add = new StreamAdd { OnlyIfThere = options.OnlyIfThere, Limits = StreamLimits.Of(call.Server.Settings.Encoding) };
-        if (at < call.Count && !TryChoose(ref call, at, ref add))
-            return Reply.Failed;
-        if (!options.TrySettle(ref call, isAdd: true))
-            return Reply.Failed;
-        if (fields < 2 || fields % 2 != 0)
-            return call.WrongArity();
-        if (add.Choice == IdChoice.Given && add.Id.IsZero)
-            return call.FailBytes("ERR The ID specified in XADD must be greater than 0-0"u8);
-        add.Fields = new Operands(call.Args + at + 1, fields);
-        return options.Plan.IsSet ? AddAndTrim(ref call, ref add, options) : Answer(ref call, CollectionCalls.Edit(ref call, ref add), add);
-    }
-
-    private static Reply AddAndTrim(ref Call call, ref StreamAdd add, in TrimOptions options)
-    {
-        call.Store.EnsureRoom(0);
-        KeyRef key = call.Key;
-        call.Store.Lock([key]);
-        Outcome outcome = call.Store.Edit(in key, ref add);
-        var trim = new StreamTrim { Plan = options.Plan, Policy = options.Policy };
-        if (outcome == Outcome.Done)
-            call.Store.Edit(in key, ref trim);
-        call.Store.Unlock();
-        if (trim.Removed > 0)
-            StreamEvents.Tell(ref call, Spec.Event, StreamEvents.Trimmed);
-        return Answer(ref call, outcome, add);
-    }
-
-    private static Reply Answer(ref Call call, Outcome outcome, in StreamAdd add)
-    {
-        if (outcome == Outcome.Done)
-        {
-            StreamEntry.Reply(add.Id, call.Out);
-            return Reply.Sent;
-        }
-
-        if (add.Missing)
-            return call.Null();
-        if (add.WrongKind)
-            return call.Fail(Fault.WrongType);
-        if (add.Exhausted)
-            return call.FailBytes("ERR The stream has exhausted the last possible ID, unable to add more items"u8);
-        return add.TooSmall ? call.FailBytes("ERR The ID specified in XADD is equal or smaller than the target stream top item"u8) : call.From(outcome);
-    }
-
-    private static bool TryChoose(ref Call call, int at, ref StreamAdd add)
-    {
-        ReadOnlySpan<byte> text = call[at];
-        if (text.SequenceEqual("*"u8))
-        {
-            add.Choice = IdChoice.Next;
-            add.Id = new StreamId((ulong)call.NowMs, 0);
-            return true;
-        }
-
-        if (!text.EndsWith("-*"u8))
-            return StreamCommands.TryId(ref call, at, 0, out add.Id);
-        add.Choice = IdChoice.NextInMs;
-        if (!StreamId.TryNumber(text[..^2], out ulong ms))
-            return StreamCommands.FailId(ref call);
-        add.Id = new StreamId(ms, 0);
-        return true;
-    }
 }
 
 internal readonly struct XLen : ICommand

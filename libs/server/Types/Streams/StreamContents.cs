@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Tsavorite;
 
@@ -12,6 +13,7 @@ internal unsafe struct StreamContents
     private int _group;
     private bool _inGroup;
     private PendingPlace _place;
+    private bool _inProducers;
 
     /// <summary>Writes the next item; false at the end.</summary>
     internal bool Next(ref RecordEdit record, RespWriter to)
@@ -31,7 +33,29 @@ internal unsafe struct StreamContents
         }
 
         _pastEntries = true;
-        return NextOfGroups(ref record, to);
+        return NextOfGroups(ref record, to) || NextOfProducers(ref record, to);
+    }
+
+    private bool NextOfProducers(ref RecordEdit record, RespWriter to)
+    {
+        if (!StreamProducers.TryState(ref record, out ProducersState state))
+            return false;
+        if (!_inProducers)
+        {
+            _inProducers = true;
+            _place = default;
+            to.Bulk(MemoryMarshal.AsBytes(new ReadOnlySpan<ProducersState>(in state)));
+            return true;
+        }
+
+        if (!StreamProducers.ByName.TryRead(ref record, ref _place, out PendingKey key, out byte* value))
+            return false;
+        _place.Index++;
+        to.Array(3);
+        to.Bulk(MemoryMarshal.AsBytes(new ReadOnlySpan<PendingKey>(in key)));
+        StreamEntry.Reply(((ProducedEntry*)value)->Id, to);
+        to.Int(((ProducedEntry*)value)->AddedMs);
+        return true;
     }
 
     // When a consumer was last heard of is not told: it may change without being logged.

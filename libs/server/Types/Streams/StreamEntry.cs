@@ -21,6 +21,12 @@ internal unsafe struct StreamEntry
     internal readonly void Reply(in StreamPage page, RespWriter to)
     {
         to.Array(2);
+        ReplyParts(page, to);
+    }
+
+    /// <summary>Replies the id, then the fields.</summary>
+    internal readonly void ReplyParts(in StreamPage page, RespWriter to)
+    {
         Reply(Id, to);
         ReplyFields(page, to);
     }

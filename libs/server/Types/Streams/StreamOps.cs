@@ -17,8 +17,15 @@ internal enum IdChoice : byte
     Next,
 }
 
+/// <summary>An edit that may add an entry.</summary>
+internal interface IAdds
+{
+    /// <summary>It did, if it is done.</summary>
+    bool HasAdded { get; }
+}
+
 /// <summary>Adds an entry (XADD); makes the stream if there is none. Logged with the id it got.</summary>
-internal struct StreamAdd : IEdit
+internal struct StreamAdd : IEdit, IAdds
 {
     internal IdChoice Choice;
     /// <summary>The new entry's id; before, as much of it as was said, or the clock.</summary>
@@ -35,27 +42,36 @@ internal struct StreamAdd : IEdit
 
     public static byte OpId => 29;
 
+    public readonly bool HasAdded => true;
+
     public readonly int EncodedBytesMax => StreamIds.IdBytes + Fields.EncodedBytes();
 
-    public unsafe bool Run(ref RecordEdit edit)
+    public bool Run(ref RecordEdit edit)
     {
-        bool isNew = !edit.Exists;
+        if (!TryBegin(ref edit, out bool isNew))
+            return false;
+        if (TryAppend(ref edit))
+            return true;
+        if (isNew)
+            edit.Remove();
+        return false;
+    }
+
+    /// <summary>Looks whether there may be an entry, chooses its id and makes the stream; false if not, and nothing has changed.</summary>
+    internal unsafe bool TryBegin(ref RecordEdit edit, out bool isNew)
+    {
+        isNew = !edit.Exists;
         WrongKind = !isNew && edit.Kind != RecordKind.Stream;
         Missing = isNew && OnlyIfThere;
         if (WrongKind || Missing)
             return false;
         StreamId last = isNew ? StreamId.Min : StreamForm.Header(ref edit)->Last;
         Exhausted = last == StreamId.Max;
-        if (Exhausted || !Choose(last))
-            return false;
-        if (isNew && !StreamForm.TryCreate(ref edit))
-            return false;
-        if (StreamForm.TryAppend(ref edit, Id, Fields, Limits))
-            return true;
-        if (isNew)
-            edit.Remove();
-        return false;
+        return !Exhausted && Choose(last) && (!isNew || StreamForm.TryCreate(ref edit));
     }
+
+    /// <summary>Adds the entry to the stream, which is there; false if there is no memory.</summary>
+    internal readonly bool TryAppend(ref RecordEdit edit) => StreamForm.TryAppend(ref edit, Id, Fields, Limits);
 
     public readonly int Encode(Span<byte> to)
     {

@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
+using Garnet.Server.Net;
 using Garnet.Server.Tracking;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
@@ -9,10 +10,12 @@ namespace Garnet.Server.Types.Streams;
 
 /// <summary>
 /// A read that waits for one of its streams to have more. Unlike what waits for lists it takes nothing from the others, and one that
-/// reads for a group is also answered, with an error, once stream or group is gone.
+/// reads for a group is also answered, with an error, once stream or group is gone; one that claims looks again when something may be due.
 /// </summary>
 internal sealed unsafe class StreamWait : KeyWait
 {
+    private const long LookMsMin = 100, LookMsMax = 60_000;
+
     private readonly byte[][] _keys;
     // What each key is read behind; null for a group.
     private readonly StreamId[]? _after;
@@ -20,6 +23,8 @@ internal sealed unsafe class StreamWait : KeyWait
     private readonly byte[] _consumer = [];
     private readonly long _max;
     private readonly bool _noAck;
+    private readonly long? _claimMs;
+    private long _untilMs;
 
     private StreamWait(ref Call call, in ReadRequest request, StreamId[]? after)
     {
@@ -29,6 +34,7 @@ internal sealed unsafe class StreamWait : KeyWait
         _after = after;
         _max = request.Max;
         _noAck = request.NoAck;
+        _claimMs = request.ClaimMs;
         if (!request.IsGroup)
             return;
         _group = call[request.GroupAt].ToArray();
@@ -42,6 +48,26 @@ internal sealed unsafe class StreamWait : KeyWait
     internal override byte[]? Target => null;
 
     internal static StreamWait Of(ref Call call, in ReadRequest request, StreamId[]? after) => new(ref call, request, after) { Client = call.Client };
+
+    /// <summary>When to look again: what may be due first, or the end of the wait.</summary>
+    internal long Until(long untilMs, long nextMs, long nowMs)
+    {
+        _untilMs = untilMs;
+        if (_claimMs is not { } claimMs)
+            return untilMs;
+        // Before that nothing is due that is delivered from now on, or not by much; what is claimed by others, they tell.
+        long latestMs = nowMs + Math.Clamp(claimMs, LookMsMin, LookMsMax);
+        return Math.Min(untilMs, Math.Clamp(nextMs, nowMs + 1, latestMs));
+    }
+
+    internal override bool Resume(Reactor reactor, Connection client)
+    {
+        if (End != WaitEnd.None || _claimMs is null || _untilMs <= reactor.NowMs)
+            return base.Resume(reactor, client);
+        if (DeadlineMs <= reactor.NowMs)
+            LookAgain(reactor, client);
+        return false;
+    }
 
     internal override bool IsReady(StoreSession store, in KeyRef key, RecordKind kind)
     {
@@ -88,14 +114,35 @@ internal sealed unsafe class StreamWait : KeyWait
             Arg* names = stackalloc Arg[2];
             names[0] = new Arg { Bytes = group, Length = _group.Length };
             names[1] = new Arg { Bytes = consumer, Length = _consumer.Length };
-            var read = new GroupRead { Names = new Operands(names, 2), NowMs = store.NowMs, Count = _max, NoAck = _noAck, To = to, Key = name };
+            var read = new GroupRead { Names = new Operands(names, 2), NowMs = store.NowMs, Count = _max, NoAck = _noAck, Claims = DueClaims.Of(_claimMs), To = to, Key = name };
             store.Edit(in key, ref read);
-            if (read.Count > 0)
+            if (read.Given > 0)
                 return;
         }
 
         to.Position = start - 4; // what it began with: there is no memory to note the delivery
         to.Error(FaultText.Of(Fault.OutOfMemory));
+    }
+
+    // Who is ready is served in the order of the queue, as if the key had been written.
+    private void LookAgain(Reactor reactor, Connection client)
+    {
+        long nextMs = long.MaxValue;
+        for (WaitPlace? place = Places; place is not null; place = place.Other)
+        {
+            KeyQueue queue = place.Queue;
+            fixed (byte* bytes = queue.Bytes)
+            {
+                KeyRef key = reactor.Store.KeyFromHash(bytes, queue.Key.Length, reactor.Store.Namespaces.Id(queue.Database), queue.Hash);
+                GroupLook look = Look(reactor.Session, key);
+                nextMs = Math.Min(nextMs, look.NextMs);
+                if (!look.Found || look.HasMore)
+                    reactor.Post(static (owner, _, ready) => owner.Ready.ServeNow((KeyQueue)ready!), null, queue);
+            }
+        }
+
+        DeadlineMs = Until(_untilMs, nextMs, reactor.NowMs);
+        reactor.Waiting.Add(client, this);
     }
 
     private StreamId AfterOf(in KeyRef key)
@@ -111,7 +158,7 @@ internal sealed unsafe class StreamWait : KeyWait
         fixed (byte* group = _group)
         {
             var name = new Arg { Bytes = group, Length = _group.Length };
-            var look = new GroupLook { Name = new Operands(&name, 1) };
+            var look = new GroupLook { Name = new Operands(&name, 1), ClaimMs = _claimMs, NowMs = store.NowMs };
             store.Examine(in key, ref look, quiet: true);
             return look;
         }

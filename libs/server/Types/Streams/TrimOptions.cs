@@ -8,6 +8,9 @@ internal struct TrimOptions
     internal TrimPlan Plan;
     internal bool OnlyIfThere;
     internal ReferencePolicy Policy;
+    /// <summary>The argument that names the producer, 0 without; the entry's name follows if it has one.</summary>
+    internal int Producer;
+    internal bool Named;
     /// <summary>The argument behind the options.</summary>
     internal int Next;
 
@@ -37,6 +40,11 @@ internal struct TrimOptions
             else if (isAdd && call.Is(i, "NOMKSTREAM"u8))
             {
                 options.OnlyIfThere = true;
+            }
+            else if (isAdd && ((call.Is(i, "IDMPAUTO"u8) && more > 0) || (call.Is(i, "IDMP"u8) && more > 1)))
+            {
+                if (!options.TryProducer(ref call, ref i))
+                    return false;
             }
             else if (TryPolicy(ref call, i, out ReferencePolicy policy))
             {
@@ -72,6 +80,18 @@ internal struct TrimOptions
         if (!call.TryInt64(i, out Plan.LengthMax))
             return Fail(ref call, "ERR value is not an integer or out of range"u8);
         return Plan.LengthMax >= 0 || Fail(ref call, "ERR The MAXLEN argument must be >= 0."u8);
+    }
+
+    private bool TryProducer(ref Call call, ref int i)
+    {
+        if (Producer > 0)
+            return Fail(ref call, "ERR IDMP/IDMPAUTO specified multiple times"u8);
+        Named = call[i].Length == 4;
+        Producer = i + 1;
+        i += Named ? 2 : 1;
+        if (call[Producer].IsEmpty)
+            return Fail(ref call, Named ? "ERR IDMP requires a non-empty producer ID"u8 : "ERR IDMPAUTO requires a non-empty producer ID"u8);
+        return !Named || !call[i].IsEmpty || Fail(ref call, "ERR IDMP requires a non-empty idempotent ID"u8);
     }
 
     private bool TryLimit(ref Call call, int index)

@@ -93,8 +93,7 @@ internal unsafe struct StreamInfoLook : IExamine, IKindLook
         IsWrongKind = record.Kind != RecordKind.Stream;
         if (IsWrongKind)
             return;
-        To.Map(10);
-        WriteHead(StreamForm.Header(ref record), To);
+        WriteHead(ref record, To, otherPairs: 3);
         To.Bulk("groups"u8);
         To.Int(StreamForm.Header(ref record)->Groups);
         To.Bulk("first-entry"u8);
@@ -103,9 +102,12 @@ internal unsafe struct StreamInfoLook : IExamine, IKindLook
         WriteEnd(ref record, To, backwards: true);
     }
 
-    /// <summary>The first seven pairs.</summary>
-    internal static void WriteHead(StreamHeader* root, RespWriter to)
+    /// <summary>The first seven pairs, and six about producers if the stream knows of any.</summary>
+    internal static void WriteHead(ref RecordEdit record, RespWriter to, int otherPairs)
     {
+        StreamHeader* root = StreamForm.Header(ref record);
+        bool hasProducers = StreamProducers.TryState(ref record, out ProducersState producers);
+        to.Map(otherPairs + (hasProducers ? 13 : 7));
         to.Bulk("length"u8);
         to.Int(root->Length);
         // A page is what Redis calls a node; how its tree keeps them has no counterpart here.
@@ -121,6 +123,24 @@ internal unsafe struct StreamInfoLook : IExamine, IKindLook
         to.Int(root->Added);
         to.Bulk("recorded-first-entry-id"u8);
         StreamEntry.Reply(root->First, to);
+        if (hasProducers)
+            Write(producers, to);
+    }
+
+    private static void Write(in ProducersState producers, RespWriter to)
+    {
+        to.Bulk("idmp-duration"u8);
+        to.Int(producers.Limits.Seconds);
+        to.Bulk("idmp-maxsize"u8);
+        to.Int(producers.Limits.Names);
+        to.Bulk("pids-tracked"u8);
+        to.Int(producers.Producers);
+        to.Bulk("iids-tracked"u8);
+        to.Int(producers.Names);
+        to.Bulk("iids-added"u8);
+        to.Int(producers.Added);
+        to.Bulk("iids-duplicates"u8);
+        to.Int(producers.Duplicates);
     }
 
     private static void WriteEnd(ref RecordEdit record, RespWriter to, bool backwards)
@@ -234,8 +254,7 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
         IsWrongKind = record.Kind != RecordKind.Stream;
         if (IsWrongKind)
             return;
-        To.Map(9);
-        StreamInfoLook.WriteHead(StreamForm.Header(ref record), To);
+        StreamInfoLook.WriteHead(ref record, To, otherPairs: 2);
         To.Bulk("entries"u8);
         StreamWalk walk = StreamWalk.Between(ref record, StreamId.Min, StreamId.Max), counter = walk;
         StreamRangeLook.WriteRest(ref record, To, ref walk, counter.Count(ref record, Count));

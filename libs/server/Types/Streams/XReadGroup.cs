@@ -10,7 +10,7 @@ internal readonly struct XReadGroup : ICommand
 {
     internal const string Where = " in XREADGROUP with GROUP option";
 
-    public static CommandSpec Spec => StreamCommands.Spec("XREADGROUP", -7, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", "Returns entries that nobody of a group has had, or what is pending for a consumer; waits for some if need be.") with { Keys = KeySpec.BehindStreams(4) with { Usage = "RO ACCESS" } };
+    public static CommandSpec Spec => StreamCommands.Spec("XREADGROUP", -7, CommandFlags.Write | CommandFlags.Blocking | CommandFlags.MovableKeys, "", "GROUP group consumer [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] STREAMS key [key ...] id [id ...]", "Returns entries that nobody of a group has had, or what is pending for a consumer; waits for some if need be.") with { Keys = KeySpec.BehindStreams(4) with { Usage = "RO ACCESS" } };
 
     public static Reply Run(ref Call call)
     {
@@ -20,25 +20,31 @@ internal readonly struct XReadGroup : ICommand
         for (int i = 0; i < request.Keys; i++)
             keys[i] = call.KeyAt(request.FirstKey + i);
         call.Store.Lock(keys);
-        Reply reply = RunLocked(ref call, request, keys);
+        Reply reply = RunLocked(ref call, request, keys, out long nextMs);
         call.Store.Unlock();
         if (reply != Reply.Postponed)
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
-            return call.Reactor.Ready.Wait(ref call, StreamWait.Of(ref call, request, null), request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
+        {
+            StreamWait wait = StreamWait.Of(ref call, request, null);
+            return call.Reactor.Ready.Wait(ref call, wait, request.FirstKey, request.Keys, wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs));
+        }
+
         call.Out.NullArray();
         return Reply.Sent;
     }
 
-    // Postponed: nothing is there.
-    private static unsafe Reply RunLocked(ref Call call, in ReadRequest request, KeyRef[] keys)
+    // Postponed: nothing is there before that time.
+    private static unsafe Reply RunLocked(ref Call call, in ReadRequest request, KeyRef[] keys, out long nextMs)
     {
         var name = new Operands(call.Args + request.GroupAt, 1);
         int found = 0;
+        nextMs = long.MaxValue;
         for (int i = 0; i < keys.Length; i++)
         {
-            var look = new GroupLook { Name = name };
+            var look = new GroupLook { Name = name, ClaimMs = request.ClaimMs, NowMs = call.NowMs };
             call.Store.Examine(in keys[i], ref look);
+            nextMs = Math.Min(nextMs, look.NextMs);
             if (look.WrongKind)
                 return call.Fail(Fault.WrongType);
             if (!look.Found)
@@ -69,13 +75,13 @@ internal readonly struct XReadGroup : ICommand
     {
         var read = new GroupRead
         {
-            Names = new Operands(call.Args + request.GroupAt, 2), NowMs = call.NowMs, Count = request.Max, NoAck = request.NoAck, To = call.Out, Key = call.Args[request.FirstKey + index],
+            Names = new Operands(call.Args + request.GroupAt, 2), NowMs = call.NowMs, Count = request.Max, NoAck = request.NoAck, Claims = DueClaims.Of(request.ClaimMs), To = call.Out, Key = call.Args[request.FirstKey + index],
         };
         TryAfter(ref call, request.FirstKey + request.Keys + index, out read.After, out read.IsHistory);
         Outcome outcome = call.Store.Edit(in key, ref read);
         if (outcome == Outcome.Done)
             StreamEvents.Tell(ref call, read.IsNewConsumer ? StreamEvents.ConsumerMade : null);
-        return outcome == Outcome.OutOfMemory && read.Count > 0 ? Outcome.Done : outcome; // some were delivered, and are replied
+        return outcome == Outcome.OutOfMemory && read.Given > 0 ? Outcome.Done : outcome; // some were delivered, and are replied
     }
 
     private static bool TryAfter(ref Call call, int index, out StreamId after, out bool isHistory)

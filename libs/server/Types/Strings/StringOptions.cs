@@ -39,18 +39,23 @@ internal unsafe ref struct StringOptions(StringOption allowed)
         failed = Reply.Sent;
         for (int i = first; i < call.Count; i++)
         {
-            if (TryFlag(ref call, i))
+            if (TryTake(ref call, ref i))
                 continue;
-            if (i + 1 < call.Count && (TryExpire(ref call, i) || TryCompare(ref call, i)))
-            {
-                i++;
-                continue;
-            }
-
             failed = call.Fail(Fault.Syntax);
             return false;
         }
 
+        return true;
+    }
+
+    /// <summary>Reads one option, the index goes to its last argument; false if it is none of these.</summary>
+    internal bool TryTake(ref Call call, ref int i)
+    {
+        if (TryFlag(ref call, i))
+            return true;
+        if (i + 1 >= call.Count || !(TryExpire(ref call, i) || TryCompare(ref call, i)))
+            return false;
+        i++;
         return true;
     }
 

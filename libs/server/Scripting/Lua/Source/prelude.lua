@@ -569,7 +569,8 @@ local function group(...)
   return made
 end
 local json = group('cjson_encode', 'cjson_decode', 'cjson_encode_sparse_array', 'cjson_encode_max_depth', 'cjson_decode_max_depth',
-  'cjson_encode_number_precision', 'cjson_encode_keep_buffer', 'cjson_encode_invalid_numbers', 'cjson_decode_invalid_numbers')
+  'cjson_encode_number_precision', 'cjson_encode_keep_buffer', 'cjson_encode_invalid_numbers', 'cjson_decode_invalid_numbers',
+  'cjson_decode_array_with_array_mt')
 json.null, json._NAME, json._VERSION = server.null(), 'cjson', '2.1.0'
 json.new = function() return globals.cjson end
 local pack = group('cmsgpack_pack', 'cmsgpack_unpack', 'cmsgpack_unpack_one', 'cmsgpack_unpack_limit')

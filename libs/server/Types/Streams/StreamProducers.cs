@@ -1,0 +1,164 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Faults;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Streams;
+
+/// <summary>How long what producers have sent is remembered, and how much of it per producer.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal readonly record struct ProducerLimits(int Seconds, int Names)
+{
+    internal const int SecondsMax = 86_400, NamesMax = 10_000;
+
+    internal static unsafe int Bytes => sizeof(ProducerLimits);
+
+    internal bool AreValid => Seconds is >= 1 and <= SecondsMax && Names is >= 1 and <= NamesMax;
+
+    internal static ProducerLimits Of(EncodingSettings settings) => new((int)settings.StreamProducerSeconds, (int)settings.StreamProducerNamesMax);
+}
+
+/// <summary>What a stream knows of all its producers.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal struct ProducersState
+{
+    internal const int Bytes = 48;
+
+    internal ProducerLimits Limits;
+    /// <summary>Producers of which something is remembered.</summary>
+    internal long Producers;
+    /// <summary>Names that are remembered.</summary>
+    internal long Names;
+    /// <summary>Entries ever added under a name.</summary>
+    internal long Added;
+    /// <summary>Entries that had been added before.</summary>
+    internal long Duplicates;
+    /// <summary>Where the next look for what is due begins.</summary>
+    internal ulong Next;
+}
+
+/// <summary>Which entry has a name, and since when.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal struct ProducedEntry
+{
+    internal const int Bytes = 24;
+
+    internal StreamId Id;
+    internal long AddedMs;
+}
+
+/// <summary>
+/// What producers have sent (XADD IDMP), in chunks of the second set beside those of <see cref="StreamGroups"/>: 15 the state; two maps,
+/// by name (directory 19, pages 27 and every eighth behind) and by age (23, 31 and every eighth). Made for the first entry under a name
+/// or by XCFGSET.
+/// H1: both maps hold the same names; under the zero id the map by age holds how many a producer has.
+/// H2: what is due counts as gone; it is removed when somebody adds, a little at a time, by the clock that is logged.
+/// </summary>
+internal static unsafe class StreamProducers
+{
+    // More than one, so that memory of producers that are silent is found faster than others fill it.
+    private const int ForgottenPerAdd = 16;
+    private const uint State = RecordEdit.SecondSet | 15, NumbersMax = RecordEdit.SecondSet | 23, PageStep = 8;
+
+    /// <summary>By producer and name: <see cref="ProducedEntry"/>.</summary>
+    internal static readonly PendingMap ByName = new(RecordEdit.SecondSet | 19, RecordEdit.SecondSet | 27, ProducedEntry.Bytes, PageStep);
+
+    /// <summary>By producer and entry: the name; under the zero id how many there are.</summary>
+    internal static readonly PendingMap ByAge = new(RecordEdit.SecondSet | 23, RecordEdit.SecondSet | 31, StreamIds.IdBytes, PageStep);
+
+    /// <summary>What is known of all of them; false if nobody has asked for it.</summary>
+    internal static bool TryState(ref RecordEdit edit, out ProducersState state)
+    {
+        byte* at = edit.Chunk(State, out _);
+        state = at == null ? default : *(ProducersState*)at;
+        return at != null;
+    }
+
+    /// <summary>The state to be changed.</summary>
+    internal static ProducersState* Open(ref RecordEdit edit)
+    {
+        byte* at = edit.OpenChunk(State, out _);
+        Check.That(at != null, "E4 a chunk can be moved");
+        return (ProducersState*)at;
+    }
+
+    /// <summary>Makes the state where there is none; false if there is no memory.</summary>
+    internal static bool TryBegin(ref RecordEdit edit, ProducerLimits limits)
+    {
+        byte* at = edit.WriteChunk(State, ProducersState.Bytes);
+        if (at == null)
+            return false;
+        *(ProducersState*)at = new ProducersState { Limits = limits };
+        edit.RaiseLimit(NumbersMax);
+        return true;
+    }
+
+    /// <summary>Takes <see cref="TryBegin"/> back.</summary>
+    internal static void End(ref RecordEdit edit) => edit.RemoveChunk(State);
+
+    /// <summary>Looks for the entry that a producer has added under a name.</summary>
+    internal static bool TryFind(ref RecordEdit edit, in ProducedId produced, long nowMs, out StreamId id)
+    {
+        var found = (ProducedEntry*)(TryState(ref edit, out ProducersState state) ? ByName.Find(ref edit, KeyOf(produced)) : null);
+        id = found == null ? default : found->Id;
+        return found != null && !IsDue(state, *found, nowMs);
+    }
+
+    internal static PendingKey KeyOf(in ProducedId produced) => new(produced.Producer, produced.Name);
+
+    /// <summary>Sets limits; what was remembered under others is forgotten. False if there is no memory, or nothing to change.</summary>
+    internal static bool TrySet(ref RecordEdit edit, ProducerLimits limits)
+    {
+        if (!TryState(ref edit, out ProducersState state))
+            return TryBegin(ref edit, limits);
+        if (state.Limits == limits)
+            return false;
+        ByName.Clear(ref edit);
+        ByAge.Clear(ref edit);
+        ProducersState* open = Open(ref edit);
+        open->Limits = limits;
+        open->Producers = open->Names = 0;
+        return true;
+    }
+
+    /// <summary>Forgets what is due or too much: of one producer, and of the next one in turn.</summary>
+    internal static void Forget(ref RecordEdit edit, ulong producer, long nowMs)
+    {
+        ForgetOf(ref edit, producer, nowMs);
+        TryState(ref edit, out ProducersState state);
+        PendingPlace place = ByAge.Seek(ref edit, new PendingKey(state.Next, StreamId.Min));
+        bool isOne = ByAge.TryRead(ref edit, ref place, out PendingKey key, out _);
+        if (isOne && key.Owner != producer)
+            ForgetOf(ref edit, key.Owner, nowMs);
+        Open(ref edit)->Next = isOne ? key.Owner + 1 : 0;
+    }
+
+    private static void ForgetOf(ref RecordEdit edit, ulong producer, long nowMs)
+    {
+        TryState(ref edit, out ProducersState state);
+        var counted = new PendingKey(producer, StreamId.Min);
+        long count = *(long*)ByAge.Find(ref edit, counted), left = count;
+        while (left > 0 && count - left < ForgottenPerAdd)
+        {
+            PendingPlace place = ByAge.Seek(ref edit, counted with { Id = counted.Id.Next });
+            ByAge.TryRead(ref edit, ref place, out PendingKey oldest, out byte* value);
+            var name = new PendingKey(producer, *(StreamId*)value);
+            if (left <= state.Limits.Names && !IsDue(state, *(ProducedEntry*)ByName.Find(ref edit, name), nowMs))
+                break;
+            ByName.TryRemove(ref edit, name);
+            ByAge.TryRemove(ref edit, oldest);
+            left--;
+        }
+
+        if (left == count)
+            return;
+        if (left == 0)
+            ByAge.TryRemove(ref edit, counted);
+        else
+            *(long*)ByAge.Open(ref edit, counted) = left;
+        ProducersState* open = Open(ref edit);
+        open->Names -= count - left;
+        open->Producers -= left == 0 ? 1 : 0;
+    }
+
+    private static bool IsDue(in ProducersState state, in ProducedEntry entry, long nowMs) => nowMs - entry.AddedMs > state.Limits.Seconds * 1000L;
+}

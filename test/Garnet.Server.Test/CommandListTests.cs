@@ -1,0 +1,26 @@
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Test;
+
+/// <summary>The commands that clients know: each is answered, or stands in the list with the reason why not.</summary>
+public sealed class CommandListTests
+{
+    [Test]
+    public void Every_known_command_is_answered_or_has_a_reason()
+    {
+        using var table = new CommandTable();
+        var answered = table.Specs.Select(static spec => spec.Name).ToHashSet(StringComparer.Ordinal);
+        string[][] lines = [.. Lines().Select(static line => line.Split(": ", 2))];
+        Assert.That(lines.Select(static line => line[0]), Is.Unique.And.Ordered.Using((IComparer<string>)StringComparer.Ordinal));
+        Assert.That(lines.Where(line => line.Length == 1 && !answered.Contains(line[0])).Select(static line => line[0]), Is.Empty, "neither answered nor with a reason");
+        Assert.That(lines.Where(line => line.Length == 2 && answered.Contains(line[0])).Select(static line => line[0]), Is.Empty, "answered: the reason goes");
+        Assert.That(lines.Where(static line => line.Length == 2 && line[1].Trim().Length == 0), Is.Empty, "an empty reason");
+    }
+
+    private static IEnumerable<string> Lines()
+    {
+        string? root = TestContext.CurrentContext.TestDirectory;
+        while (!File.Exists(Path.Combine(root!, "Garnet.sln"))) root = Path.GetDirectoryName(root);
+        return File.ReadLines(Path.Combine(root!, "test", "golden", "commands.txt")).Where(static line => line.Length > 0 && line[0] != '#');
+    }
+}
