@@ -37,7 +37,7 @@ internal static class BlockingCalls
     {
         if (!MustQueue(ref call, firstKey, keys))
         {
-            if (take.TryRun(ref call, firstKey, keys, out Reply reply))
+            if (TryTake(ref call, take, firstKey, keys, out Reply reply))
                 return reply;
         }
         else if (!AreOfKind(ref call, firstKey, keys, take.Kind))
@@ -49,6 +49,19 @@ internal static class BlockingCalls
             return call.Reactor.Ready.Wait(ref call, new KeyWait<T>(take) { Client = call.Client }, firstKey, keys, untilMs);
         call.Out.NullArray();
         return Reply.Sent;
+    }
+
+    /// <summary>Takes from the first of the keys that is there, or replies an error; false if none is there.</summary>
+    internal static bool TryTake<T>(ref Call call, T take, int firstKey, int keys, out Reply reply) where T : struct, ITake
+    {
+        for (int i = firstKey; i < firstKey + keys; i++)
+        {
+            if (take.TryTake(ref call, i, out reply))
+                return true;
+        }
+
+        reply = Reply.Sent;
+        return false;
     }
 
     /// <summary>True if others wait for one of the keys already: the command has to join their queues (B3).</summary>

@@ -26,6 +26,6 @@ internal interface IPop
 /// <summary>What takes from the first of several keys that holds something.</summary>
 internal interface ITake : IPop
 {
-    /// <summary>Takes from the first of the keys that is there, or replies an error; false if none is there.</summary>
-    bool TryRun(ref Call call, int firstKey, int keys, out Reply reply);
+    /// <summary>Takes from a key of the command, or replies an error; false if the key is not there.</summary>
+    bool TryTake(ref Call call, int keyAt, out Reply reply);
 }

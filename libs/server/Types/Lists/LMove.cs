@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Collections;
@@ -119,7 +120,7 @@ internal readonly struct LMPop : ICommand
     {
         if (!TryParse(ref call, 1, out int keys, out ListTake take, out Reply failed))
             return failed;
-        if (take.TryRun(ref call, 2, keys, out Reply reply))
+        if (BlockingCalls.TryTake(ref call, take, 2, keys, out Reply reply))
             return reply;
         call.Out.NullArray();
         return Reply.Sent;

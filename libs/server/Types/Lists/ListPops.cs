@@ -25,20 +25,13 @@ internal readonly struct ListTake(bool left, bool many, long count) : ITake
         store.Edit(in key, ref pop);
     }
 
-    public unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
+    public unsafe bool TryTake(ref Call call, int keyAt, out Reply reply)
     {
-        for (int i = firstKey; i < firstKey + keys; i++)
-        {
-            KeyRef key = call.KeyAt(i);
-            ListPop pop = Pop(call.Args[i], call.Out);
-            call.Store.Edit(in key, ref pop);
-            reply = pop.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
-            if (pop.WrongKind || pop.Found)
-                return true;
-        }
-
-        reply = Reply.Sent;
-        return false;
+        KeyRef key = call.KeyAt(keyAt);
+        ListPop pop = Pop(call.Args[keyAt], call.Out);
+        call.Store.Edit(in key, ref pop);
+        reply = pop.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+        return pop.WrongKind || pop.Found;
     }
 
     private ListPop Pop(Arg name, RespWriter to) => new() { Left = left, Count = count, Many = many, Named = true, Name = name, To = to };

@@ -1,3 +1,4 @@
+using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
@@ -308,7 +309,7 @@ internal readonly struct ZMPop : ICommand
     {
         if (!TryParse(ref call, 1, out int keys, out SortedTake take, out Reply failed))
             return failed;
-        if (take.TryRun(ref call, 2, keys, out Reply reply))
+        if (BlockingCalls.TryTake(ref call, take, 2, keys, out Reply reply))
             return reply;
         call.Out.NullArray();
         return Reply.Sent;

@@ -24,20 +24,13 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : ITak
         SortedEdits.Run(store, in key, ref cut);
     }
 
-    public unsafe bool TryRun(ref Call call, int firstKey, int keys, out Reply reply)
+    public unsafe bool TryTake(ref Call call, int keyAt, out Reply reply)
     {
-        for (int i = firstKey; i < firstKey + keys; i++)
-        {
-            KeyRef key = call.KeyAt(i);
-            SortedSetCut cut = Cut(call.Args[i], call.Out);
-            SortedEdits.Run(call.Store, in key, ref cut);
-            reply = cut.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
-            if (cut.WrongKind || cut.Found)
-                return true;
-        }
-
-        reply = Reply.Sent;
-        return false;
+        KeyRef key = call.KeyAt(keyAt);
+        SortedSetCut cut = Cut(call.Args[keyAt], call.Out);
+        SortedEdits.Run(call.Store, in key, ref cut);
+        reply = cut.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+        return cut.WrongKind || cut.Found;
     }
 
     private SortedSetCut Cut(Arg name, RespWriter to) => new()
