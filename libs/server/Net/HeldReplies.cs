@@ -69,7 +69,15 @@ internal sealed class HeldReplies(Reactor reactor)
     }
 
     /// <summary>True if nothing may leave for the client now.</summary>
-    internal bool Holds(Connection client) => client.HeldFor != 0 && reactor.Server.Keeper is { } keeper && client.HeldFor > keeper.Kept;
+    internal bool Holds(Connection client)
+    {
+        if (client.HeldFor == 0)
+            return false;
+        if (reactor.Server.Keeper is { } keeper && client.HeldFor > keeper.Kept)
+            return true;
+        client.HeldFor = 0; // another history, got by a full copy, may have lower numbers
+        return false;
+    }
 
     /// <summary>Stops the client until the log has advanced.</summary>
     internal void Hold(Connection client)

@@ -22,7 +22,7 @@ public sealed class BlockingTests
             {
                 clients[i].Send("BLPOP", "q", "0");
                 int wanted = i + 1;
-                SpinWait.SpinUntil(() => waits.Count == wanted);
+                SpinWait.SpinUntil(() => server.Server.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
             }
 
             for (int i = 0; i < Connections;)

@@ -6,7 +6,7 @@ namespace Garnet.Server.Test.Replication;
 /// <summary>A primary and replicas in this process, and what tests want to know of them.</summary>
 internal static class ReplicaGroup
 {
-    private const int WaitMs = 30_000;
+    internal const int WaitMs = 30_000;
 
     /// <summary>A replica of the port, which may be a proxy's.</summary>
     public static EmbeddedServer ReplicaOf(int port, Action<ServerSettings>? adjust = null, Garnet.Common.Time.IClock? clock = null) => new(clock: clock, adjust: settings =>

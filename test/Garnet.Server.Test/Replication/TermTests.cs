@@ -122,6 +122,18 @@ public sealed class TermTests
         Assert.That((terms.LastOf(1), terms.LastOf(64), terms.LastOf(2)), Is.EqualTo(((ulong?)90, (ulong?)199, (ulong?)null)));
     }
 
+    [Test]
+    public void Who_wrote_to_a_longer_history_is_answered_when_a_shorter_one_takes_its_place()
+    {
+        using EmbeddedServer longer = Start(new MemoryDisk(), AppendSync.Everysec), shorter = Start(new MemoryDisk(), AppendSync.Everysec);
+        Write(shorter, "shorter", 1);
+        using TestClient writer = new(longer.Server.Port), other = new(longer.Server.Port);
+        for (int i = 0; i < 20; i++) Assert.That(writer.Call("SET", "k", "v"), Is.EqualTo("OK"));
+        Follow(longer, shorter);
+        Assert.That(() => other.Call("EXISTS", "shorter0"), Is.EqualTo("1").After(WaitMs, 5));
+        Assert.That(writer.Call("EXISTS", "shorter0"), Is.EqualTo("1"));
+    }
+
     private static LogPosition At(uint term, ulong batch) => new(term, batch, [7]);
 
     [Test]
@@ -155,9 +167,9 @@ public sealed class TermTests
         Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(5 * (OrphanFile.FilesMax + 1)));
     }
 
-    private static EmbeddedServer Start(MemoryDisk disk)
+    private static EmbeddedServer Start(MemoryDisk disk, AppendSync sync = AppendSync.Always)
     {
-        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: sync);
         server.Server.Loaded.Wait();
         return server;
     }
