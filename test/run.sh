@@ -54,7 +54,7 @@ passed=0 failed=0 skipped=0 broken=()
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 for project in test/*/*.csproj; do
-  name=$(basename "$project" .csproj)
+  name=$(basename "$project" .csproj) began=$SECONDS
   filter=()
   [ -n "${GARNET_TEST_FILTER:-}" ] && filter=(--filter "$GARNET_TEST_FILTER")
   # The longest takes 5 minutes: one that hangs fails, instead of never ending.
@@ -71,7 +71,7 @@ for project in test/*/*.csproj; do
     f=1
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  echo "$name: $p passed, $f failed, $s skipped"
+  echo "$name: $p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
   if [ "$f" -gt 0 ]; then
     broken+=("$name")
     sed -n '/^  *Failed /,$p' "$log" | grep -vE '^ *at .*NUnit|^$' | head -200

@@ -62,7 +62,7 @@ public sealed class ReplicationTests
     [Test]
     public void A_replica_in_memory_that_was_away_too_long_gets_everything_anew()
     {
-        using ReplicaServer primary = new(keepsData: false, "--repl-backlog-size 64kb"), replica = new(keepsData: false);
+        using ReplicaServer primary = new(keepsData: false, "--repl-backlog-size 64kb --client-output-buffer-limit replica 64kb 0 0"), replica = new(keepsData: false);
         replica.Follow(primary);
         using (RespConnection connection = replica.Connect())
         {
