@@ -90,6 +90,26 @@ public static unsafe partial class Libc
     }
 
     [LibraryImport(Name)] private static partial int setpriority(int which, int who, int priority);
+
+    /// <summary>Sleeps while the word has the value, until <see cref="Wake"/>, for so many milliseconds at most (-1: no limit) (futex(2)).</summary>
+    public static void WaitWhile(int* word, int value, int timeoutMs)
+    {
+        const int WaitPrivate = 128;
+        long* limit = stackalloc long[] { timeoutMs / 1000, timeoutMs % 1000 * 1_000_000L };
+        _ = syscall(FutexCall, (nint)word, WaitPrivate, value, timeoutMs < 0 ? 0 : (nint)limit, 0, 0);
+    }
+
+    /// <summary>Wakes a thread that sleeps at the word.</summary>
+    public static void Wake(int* word)
+    {
+        const int WakePrivate = 129;
+        _ = syscall(FutexCall, (nint)word, WakePrivate, 1, 0, 0, 0);
+    }
+
+    private static nint FutexCall => RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 202 : 98;
+
+    // All of its arguments go into registers on the processors that the runtime knows, so that it can be called like others.
+    [LibraryImport(Name)] private static partial nint syscall(nint number, nint word, nint operation, nint value, nint timeout, nint word2, nint value3);
     [LibraryImport(Name)] public static partial int getrlimit(int resource, ulong* softAndHard);
     [LibraryImport(Name)] public static partial int setrlimit(int resource, ulong* softAndHard);
 }

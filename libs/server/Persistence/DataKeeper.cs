@@ -30,6 +30,8 @@ internal sealed class DataKeeper : IDisposable
     private readonly AofSettings _aofSettings;
     private volatile Aof.Aof? _aof;
     private readonly ManualResetEventSlim _advanced = new();
+    private ulong _toldKept, _toldDurable;
+    private volatile string? _toldTrouble;
     private Server? _server;
     private Timer? _timer;
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -135,6 +137,7 @@ internal sealed class DataKeeper : IDisposable
             return;
         log.Advanced += OnAdvanced;
         _aof = log;
+        _toldKept = ulong.MaxValue; // of another history
         OnAdvanced();
     }
 
@@ -310,12 +313,22 @@ internal sealed class DataKeeper : IDisposable
     private void OnAdvanced()
     {
         _advanced.Set();
-        if (_server is not { } server)
+        if (_server is not { } server || !HasNews())
             return;
         foreach (Reactor reactor in server.Reactors)
         {
             if (reactor.Held.Waits)
                 reactor.Nudge();
         }
+    }
+
+    // What is only written under always lets nobody go on. Two threads may both find news here, but not both none.
+    private bool HasNews()
+    {
+        (ulong Kept, ulong Durable, string? Trouble) now = (Kept, Durable, Trouble), told = (Volatile.Read(ref _toldKept), Volatile.Read(ref _toldDurable), _toldTrouble);
+        Volatile.Write(ref _toldKept, now.Kept);
+        Volatile.Write(ref _toldDurable, now.Durable);
+        _toldTrouble = now.Trouble;
+        return now != told;
     }
 }

@@ -29,6 +29,9 @@ internal enum SetCondition : byte
 /// </summary>
 internal unsafe struct SetValue : IModify
 {
+    // What stands in the log before the value; most values have neither, and the log is written for each.
+    private const byte LogsExpiry = 1, LogsETag = 2;
+
     internal byte* Value;
     internal int Length;
     internal long ExpireAtMs;
@@ -47,9 +50,9 @@ internal unsafe struct SetValue : IModify
     /// <summary>True if the record there is no string and that matters.</summary>
     internal bool WrongKind;
 
-    public static byte OpId => 2;
+    public static byte OpId => 43;
 
-    public readonly int EncodedBytesMax => 16 + Length;
+    public readonly int EncodedBytesMax => 1 + sizeof(long) + sizeof(ulong) + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -83,20 +86,38 @@ internal unsafe struct SetValue : IModify
 
     public readonly int Encode(Span<byte> to)
     {
-        BinaryPrimitives.WriteInt64LittleEndian(to, ExpireAtMs);
-        BinaryPrimitives.WriteUInt64LittleEndian(to[8..], ETag);
-        new ReadOnlySpan<byte>(Value, Length).CopyTo(to[16..]);
-        return 16 + Length;
+        int at = 1;
+        to[0] = 0;
+        if (ExpireAtMs != 0)
+        {
+            to[0] |= LogsExpiry;
+            BinaryPrimitives.WriteInt64LittleEndian(to[at..], ExpireAtMs);
+            at += sizeof(long);
+        }
+
+        if (ETag != 0)
+        {
+            to[0] |= LogsETag;
+            BinaryPrimitives.WriteUInt64LittleEndian(to[at..], ETag);
+            at += sizeof(ulong);
+        }
+
+        new ReadOnlySpan<byte>(Value, Length).CopyTo(to[at..]);
+        return at + Length;
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length < 16)
+        if (from.IsEmpty || from[0] > (LogsExpiry | LogsETag))
             return false;
-        ExpireAtMs = BinaryPrimitives.ReadInt64LittleEndian(from);
-        ETag = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]);
-        Length = from.Length - 16;
-        Value = (byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref System.Runtime.InteropServices.MemoryMarshal.GetReference(from)) + 16;
+        bool hasExpiry = (from[0] & LogsExpiry) != 0, hasETag = (from[0] & LogsETag) != 0;
+        int at = 1 + (hasExpiry ? sizeof(long) : 0), valueAt = at + (hasETag ? sizeof(ulong) : 0);
+        if (from.Length < valueAt)
+            return false;
+        ExpireAtMs = hasExpiry ? BinaryPrimitives.ReadInt64LittleEndian(from[1..]) : 0;
+        ETag = hasETag ? BinaryPrimitives.ReadUInt64LittleEndian(from[at..]) : 0;
+        Length = from.Length - valueAt;
+        Value = (byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref System.Runtime.InteropServices.MemoryMarshal.GetReference(from)) + valueAt;
         return true;
     }
 

@@ -48,15 +48,27 @@ internal sealed unsafe class ChunkPool(int chunkBytes = ChunkPool.DefaultChunkBy
         return chunk;
     }
 
-    /// <summary>Takes a chain of chunks back.</summary>
+    /// <summary>Takes a chain of chunks back, in one step for those who wait at the gate.</summary>
     public void Give(Chunk* chain)
     {
-        while (chain != null)
+        Chunk* first = null, last = null;
+        long bytes = 0, pooledBytes = 0;
+        for (Chunk* next; chain != null; chain = next)
         {
-            Chunk* next = chain->Next;
-            if (!TryKeep(chain)) NativeMemory.AlignedFree(chain);
-            chain = next;
+            next = chain->Next;
+            long own = (long)chain->Capacity + Extra;
+            bytes += own;
+            if (chain->Capacity != _capacity)
+            {
+                NativeMemory.AlignedFree(chain);
+                continue;
+            }
+            pooledBytes += own;
+            chain->Next = first;
+            first = chain;
+            if (last == null) last = chain;
         }
+        if (!TryKeep(first, last, bytes, pooledBytes)) Free(first);
     }
 
     /// <summary>Adds to the account what is staged elsewhere, or takes it off again.</summary>
@@ -71,28 +83,33 @@ internal sealed unsafe class ChunkPool(int chunkBytes = ChunkPool.DefaultChunkBy
     /// <inheritdoc/>
     public void Dispose()
     {
-        while (_free != null)
-        {
-            Chunk* next = _free->Next;
-            NativeMemory.AlignedFree(_free);
-            _free = next;
-        }
+        Free(_free);
+        _free = null;
     }
 
-    private bool TryKeep(Chunk* chunk)
+    private bool TryKeep(Chunk* first, Chunk* last, long bytes, long pooledBytes)
     {
-        long bytes = (long)chunk->Capacity + Extra;
         bool taken = false;
         _gate.Enter(ref taken);
         _stagedBytes -= bytes;
-        bool keeps = chunk->Capacity == _capacity && _freeBytes + bytes <= FreeBytesMax;
+        bool keeps = first != null && _freeBytes + pooledBytes <= FreeBytesMax;
         if (keeps)
         {
-            chunk->Next = _free;
-            _free = chunk;
-            _freeBytes += bytes;
+            last->Next = _free;
+            _free = first;
+            _freeBytes += pooledBytes;
         }
         _gate.Exit(useMemoryBarrier: false);
         return keeps;
+    }
+
+    private static void Free(Chunk* chain)
+    {
+        while (chain != null)
+        {
+            Chunk* next = chain->Next;
+            NativeMemory.AlignedFree(chain);
+            chain = next;
+        }
     }
 }

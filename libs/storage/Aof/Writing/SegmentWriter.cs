@@ -112,13 +112,16 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private BatchHeader LayOwn(SealedPart part, long at, ulong durable)
     {
         byte* table = _buffer + at + BatchHeader.Bytes, entries = table + part.RowCount * LaneRow.Bytes;
+        Chunk* copied = null;
         foreach (ref readonly LaneTake take in part.Rows)
         {
             new LaneRow(take.Lane, take.Entries, (uint)take.Bytes).Write(new Span<byte>(table, LaneRow.Bytes));
             table += LaneRow.Bytes;
-            entries = Copy(take.Head, entries);
-            _pool.Give(take.Head);
+            entries = Copy(take.Head, entries, out Chunk* last);
+            last->Next = copied;
+            copied = take.Head;
         }
+        _pool.Give(copied);
         var header = new BatchHeader
         {
             Kind = part.Kind, Term = _place.Start.Term, Batch = part.Batch, SealedUnixUs = (ulong)part.SealedUnixUs,
@@ -181,9 +184,18 @@ internal sealed unsafe class SegmentWriter : IDisposable
     public void BeginSync(long offset)
     {
         long to = offset & -(long)WriteAlignment;
-        if (to - _begun < BeginSyncBytes) return;
-        _file?.BeginSync(_begun, to);
-        _begun = to;
+        long from = _begun;
+        if (to - from < BeginSyncBytes) return;
+        _begun = to; // first: while the disk takes it nobody need ask for it again
+        try
+        {
+            _file?.BeginSync(from, to);
+        }
+        catch (DiskException)
+        {
+            _begun = from;
+            throw;
+        }
     }
 
     /// <summary>Whether <see cref="BeginSync"/> has something to do.</summary>
@@ -239,12 +251,14 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _zeroed = to;
     }
 
-    private static byte* Copy(Chunk* chain, byte* to)
+    private static byte* Copy(Chunk* chain, byte* to, out Chunk* last)
     {
+        last = chain;
         for (; chain != null; chain = chain->Next)
         {
             Buffer.MemoryCopy(Chunk.Start(chain), to, chain->Used, chain->Used);
             to += chain->Used;
+            last = chain;
         }
         return to;
     }

@@ -1,0 +1,46 @@
+using Garnet.Aof.Writing;
+using NUnit.Framework;
+
+namespace Garnet.Aof.Test.Writing;
+
+/// <summary>The bell that wakes a writer: no ring is lost, whoever comes first.</summary>
+internal sealed class BellTests
+{
+    [Test]
+    public void A_ring_before_the_wait_ends_it_and_only_it()
+    {
+        var bell = new Bell();
+        bell.Ring();
+        bell.Ring();
+        bell.Wait(-1);
+        bell.Wait(1); // would not return but for its time
+        bell.Ring();
+        bell.Wait(-1);
+    }
+
+    [Test]
+    public void Who_waits_without_end_is_woken_by_every_piece_of_work()
+    {
+        const int Pieces = 200_000;
+        Bell work = new(), done = new();
+        int given = 0, taken = 0;
+        var worker = new Thread(() =>
+        {
+            while (taken < Pieces)
+            {
+                while (Volatile.Read(ref given) == taken) work.Wait(-1);
+                Volatile.Write(ref taken, taken + 1);
+                done.Ring();
+            }
+        }) { IsBackground = true };
+        worker.Start();
+        for (int i = 1; i <= Pieces; i++)
+        {
+            Volatile.Write(ref given, i);
+            work.Ring();
+            while (Volatile.Read(ref taken) < i) done.Wait(-1);
+        }
+        Assert.That(worker.Join(60_000));
+        Assert.That(taken, Is.EqualTo(Pieces));
+    }
+}
