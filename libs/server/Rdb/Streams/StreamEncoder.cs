@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Streams;
 using Tsavorite;
 
@@ -114,7 +115,7 @@ internal unsafe struct StreamEncoder
         to.Length((ulong)state.Read);
         to.Length((ulong)state.Pending);
         ulong owner = StreamGroups.Owner(group, -1);
-        PendingPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
         for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value) && key.Owner == owner; place.Index++)
         {
             WriteId(key.Id, ref to);
@@ -137,7 +138,7 @@ internal unsafe struct StreamEncoder
             to.Int64(state.ActiveMs);
         to.Length((ulong)state.Pending);
         ulong owner = StreamGroups.Owner(group, consumer);
-        PendingPlace place = StreamGroups.ByConsumer.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        MapPlace place = StreamGroups.ByConsumer.Seek(ref record, new PendingKey(owner, StreamId.Min));
         for (; StreamGroups.ByConsumer.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner; place.Index++)
             WriteId(key.Id, ref to);
     }

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -34,7 +35,7 @@ internal unsafe struct DueClaims
     internal static bool Any(ref RecordEdit record, int group, long minIdleMs, long nowMs, out long nextMs)
     {
         nextMs = long.MaxValue;
-        PendingPlace place = First(ref record, group);
+        MapPlace place = First(ref record, group);
         while (StreamGroups.ByGroup.TryReadPage(ref record, ref place, out byte* entry, out int count))
         {
             for (; count > 0; count--, entry += StreamGroups.ByGroup.EntryBytes)
@@ -99,7 +100,7 @@ internal unsafe struct DueClaims
     private readonly PriorityQueue<StreamId, (long DeliveredMs, StreamId Id)> Due(ref RecordEdit edit, int group, long nowMs)
     {
         List<(StreamId, (long, StreamId))> found = [];
-        PendingPlace place = First(ref edit, group);
+        MapPlace place = First(ref edit, group);
         while (StreamGroups.ByGroup.TryReadPage(ref edit, ref place, out byte* entry, out int count))
         {
             for (; count > 0; count--, entry += StreamGroups.ByGroup.EntryBytes)
@@ -114,7 +115,7 @@ internal unsafe struct DueClaims
         return new PriorityQueue<StreamId, (long, StreamId)>(found);
     }
 
-    private static PendingPlace First(ref RecordEdit record, int group) =>
+    private static MapPlace First(ref RecordEdit record, int group) =>
         StreamGroups.ByGroup.Seek(ref record, new PendingKey(StreamGroups.Owner(group, -1), StreamId.Min));
 
     private static bool IsDue(in PendingState state, long minIdleMs, long nowMs) => minIdleMs == 0 || nowMs - state.DeliveredMs >= minIdleMs;

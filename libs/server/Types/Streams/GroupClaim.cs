@@ -181,7 +181,7 @@ internal unsafe struct GroupAutoClaim : IEdit
         ulong owner = StreamGroups.Owner(target.Group, -1);
         long looks = _looks > 0 ? _looks : Count * LooksPerEntry, left = Count;
         _looks = 0;
-        PendingPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, Start));
+        MapPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, Start));
         PendingKey key;
         bool hasMore;
         while ((hasMore = StreamGroups.ByGroup.TryRead(ref edit, ref place, out key, out _) && key.Owner == owner) && left > 0 && _looks < looks)

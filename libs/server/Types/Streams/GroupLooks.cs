@@ -70,7 +70,7 @@ internal unsafe struct PendingSummaryLook : IExamine
         }
 
         ulong owner = StreamGroups.Owner(group, -1);
-        PendingPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
         StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey first, out _);
         StreamEntry.Reply(first.Id, to);
         StreamEntry.Reply(StreamGroups.ByGroup.LastBefore(ref record, new PendingKey(StreamGroups.Owner(group, 0), StreamId.Min)).Id, to);
@@ -130,9 +130,9 @@ internal unsafe struct PendingRangeLook : IExamine
 
     private readonly long Walk(ref RecordEdit record, int group, int consumer, long max, RespWriter? to)
     {
-        PendingMap map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
+        OrderedMap<PendingKey> map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
         ulong owner = StreamGroups.Owner(group, consumer);
-        PendingPlace place = map.Seek(ref record, new PendingKey(owner, From));
+        MapPlace place = map.Seek(ref record, new PendingKey(owner, From));
         long found = 0;
         for (; found < Math.Min(max, Count) && map.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner && key.Id <= UpTo; place.Index++)
         {

@@ -11,13 +11,13 @@ namespace Garnet.Server.Types.Streams;
 /// </summary>
 internal static unsafe class StreamGroups
 {
-    private const uint Table = RecordEdit.SecondSet | 3;
+    private const uint Table = RecordEdit.SecondSet | 3, Step = 4;
 
     /// <summary>By group and id: who has an entry, since when.</summary>
-    internal static readonly PendingMap ByGroup = new(RecordEdit.SecondSet | 7, RecordEdit.SecondSet | 1, PendingState.Bytes);
+    internal static readonly OrderedMap<PendingKey> ByGroup = new(RecordEdit.SecondSet | 7, RecordEdit.SecondSet | 1, Step, PendingState.Bytes);
 
     /// <summary>By group, consumer and id: nothing but that.</summary>
-    internal static readonly PendingMap ByConsumer = new(RecordEdit.SecondSet | 11, RecordEdit.SecondSet | 2, 0);
+    internal static readonly OrderedMap<PendingKey> ByConsumer = new(RecordEdit.SecondSet | 11, RecordEdit.SecondSet | 2, Step, 0);
 
     internal static NameTable Groups(ref RecordEdit edit) => StreamForm.Header(ref edit)->Groups == 0 ? default : NameTable.Of(ref edit, Table);
 
@@ -100,7 +100,7 @@ internal static unsafe class StreamGroups
     {
         long pending = State(ref edit, group, consumer).Pending;
         var first = new PendingKey(Owner(group, consumer), StreamId.Min);
-        PendingPlace place = ByConsumer.Seek(ref edit, first);
+        MapPlace place = ByConsumer.Seek(ref edit, first);
         for (; ByConsumer.TryRead(ref edit, ref place, out PendingKey key, out _) && key.Owner == first.Owner; place.Index++)
             ByGroup.TryRemove(ref edit, new PendingKey(Owner(group, -1), key.Id));
         ByConsumer.RemoveRange(ref edit, first, first with { Id = StreamId.Max });
@@ -176,5 +176,5 @@ internal static unsafe class StreamGroups
     /// <summary>Whose keys those of a group, or of a consumer of it, are.</summary>
     internal static ulong Owner(int group, int consumer) => ((ulong)(uint)group << 32) | (uint)(consumer + 1);
 
-    private static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * PendingMap.Step);
+    private static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * Step);
 }

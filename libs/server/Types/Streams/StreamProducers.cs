@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -60,10 +61,10 @@ internal static unsafe class StreamProducers
     private const uint State = RecordEdit.SecondSet | 15, NumbersMax = RecordEdit.SecondSet | 23, PageStep = 8;
 
     /// <summary>By producer and name: <see cref="ProducedEntry"/>.</summary>
-    internal static readonly PendingMap ByName = new(RecordEdit.SecondSet | 19, RecordEdit.SecondSet | 27, ProducedEntry.Bytes, PageStep);
+    internal static readonly OrderedMap<PendingKey> ByName = new(RecordEdit.SecondSet | 19, RecordEdit.SecondSet | 27, PageStep, ProducedEntry.Bytes);
 
     /// <summary>By producer and entry: the name; under the zero id how many there are.</summary>
-    internal static readonly PendingMap ByAge = new(RecordEdit.SecondSet | 23, RecordEdit.SecondSet | 31, StreamIds.IdBytes, PageStep);
+    internal static readonly OrderedMap<PendingKey> ByAge = new(RecordEdit.SecondSet | 23, RecordEdit.SecondSet | 31, PageStep, StreamIds.IdBytes);
 
     /// <summary>What is known of all of them; false if nobody has asked for it.</summary>
     internal static bool TryState(ref RecordEdit edit, out ProducersState state)
@@ -125,7 +126,7 @@ internal static unsafe class StreamProducers
     {
         ForgetOf(ref edit, producer, nowMs);
         TryState(ref edit, out ProducersState state);
-        PendingPlace place = ByAge.Seek(ref edit, new PendingKey(state.Next, StreamId.Min));
+        MapPlace place = ByAge.Seek(ref edit, new PendingKey(state.Next, StreamId.Min));
         bool isOne = ByAge.TryRead(ref edit, ref place, out PendingKey key, out _);
         if (isOne && key.Owner != producer)
             ForgetOf(ref edit, key.Owner, nowMs);
@@ -139,7 +140,7 @@ internal static unsafe class StreamProducers
         long count = *(long*)ByAge.Find(ref edit, counted), left = count;
         while (left > 0 && count - left < ForgottenPerAdd)
         {
-            PendingPlace place = ByAge.Seek(ref edit, counted with { Id = counted.Id.Next });
+            MapPlace place = ByAge.Seek(ref edit, counted with { Id = counted.Id.Next });
             ByAge.TryRead(ref edit, ref place, out PendingKey oldest, out byte* value);
             var name = new PendingKey(producer, *(StreamId*)value);
             if (left <= state.Limits.Names && !IsDue(state, *(ProducedEntry*)ByName.Find(ref edit, name), nowMs))

@@ -299,10 +299,10 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
 
     private readonly void WritePending(ref RecordEdit record, int group, int consumer, long pending)
     {
-        PendingMap map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
+        OrderedMap<PendingKey> map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
         long count = Math.Min(pending, Count);
         To.Array((int)count);
-        PendingPlace place = map.Seek(ref record, new PendingKey(StreamGroups.Owner(group, consumer), StreamId.Min));
+        MapPlace place = map.Seek(ref record, new PendingKey(StreamGroups.Owner(group, consumer), StreamId.Min));
         for (long i = 0; i < count && map.TryRead(ref record, ref place, out PendingKey key, out _); i++, place.Index++)
         {
             PendingState state = *StreamGroups.Pending(ref record, group, key.Id);
