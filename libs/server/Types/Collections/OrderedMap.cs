@@ -76,14 +76,18 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
         return true;
     }
 
-    /// <summary>The last key that is smaller; there is one.</summary>
-    internal TKey LastBefore(ref RecordEdit edit, in TKey key)
+    /// <summary>The last key that is smaller; false if there is none.</summary>
+    internal bool TryLastBefore(ref RecordEdit edit, in TKey key, out TKey found)
     {
+        found = default;
         MapPlace place = Seek(ref edit, key);
+        if (place is { Page: 0, Index: 0 })
+            return false;
         byte* at = edit.Chunk(directory, out _);
         if (place.Index == 0)
             place = new MapPlace { Page = place.Page - 1, Index = CountOf(at, place.Page - 1) };
-        return Unsafe.ReadUnaligned<TKey>(edit.Chunk(NumberOf(at, place.Page), out _) + ((place.Index - 1) * (long)EntryBytes));
+        found = Unsafe.ReadUnaligned<TKey>(edit.Chunk(NumberOf(at, place.Page), out _) + ((place.Index - 1) * (long)EntryBytes));
+        return true;
     }
 
     /// <summary>The value of a key, to look at; null if it is not there.</summary>

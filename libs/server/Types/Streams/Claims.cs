@@ -43,16 +43,10 @@ internal static unsafe class Claims
         if (!StreamForm.TryFind(ref edit, id, out _, out _))
             return StreamGroups.TryAcknowledge(ref edit, target.Group, id) ? ClaimResult.Gone : ClaimResult.Left;
         if (pending == null)
-            return terms.Forces ? Force(ref edit, target, id, terms) : ClaimResult.Left;
-        if (terms.MinIdleMs > 0 && terms.NowMs - pending->DeliveredMs < terms.MinIdleMs)
+            return terms.Forces ? Put(ref edit, target, id, terms, terms.OnlyIds ? 1 : 2) : ClaimResult.Left;
+        if (!pending->IsDue(terms.MinIdleMs, terms.NowMs))
             return ClaimResult.Left;
-        if (!StreamGroups.TryAssign(ref edit, target.Group, target.Consumer, id))
-            return ClaimResult.NoMemory;
-        pending = StreamGroups.OpenPending(ref edit, target.Group, id);
-        pending->DeliveredMs = terms.DeliveredMs;
-        pending->Deliveries = DeliveriesFrom(pending->Deliveries, terms);
-        StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;
-        return ClaimResult.Claimed;
+        return Put(ref edit, target, id, terms, terms.OnlyIds ? pending->Deliveries : pending->DeliveriesAndOne);
     }
 
     internal static void Note(ref ByteQueue to, StreamId id) => to.Append(MemoryMarshal.AsBytes(new ReadOnlySpan<StreamId>(in id)));
@@ -71,14 +65,12 @@ internal static unsafe class Claims
         }
     }
 
-    private static ClaimResult Force(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms)
+    private static ClaimResult Put(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms, long deliveries)
     {
-        var state = new PendingState { DeliveredMs = terms.DeliveredMs, Deliveries = DeliveriesFrom(1, terms) };
-        if (!StreamGroups.TryDeliver(ref edit, target.Group, target.Consumer, id, state))
+        var state = new PendingState { When = terms.DeliveredMs, Deliveries = terms.Deliveries >= 0 ? terms.Deliveries : deliveries, Consumer = target.Consumer };
+        if (!StreamGroups.TryPut(ref edit, target.Group, id, state))
             return ClaimResult.NoMemory;
         StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;
         return ClaimResult.Claimed;
     }
-
-    private static long DeliveriesFrom(long before, in ClaimTerms terms) => terms.Deliveries >= 0 ? terms.Deliveries : terms.OnlyIds ? before : before + 1;
 }

@@ -110,8 +110,8 @@ internal unsafe struct StreamContents
     {
         to.Array(4);
         StreamEntry.Reply(id, to);
-        to.Bulk(consumers.Name(state.Consumer));
-        to.Int(state.DeliveredMs);
+        to.Bulk(state.IsReleased ? default : consumers.Name(state.Consumer));
+        to.Int(state.When);
         to.Int(state.Deliveries);
     }
 

@@ -268,7 +268,8 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
     private readonly void WriteGroup(ref RecordEdit record, NameTable groups, int group)
     {
         var state = *(GroupState*)groups.State(group);
-        To.Map(7);
+        long released = StreamGroups.Released(ref record, group);
+        To.Map(released > 0 ? 8 : 7);
         To.Bulk("name"u8);
         To.Bulk(groups.Name(group));
         GroupsInfoLook.WriteProgress(StreamForm.Header(ref record), state, To);
@@ -295,6 +296,11 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
             To.Bulk("pending"u8);
             WritePending(ref record, group, slot, consumer.Pending);
         }
+
+        if (released == 0)
+            return; // as the versions reply that know of none
+        To.Bulk("nacked-count"u8);
+        To.Int(released);
     }
 
     private readonly void WritePending(ref RecordEdit record, int group, int consumer, long pending)
@@ -309,7 +315,7 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
             To.Array(consumer < 0 ? 4 : 3);
             StreamEntry.Reply(key.Id, To);
             if (consumer < 0)
-                To.Bulk(StreamGroups.Consumers(ref record, group).Name(state.Consumer));
+                To.Bulk(state.IsReleased ? default : StreamGroups.Consumers(ref record, group).Name(state.Consumer));
             To.Int(state.DeliveredMs);
             To.Int(state.Deliveries);
         }
