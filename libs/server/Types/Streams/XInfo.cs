@@ -275,6 +275,12 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
         GroupsInfoLook.WriteProgress(StreamForm.Header(ref record), state, To);
         To.Bulk("pel-count"u8);
         To.Int(state.Pending);
+        if (released > 0)
+        {
+            To.Bulk("nacked-count"u8); // else as the versions reply that know of none
+            To.Int(released);
+        }
+
         To.Bulk("pending"u8);
         WritePending(ref record, group, -1, state.Pending);
         To.Bulk("consumers"u8);
@@ -296,11 +302,6 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
             To.Bulk("pending"u8);
             WritePending(ref record, group, slot, consumer.Pending);
         }
-
-        if (released == 0)
-            return; // as the versions reply that know of none
-        To.Bulk("nacked-count"u8);
-        To.Int(released);
     }
 
     private readonly void WritePending(ref RecordEdit record, int group, int consumer, long pending)

@@ -13,13 +13,17 @@ internal readonly struct XNack : ICommand
     public static unsafe Reply Run(ref Call call)
     {
         var release = new GroupRelease { Deliveries = -1 };
-        if (!TryMode(ref call, out release.Mode) || !call.Is(ModeAt + 1, "IDS"u8))
+        if (GroupCommands.Look(ref call, 2) != Reply.Sent)
+            return Reply.Failed;
+        if (!TryMode(ref call, out release.Mode))
+            return call.FailBytes("ERR mode must be SILENT, FAIL, or FATAL"u8);
+        if (!call.Is(ModeAt + 1, "IDS"u8))
             return call.Fail(Fault.Syntax);
         if (!call.TryInt64(CountAt, out long count) || count < 1)
-            return call.FailBytes("ERR Number of IDs must be a positive integer"u8);
+            return call.FailBytes("ERR numids must be a positive integer"u8);
         if (count > call.Count - IdsAt)
-            return call.FailBytes("ERR The `numids` parameter must match the number of arguments"u8);
-        if (!TryOptions(ref call, IdsAt + (int)count, ref release) || GroupCommands.Look(ref call, 2) != Reply.Sent || !StreamCommands.AreIds(ref call, IdsAt, (int)count))
+            return call.FailBytes("ERR number of IDs doesn't match numids"u8);
+        if (!StreamCommands.AreIds(ref call, IdsAt, (int)count) || !TryOptions(ref call, IdsAt + (int)count, ref release))
             return Reply.Failed;
         release.Entries = new GroupIds { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + IdsAt, (int)count) };
         Outcome outcome = CollectionCalls.Edit(ref call, ref release);
@@ -44,13 +48,14 @@ internal readonly struct XNack : ICommand
             }
             else if (call.Is(i, "RETRYCOUNT"u8) && i + 1 < call.Count)
             {
-                if (!call.TryInt64(++i, out release.Deliveries) || release.Deliveries < 0)
-                    return StreamCommands.Fail(ref call, "ERR Invalid RETRYCOUNT option argument for XNACK"u8);
+                if (!call.TryInt64(++i, out release.Deliveries))
+                    return StreamCommands.Fail(ref call, FaultText.Of(Fault.NotAnInteger));
+                if (release.Deliveries < 0)
+                    return StreamCommands.Fail(ref call, "ERR Invalid RETRYCOUNT value, must be >= 0"u8);
             }
             else
             {
-                call.Fail(Fault.Syntax);
-                return false;
+                return StreamCommands.Fail(ref call, (byte[])[.. "ERR Unrecognized XNACK option '"u8, .. call.Shown(i), .. "'"u8]);
             }
         }
 
