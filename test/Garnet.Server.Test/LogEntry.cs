@@ -24,6 +24,7 @@ internal sealed class LogEntry
 
     internal byte OpId { get; }
     internal int Database { get; }
+    internal int ArgumentBytes => _argumentBytes;
 
     internal unsafe bool Apply(ReplayTable table, Store store, StoreSession session)
     {

@@ -72,6 +72,32 @@ public sealed class MemberExpiryTests
     }
 
     [Test]
+    public void A_score_that_is_set_removes_of_what_is_due_only_what_it_names([Values(0, 1 << 20)] int packedBytes)
+    {
+        const int Count = 1000;
+        var log = new RecordingLog();
+        var clock = new TestClock();
+        using var server = new EmbeddedServer(log, clock: clock);
+        server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
+        using var client = new TestClient(server.Server.Port);
+        server.Server.Store.PauseExpiry(true);
+        client.Call(["ZADD", "z", .. Enumerable.Range(0, Count).SelectMany(static i => new[] { Text(i), "member:" + Text(i) })]);
+        client.Call(["ZPEXPIRE", "z", Text(HourMs), "MEMBERS", Text(Count), .. Enumerable.Range(0, Count).Select(static i => "member:" + Text(i))]);
+        clock.Advance(HourMs);
+        int before = log.Count;
+        Assert.That(client.Call("ZADD", "z", "NX", "7", "new", "8", "member:500"), Is.EqualTo("2"), "who is due is not there");
+        Assert.That(client.Call("ZADD", "z", "XX", "CH", "9", "member:501", "9", "new"), Is.EqualTo("1"));
+        Assert.That(client.Call("ZINCRBY", "z", "1.5", "member:502"), Is.EqualTo("1.5"));
+        Assert.That(log.Entries().Skip(before).Select(static entry => entry.ArgumentBytes), Has.Count.EqualTo(6).And.All.LessThan(100));
+        Assert.That(client.Call("ZRANGE", "z", "0", "-1", "WITHSCORES"), Is.EqualTo("[member:502 1.5 member:500 8 new 9]"));
+        Assert.That(client.Call("ZTTL", "z", "MEMBERS", "3", "member:500", "member:501", "member:502"), Is.EqualTo("[-1 -2 -1]"));
+        AssertReplayed(server.Server.Store, log);
+        Assert.That(client.Call("ZPOPMIN", "z"), Is.EqualTo("[member:502 1.5]"));
+        AssertReplayed(server.Server.Store, log);
+        Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty);
+    }
+
+    [Test]
     public void A_pop_is_told_of_by_what_it_takes()
     {
         var clock = new TestClock();

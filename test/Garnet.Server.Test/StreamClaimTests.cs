@@ -5,7 +5,7 @@ using Garnet.Wire;
 
 namespace Garnet.Server.Test;
 
-/// <summary>A reader takes what others have left alone too long, the longest first, and then what is new (XREADGROUP CLAIM).</summary>
+/// <summary>A reader takes what others have let go (XNACK) or left alone too long, the longest first, and then what is new (XREADGROUP CLAIM).</summary>
 public sealed class StreamClaimTests
 {
     // Times are never near the limit: the clock also runs by itself.
@@ -19,7 +19,7 @@ public sealed class StreamClaimTests
         var random = new Random(seed);
         var entries = new SortedSet<int>();
         var pending = new Dictionary<int, Delivered>();
-        int last = 0, read = 0, claims = 0;
+        int last = 0, read = 0, claims = 0, releases = 0;
         Call(client, "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM");
         for (int step = 1; step <= Steps; step++)
         {
@@ -34,6 +34,10 @@ public sealed class StreamClaimTests
             int one = random.Next(1, last + 2);
             if (random.Next(2) == 0) Assert.That(Call(client, "XDEL", "s", Id(one)), Is.EqualTo(entries.Remove(one) ? ":1" : ":0"));
             else Assert.That(Call(client, "XACK", "s", "g", Id(one)), Is.EqualTo(pending.Remove(one) ? ":1" : ":0"));
+            int nacked = random.Next(1, last + 2);
+            bool isPending = pending.TryGetValue(nacked, out Delivered? before);
+            Assert.That(Call(client, "XNACK", "s", "g", "SILENT", "IDS", "1", Id(nacked)), Is.EqualTo(isPending ? ":1" : ":0"));
+            if (isPending) pending[nacked] = new Delivered(++releases - Steps * 2, Math.Max(before!.Times - 1, 0));
             int count = random.Next(1, 6);
             bool isClaim = random.Next(3) == 0;
             int[] due = isClaim ? [.. pending.Where(known => (step - known.Value.Step) * StepMs >= IdleMs).OrderBy(static known => known.Value.Step).ThenBy(static known => known.Key).Select(static known => known.Key)] : [];
@@ -47,7 +51,8 @@ public sealed class StreamClaimTests
                     continue;
                 }
 
-                shown.Add($"[ \"{Id(id)}\" [ \"f\" \"{Text(id)}\" ] :{Text((step - pending[id].Step) * StepMs / 1000)} :{Text(pending[id].Times)} ]");
+                int idle = pending[id].Step < 0 ? -1 : (step - pending[id].Step) * StepMs / 1000;
+                shown.Add($"[ \"{Id(id)}\" [ \"f\" \"{Text(id)}\" ] :{Text(idle)} :{Text(pending[id].Times)} ]");
                 pending[id] = new Delivered(step, pending[id].Times + 1);
                 claims++;
             }
@@ -64,6 +69,7 @@ public sealed class StreamClaimTests
         }
 
         Assert.That(claims, Is.GreaterThan(Steps / 10), "the test claims enough");
+        Assert.That(releases, Is.GreaterThan(Steps / 10), "the test releases enough");
         Assert.That(Call(client, "XPENDING", "s", "g"), Does.StartWith($"[ :{Text(pending.Count)} "));
     }
 
@@ -81,6 +87,21 @@ public sealed class StreamClaimTests
         Assert.That(Call(client, "XPENDING", "s", "g"), Does.Contain("\"c\" \"1\""));
         server.Advance(31_000);
         Assert.That(other.Read().ToString(), Does.StartWith("[ [ \"s\" [ [ \"1-1\" [ \"f\" \"v\" ] :5"));
+        Assert.That(Call(client, "XPENDING", "s", "g"), Does.Contain("\"d\" \"1\""));
+    }
+
+    [Test]
+    public void A_waiting_reader_is_given_what_another_lets_go()
+    {
+        using var server = new TestServer(TransportKind.Sockets);
+        using RespConnection client = server.Connect(), other = server.Connect();
+        Call(client, "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM");
+        Call(client, "XADD", "s", "1-1", "f", "v");
+        Call(client, "XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
+        other.Send(RespConnection.Encode("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", "5000000", "STREAMS", "s", ">"));
+        Assert.That(() => server.Server.Waits.Count, Is.EqualTo(1).After(10_000, 1));
+        Assert.That(Call(client, "XNACK", "s", "g", "FAIL", "IDS", "1", "1-1"), Is.EqualTo(":1"));
+        Assert.That(other.Read().ToString(), Is.EqualTo("[ [ \"s\" [ [ \"1-1\" [ \"f\" \"v\" ] :-1 :1 ] ] ] ]"));
         Assert.That(Call(client, "XPENDING", "s", "g"), Does.Contain("\"d\" \"1\""));
     }
 

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using Garnet.Server.Commands;
 using Garnet.Server.Rdb;
 using Garnet.Server.Rdb.Export;
 using Garnet.Server.PubSub;
@@ -130,6 +131,15 @@ internal sealed unsafe class Connection
         Big = null;
         if (RoundEnd > from)
             Keep(from, RoundEnd);
+    }
+
+    /// <summary>Sees that the reply to a command that came with CLIENT REPLY SKIP is dropped although it comes later.</summary>
+    internal void SkipLater(Reply reply)
+    {
+        if (reply == Reply.Parked)
+            Waiting!.IsSilent = true;
+        else if (reply == Reply.Postponed)
+            Gate |= Gate.ReplySkip; // it runs again
     }
 
     /// <summary>Gives all buffers back.</summary>

@@ -144,8 +144,8 @@ internal sealed unsafe partial class Reactor
         _guarded |= Server.Guarded; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
-        if (skip && reply == Reply.Parked)
-            client.Waiting!.IsSilent = true;
+        if (skip)
+            client.SkipLater(reply);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
             Out.Position = client.SegmentStart + before;
         return reply;

@@ -26,6 +26,8 @@ internal readonly unsafe struct Migrate : ICommand
 
         if (!TryTerms(ref call, out MigrateTerms terms, out Reply failed))
             return failed;
+        if (!call.Server.Settings.Security.AllowsMigration(terms.Host, terms.Port))
+            return call.FailBytes([.. "ERR migrate-targets does not name "u8, .. call.Shown(1), .. ":"u8, .. call.Shown(2), .. ": nothing was sent"u8]);
         var keys = new List<MigratedKey>();
         for (int i = 0; i < terms.Keys; i++)
         {

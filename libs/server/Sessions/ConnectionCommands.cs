@@ -183,6 +183,7 @@ internal readonly struct Reset : ICommand
         client.NoEvict = false;
         client.NoTouch = false;
         client.ReadsAnyState = false;
+        client.Sync = null;
         client.Database = 0;
         client.Name = "";
         call.Out.Resp3 = false;

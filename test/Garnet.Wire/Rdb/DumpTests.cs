@@ -54,6 +54,25 @@ internal sealed class DumpTests
     }
 
     [Test]
+    public void What_was_released_of_a_stream_stays_so_and_belongs_to_a_consumer_without_a_name_for_Redis([Values] bool hasConsumerWithoutName)
+    {
+        using RespConnection redis = Fresh(ServerSide.Redis), ours = Fresh(ServerSide.Ours);
+        for (int i = 1; i <= 5; i++) ours.Call("XADD", "k", $"1-{i}", "f", "v");
+        ours.Call("XGROUP", "CREATE", "k", "g", "0");
+        ours.Call("XREADGROUP", "GROUP", "g", "c", "COUNT", "4", "STREAMS", "k", ">");
+        if (hasConsumerWithoutName) ours.Call("XREADGROUP", "GROUP", "g", "", "STREAMS", "k", ">");
+        ours.Call("XNACK", "k", "g", "FAIL", "IDS", "2", "1-1", "1-3", "RETRYCOUNT", "7");
+        Assert.That(Restore(ours, "copy", Dump(ours)), Is.EqualTo("+OK"));
+        Assert.That(Values.Digest(ours, "copy"), Is.EqualTo(Values.Digest(ours, "k")).And.Contains("nacked-count=:2"));
+        Assert.That(ours.Call("XREADGROUP", "GROUP", "g", "d", "CLAIM", "1000000", "COUNT", "2", "STREAMS", "copy", ">").ToString(),
+            Is.EqualTo("[ [ \"copy\" [ [ \"1-1\" [ \"f\" \"v\" ] :-1 :7 ] [ \"1-3\" [ \"f\" \"v\" ] :-1 :7 ] ] ] ]"));
+        Assert.That(Restore(redis, "k", Dump(ours)), Is.EqualTo("+OK"));
+        string unnamed = hasConsumerWithoutName ? "3" : "2", last = hasConsumerWithoutName ? "1-5" : "1-4";
+        Assert.That(redis.Call("XPENDING", "k", "g").ToString(), Is.EqualTo($"[ :{2 + int.Parse(unnamed, CultureInfo.InvariantCulture)} \"1-1\" \"{last}\" [ [ \"\" \"{unnamed}\" ] [ \"c\" \"2\" ] ] ]"));
+        Assert.That(redis.Call("XAUTOCLAIM", "k", "g", "d", "1000000000", "0", "JUSTID").ToString(), Is.EqualTo("[ \"0-0\" [ \"1-1\" \"1-3\" ] [ ] ]"));
+    }
+
+    [Test]
     public void Any_byte_that_is_changed_or_missing_is_found_by_the_checksum()
     {
         using RespConnection ours = Fresh(ServerSide.Ours);

@@ -55,6 +55,41 @@ internal sealed class MigrateTests
     }
 
     [Test]
+    public void A_reply_that_is_to_be_skipped_is_skipped_although_the_command_waits()
+    {
+        using ServerProcess source = Start(ServerSide.Ours), target = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address), other = new(target.Address);
+        at.Call("SET", "k", "v");
+        at.Send(RespConnection.Encode("CLIENT", "REPLY", "SKIP"));
+        at.Send(RespConnection.Encode(To(target, "k")));
+        Assert.That(at.Call("EXISTS", "k").ToString(), Is.EqualTo(":0"));
+        Assert.That(other.Call("GET", "k").Text, Is.EqualTo("v"));
+    }
+
+    [Test]
+    public void A_target_that_is_not_named_gets_nothing()
+    {
+        using ServerProcess source = Start(ServerSide.Ours, "--enable-protected-configs yes"), target = Start(ServerSide.Ours);
+        using RespConnection at = new(source.Address), other = new(target.Address);
+        at.Call("SET", "k", "v");
+        foreach (string targets in (string[])["", "elsewhere", $"127.0.0.1:{target.Address.Port + 1}", $"localhost:{target.Address.Port}", "127.0.0.", "12*"])
+        {
+            Assert.That(at.Call("CONFIG", "SET", "migrate-targets", targets).ToString(), Is.EqualTo("+OK"));
+            Assert.That(at.Call(To(target, "k")).ToString(), Is.EqualTo($"-ERR migrate-targets does not name 127.0.0.1:{target.Address.Port}: nothing was sent"));
+        }
+        Assert.That(at.Call("EXISTS", "k").ToString(), Is.EqualTo(":1"));
+        foreach (string targets in (string[])[$"elsewhere:1 127.0.0.1:{target.Address.Port}", "elsewhere 127.0.0.1", "*"])
+        {
+            at.Call("CONFIG", "SET", "migrate-targets", targets);
+            Assert.That(at.Call(To(target, "k", "COPY", "REPLACE")).ToString(), Is.EqualTo("+OK"), targets);
+        }
+        Assert.That(other.Call("GET", "k").Text, Is.EqualTo("v"));
+        using ServerProcess plain = Start(ServerSide.Ours);
+        using RespConnection refused = new(plain.Address);
+        Assert.That(refused.Call("CONFIG", "SET", "migrate-targets", "").ToString(), Does.StartWith("-ERR CONFIG SET failed"));
+    }
+
+    [Test]
     public void A_target_that_does_not_answer_stops_nobody_else()
     {
         using Move move = new("v", timeoutMs: 1500);

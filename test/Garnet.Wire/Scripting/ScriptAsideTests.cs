@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.RegularExpressions;
 using NUnit.Framework;
 
@@ -28,6 +29,25 @@ internal sealed partial class ScriptAsideTests
         Assert.That(Story(Servers.Ours, OfMemory), Is.EqualTo(Story(Servers.Redis, OfMemory)));
 
     [Test]
+    public void A_script_that_has_written_goes_on_without_memory()
+    {
+        using ServerProcess ours = Small();
+        Assert.That(Story(ours, OfGoingOn), Is.EqualTo(Story(Servers.Redis, OfGoingOn)));
+    }
+
+    [Test]
+    public void It_goes_on_within_what_is_kept_above_the_limit()
+    {
+        using ServerProcess ours = Small();
+        using RespConnection client = new(ours.Address);
+        Fill(client);
+        string reply = client.Call("EVAL", "redis.call('del', 'none') for i = 1, 64 do redis.call('set', 'more:' .. i, string.rep('m', 1048576)) end", "0").ToString();
+        long written = Enumerable.Range(1, 64).Count(i => client.Call("EXISTS", $"more:{i}").ToString() == ":1");
+        Assert.That(reply, Does.StartWith("-OOM command not allowed when used memory > 'maxmemory'."));
+        Assert.That(written, Is.AtMost(4), "a 64th of about 128 MiB, in whole segments");
+    }
+
+    [Test]
     public void Monitors_see_the_call_and_what_the_script_runs() =>
         Assert.That(Story(Servers.Ours, OfMonitor), Is.EqualTo(Story(Servers.Redis, OfMonitor)));
 
@@ -53,6 +73,35 @@ internal sealed partial class ScriptAsideTests
         string[] told = [.. Tight.Select(words => $"{words[^1]} -> {client.Call(words)}")];
         client.Call("CONFIG", "SET", "maxmemory", "0");
         return told;
+    }
+
+    private static IEnumerable<string> OfGoingOn(ServerProcess server)
+    {
+        const string Many = "for i = 1, 200 do redis.call('set', KEYS[1] .. i, i) end return redis.call('get', KEYS[1] .. 200)";
+        using RespConnection client = new(server.Address);
+        Fill(client);
+        string[][] commands =
+        [
+            ["SET", "plain", "v"], ["EVAL", Many, "1", "first:"], ["EVAL", "redis.call('del', 'none') " + Many, "1", "second:"],
+            ["EVAL", "#!lua flags=allow-oom\n" + Many, "1", "third:"], ["EVAL", "redis.call('del', 'none') return redis.pcall('set', 'fourth', 1)", "0"],
+            ["EXISTS", "first:1", "first:200"], ["EXISTS", "second:1", "second:200", "third:1", "third:200", "fourth"],
+        ];
+        string[] told = [.. commands.Select(words => $"{words[^1]} -> {client.Call(words)}")];
+        client.Call("CONFIG", "SET", "maxmemory", "0");
+        client.Call("FLUSHALL");
+        return told;
+    }
+
+    // One of its own: what others have flushed gives its memory back in the background.
+    private static ServerProcess Small() => ServerProcess.TryStartOurs("--maxmemory-policy noeviction") ?? throw new IgnoreException("not built");
+
+    // A limit a little below what is in use: nothing that frees some in the background makes room.
+    private static void Fill(RespConnection client)
+    {
+        string value = new('v', 1000);
+        for (int i = 0; i < 1200; i++) client.Call(["MSET", .. Enumerable.Range(0, 100).SelectMany(j => (string[])[$"fill:{i}:{j}", value])]);
+        string used = client.Call("INFO", "memory").Text.Split("used_memory:")[1].Split('\r')[0];
+        client.Call("CONFIG", "SET", "maxmemory", (long.Parse(used, CultureInfo.InvariantCulture) - (1 << 20)).ToString(CultureInfo.InvariantCulture));
     }
 
     private static IEnumerable<string> OfMonitor(ServerProcess server)

@@ -215,17 +215,19 @@ internal unsafe struct StreamDecoder(RdbType type, StreamValue to)
             long active = seen;
             if (type == RdbType.Stream3 && (!from.TryInt64(out active) || active < -1))
                 return false;
-            var consumer = new StreamConsumerValue(text, seen, active);
-            group.Consumers.Add(consumer);
+            var consumer = new StreamConsumerValue(text, seen, active, []);
             if (!from.TryCount(IdBytes, out long count))
                 return false;
             for (StreamId before = default; count > 0; count--)
             {
                 if (!TryId(ref from, out StreamId id) || id <= before || !pending.Remove(id, out PendingPiece piece))
                     return false;
-                consumer.Pending.Add(piece);
+                (StreamEncoder.IsReleased(text, piece) ? group.Released : consumer.Pending).Add(piece);
                 before = id;
             }
+
+            if (consumer.Pending.Count > 0 || group.Released.Count == 0 || text.Length > 0)
+                group.Consumers.Add(consumer);
         }
 
         return true;

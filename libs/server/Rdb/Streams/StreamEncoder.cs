@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Garnet.Server.Types.Collections;
 using Garnet.Server.Types.Streams;
 using Tsavorite;
 
@@ -6,7 +7,9 @@ namespace Garnet.Server.Rdb.Streams;
 
 /// <summary>
 /// Writes a stream as Redis from 7.0 on reads it: entries in listpacks, each led by the id that its entries are relative to and the
-/// names most of them have; then what the stream knows beside its entries, then groups with what is pending.
+/// names most of them have; then what the stream knows beside its entries, then groups with what is pending. Redis before 8.8 knows
+/// nothing that is pending for nobody: what was released is written as a consumer's without a name, delivered at 0, so that there, too,
+/// whoever claims gets it at once. Read so it is released again, in the order of ids.
 /// </summary>
 internal unsafe struct StreamEncoder
 {
@@ -114,7 +117,7 @@ internal unsafe struct StreamEncoder
         to.Length((ulong)state.Read);
         to.Length((ulong)state.Pending);
         ulong owner = StreamGroups.Owner(group, -1);
-        PendingPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
         for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value) && key.Owner == owner; place.Index++)
         {
             WriteId(key.Id, ref to);
@@ -123,21 +126,55 @@ internal unsafe struct StreamEncoder
         }
 
         NameTable consumers = StreamGroups.Consumers(ref record, group);
-        to.Length((ulong)consumers.Count);
+        long released = StreamGroups.Released(ref record, group);
+        int unnamed = consumers.Find(default);
+        bool isExtra = released > 0 && unnamed < 0;
+        to.Length((ulong)consumers.Count + (isExtra ? 1u : 0u));
+        if (isExtra)
+            WriteReleased(ref record, group, PendingState.Nobody, released, ref to);
         for (int i = 0; i < consumers.Count; i++)
-            WriteConsumer(ref record, consumers, group, consumers.SlotAt(i), ref to);
+        {
+            int slot = consumers.SlotAt(i);
+            if (released > 0 && slot == unnamed)
+                WriteReleased(ref record, group, slot, released, ref to);
+            else
+                WriteConsumer(ref record, consumers, group, slot, ref to);
+        }
+    }
+
+    /// <summary>True for what stands for an entry that was released.</summary>
+    internal static bool IsReleased(byte[] consumer, in PendingPiece piece) => consumer.Length == 0 && piece.DeliveredMs == 0;
+
+    // What was released, and what a consumer has whose name is empty indeed.
+    private readonly void WriteReleased(ref RecordEdit record, int group, int unnamed, long released, ref RdbWriter to)
+    {
+        ConsumerState state = unnamed < 0 ? new ConsumerState { ActiveMs = -1 } : StreamGroups.State(ref record, group, unnamed);
+        BeginConsumer(default, state, released, ref to);
+        ulong owner = StreamGroups.Owner(group, -1);
+        MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        for (; StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey key, out byte* value) && key.Owner == owner; place.Index++)
+        {
+            int consumer = ((PendingState*)value)->Consumer;
+            if (consumer == PendingState.Nobody || consumer == unnamed)
+                WriteId(key.Id, ref to);
+        }
+    }
+
+    private readonly void BeginConsumer(ReadOnlySpan<byte> name, in ConsumerState state, long released, ref RdbWriter to)
+    {
+        to.String(name);
+        to.Int64(state.SeenMs);
+        if (TellsActive)
+            to.Int64(state.ActiveMs);
+        to.Length((ulong)(state.Pending + released));
     }
 
     private readonly void WriteConsumer(ref RecordEdit record, NameTable consumers, int group, int consumer, ref RdbWriter to)
     {
         ConsumerState state = *(ConsumerState*)consumers.State(consumer);
-        to.String(consumers.Name(consumer));
-        to.Int64(state.SeenMs);
-        if (TellsActive)
-            to.Int64(state.ActiveMs);
-        to.Length((ulong)state.Pending);
+        BeginConsumer(consumers.Name(consumer), state, released: 0, ref to);
         ulong owner = StreamGroups.Owner(group, consumer);
-        PendingPlace place = StreamGroups.ByConsumer.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        MapPlace place = StreamGroups.ByConsumer.Seek(ref record, new PendingKey(owner, StreamId.Min));
         for (; StreamGroups.ByConsumer.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner; place.Index++)
             WriteId(key.Id, ref to);
     }

@@ -71,7 +71,8 @@ internal static unsafe class StreamStoring
                 }
             }
 
-            return outcome;
+            var nobody = new StreamConsumerValue([], 0, 0, group.Released);
+            return outcome == Outcome.Done && group.Released.Count > 0 ? PutConsumer(store, in key, new Operands(names, 1), nobody) : outcome;
         }
     }
 

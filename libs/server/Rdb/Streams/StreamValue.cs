@@ -67,10 +67,10 @@ internal sealed record StreamGroupValue(byte[] Name, StreamId Last)
     internal long? Read { get; set; }
 
     internal List<StreamConsumerValue> Consumers { get; } = [];
+
+    /// <summary>What is pending for nobody, the first to be released first.</summary>
+    internal List<PendingPiece> Released { get; } = [];
 }
 
 /// <summary>A consumer and what is pending for it, in the order of ids.</summary>
-internal sealed record StreamConsumerValue(byte[] Name, long SeenMs, long ActiveMs)
-{
-    internal List<PendingPiece> Pending { get; } = [];
-}
+internal sealed record StreamConsumerValue(byte[] Name, long SeenMs, long ActiveMs, List<PendingPiece> Pending);

@@ -7,7 +7,7 @@ namespace Garnet.Server.Types.Collections;
 
 /// <summary>
 /// The due entries of a part of a collection, to be removed: all of a packed one; some chunks of a large hash, by a cursor; of a large
-/// sorted set, which keeps its times in order, the first so many.
+/// sorted set, which keeps its times in order, the first so many; or some members alone.
 /// </summary>
 internal unsafe struct DueEntries : IExamine
 {
@@ -21,27 +21,36 @@ internal unsafe struct DueEntries : IExamine
     internal int Seen;
     private RecordKind _kind;
     private ByteQueue _names;
+    private Operands _pairs;
 
     /// <summary>Removes what is due in one part, as an operation for the log; returns the number of entries looked at.</summary>
     internal static int Remove(StoreSession store, in KeyRef key, ref ulong cursor)
     {
         var due = new DueEntries { Cursor = cursor };
+        due.Remove(store, in key);
+        cursor = due.Cursor;
+        return due.Seen;
+    }
+
+    /// <summary>Removes what is due of members of a sorted set: every second operand.</summary>
+    internal static void Remove(StoreSession store, in KeyRef key, in Operands pairs) => new DueEntries { _pairs = pairs }.Remove(store, in key);
+
+    private void Remove(StoreSession store, in KeyRef key)
+    {
         store.Lock([key]);
-        if (store.Examine(in key, ref due, quiet: true) != Outcome.Done)
-            due.Cursor = 0;
-        if (due._names.Count > 0)
+        if (store.Examine(in key, ref this, quiet: true) != Outcome.Done)
+            Cursor = 0;
+        if (_names.Count > 0)
         {
-            Operands.TryDecode(new ReadOnlySpan<byte>(due._names.Head, due._names.Count), out Operands names);
-            var remove = new RemoveMembers { Kind = due._kind, Keys = names };
-            KeyChanges.TellAs(due._kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
+            Operands.TryDecode(new ReadOnlySpan<byte>(_names.Head, _names.Count), out Operands names);
+            var remove = new RemoveMembers { Kind = _kind, Keys = names };
+            KeyChanges.TellAs(_kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
             store.Edit(in key, ref remove);
             KeyChanges.TellAs(null);
         }
 
         store.Unlock();
-        due._names.Free();
-        cursor = due.Cursor;
-        return due.Seen;
+        _names.Free();
     }
 
     public void Look(ref RecordEdit record)
@@ -51,12 +60,24 @@ internal unsafe struct DueEntries : IExamine
         _kind = record.Kind;
         if (_kind is not (RecordKind.Hash or RecordKind.SortedSet) || !Root.Has(record.Value, RootFlags.Expiring))
             return;
-        if (!Root.IsChunked(record.Value))
+        if (_pairs.Count > 0)
+            LookPairs(ref record);
+        else if (!Root.IsChunked(record.Value))
             LookPacked(ref record);
         else if (_kind == RecordKind.SortedSet)
             LookSorted(ref record);
         else
             LookChunks(ref record, at);
+    }
+
+    private void LookPairs(ref RecordEdit record)
+    {
+        for (Operands.Reader reader = _pairs.Read(); reader.Next();)
+        {
+            reader.Next();
+            if (Members.Find(ref record, EntryForm.Scored, reader.Bytes, reader.Length, out Entry entry))
+                Offer(entry, record.NowMs);
+        }
     }
 
     private void LookPacked(ref RecordEdit record)

@@ -12,6 +12,8 @@ internal enum ScoreAggregate : byte
     Sum,
     Min,
     Max,
+    /// <summary>In how many sets the member is, whatever its scores: the sum of their weights.</summary>
+    Count,
 }
 
 /// <summary>
@@ -149,6 +151,8 @@ internal unsafe ref struct ScoreAlgebra
 
         private readonly double Weighted(double score, int key)
         {
+            if (Aggregate == ScoreAggregate.Count)
+                score = 1;
             if (Weights == null)
                 return score;
             double weighted = score * Weights[key];

@@ -174,21 +174,24 @@ internal struct ScoreOptions
 
     private bool TryAggregate(ref Call call, int index)
     {
-        Aggregate = call.Is(index, "MIN"u8) ? ScoreAggregate.Min : call.Is(index, "MAX"u8) ? ScoreAggregate.Max : ScoreAggregate.Sum;
+        Aggregate = call.Is(index, "MIN"u8) ? ScoreAggregate.Min
+            : call.Is(index, "MAX"u8) ? ScoreAggregate.Max
+            : call.Is(index, "COUNT"u8) ? ScoreAggregate.Count
+            : ScoreAggregate.Sum;
         return Aggregate != ScoreAggregate.Sum || call.Is(index, "SUM"u8);
     }
 }
 
 internal readonly struct ZUnion : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Read("ZUNION", "Returns the members of any of the sorted sets.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] ");
+    public static CommandSpec Spec => ScoreAlgebraCommands.Read("ZUNION", "Returns the members of any of the sorted sets.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT] ");
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Union, 1);
 }
 
 internal readonly struct ZInter : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Read("ZINTER", "Returns the members that all sorted sets have.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] ");
+    public static CommandSpec Spec => ScoreAlgebraCommands.Read("ZINTER", "Returns the members that all sorted sets have.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT] ");
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Intersection, 1);
 }
@@ -202,14 +205,14 @@ internal readonly struct ZDiff : ICommand
 
 internal readonly struct ZUnionStore : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZUNIONSTORE", "Stores the members of any of the sorted sets.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]") with { Event = new("zunionstore", NotifyClasses.SortedSet) { Replaces = true } };
+    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZUNIONSTORE", "Stores the members of any of the sorted sets.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT]") with { Event = new("zunionstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Union, 2);
 }
 
 internal readonly struct ZInterStore : ICommand
 {
-    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZINTERSTORE", "Stores the members that all sorted sets have.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]") with { Event = new("zinterstore", NotifyClasses.SortedSet) { Replaces = true } };
+    public static CommandSpec Spec => ScoreAlgebraCommands.Store("ZINTERSTORE", "Stores the members that all sorted sets have.", "[WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX | COUNT]") with { Event = new("zinterstore", NotifyClasses.SortedSet) { Replaces = true } };
 
     public static Reply Run(ref Call call) => ScoreAlgebraCommands.Run(ref call, SetOperation.Intersection, 2);
 }

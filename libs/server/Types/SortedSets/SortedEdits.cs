@@ -4,16 +4,20 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.SortedSets;
 
-/// <summary>An edit that wants to find no due members: it changes nothing and says so if there are some.</summary>
+/// <summary>An edit to which some members that are due, or all, would make a difference: it changes nothing and says so if there are such.</summary>
 internal interface ISortedEdit
 {
     /// <summary>True if due members kept it from running.</summary>
     bool MetDue { get; set; }
+
+    /// <summary>Removes those that would. The partition is locked by the session.</summary>
+    void RemoveDue(StoreSession store, in KeyRef key);
 }
 
 /// <summary>
-/// Runs edits of sorted sets. What is due is removed first, as a change of its own under the same lock: the edit is logged by what it
-/// was asked for, and whoever reads that back knows no time; so they find the set as it was found here.
+/// Runs edits of sorted sets. What is due and in their way is removed first, as a change of its own under the same lock: the edit is
+/// logged by what it was asked for, and whoever reads that back knows no time; so they find the set as it was found here. An edit of
+/// members by name meets those alone; one by ranks, which count only who is not due, meets all.
 /// </summary>
 internal static class SortedEdits
 {
@@ -41,7 +45,7 @@ internal static class SortedEdits
     private static Outcome RunAfterRemoval<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         store.Lock([key]);
-        RemoveDue(store, in key); // the session's clock stands until the command is over: nothing else falls due
+        edit.RemoveDue(store, in key); // the session's clock stands until the command is over: nothing else falls due
         edit.MetDue = false;
         Outcome outcome = store.Edit(in key, ref edit);
         store.Unlock();

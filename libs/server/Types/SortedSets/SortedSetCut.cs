@@ -48,6 +48,8 @@ internal unsafe struct SortedSetCut : IEdit, ISortedEdit
         return Count > 0;
     }
 
+    public readonly void RemoveDue(StoreSession store, in KeyRef key) => SortedEdits.RemoveDue(store, in key);
+
     public readonly int Encode(Span<byte> to)
     {
         BinaryPrimitives.WriteInt64LittleEndian(to, _rank);

@@ -59,7 +59,7 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
     public bool Run(ref RecordEdit edit)
     {
         WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
-        MetDue = edit.Exists && !WrongKind && HiddenRanks.Any(ref edit);
+        MetDue = edit.Exists && !WrongKind && AnyDue(ref edit);
         if (WrongKind || MetDue)
             return false;
         int done = 0;
@@ -78,6 +78,8 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
         return Added + Updated + _cleared > 0;
     }
 
+    public readonly void RemoveDue(StoreSession store, in KeyRef key) => DueEntries.Remove(store, in key, Pairs);
+
     public readonly int Encode(Span<byte> to)
     {
         to[0] = (byte)((byte)Options | (Converted ? LogsConverted : 0));
@@ -92,6 +94,21 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
         Converted = (from[0] & LogsConverted) != 0;
         Limits = CollectionLimits.Replay;
         return Operands.TryDecode(from[1..], out Pairs) && Pairs.Count > 0 && Pairs.Count % 2 == 0;
+    }
+
+    // Others that are due stay hidden: they do not change what becomes of these.
+    private readonly bool AnyDue(ref RecordEdit edit)
+    {
+        if (!HiddenRanks.Any(ref edit))
+            return false;
+        for (Operands.Reader reader = Pairs.Read(); reader.Next();)
+        {
+            reader.Next();
+            if (Members.Find(ref edit, EntryForm.Scored, reader.Bytes, reader.Length, out Entry entry) && entry.IsDue(edit.NowMs))
+                return true;
+        }
+
+        return false;
     }
 
     // False if memory ran out or the sum is not a number.

@@ -1,6 +1,6 @@
+using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
 using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Types.SortedSets;
@@ -22,33 +22,39 @@ internal static unsafe class SortedTimes
     internal static void Remove(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
         Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "Z3 who has an expiry is in the map");
 
-    private static PendingMap Map(bool force = false) => new(RecordEdit.ThirdSet, RecordEdit.ThirdSet | PendingMap.Step, valueBytes: 0, force: force);
+    private static OrderedMap<TimeKey> Map(bool force = false) => new(RecordEdit.ThirdSet, RecordEdit.ThirdSet | 1, step: 1, valueBytes: 0, force);
 
-    private static PendingKey KeyOf(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
-        new((ulong)expireAtMs, new StreamId(RecordEdit.Hash(member, bytes, edit.Owner), 0));
+    private static TimeKey KeyOf(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
+        new(expireAtMs, RecordEdit.Hash(member, bytes, edit.Owner));
+
+    [StructLayout(LayoutKind.Sequential, Pack = 1)]
+    private readonly record struct TimeKey(long AtMs, ulong Hash) : IComparable<TimeKey>
+    {
+        public int CompareTo(TimeKey other) => AtMs != other.AtMs ? AtMs.CompareTo(other.AtMs) : Hash.CompareTo(other.Hash);
+    }
 
     /// <summary>Goes through the members that are due, the first to be so first. The set must not change meanwhile.</summary>
     internal struct DueWalk
     {
-        private PendingPlace _place;
+        private MapPlace _place;
 
         internal bool Next(ref RecordEdit edit, out Entry entry)
         {
             entry = default;
-            if (!Map().TryRead(ref edit, ref _place, out PendingKey key, out _) || (long)key.Owner > edit.NowMs)
+            if (!Map().TryRead(ref edit, ref _place, out TimeKey key, out _) || key.AtMs > edit.NowMs)
                 return false;
             _place.Index++;
             entry = Find(ref edit, key);
             return true;
         }
 
-        private static Entry Find(ref RecordEdit edit, in PendingKey key)
+        private static Entry Find(ref RecordEdit edit, in TimeKey key)
         {
-            Page page = ChunkedMembers.Open(ref edit, ChunkedMembers.NumberOf(key.Id.Ms, Root.Chunks(edit.Value)));
+            Page page = ChunkedMembers.Open(ref edit, ChunkedMembers.NumberOf(key.Hash, Root.Chunks(edit.Value)));
             for (int slot = 0; slot < page.Count; slot++)
             {
                 Entry entry = page.EntryAt(EntryForm.Scored, slot);
-                if (entry.ExpireAtMs == (long)key.Owner && RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner) == key.Id.Ms)
+                if (entry.ExpireAtMs == key.AtMs && RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner) == key.Hash)
                     return entry;
             }
 

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
@@ -8,6 +9,15 @@ namespace Garnet.Server.Types.Streams;
 
 /// <summary>Who is to have an entry.</summary>
 internal readonly record struct ClaimTarget(int Group, int Consumer);
+
+/// <summary>How a claim began.</summary>
+internal struct ClaimStart
+{
+    internal ClaimTarget Target;
+    /// <summary>There is such a group; another client may have removed it.</summary>
+    internal bool Found;
+    internal bool IsNewConsumer;
+}
 
 /// <summary>What trying to claim an entry came to.</summary>
 internal enum ClaimResult
@@ -23,17 +33,22 @@ internal enum ClaimResult
 /// <summary>What XCLAIM and XAUTOCLAIM share.</summary>
 internal static unsafe class Claims
 {
-    /// <summary>Finds the group and the consumer, which is made if it is not there (its slot is -1 if there is no memory); false without a group.</summary>
-    internal static bool TryBegin(ref RecordEdit edit, in Operands names, long nowMs, out ClaimTarget target, out bool isNewConsumer)
+    /// <summary>Finds the group and the consumer, which is made if it is not there; false without a group, or without memory, which is replied.</summary>
+    internal static bool TryBegin(ref RecordEdit edit, in Operands names, long nowMs, RespWriter? to, out ClaimStart start)
     {
-        target = default;
-        isNewConsumer = false;
-        if (!StreamGroups.TryGroup(ref edit, names, out int group))
+        start = default;
+        start.Found = StreamGroups.TryGroup(ref edit, names, out int group);
+        if (!start.Found)
             return false;
-        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(names), nowMs, out isNewConsumer);
-        target = new ClaimTarget(group, consumer);
-        if (consumer >= 0)
-            StreamGroups.Open(ref edit, group, consumer)->SeenMs = nowMs;
+        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(names), nowMs, out start.IsNewConsumer);
+        start.Target = new ClaimTarget(group, consumer);
+        if (consumer < 0)
+        {
+            to?.Error(FaultText.Of(Fault.OutOfMemory));
+            return false;
+        }
+
+        StreamGroups.Open(ref edit, group, consumer)->SeenMs = nowMs;
         return true;
     }
 
@@ -43,16 +58,10 @@ internal static unsafe class Claims
         if (!StreamForm.TryFind(ref edit, id, out _, out _))
             return StreamGroups.TryAcknowledge(ref edit, target.Group, id) ? ClaimResult.Gone : ClaimResult.Left;
         if (pending == null)
-            return terms.Forces ? Force(ref edit, target, id, terms) : ClaimResult.Left;
-        if (terms.MinIdleMs > 0 && terms.NowMs - pending->DeliveredMs < terms.MinIdleMs)
+            return terms.Forces ? Put(ref edit, target, id, terms, terms.OnlyIds ? 1 : 2) : ClaimResult.Left;
+        if (!pending->IsDue(terms.MinIdleMs, terms.NowMs))
             return ClaimResult.Left;
-        if (!StreamGroups.TryAssign(ref edit, target.Group, target.Consumer, id))
-            return ClaimResult.NoMemory;
-        pending = StreamGroups.OpenPending(ref edit, target.Group, id);
-        pending->DeliveredMs = terms.DeliveredMs;
-        pending->Deliveries = DeliveriesFrom(pending->Deliveries, terms);
-        StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;
-        return ClaimResult.Claimed;
+        return Put(ref edit, target, id, terms, terms.OnlyIds ? pending->Deliveries : pending->DeliveriesAndOne);
     }
 
     internal static void Note(ref ByteQueue to, StreamId id) => to.Append(MemoryMarshal.AsBytes(new ReadOnlySpan<StreamId>(in id)));
@@ -71,14 +80,12 @@ internal static unsafe class Claims
         }
     }
 
-    private static ClaimResult Force(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms)
+    private static ClaimResult Put(ref RecordEdit edit, in ClaimTarget target, StreamId id, in ClaimTerms terms, long deliveries)
     {
-        var state = new PendingState { DeliveredMs = terms.DeliveredMs, Deliveries = DeliveriesFrom(1, terms) };
-        if (!StreamGroups.TryDeliver(ref edit, target.Group, target.Consumer, id, state))
+        var state = new PendingState { When = terms.DeliveredMs, Deliveries = terms.Deliveries >= 0 ? terms.Deliveries : deliveries, Consumer = target.Consumer };
+        if (!StreamGroups.TryPut(ref edit, target.Group, id, state))
             return ClaimResult.NoMemory;
         StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = terms.NowMs;
         return ClaimResult.Claimed;
     }
-
-    private static long DeliveriesFrom(long before, in ClaimTerms terms) => terms.Deliveries >= 0 ? terms.Deliveries : terms.OnlyIds ? before : before + 1;
 }

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -13,8 +14,9 @@ internal readonly record struct ClaimedEntry(StreamId Id, long IdleMs, long Deli
 }
 
 /// <summary>
-/// Entries that a reader takes from whoever has left them alone too long (XREADGROUP CLAIM), the longest first. All that is pending of the
-/// group is looked at: there is no order by time. A field of <see cref="GroupRead"/>; logged with how many were tried.
+/// Entries that a reader takes from whoever has left them alone too long (XREADGROUP CLAIM): those that were released first, then the
+/// longest left alone. What is not due is not looked at: the group has what is pending in that order. A field of <see cref="GroupRead"/>;
+/// logged with how many were tried.
 /// </summary>
 internal unsafe struct DueClaims
 {
@@ -34,20 +36,17 @@ internal unsafe struct DueClaims
     internal static bool Any(ref RecordEdit record, int group, long minIdleMs, long nowMs, out long nextMs)
     {
         nextMs = long.MaxValue;
-        PendingPlace place = First(ref record, group);
-        while (StreamGroups.ByGroup.TryReadPage(ref record, ref place, out byte* entry, out int count))
+        MapPlace place = First(ref record, group);
+        for (; StreamGroups.ByTime.TryRead(ref record, ref place, out DueKey key, out _) && key.Group == group; place.Index++)
         {
-            for (; count > 0; count--, entry += StreamGroups.ByGroup.EntryBytes)
+            if (!IsDue(key, minIdleMs, nowMs))
             {
-                var key = *(PendingKey*)entry;
-                var state = (PendingState*)(entry + PendingKey.Bytes);
-                if (key.Owner != StreamGroups.Owner(group, -1))
-                    return false;
-                if (!IsDue(*state, minIdleMs, nowMs))
-                    nextMs = Math.Min(nextMs, minIdleMs > long.MaxValue - state->DeliveredMs ? long.MaxValue : state->DeliveredMs + minIdleMs);
-                else if (StreamForm.TryFind(ref record, key.Id, out _, out _))
-                    return true;
+                nextMs = minIdleMs > long.MaxValue - key.When ? long.MaxValue : key.When + minIdleMs;
+                return false;
             }
+
+            if (StreamForm.TryFind(ref record, key.Id, out _, out _))
+                return true;
         }
 
         return false;
@@ -56,22 +55,23 @@ internal unsafe struct DueClaims
     /// <summary>Claims so many at most.</summary>
     internal void Run(ref RecordEdit edit, in ClaimTarget target, long most, long nowMs)
     {
-        long triesMax = Tries;
-        Tries = 0;
         var terms = new ClaimTerms { NowMs = nowMs, DeliveredMs = nowMs, Deliveries = -1 };
-        PriorityQueue<StreamId, (long, StreamId)> due = Due(ref edit, target.Group, nowMs);
-        while (Count < most && Tries < triesMax && due.TryDequeue(out StreamId id, out _))
+        ByteQueue due = Due(ref edit, target.Group, most, nowMs);
+        StreamIds ids = StreamIds.At(due.Head, due.Count / StreamIds.IdBytes);
+        for (Tries = 0; Tries < ids.Count; Tries++)
         {
+            StreamId id = ids[(int)Tries];
             PendingState before = *StreamGroups.Pending(ref edit, target.Group, id);
             ClaimResult result = Claims.Try(ref edit, target, id, terms);
             if (result == ClaimResult.NoMemory)
-                return;
-            Tries++;
+                break;
             if (result != ClaimResult.Claimed)
                 continue;
-            var claimed = new ClaimedEntry(id, Math.Max(nowMs - before.DeliveredMs, 0), before.Deliveries);
+            var claimed = new ClaimedEntry(id, before.IdleMs(nowMs), before.Deliveries);
             _claimed.Append(MemoryMarshal.AsBytes(new ReadOnlySpan<ClaimedEntry>(in claimed)));
         }
+
+        due.Free();
     }
 
     /// <summary>Replies what was claimed; the array has been begun.</summary>
@@ -96,26 +96,24 @@ internal unsafe struct DueClaims
 
     internal void Free() => _claimed.Free();
 
-    private readonly PriorityQueue<StreamId, (long DeliveredMs, StreamId Id)> Due(ref RecordEdit edit, int group, long nowMs)
+    // Taken before the first is claimed: what is claimed is due again at once if there is no time to wait for.
+    private readonly ByteQueue Due(ref RecordEdit edit, int group, long most, long nowMs)
     {
-        List<(StreamId, (long, StreamId))> found = [];
-        PendingPlace place = First(ref edit, group);
-        while (StreamGroups.ByGroup.TryReadPage(ref edit, ref place, out byte* entry, out int count))
+        var due = default(ByteQueue);
+        MapPlace place = First(ref edit, group);
+        long there = 0;
+        for (long tries = 0; tries < Tries && there < most; tries++, place.Index++)
         {
-            for (; count > 0; count--, entry += StreamGroups.ByGroup.EntryBytes)
-            {
-                var key = *(PendingKey*)entry;
-                var state = (PendingState*)(entry + PendingKey.Bytes);
-                if (key.Owner == StreamGroups.Owner(group, -1) && IsDue(*state, MinIdleMs, nowMs))
-                    found.Add((key.Id, (state->DeliveredMs, key.Id)));
-            }
+            if (!StreamGroups.ByTime.TryRead(ref edit, ref place, out DueKey key, out _) || key.Group != group || !IsDue(key, MinIdleMs, nowMs))
+                break;
+            Claims.Note(ref due, key.Id);
+            there += StreamForm.TryFind(ref edit, key.Id, out _, out _) ? 1 : 0;
         }
 
-        return new PriorityQueue<StreamId, (long, StreamId)>(found);
+        return due;
     }
 
-    private static PendingPlace First(ref RecordEdit record, int group) =>
-        StreamGroups.ByGroup.Seek(ref record, new PendingKey(StreamGroups.Owner(group, -1), StreamId.Min));
+    private static MapPlace First(ref RecordEdit record, int group) => StreamGroups.ByTime.Seek(ref record, new DueKey(group, long.MinValue, StreamId.Min));
 
-    private static bool IsDue(in PendingState state, long minIdleMs, long nowMs) => minIdleMs == 0 || nowMs - state.DeliveredMs >= minIdleMs;
+    private static bool IsDue(in DueKey key, long minIdleMs, long nowMs) => key.When < 0 || minIdleMs == 0 || nowMs - key.When >= minIdleMs;
 }

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
-using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
@@ -38,9 +37,7 @@ internal unsafe struct GroupClaim : IEdit
     internal StreamIds Ids;
     internal RespWriter? To;
 
-    /// <summary>There is such a group; another client may have removed it.</summary>
-    internal bool Found;
-    internal bool IsNewConsumer;
+    internal ClaimStart Start;
     private int _done;
 
     public static byte OpId => 37;
@@ -49,20 +46,13 @@ internal unsafe struct GroupClaim : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
-        Found = Claims.TryBegin(ref edit, Names, Terms.NowMs, out ClaimTarget target, out IsNewConsumer);
-        if (target.Consumer < 0)
-        {
-            To?.Error(FaultText.Of(Fault.OutOfMemory));
+        if (!Claims.TryBegin(ref edit, Names, Terms.NowMs, To, out Start))
             return false;
-        }
-
-        if (!Found)
-            return false;
-        bool changed = IsNewConsumer | Raise(ref edit, target.Group);
+        bool changed = Start.IsNewConsumer | Raise(ref edit, Start.Target.Group);
         var claimed = default(ByteQueue);
         for (; _done < Ids.Count; _done++)
         {
-            ClaimResult result = Claims.Try(ref edit, target, Ids[_done], Terms);
+            ClaimResult result = Claims.Try(ref edit, Start.Target, Ids[_done], Terms);
             if (result == ClaimResult.NoMemory)
                 break;
             changed |= result != ClaimResult.Left;
@@ -115,13 +105,11 @@ internal unsafe struct GroupAutoClaim : IEdit
     /// <summary>The group's name and the consumer's.</summary>
     internal Operands Names;
     internal ClaimTerms Terms;
-    internal StreamId Start;
+    internal StreamId From;
     internal long Count;
     internal RespWriter? To;
 
-    /// <summary>There is such a group; another client may have removed it.</summary>
-    internal bool Found;
-    internal bool IsNewConsumer;
+    internal ClaimStart Start;
     private long _looks;
 
     public static byte OpId => 38;
@@ -130,18 +118,11 @@ internal unsafe struct GroupAutoClaim : IEdit
 
     public bool Run(ref RecordEdit edit)
     {
-        Found = Claims.TryBegin(ref edit, Names, Terms.NowMs, out ClaimTarget target, out IsNewConsumer);
-        if (target.Consumer < 0)
-        {
-            To?.Error(FaultText.Of(Fault.OutOfMemory));
-            return false;
-        }
-
-        if (!Found)
+        if (!Claims.TryBegin(ref edit, Names, Terms.NowMs, To, out Start))
             return false;
         ByteQueue claimed = default, gone = default;
-        StreamId next = ClaimAll(ref edit, target, ref claimed, ref gone);
-        bool changed = IsNewConsumer || claimed.Count + gone.Count > 0;
+        StreamId next = ClaimAll(ref edit, ref claimed, ref gone);
+        bool changed = Start.IsNewConsumer || claimed.Count + gone.Count > 0;
         if (To != null)
         {
             To.Array(3);
@@ -158,7 +139,7 @@ internal unsafe struct GroupAutoClaim : IEdit
     public readonly int Encode(Span<byte> to)
     {
         MemoryMarshal.Write(to, Terms);
-        MemoryMarshal.Write(to[ClaimTerms.Bytes..], Start);
+        MemoryMarshal.Write(to[ClaimTerms.Bytes..], From);
         BinaryPrimitives.WriteInt64LittleEndian(to[(ClaimTerms.Bytes + StreamIds.IdBytes)..], Count);
         BinaryPrimitives.WriteInt64LittleEndian(to[(ClaimTerms.Bytes + StreamIds.IdBytes + sizeof(long))..], _looks);
         return ClaimTerms.Bytes + FixedBytes + Names.Encode(to[(ClaimTerms.Bytes + FixedBytes)..]);
@@ -169,24 +150,24 @@ internal unsafe struct GroupAutoClaim : IEdit
         if (from.Length < ClaimTerms.Bytes + FixedBytes)
             return false;
         Terms = MemoryMarshal.Read<ClaimTerms>(from);
-        Start = MemoryMarshal.Read<StreamId>(from[ClaimTerms.Bytes..]);
+        From = MemoryMarshal.Read<StreamId>(from[ClaimTerms.Bytes..]);
         Count = BinaryPrimitives.ReadInt64LittleEndian(from[(ClaimTerms.Bytes + StreamIds.IdBytes)..]);
         _looks = BinaryPrimitives.ReadInt64LittleEndian(from[(ClaimTerms.Bytes + StreamIds.IdBytes + sizeof(long))..]);
         return Operands.TryDecode(from[(ClaimTerms.Bytes + FixedBytes)..], out Names) && Names.Count == 2;
     }
 
     // Where the next call is to begin, zero at the end. Looks at so many entries at most, whatever they are.
-    private StreamId ClaimAll(ref RecordEdit edit, in ClaimTarget target, ref ByteQueue claimed, ref ByteQueue gone)
+    private StreamId ClaimAll(ref RecordEdit edit, ref ByteQueue claimed, ref ByteQueue gone)
     {
-        ulong owner = StreamGroups.Owner(target.Group, -1);
+        ulong owner = StreamGroups.Owner(Start.Target.Group, -1);
         long looks = _looks > 0 ? _looks : Count * LooksPerEntry, left = Count;
         _looks = 0;
-        PendingPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, Start));
+        MapPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, From));
         PendingKey key;
         bool hasMore;
         while ((hasMore = StreamGroups.ByGroup.TryRead(ref edit, ref place, out key, out _) && key.Owner == owner) && left > 0 && _looks < looks)
         {
-            ClaimResult result = Claims.Try(ref edit, target, key.Id, Terms);
+            ClaimResult result = Claims.Try(ref edit, Start.Target, key.Id, Terms);
             if (result == ClaimResult.NoMemory)
                 break;
             _looks++;

@@ -5,7 +5,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
 
-/// <summary>Groups of consumers: XGROUP, XREADGROUP, XACK, XPENDING, XCLAIM and XAUTOCLAIM.</summary>
+/// <summary>Groups of consumers: XGROUP, XREADGROUP, XACK, XNACK, XPENDING, XCLAIM and XAUTOCLAIM.</summary>
 internal static unsafe class GroupCommands
 {
     internal static void Register(CommandTable table)
@@ -18,6 +18,7 @@ internal static unsafe class GroupCommands
         table.Add<XGroupDelConsumer>();
         table.Add<XReadGroup>();
         table.Add<XAck>();
+        table.Add<XNack>();
         table.Add<XPending>();
         table.Add<XClaim>();
         table.Add<XAutoClaim>();
@@ -31,6 +32,7 @@ internal static unsafe class GroupCommands
         table.AddEdit<GroupClaim>();
         table.AddEdit<GroupAutoClaim>();
         table.AddEdit<PutPending>();
+        table.AddEdit<GroupRelease>();
     }
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
@@ -106,7 +108,7 @@ internal readonly struct XAck : ICommand
             return call.Int(0);
         if (!StreamCommands.AreIds(ref call, 3, call.Count - 3))
             return Reply.Failed;
-        var ack = new GroupAck { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + 3, call.Count - 3) };
+        var ack = new GroupAck { Entries = new GroupIds { Name = new Operands(call.Args + 2, 1), Ids = new StreamIds(call.Args + 3, call.Count - 3) } };
         CollectionCalls.Edit(ref call, ref ack);
         return ack.WrongKind ? call.Fail(Fault.WrongType) : call.Int(ack.Acknowledged);
     }

@@ -70,10 +70,11 @@ internal unsafe struct PendingSummaryLook : IExamine
         }
 
         ulong owner = StreamGroups.Owner(group, -1);
-        PendingPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
+        MapPlace place = StreamGroups.ByGroup.Seek(ref record, new PendingKey(owner, StreamId.Min));
         StreamGroups.ByGroup.TryRead(ref record, ref place, out PendingKey first, out _);
         StreamEntry.Reply(first.Id, to);
-        StreamEntry.Reply(StreamGroups.ByGroup.LastBefore(ref record, new PendingKey(StreamGroups.Owner(group, 0), StreamId.Min)).Id, to);
+        StreamGroups.ByGroup.TryLastBefore(ref record, new PendingKey(StreamGroups.Owner(group, 0), StreamId.Min), out PendingKey last);
+        StreamEntry.Reply(last.Id, to);
         NameTable consumers = StreamGroups.Consumers(ref record, group);
         int count = 0;
         for (int i = 0; i < consumers.Count; i++)
@@ -130,14 +131,14 @@ internal unsafe struct PendingRangeLook : IExamine
 
     private readonly long Walk(ref RecordEdit record, int group, int consumer, long max, RespWriter? to)
     {
-        PendingMap map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
+        OrderedMap<PendingKey> map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
         ulong owner = StreamGroups.Owner(group, consumer);
-        PendingPlace place = map.Seek(ref record, new PendingKey(owner, From));
+        MapPlace place = map.Seek(ref record, new PendingKey(owner, From));
         long found = 0;
         for (; found < Math.Min(max, Count) && map.TryRead(ref record, ref place, out PendingKey key, out _) && key.Owner == owner && key.Id <= UpTo; place.Index++)
         {
             PendingState state = *StreamGroups.Pending(ref record, group, key.Id);
-            if (MinIdleMs > 0 && NowMs - state.DeliveredMs < MinIdleMs)
+            if (!state.IsDue(MinIdleMs, NowMs))
                 continue;
             found++;
             if (to != null)
@@ -151,8 +152,8 @@ internal unsafe struct PendingRangeLook : IExamine
     {
         to.Array(4);
         StreamEntry.Reply(id, to);
-        to.Bulk(StreamGroups.Consumers(ref record, group).Name(state.Consumer));
-        to.Int(Math.Max(NowMs - state.DeliveredMs, 0));
+        to.Bulk(state.IsReleased ? default : StreamGroups.Consumers(ref record, group).Name(state.Consumer));
+        to.Int(state.IdleMs(NowMs));
         to.Int(state.Deliveries);
     }
 }

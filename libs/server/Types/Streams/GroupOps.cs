@@ -124,40 +124,22 @@ internal unsafe struct GroupEdit : IEdit
     }
 }
 
-/// <summary>Acknowledges entries (XACK).</summary>
-internal struct GroupAck : IEdit
+/// <summary>Entries of a group: its name and their ids, as two operations are told them.</summary>
+internal struct GroupIds
 {
     internal Operands Name;
     internal StreamIds Ids;
 
-    internal bool WrongKind;
-    internal long Acknowledged;
+    internal readonly int EncodedBytes => sizeof(int) + Name.EncodedBytes() + Ids.EncodedBytes;
 
-    public static byte OpId => 35;
-
-    public readonly int EncodedBytesMax => sizeof(int) + Name.EncodedBytes() + Ids.EncodedBytes;
-
-    public bool Run(ref RecordEdit edit)
-    {
-        WrongKind = edit.Exists && edit.Kind != RecordKind.Stream;
-        if (!edit.Exists || WrongKind)
-            return false;
-        Operands.Reader name = Name.Read();
-        name.Next();
-        int group = StreamGroups.Find(ref edit, name.Span);
-        for (int i = 0; i < Ids.Count && group >= 0; i++)
-            Acknowledged += StreamGroups.TryAcknowledge(ref edit, group, Ids[i]) ? 1 : 0;
-        return Acknowledged > 0;
-    }
-
-    public readonly int Encode(Span<byte> to)
+    internal readonly int Encode(Span<byte> to)
     {
         int bytes = Name.Encode(to[sizeof(int)..]);
         BinaryPrimitives.WriteInt32LittleEndian(to, bytes);
         return sizeof(int) + bytes + Ids.Encode(to[(sizeof(int) + bytes)..]);
     }
 
-    public bool TryDecode(ReadOnlySpan<byte> from)
+    internal bool TryDecode(ReadOnlySpan<byte> from)
     {
         if (from.Length < sizeof(int))
             return false;
@@ -165,4 +147,31 @@ internal struct GroupAck : IEdit
         from = from[sizeof(int)..];
         return bytes >= 0 && bytes <= from.Length && Operands.TryDecode(from[..bytes], out Name) && Name.Count == 1 && StreamIds.TryDecode(from[bytes..], out Ids);
     }
+}
+
+/// <summary>Acknowledges entries (XACK).</summary>
+internal struct GroupAck : IEdit
+{
+    internal GroupIds Entries;
+
+    internal bool WrongKind;
+    internal long Acknowledged;
+
+    public static byte OpId => 35;
+
+    public readonly int EncodedBytesMax => Entries.EncodedBytes;
+
+    public bool Run(ref RecordEdit edit)
+    {
+        WrongKind = edit.Exists && edit.Kind != RecordKind.Stream;
+        if (!StreamGroups.TryGroup(ref edit, Entries.Name, out int group))
+            return false;
+        for (int i = 0; i < Entries.Ids.Count; i++)
+            Acknowledged += StreamGroups.TryAcknowledge(ref edit, group, Entries.Ids[i]) ? 1 : 0;
+        return Acknowledged > 0;
+    }
+
+    public readonly int Encode(Span<byte> to) => Entries.Encode(to);
+
+    public bool TryDecode(ReadOnlySpan<byte> from) => Entries.TryDecode(from);
 }

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
+using Garnet.Common.Faults;
 using Garnet.Common.Resp;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
@@ -119,10 +120,10 @@ internal unsafe struct GroupRead : IEdit
         if (state.Last == StreamId.Max)
             return default;
         StreamWalk walk = StreamWalk.Between(ref edit, state.Last.Next, StreamId.Max), again = walk;
-        var pending = new PendingState { DeliveredMs = NowMs, Deliveries = 1 };
+        var pending = new PendingState { When = NowMs, Deliveries = 1, Consumer = target.Consumer };
         for (; Count < wanted && walk.Next(ref edit); Count++)
         {
-            if (!NoAck && !StreamGroups.TryDeliver(ref edit, target.Group, target.Consumer, walk.Current.Id, pending))
+            if (!NoAck && !StreamGroups.TryPut(ref edit, target.Group, walk.Current.Id, pending))
                 break;
             GroupLag.Advance(StreamForm.Header(ref edit), &state, walk.Current.Id);
         }
@@ -156,7 +157,7 @@ internal unsafe struct GroupRead : IEdit
         ulong owner = StreamGroups.Owner(group, consumer);
         long wanted = Count;
         Count = 0;
-        PendingPlace first = After == StreamId.Max ? new PendingPlace { Page = int.MaxValue } : StreamGroups.ByConsumer.Seek(ref edit, new PendingKey(owner, After.Next)), place = first;
+        MapPlace first = After == StreamId.Max ? new MapPlace { Page = int.MaxValue } : StreamGroups.ByConsumer.Seek(ref edit, new PendingKey(owner, After.Next)), place = first;
         for (; Count < wanted && StreamGroups.ByConsumer.TryRead(ref edit, ref place, out PendingKey key, out _) && key.Owner == owner; Count++)
             place.Index++;
         if (To != null)
@@ -175,9 +176,8 @@ internal unsafe struct GroupRead : IEdit
         bool isThere = StreamForm.TryFind(ref edit, id, out StreamPage page, out StreamEntry entry);
         if (isThere)
         {
-            PendingState* pending = StreamGroups.OpenPending(ref edit, group, id);
-            pending->DeliveredMs = NowMs;
-            pending->Deliveries++;
+            PendingState pending = *StreamGroups.Pending(ref edit, group, id);
+            Check.That(StreamGroups.TryPut(ref edit, group, id, pending with { When = NowMs, Deliveries = pending.DeliveriesAndOne }), "E4 a time can be changed while there is address space");
         }
 
         if (To == null)

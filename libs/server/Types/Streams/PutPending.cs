@@ -13,12 +13,12 @@ internal readonly record struct PendingPiece(StreamId Id, long DeliveredMs, long
     internal const int Bytes = 32;
 }
 
-/// <summary>Tells a group of a consumer and what is pending for it, as another server knew it (RESTORE).</summary>
+/// <summary>Tells a group of a consumer and what is pending for it, or of what was released, as another server knew it (RESTORE).</summary>
 internal unsafe struct PutPending : IEdit
 {
     private const int FixedBytes = (2 * sizeof(long)) + sizeof(int);
 
-    /// <summary>The group's name and the consumer's.</summary>
+    /// <summary>The group's name and the consumer's; the group's alone for what was released.</summary>
     internal Operands Names;
     internal long SeenMs;
     internal long ActiveMs;
@@ -33,11 +33,9 @@ internal unsafe struct PutPending : IEdit
     {
         if (!StreamGroups.TryGroup(ref edit, Names, out int group))
             return false;
-        int consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(Names), SeenMs, out _);
-        if (consumer < 0)
+        int consumer = PendingState.Nobody;
+        if (Names.Count > 1 && !TryConsumer(ref edit, group, out consumer))
             return false;
-        ConsumerState* state = StreamGroups.Open(ref edit, group, consumer);
-        (state->SeenMs, state->ActiveMs) = (SeenMs, ActiveMs);
         int done = 0;
         while (done < Count && TryPut(ref edit, group, consumer, Unsafe.ReadUnaligned<PendingPiece>(Pieces + done)))
             done++;
@@ -66,9 +64,20 @@ internal unsafe struct PutPending : IEdit
         if (Count < 0 || Count > from.Length / PendingPiece.Bytes)
             return false;
         Pieces = (PendingPiece*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(from));
-        return Operands.TryDecode(from[(Count * PendingPiece.Bytes)..], out Names) && Names.Count == 2;
+        return Operands.TryDecode(from[(Count * PendingPiece.Bytes)..], out Names) && Names.Count is >= 1 and <= 2;
     }
 
-    private static bool TryPut(ref RecordEdit edit, int group, int consumer, in PendingPiece piece) =>
-        StreamGroups.TryDeliver(ref edit, group, consumer, piece.Id, new PendingState { DeliveredMs = piece.DeliveredMs, Deliveries = piece.Deliveries });
+    private readonly bool TryConsumer(ref RecordEdit edit, int group, out int consumer)
+    {
+        consumer = StreamGroups.FindOrAdd(ref edit, group, StreamGroups.ConsumerOf(Names), SeenMs, out _);
+        if (consumer < 0)
+            return false;
+        ConsumerState* state = StreamGroups.Open(ref edit, group, consumer);
+        (state->SeenMs, state->ActiveMs) = (SeenMs, ActiveMs);
+        return true;
+    }
+
+    private static bool TryPut(ref RecordEdit edit, int group, int consumer, in PendingPiece piece) => consumer == PendingState.Nobody
+        ? StreamGroups.TryRelease(ref edit, group, piece.Id, piece.Deliveries)
+        : StreamGroups.TryPut(ref edit, group, piece.Id, new PendingState { When = piece.DeliveredMs, Deliveries = piece.Deliveries, Consumer = consumer });
 }

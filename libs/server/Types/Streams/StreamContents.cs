@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -12,7 +13,7 @@ internal unsafe struct StreamContents
     private bool _pastEntries;
     private int _group;
     private bool _inGroup;
-    private PendingPlace _place;
+    private MapPlace _place;
     private bool _inProducers;
 
     /// <summary>Writes the next item; false at the end.</summary>
@@ -109,8 +110,8 @@ internal unsafe struct StreamContents
     {
         to.Array(4);
         StreamEntry.Reply(id, to);
-        to.Bulk(consumers.Name(state.Consumer));
-        to.Int(state.DeliveredMs);
+        to.Bulk(state.IsReleased ? default : consumers.Name(state.Consumer));
+        to.Int(state.When);
         to.Int(state.Deliveries);
     }
 

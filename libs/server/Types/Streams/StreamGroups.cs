@@ -1,23 +1,35 @@
+using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
 
+/// <summary>An entry that is pending, in the order in which others may have it: those that were released, then by time of delivery.</summary>
+[StructLayout(LayoutKind.Sequential, Pack = 1)]
+internal readonly record struct DueKey(int Group, long When, StreamId Id) : IComparable<DueKey>
+{
+    public int CompareTo(DueKey other) => Group != other.Group ? Group.CompareTo(other.Group) : When != other.When ? When.CompareTo(other.When) : Id.CompareTo(other.Id);
+}
+
 /// <summary>
 /// Groups of consumers of a stream, in chunks of the second set: 3 the table of groups, 4n the consumers of the group in slot n; what is
-/// pending in two maps by (group, id) and (group, consumer, id), with directories 7 and 11 and pages 4n+1 and 4n+2.
-/// G1: the maps hold the same entries; their number is the group's and its consumers' sum.
+/// pending in three maps: by (group, id), by (group, consumer, id) and by (group, time, id), with directories 7, 11 and 27 and pages
+/// 4n+1, 4n+2 and 39 and every twelfth behind. Who claims what others left alone asks the third one, and pays for what it gets.
+/// G1: the maps hold the same entries; their number is the group's, and the sum of its consumers' and of those that were released.
 /// </summary>
 internal static unsafe class StreamGroups
 {
-    private const uint Table = RecordEdit.SecondSet | 3;
+    private const uint Table = RecordEdit.SecondSet | 3, Step = 4, TimePageStep = 12;
 
     /// <summary>By group and id: who has an entry, since when.</summary>
-    internal static readonly PendingMap ByGroup = new(RecordEdit.SecondSet | 7, RecordEdit.SecondSet | 1, PendingState.Bytes);
+    internal static readonly OrderedMap<PendingKey> ByGroup = new(RecordEdit.SecondSet | 7, RecordEdit.SecondSet | 1, Step, PendingState.Bytes);
 
-    /// <summary>By group, consumer and id: nothing but that.</summary>
-    internal static readonly PendingMap ByConsumer = new(RecordEdit.SecondSet | 11, RecordEdit.SecondSet | 2, 0);
+    /// <summary>By group, consumer and id: nothing but that. What was released stands under the consumer that nobody is.</summary>
+    internal static readonly OrderedMap<PendingKey> ByConsumer = new(RecordEdit.SecondSet | 11, RecordEdit.SecondSet | 2, Step, 0);
+
+    /// <summary>By group and time. Beyond the limit of memory, so that a time can always be changed.</summary>
+    internal static readonly OrderedMap<DueKey> ByTime = new(RecordEdit.SecondSet | 27, RecordEdit.SecondSet | 39, TimePageStep, 0, force: true);
 
     internal static NameTable Groups(ref RecordEdit edit) => StreamForm.Header(ref edit)->Groups == 0 ? default : NameTable.Of(ref edit, Table);
 
@@ -61,7 +73,7 @@ internal static unsafe class StreamGroups
         int slot = NameTable.Add(ref edit, Table, GroupState.Bytes, name);
         if (slot < 0)
             return false;
-        edit.RaiseLimit(Math.Max(11u, ConsumersOf(slot) & ~RecordEdit.SecondSet));
+        edit.RaiseLimit(Math.Max(27u, ConsumersOf(slot) & ~RecordEdit.SecondSet));
         *Open(ref edit, slot) = new GroupState { Last = last, Read = read };
         StreamForm.Open(ref edit)->Groups++;
         edit.Close();
@@ -72,7 +84,8 @@ internal static unsafe class StreamGroups
     internal static void Destroy(ref RecordEdit edit, int group)
     {
         ByGroup.RemoveRange(ref edit, new PendingKey(Owner(group, -1), StreamId.Min), new PendingKey(Owner(group, -1), StreamId.Max));
-        ByConsumer.RemoveRange(ref edit, new PendingKey(Owner(group, 0), StreamId.Min), new PendingKey(Owner(group + 1, -1) - 1, StreamId.Max));
+        ByConsumer.RemoveRange(ref edit, new PendingKey(Owner(group, PendingState.Nobody), StreamId.Min), new PendingKey(Owner(group + 1, PendingState.Nobody) - 1, StreamId.Max));
+        ByTime.RemoveRange(ref edit, new DueKey(group, long.MinValue, StreamId.Min), new DueKey(group, long.MaxValue, StreamId.Max));
         edit.RemoveChunk(ConsumersOf(group));
         NameTable.Open(ref edit, Table).Remove(group);
         StreamHeader* root = StreamForm.Open(ref edit);
@@ -100,9 +113,13 @@ internal static unsafe class StreamGroups
     {
         long pending = State(ref edit, group, consumer).Pending;
         var first = new PendingKey(Owner(group, consumer), StreamId.Min);
-        PendingPlace place = ByConsumer.Seek(ref edit, first);
+        MapPlace place = ByConsumer.Seek(ref edit, first);
         for (; ByConsumer.TryRead(ref edit, ref place, out PendingKey key, out _) && key.Owner == first.Owner; place.Index++)
+        {
+            ByTime.TryRemove(ref edit, new DueKey(group, Pending(ref edit, group, key.Id)->When, key.Id));
             ByGroup.TryRemove(ref edit, new PendingKey(Owner(group, -1), key.Id));
+        }
+
         ByConsumer.RemoveRange(ref edit, first, first with { Id = StreamId.Max });
         Open(ref edit, group)->Pending -= pending;
         NameTable.Open(ref edit, ConsumersOf(group)).Remove(consumer);
@@ -112,69 +129,104 @@ internal static unsafe class StreamGroups
     internal static PendingState* Pending(ref RecordEdit edit, int group, StreamId id) =>
         (PendingState*)ByGroup.Find(ref edit, new PendingKey(Owner(group, -1), id));
 
-    /// <summary>What is pending under an id, to be changed; it is there.</summary>
-    internal static PendingState* OpenPending(ref RecordEdit edit, int group, StreamId id) =>
-        (PendingState*)ByGroup.Open(ref edit, new PendingKey(Owner(group, -1), id));
-
-    /// <summary>Makes an entry pending for a consumer, whoever had it; false if there is no memory, and nothing has changed.</summary>
-    internal static bool TryDeliver(ref RecordEdit edit, int group, int consumer, StreamId id, in PendingState state)
+    /// <summary>Makes an entry pending as is said, whatever was known of it; false if there is no memory, and nothing has changed.</summary>
+    internal static bool TryPut(ref RecordEdit edit, int group, StreamId id, in PendingState state)
     {
-        var key = new PendingKey(Owner(group, -1), id);
-        byte* found = ByGroup.Find(ref edit, key);
-        if (found != null)
+        PendingState* found = Pending(ref edit, group, id);
+        if (found == null)
+            return TryAdd(ref edit, group, id, state);
+        PendingState before = *found;
+        if (before.When != state.When && ByTime.TryAdd(ref edit, new DueKey(group, state.When, id)) == null)
+            return false;
+        if (before.Consumer != state.Consumer && !TryMove(ref edit, group, id, before.Consumer, state.Consumer))
         {
-            if (!TryAssign(ref edit, group, consumer, id))
-                return false;
-            *(PendingState*)ByGroup.Open(ref edit, key) = state with { Consumer = consumer };
-            return true;
+            if (before.When != state.When)
+                ByTime.TryRemove(ref edit, new DueKey(group, state.When, id));
+            return Fail(ref edit);
         }
 
-        if (ByConsumer.TryAdd(ref edit, new PendingKey(Owner(group, consumer), id)) == null)
-            return false;
-        byte* added = ByGroup.TryAdd(ref edit, key);
-        if (added == null)
-        {
-            ByConsumer.TryRemove(ref edit, new PendingKey(Owner(group, consumer), id));
-            return false;
-        }
-
-        *(PendingState*)added = state with { Consumer = consumer };
-        Open(ref edit, group)->Pending++;
-        Open(ref edit, group, consumer)->Pending++;
+        if (before.When != state.When)
+            ByTime.TryRemove(ref edit, new DueKey(group, before.When, id));
+        *(PendingState*)ByGroup.Open(ref edit, new PendingKey(Owner(group, -1), id)) = state;
         return true;
     }
 
-    /// <summary>Gives a pending entry to another consumer; false if there is no memory.</summary>
-    internal static bool TryAssign(ref RecordEdit edit, int group, int consumer, StreamId id)
+    /// <summary>Takes a pending entry from whoever has it, or makes it pending for nobody; false if there is no memory.</summary>
+    internal static bool TryRelease(ref RecordEdit edit, int group, StreamId id, long deliveries)
     {
-        int before = Pending(ref edit, group, id)->Consumer;
-        if (before == consumer)
-            return true;
-        if (ByConsumer.TryAdd(ref edit, new PendingKey(Owner(group, consumer), id)) == null)
-            return false;
-        ByConsumer.TryRemove(ref edit, new PendingKey(Owner(group, before), id));
-        OpenPending(ref edit, group, id)->Consumer = consumer;
-        Open(ref edit, group, before)->Pending--;
-        Open(ref edit, group, consumer)->Pending++;
-        return true;
+        bool isFirst = !ByTime.TryLastBefore(ref edit, new DueKey(group, 0, StreamId.Min), out DueKey last) || last.Group != group;
+        return TryPut(ref edit, group, id, new PendingState { When = isFirst ? long.MinValue : last.When + 1, Deliveries = deliveries, Consumer = PendingState.Nobody });
+    }
+
+    /// <summary>How many entries of a group were released.</summary>
+    internal static long Released(ref RecordEdit edit, int group)
+    {
+        long released = State(ref edit, group).Pending;
+        NameTable consumers = Consumers(ref edit, group);
+        for (int i = 0; i < consumers.Count; i++)
+            released -= ((ConsumerState*)consumers.State(consumers.SlotAt(i)))->Pending;
+        return released;
     }
 
     /// <summary>Ends that an entry is pending; false if it is not.</summary>
     internal static bool TryAcknowledge(ref RecordEdit edit, int group, StreamId id)
     {
-        PendingState* state = Pending(ref edit, group, id);
-        if (state == null)
+        PendingState* found = Pending(ref edit, group, id);
+        if (found == null)
             return false;
-        int consumer = state->Consumer;
-        ByConsumer.TryRemove(ref edit, new PendingKey(Owner(group, consumer), id));
+        PendingState state = *found;
+        ByConsumer.TryRemove(ref edit, new PendingKey(Owner(group, state.Consumer), id));
+        ByTime.TryRemove(ref edit, new DueKey(group, state.When, id));
         ByGroup.TryRemove(ref edit, new PendingKey(Owner(group, -1), id));
         Open(ref edit, group)->Pending--;
-        Open(ref edit, group, consumer)->Pending--;
+        Count(ref edit, group, state.Consumer, -1);
         return true;
+    }
+
+    private static bool TryAdd(ref RecordEdit edit, int group, StreamId id, in PendingState state)
+    {
+        var owned = new PendingKey(Owner(group, state.Consumer), id);
+        var timed = new DueKey(group, state.When, id);
+        if (ByConsumer.TryAdd(ref edit, owned) == null)
+            return false;
+        byte* added = ByTime.TryAdd(ref edit, timed) == null ? null : ByGroup.TryAdd(ref edit, new PendingKey(Owner(group, -1), id));
+        if (added == null)
+        {
+            ByTime.TryRemove(ref edit, timed);
+            ByConsumer.TryRemove(ref edit, owned);
+            return Fail(ref edit);
+        }
+
+        *(PendingState*)added = state;
+        Open(ref edit, group)->Pending++;
+        Count(ref edit, group, state.Consumer, 1);
+        return true;
+    }
+
+    private static bool TryMove(ref RecordEdit edit, int group, StreamId id, int from, int to)
+    {
+        if (ByConsumer.TryAdd(ref edit, new PendingKey(Owner(group, to), id)) == null)
+            return false;
+        ByConsumer.TryRemove(ref edit, new PendingKey(Owner(group, from), id));
+        Count(ref edit, group, from, -1);
+        Count(ref edit, group, to, 1);
+        return true;
+    }
+
+    private static void Count(ref RecordEdit edit, int group, int consumer, int more)
+    {
+        if (consumer != PendingState.Nobody)
+            Open(ref edit, group, consumer)->Pending += more;
+    }
+
+    private static bool Fail(ref RecordEdit edit)
+    {
+        edit.OutOfMemory = true; // which is why; removing may have set it back
+        return false;
     }
 
     /// <summary>Whose keys those of a group, or of a consumer of it, are.</summary>
     internal static ulong Owner(int group, int consumer) => ((ulong)(uint)group << 32) | (uint)(consumer + 1);
 
-    private static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * PendingMap.Step);
+    private static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * Step);
 }

@@ -25,7 +25,10 @@ internal unsafe struct StreamIds
         Count = count;
     }
 
-    internal int Count { get; }
+    internal int Count { get; private set; }
+
+    /// <summary>Keeps the first ones only.</summary>
+    internal void Truncate(int count) => Count = Math.Min(Count, count);
 
     internal readonly StreamId this[int index]
     {

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -48,7 +49,7 @@ internal struct ProducedEntry
 
 /// <summary>
 /// What producers have sent (XADD IDMP), in chunks of the second set beside those of <see cref="StreamGroups"/>: 15 the state; two maps,
-/// by name (directory 19, pages 27 and every eighth behind) and by age (23, 31 and every eighth). Made for the first entry under a name
+/// by name (directory 19, pages 31 and every twelfth behind) and by age (23, 35 and every twelfth). Made for the first entry under a name
 /// or by XCFGSET.
 /// H1: both maps hold the same names; under the zero id the map by age holds how many a producer has.
 /// H2: what is due counts as gone; it is removed when somebody adds, a little at a time, by the clock that is logged.
@@ -57,13 +58,13 @@ internal static unsafe class StreamProducers
 {
     // More than one, so that memory of producers that are silent is found faster than others fill it.
     private const int ForgottenPerAdd = 16;
-    private const uint State = RecordEdit.SecondSet | 15, NumbersMax = RecordEdit.SecondSet | 23, PageStep = 8;
+    private const uint State = RecordEdit.SecondSet | 15, NumbersMax = RecordEdit.SecondSet | 23, PageStep = 12;
 
     /// <summary>By producer and name: <see cref="ProducedEntry"/>.</summary>
-    internal static readonly PendingMap ByName = new(RecordEdit.SecondSet | 19, RecordEdit.SecondSet | 27, ProducedEntry.Bytes, PageStep);
+    internal static readonly OrderedMap<PendingKey> ByName = new(RecordEdit.SecondSet | 19, RecordEdit.SecondSet | 31, PageStep, ProducedEntry.Bytes);
 
     /// <summary>By producer and entry: the name; under the zero id how many there are.</summary>
-    internal static readonly PendingMap ByAge = new(RecordEdit.SecondSet | 23, RecordEdit.SecondSet | 31, StreamIds.IdBytes, PageStep);
+    internal static readonly OrderedMap<PendingKey> ByAge = new(RecordEdit.SecondSet | 23, RecordEdit.SecondSet | 35, PageStep, StreamIds.IdBytes);
 
     /// <summary>What is known of all of them; false if nobody has asked for it.</summary>
     internal static bool TryState(ref RecordEdit edit, out ProducersState state)
@@ -125,7 +126,7 @@ internal static unsafe class StreamProducers
     {
         ForgetOf(ref edit, producer, nowMs);
         TryState(ref edit, out ProducersState state);
-        PendingPlace place = ByAge.Seek(ref edit, new PendingKey(state.Next, StreamId.Min));
+        MapPlace place = ByAge.Seek(ref edit, new PendingKey(state.Next, StreamId.Min));
         bool isOne = ByAge.TryRead(ref edit, ref place, out PendingKey key, out _);
         if (isOne && key.Owner != producer)
             ForgetOf(ref edit, key.Owner, nowMs);
@@ -139,7 +140,7 @@ internal static unsafe class StreamProducers
         long count = *(long*)ByAge.Find(ref edit, counted), left = count;
         while (left > 0 && count - left < ForgottenPerAdd)
         {
-            PendingPlace place = ByAge.Seek(ref edit, counted with { Id = counted.Id.Next });
+            MapPlace place = ByAge.Seek(ref edit, counted with { Id = counted.Id.Next });
             ByAge.TryRead(ref edit, ref place, out PendingKey oldest, out byte* value);
             var name = new PendingKey(producer, *(StreamId*)value);
             if (left <= state.Limits.Names && !IsDue(state, *(ProducedEntry*)ByName.Find(ref edit, name), nowMs))

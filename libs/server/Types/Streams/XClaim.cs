@@ -25,7 +25,7 @@ internal readonly struct XClaim : ICommand
         if (claim.Terms.DeliveredMs < 0 || claim.Terms.DeliveredMs > call.NowMs)
             claim.Terms.DeliveredMs = call.NowMs;
         Outcome outcome = CollectionCalls.Edit(ref call, ref claim);
-        return Answer(ref call, outcome, claim.Found, claim.IsNewConsumer);
+        return Answer(ref call, outcome, claim.Start);
     }
 
     /// <summary>Reads the time that entries must have been left alone; on false the error has been written.</summary>
@@ -37,12 +37,12 @@ internal readonly struct XClaim : ICommand
     }
 
     /// <summary>Ends the command, whose reply has been written where group and memory were found.</summary>
-    internal static Reply Answer(ref Call call, Outcome outcome, bool found, bool isNewConsumer)
+    internal static Reply Answer(ref Call call, Outcome outcome, in ClaimStart start)
     {
-        if (!found)
+        if (!start.Found)
             return GroupCommands.NoGroup(ref call, 1, 2);
         if (outcome == Outcome.Done)
-            StreamEvents.Tell(ref call, isNewConsumer ? StreamEvents.ConsumerMade : null);
+            StreamEvents.Tell(ref call, start.IsNewConsumer ? StreamEvents.ConsumerMade : null);
         return Reply.Sent;
     }
 
@@ -99,7 +99,7 @@ internal readonly struct XAutoClaim : ICommand
     public static unsafe Reply Run(ref Call call)
     {
         var claim = new GroupAutoClaim { Names = new Operands(call.Args + 2, 2), Count = CountDefault, Terms = new ClaimTerms { NowMs = call.NowMs, DeliveredMs = call.NowMs, Deliveries = -1 } };
-        if (!XClaim.TryIdle(ref call, "XAUTOCLAIM", out claim.Terms.MinIdleMs) || !TryStart(ref call, out claim.Start))
+        if (!XClaim.TryIdle(ref call, "XAUTOCLAIM", out claim.Terms.MinIdleMs) || !TryStart(ref call, out claim.From))
             return Reply.Failed;
         for (int i = 6; i < call.Count; i++)
         {
@@ -122,7 +122,7 @@ internal readonly struct XAutoClaim : ICommand
             return Reply.Failed;
         claim.To = call.Out;
         Outcome outcome = CollectionCalls.Edit(ref call, ref claim);
-        return XClaim.Answer(ref call, outcome, claim.Found, claim.IsNewConsumer);
+        return XClaim.Answer(ref call, outcome, claim.Start);
     }
 
     private static bool TryStart(ref Call call, out StreamId start)

@@ -268,12 +268,19 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
     private readonly void WriteGroup(ref RecordEdit record, NameTable groups, int group)
     {
         var state = *(GroupState*)groups.State(group);
-        To.Map(7);
+        long released = StreamGroups.Released(ref record, group);
+        To.Map(released > 0 ? 8 : 7);
         To.Bulk("name"u8);
         To.Bulk(groups.Name(group));
         GroupsInfoLook.WriteProgress(StreamForm.Header(ref record), state, To);
         To.Bulk("pel-count"u8);
         To.Int(state.Pending);
+        if (released > 0)
+        {
+            To.Bulk("nacked-count"u8); // else as the versions reply that know of none
+            To.Int(released);
+        }
+
         To.Bulk("pending"u8);
         WritePending(ref record, group, -1, state.Pending);
         To.Bulk("consumers"u8);
@@ -299,17 +306,17 @@ internal unsafe struct StreamFullLook : IExamine, IKindLook
 
     private readonly void WritePending(ref RecordEdit record, int group, int consumer, long pending)
     {
-        PendingMap map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
+        OrderedMap<PendingKey> map = consumer < 0 ? StreamGroups.ByGroup : StreamGroups.ByConsumer;
         long count = Math.Min(pending, Count);
         To.Array((int)count);
-        PendingPlace place = map.Seek(ref record, new PendingKey(StreamGroups.Owner(group, consumer), StreamId.Min));
+        MapPlace place = map.Seek(ref record, new PendingKey(StreamGroups.Owner(group, consumer), StreamId.Min));
         for (long i = 0; i < count && map.TryRead(ref record, ref place, out PendingKey key, out _); i++, place.Index++)
         {
             PendingState state = *StreamGroups.Pending(ref record, group, key.Id);
             To.Array(consumer < 0 ? 4 : 3);
             StreamEntry.Reply(key.Id, To);
             if (consumer < 0)
-                To.Bulk(StreamGroups.Consumers(ref record, group).Name(state.Consumer));
+                To.Bulk(state.IsReleased ? default : StreamGroups.Consumers(ref record, group).Name(state.Consumer));
             To.Int(state.DeliveredMs);
             To.Int(state.Deliveries);
         }

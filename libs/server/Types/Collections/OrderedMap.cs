@@ -1,23 +1,11 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
 using Tsavorite;
 
-namespace Garnet.Server.Types.Streams;
+namespace Garnet.Server.Types.Collections;
 
-/// <summary>An entry that was delivered: of which group (and consumer), and its id. Ordered so.</summary>
-[StructLayout(LayoutKind.Sequential, Pack = 1)]
-internal readonly record struct PendingKey(ulong Owner, StreamId Id)
-{
-    internal const int Bytes = 24;
-
-    public static bool operator <(in PendingKey left, in PendingKey right) => left.Owner != right.Owner ? left.Owner < right.Owner : left.Id < right.Id;
-
-    public static bool operator >(in PendingKey left, in PendingKey right) => right < left;
-}
-
-/// <summary>A place in a <see cref="PendingMap"/>; true until that changes.</summary>
-internal struct PendingPlace
+/// <summary>A place in an <see cref="OrderedMap{TKey}"/>; true until that changes.</summary>
+internal struct MapPlace
 {
     internal int Page;
     internal int Index;
@@ -25,33 +13,35 @@ internal struct PendingPlace
 
 /// <summary>
 /// Keys in order with values of one size, in pages that are chunks: a directory, in a chunk of its own, says which page follows which,
-/// its first key and how many it has. 0-3 pages in use; from 8 on slots: 0-23 first key, 24-27 number of the chunk, 28-31 number of
-/// keys; behind the slots in use stand numbers that were in use once.
+/// its first key and how many it has. 0-3 pages in use; from 8 on slots: the first key, 4 bytes number of the chunk, 4 bytes number of
+/// keys; behind the slots in use stand numbers that were in use once. Keys are of one size too, without gaps between their fields.
 /// With force, memory is taken beyond the limit.
 /// D1: no page in use is empty.
 /// </summary>
-internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int valueBytes, uint step = PendingMap.Step, bool force = false)
+internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, uint step, int valueBytes, bool force = false)
+    where TKey : unmanaged, IComparable<TKey>
 {
-    internal const uint Step = 4;
-    private const int PageBytes = 2048, HeaderBytes = 8, SlotBytes = 32, FirstKeys = 4;
+    private const int PageBytes = 2048, HeaderBytes = 8, FirstKeys = 4;
 
     /// <summary>Bytes of a key and its value.</summary>
-    internal int EntryBytes => PendingKey.Bytes + valueBytes;
+    internal int EntryBytes => sizeof(TKey) + valueBytes;
+
+    private static int SlotBytes => sizeof(TKey) + 8;
 
     private int KeysMax => PageBytes / EntryBytes;
 
     /// <summary>The first place whose key is not smaller.</summary>
-    internal PendingPlace Seek(ref RecordEdit edit, in PendingKey key)
+    internal MapPlace Seek(ref RecordEdit edit, in TKey key)
     {
         byte* at = edit.Chunk(directory, out _);
         int page = FindPage(at, key);
         if (page < 0)
             return default;
-        return new PendingPlace { Page = page, Index = FindIn(edit.Chunk(NumberOf(at, page), out _), CountOf(at, page), key) };
+        return new MapPlace { Page = page, Index = FindIn(edit.Chunk(NumberOf(at, page), out _), CountOf(at, page), key) };
     }
 
     /// <summary>The key at a place and where its value is, to look at; a place behind a page's last key becomes the next page's first. False at the end.</summary>
-    internal bool TryRead(ref RecordEdit edit, ref PendingPlace place, out PendingKey key, out byte* value)
+    internal bool TryRead(ref RecordEdit edit, ref MapPlace place, out TKey key, out byte* value)
     {
         key = default;
         value = null;
@@ -59,12 +49,12 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         if (at == null)
             return false;
         if (place.Page < PagesOf(at) && place.Index >= CountOf(at, place.Page))
-            place = new PendingPlace { Page = place.Page + 1 };
+            place = new MapPlace { Page = place.Page + 1 };
         if (place.Page >= PagesOf(at))
             return false;
         byte* entry = edit.Chunk(NumberOf(at, place.Page), out _) + (place.Index * (long)EntryBytes);
-        key = Unsafe.ReadUnaligned<PendingKey>(entry);
-        value = entry + PendingKey.Bytes;
+        key = Unsafe.ReadUnaligned<TKey>(entry);
+        value = entry + sizeof(TKey);
         return true;
     }
 
@@ -72,7 +62,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
     /// The keys and their values from a place to the end of its page, one behind the other, to look at; then the place is the next page's
     /// first. False at the end.
     /// </summary>
-    internal bool TryReadPage(ref RecordEdit edit, ref PendingPlace place, out byte* entries, out int count)
+    internal bool TryReadPage(ref RecordEdit edit, ref MapPlace place, out byte* entries, out int count)
     {
         if (!TryRead(ref edit, ref place, out _, out entries))
         {
@@ -80,39 +70,43 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
             return false;
         }
 
-        entries -= PendingKey.Bytes;
+        entries -= sizeof(TKey);
         count = CountOf(edit.Chunk(directory, out _), place.Page) - place.Index;
-        place = new PendingPlace { Page = place.Page + 1 };
+        place = new MapPlace { Page = place.Page + 1 };
         return true;
     }
 
-    /// <summary>The last key that is smaller; there is one.</summary>
-    internal PendingKey LastBefore(ref RecordEdit edit, in PendingKey key)
+    /// <summary>The last key that is smaller; false if there is none.</summary>
+    internal bool TryLastBefore(ref RecordEdit edit, in TKey key, out TKey found)
     {
-        PendingPlace place = Seek(ref edit, key);
+        found = default;
+        MapPlace place = Seek(ref edit, key);
+        if (place is { Page: 0, Index: 0 })
+            return false;
         byte* at = edit.Chunk(directory, out _);
         if (place.Index == 0)
-            place = new PendingPlace { Page = place.Page - 1, Index = CountOf(at, place.Page - 1) };
-        return Unsafe.ReadUnaligned<PendingKey>(edit.Chunk(NumberOf(at, place.Page), out _) + ((place.Index - 1) * (long)EntryBytes));
+            place = new MapPlace { Page = place.Page - 1, Index = CountOf(at, place.Page - 1) };
+        found = Unsafe.ReadUnaligned<TKey>(edit.Chunk(NumberOf(at, place.Page), out _) + ((place.Index - 1) * (long)EntryBytes));
+        return true;
     }
 
     /// <summary>The value of a key, to look at; null if it is not there.</summary>
-    internal byte* Find(ref RecordEdit edit, in PendingKey key)
+    internal byte* Find(ref RecordEdit edit, in TKey key)
     {
-        PendingPlace place = Seek(ref edit, key);
-        return TryRead(ref edit, ref place, out PendingKey found, out byte* value) && found == key ? value : null;
+        MapPlace place = Seek(ref edit, key);
+        return TryRead(ref edit, ref place, out TKey found, out byte* value) && found.CompareTo(key) == 0 ? value : null;
     }
 
     /// <summary>The value of a key that is there, to be changed.</summary>
-    internal byte* Open(ref RecordEdit edit, in PendingKey key)
+    internal byte* Open(ref RecordEdit edit, in TKey key)
     {
-        PendingPlace place = Seek(ref edit, key);
+        MapPlace place = Seek(ref edit, key);
         byte* page = OpenPage(ref edit, place.Page);
-        return page + (place.Index * (long)EntryBytes) + PendingKey.Bytes;
+        return page + (place.Index * (long)EntryBytes) + sizeof(TKey);
     }
 
     /// <summary>Puts a key that is not there; where its value goes, null if there is no memory.</summary>
-    internal byte* TryAdd(ref RecordEdit edit, in PendingKey key)
+    internal byte* TryAdd(ref RecordEdit edit, in TKey key)
     {
         byte* at = edit.Chunk(directory, out _);
         int page = FindPage(at, key);
@@ -137,28 +131,28 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
     }
 
     /// <summary>Removes a key; false if it is not there.</summary>
-    internal bool TryRemove(ref RecordEdit edit, in PendingKey key)
+    internal bool TryRemove(ref RecordEdit edit, in TKey key)
     {
-        PendingPlace place = Seek(ref edit, key);
-        if (!TryRead(ref edit, ref place, out PendingKey found, out _) || found != key)
+        MapPlace place = Seek(ref edit, key);
+        if (!TryRead(ref edit, ref place, out TKey found, out _) || found.CompareTo(key) != 0)
             return false;
         RemoveAt(ref edit, place, 1);
         return true;
     }
 
     /// <summary>Removes all keys from one to another.</summary>
-    internal void RemoveRange(ref RecordEdit edit, in PendingKey from, in PendingKey to)
+    internal void RemoveRange(ref RecordEdit edit, in TKey from, in TKey to)
     {
         while (true)
         {
-            PendingPlace place = Seek(ref edit, from);
-            if (!TryRead(ref edit, ref place, out PendingKey key, out _) || key > to)
+            MapPlace place = Seek(ref edit, from);
+            if (!TryRead(ref edit, ref place, out TKey key, out _) || key.CompareTo(to) > 0)
                 return;
             byte* at = edit.Chunk(directory, out _);
             int count = CountOf(at, place.Page);
             byte* page = edit.Chunk(NumberOf(at, place.Page), out _);
             int end = FindIn(page, count, to);
-            if (end < count && Unsafe.ReadUnaligned<PendingKey>(page + (end * (long)EntryBytes)) == to)
+            if (end < count && Unsafe.ReadUnaligned<TKey>(page + (end * (long)EntryBytes)).CompareTo(to) == 0)
                 end++;
             RemoveAt(ref edit, place, end - place.Index);
         }
@@ -177,12 +171,12 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
 
     private static byte* Slot(byte* at, int page) => at + HeaderBytes + (page * (long)SlotBytes);
 
-    private static uint NumberOf(byte* at, int page) => Unsafe.ReadUnaligned<uint>(Slot(at, page) + PendingKey.Bytes);
+    private static uint NumberOf(byte* at, int page) => Unsafe.ReadUnaligned<uint>(Slot(at, page) + sizeof(TKey));
 
-    private static int CountOf(byte* at, int page) => Unsafe.ReadUnaligned<int>(Slot(at, page) + PendingKey.Bytes + 4);
+    private static int CountOf(byte* at, int page) => Unsafe.ReadUnaligned<int>(Slot(at, page) + sizeof(TKey) + 4);
 
     // The last page whose first key is not greater, or the first; -1 if there is none.
-    private static int FindPage(byte* at, in PendingKey key)
+    private static int FindPage(byte* at, in TKey key)
     {
         int low = 0, high = PagesOf(at);
         if (high == 0)
@@ -190,7 +184,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         while (low < high)
         {
             int middle = (low + high) >>> 1;
-            if (Unsafe.ReadUnaligned<PendingKey>(Slot(at, middle)) > key)
+            if (Unsafe.ReadUnaligned<TKey>(Slot(at, middle)).CompareTo(key) > 0)
                 high = middle;
             else
                 low = middle + 1;
@@ -199,13 +193,13 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         return Math.Max(low - 1, 0);
     }
 
-    private int FindIn(byte* page, int count, in PendingKey key)
+    private int FindIn(byte* page, int count, in TKey key)
     {
         int low = 0, high = count;
         while (low < high)
         {
             int middle = (low + high) >>> 1;
-            if (Unsafe.ReadUnaligned<PendingKey>(page + (middle * (long)EntryBytes)) < key)
+            if (Unsafe.ReadUnaligned<TKey>(page + (middle * (long)EntryBytes)).CompareTo(key) < 0)
                 low = middle + 1;
             else
                 high = middle;
@@ -228,21 +222,21 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         return at;
     }
 
-    private byte* Insert(ref RecordEdit edit, int page, int index, in PendingKey key)
+    private byte* Insert(ref RecordEdit edit, int page, int index, in TKey key)
     {
         byte* at = OpenDirectory(ref edit);
         int count = CountOf(at, page);
-        Unsafe.WriteUnaligned(Slot(at, page) + PendingKey.Bytes + 4, count + 1);
+        Unsafe.WriteUnaligned(Slot(at, page) + sizeof(TKey) + 4, count + 1);
         if (index == 0)
             Unsafe.WriteUnaligned(Slot(at, page), key);
         byte* entry = OpenPage(ref edit, page) + (index * (long)EntryBytes);
         long tail = (count - index) * (long)EntryBytes;
         Buffer.MemoryCopy(entry, entry + EntryBytes, tail, tail);
         Unsafe.WriteUnaligned(entry, key);
-        return entry + PendingKey.Bytes;
+        return entry + sizeof(TKey);
     }
 
-    private void RemoveAt(ref RecordEdit edit, in PendingPlace place, int keys)
+    private void RemoveAt(ref RecordEdit edit, in MapPlace place, int keys)
     {
         byte* at = OpenDirectory(ref edit);
         int count = CountOf(at, place.Page) - keys;
@@ -256,8 +250,8 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         long tail = (count - place.Index) * (long)EntryBytes;
         Buffer.MemoryCopy(from + (keys * (long)EntryBytes), from, tail, tail);
         at = edit.Chunk(directory, out _);
-        Unsafe.WriteUnaligned(Slot(at, place.Page) + PendingKey.Bytes + 4, count);
-        Unsafe.WriteUnaligned(Slot(at, place.Page), Unsafe.ReadUnaligned<PendingKey>(page));
+        Unsafe.WriteUnaligned(Slot(at, place.Page) + sizeof(TKey) + 4, count);
+        Unsafe.WriteUnaligned(Slot(at, place.Page), Unsafe.ReadUnaligned<TKey>(page));
         if (place.Page > 0 && count + CountOf(at, place.Page - 1) <= KeysMax / 2)
             Join(ref edit, place.Page - 1);
     }
@@ -267,15 +261,15 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
     {
         byte* at = edit.Chunk(directory, out _);
         int count = CountOf(at, page), kept = count / 2;
-        PendingKey first = Unsafe.ReadUnaligned<PendingKey>(edit.Chunk(NumberOf(at, page), out _) + (kept * (long)EntryBytes));
+        TKey first = Unsafe.ReadUnaligned<TKey>(edit.Chunk(NumberOf(at, page), out _) + (kept * (long)EntryBytes));
         if (!TryAddPage(ref edit, page + 1, KeysMax, first))
             return false;
         at = OpenDirectory(ref edit);
         byte* right = OpenPage(ref edit, page + 1), left = edit.Chunk(NumberOf(at, page), out _);
         long moved = (count - kept) * (long)EntryBytes;
         Buffer.MemoryCopy(left + (kept * (long)EntryBytes), right, moved, moved);
-        Unsafe.WriteUnaligned(Slot(at, page) + PendingKey.Bytes + 4, kept);
-        Unsafe.WriteUnaligned(Slot(at, page + 1) + PendingKey.Bytes + 4, count - kept);
+        Unsafe.WriteUnaligned(Slot(at, page) + sizeof(TKey) + 4, kept);
+        Unsafe.WriteUnaligned(Slot(at, page + 1) + sizeof(TKey) + 4, count - kept);
         return true;
     }
 
@@ -293,11 +287,11 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         at = OpenDirectory(ref edit);
         byte* to = edit.Chunk(NumberOf(at, page), out _), from = edit.Chunk(NumberOf(at, page + 1), out _);
         Buffer.MemoryCopy(from, to + (left * (long)EntryBytes), right * (long)EntryBytes, right * (long)EntryBytes);
-        Unsafe.WriteUnaligned(Slot(at, page) + PendingKey.Bytes + 4, left + right);
+        Unsafe.WriteUnaligned(Slot(at, page) + sizeof(TKey) + 4, left + right);
         RemovePage(ref edit, page + 1);
     }
 
-    private bool TryAddPage(ref RecordEdit edit, int index, int keys, in PendingKey first)
+    private bool TryAddPage(ref RecordEdit edit, int index, int keys, in TKey first)
     {
         byte* at = edit.Chunk(directory, out int bytes);
         int pages = PagesOf(at), known = at == null ? 0 : (bytes - HeaderBytes) / SlotBytes;
@@ -311,7 +305,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
             if (known == 0)
                 *(long*)grown = 0;
             for (int i = known; i < known + more; i++)
-                Unsafe.WriteUnaligned(Slot(grown, i) + PendingKey.Bytes, firstPage + ((uint)i * step));
+                Unsafe.WriteUnaligned(Slot(grown, i) + sizeof(TKey), firstPage + ((uint)i * step));
         }
 
         at = edit.Chunk(directory, out _);
@@ -323,8 +317,8 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         long tail = (pages - index) * (long)SlotBytes;
         Buffer.MemoryCopy(Slot(at, index), Slot(at, index + 1), tail, tail);
         Unsafe.WriteUnaligned(Slot(at, index), first);
-        Unsafe.WriteUnaligned(Slot(at, index) + PendingKey.Bytes, number);
-        Unsafe.WriteUnaligned(Slot(at, index) + PendingKey.Bytes + 4, 0);
+        Unsafe.WriteUnaligned(Slot(at, index) + sizeof(TKey), number);
+        Unsafe.WriteUnaligned(Slot(at, index) + sizeof(TKey) + 4, 0);
         *(int*)at = pages + 1;
         return true;
     }
@@ -336,7 +330,7 @@ internal readonly unsafe struct PendingMap(uint directory, uint firstPage, int v
         int pages = PagesOf(at);
         long tail = (pages - page - 1) * (long)SlotBytes;
         Buffer.MemoryCopy(Slot(at, page + 1), Slot(at, page), tail, tail);
-        Unsafe.WriteUnaligned(Slot(at, pages - 1) + PendingKey.Bytes, number);
+        Unsafe.WriteUnaligned(Slot(at, pages - 1) + sizeof(TKey), number);
         *(int*)at = pages - 1;
         edit.RemoveChunk(number);
     }
