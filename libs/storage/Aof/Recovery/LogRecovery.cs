@@ -130,7 +130,7 @@ internal sealed class LogRecovery : IDisposable
         ReplayBlock block = _workers.Open();
         block.Add(in _reader.Cursors[0].Part);
         if (_reader.Kind == BatchKind.Control) EntryReplayer.ApplyControl(_store, block);
-        else _ordered.Apply(block, block.Slices[0]);
+        else _ordered.Apply(block, worker: 0, workers: 1);
         block.Clear();
     }
 
