@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Time;
 using Garnet.Server.Test.Replication;
 
 namespace Garnet.Server.Test.InProcess;
@@ -12,10 +13,10 @@ public sealed class ReadServers : IDisposable
     private readonly EmbeddedServer _primary;
     private readonly EmbeddedServer? _replica;
 
-    public ReadServers(int keys, bool hasReplica)
+    public ReadServers(int keys, bool hasReplica, IClock? clock = null)
     {
-        _primary = new EmbeddedServer();
-        _replica = hasReplica ? ReplicaGroup.ReplicaOf(_primary.Server.Port) : null;
+        _primary = new EmbeddedServer(clock: clock);
+        _replica = hasReplica ? ReplicaGroup.ReplicaOf(_primary.Server.Port, clock: clock) : null;
         using InProcessClient client = ToPrimary();
         for (int i = 0; i < keys; i++) client.Exchange(Set(i));
         if (_replica is { } replica) ReplicaGroup.CatchUp(replica, _primary);
