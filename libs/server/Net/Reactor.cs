@@ -233,7 +233,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         NativeMemory.Free(_frames);
     }
 
-    private void Round()
+    /// <summary>Serves what is there once.</summary>
+    internal void Round()
     {
         _readyCount = Transport.Wait(WaitMs());
         Session.NowMs = NowMs = Server.Clock.UnixMs;

@@ -198,7 +198,10 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     private bool Take()
     {
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
-        var taker = new SnapshotTaker(server.Store, directory, clock) { AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate };
+        var taker = new SnapshotTaker(server.Store, directory, clock)
+        {
+            AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate, Terms = () => server.Replication.TermStarts,
+        };
         SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
         LastCutUs = saved.Figures.CutUs;
         if (saved.State != SnapshotState.Whole)

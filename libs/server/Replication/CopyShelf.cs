@@ -1,11 +1,15 @@
+using Garnet.Common.Time;
+
 namespace Garnet.Server.Replication;
 
 /// <summary>
 /// A full copy whose link broke, for its replica to come back to. One at a time, for a limited time: its snapshot keeps others from being
 /// taken, and what writers change meanwhile is kept in memory.
 /// </summary>
-internal sealed class CopyShelf
+internal sealed class CopyShelf(IClock clock)
 {
+    private const int LookMs = 100;
+
     private readonly object _gate = new();
     private (string RunId, FullCopy Copy)? _kept;
     private int _waiting, _role;
@@ -32,12 +36,12 @@ internal sealed class CopyShelf
     /// <summary>Waits until the copy has been taken, or so long; then it is gone. On the thread of its broken link.</summary>
     internal void Await(FullCopy copy, int milliseconds)
     {
-        long until = Environment.TickCount64 + milliseconds;
+        long until = clock.MonotonicUs + (milliseconds * 1000L);
         lock (_gate)
         {
             _waiting++;
-            for (long left = milliseconds; _kept?.Copy == copy && !_closed && left > 0; left = until - Environment.TickCount64)
-                Monitor.Wait(_gate, (int)left);
+            while (_kept?.Copy == copy && !_closed && clock.MonotonicUs < until)
+                Monitor.Wait(_gate, LookMs);
             bool isOver = _kept?.Copy == copy;
             if (isOver)
             {

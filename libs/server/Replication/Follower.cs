@@ -134,7 +134,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
             return fault;
         _inlet.Dispose();
         _inlet = null;
-        log.Replace(SnapshotFileName.Of(_plan!.At.Batch), _plan.At);
+        log.Replace(SnapshotFileName.Of(_plan!.At.Batch), _plan.At, _plan.Terms);
         log.Backlog.Continue(_plan.At);
         Begin(_plan);
         IsTorn = false;

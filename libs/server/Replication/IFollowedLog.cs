@@ -32,5 +32,5 @@ internal interface IFollowedLog
     bool TryRewind(LogPosition to);
 
     /// <summary>A primary's snapshot takes the place of all that was in the directory.</summary>
-    void Replace(string snapshot, LogPosition at);
+    void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms);
 }

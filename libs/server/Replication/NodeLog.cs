@@ -61,11 +61,8 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     }
 
     /// <inheritdoc/>
-    public void Replace(string snapshot, LogPosition at)
-    {
-        if (server.Keeper is { } keeper)
-            keeper.Files.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
-    }
+    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms) =>
+        server.Keeper?.Files.Replace(snapshot, at, terms);
 
     /// <inheritdoc/>
     public bool CanRewind(ulong batch) => server.Keeper is not { } keeper || keeper.Files.CanCutBehind(batch);

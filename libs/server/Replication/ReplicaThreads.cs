@@ -67,22 +67,12 @@ internal sealed class ReplicaThreads : IDisposable
         var writer = new FrameWriter();
         try
         {
-            while (true)
+            while (_link.Stage != LinkStage.Ended)
             {
-                bool more;
-                lock (_gate)
-                    more = _link.Fill(writer);
-                if (_link.Stage == LinkStage.Ended)
-                    break;
-                if (writer.Count > 0)
-                {
-                    _socket.Send(writer);
-                    Thread.Yield(); // where cores are few, those who serve clients wait for a frame of this and not for a time slice
-                }
-                else if (!more)
-                {
-                    _signal.Wait(LookMs);
-                }
+                if (_link.Stage == LinkStage.Snapshot)
+                    SteppedBack.Run("replica copy", () => Send(writer, isCopy: true));
+                else
+                    Send(writer, isCopy: false);
             }
 
             _link.Farewell(writer);
@@ -108,6 +98,26 @@ internal sealed class ReplicaThreads : IDisposable
         _links.Remove(this);
         if (copy is not null)
             _shelf.Await(copy, _keepMs());
+    }
+
+    // As long as it is a snapshot that is sent, or is none.
+    private void Send(FrameWriter writer, bool isCopy)
+    {
+        while (_link.Stage is var stage && stage != LinkStage.Ended && (stage == LinkStage.Snapshot) == isCopy)
+        {
+            bool more;
+            lock (_gate)
+                more = _link.Fill(writer);
+            if (writer.Count > 0)
+            {
+                _socket.Send(writer);
+                Thread.Yield(); // where cores are few, those who serve clients wait for a frame of this and not for a time slice
+            }
+            else if (!more && _link.Stage != LinkStage.Ended)
+            {
+                _signal.Wait(LookMs);
+            }
+        }
     }
 
     private void ReceiveLoop()

@@ -31,7 +31,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private readonly Lock _gate = new();
     private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
-    private readonly CopyShelf _copies = new();
+    private readonly CopyShelf _copies;
     private readonly Peer? _configured;
     private Thread? _thread;
     private Peer? _wish;
@@ -52,6 +52,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         Links = new ReplicaLinks(server);
         Exports = new RdbExports(server);
         Barriers = new Barriers(this);
+        _copies = new CopyShelf(server.Clock);
         RunId = NewId();
         HistoryId = NewId();
         TakeSettings();

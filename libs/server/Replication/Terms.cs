@@ -11,7 +11,7 @@ namespace Garnet.Server.Replication;
 internal sealed class Terms
 {
     /// <summary>So many of the last terms are remembered; a token of an earlier one is refused.</summary>
-    internal const int KnownMax = Frames.PlanFrame.TermsMax;
+    internal const int KnownMax = TermStart.KeptMax;
 
     private const uint Step = 64; // so many starts without a promotion between them before the two could meet
 

@@ -19,7 +19,7 @@ public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> La
     /// <summary>Behind which earlier batch nothing but empty ones came; null if that is not known, or not so.</summary>
     public LogPosition? Filled { get; init; }
 
-    /// <summary>Terms that began in what was read back of the log, the last of them.</summary>
+    /// <summary>Terms whose beginnings the data directory knows, the last of them.</summary>
     public IReadOnlyList<TermStart> Terms { get; init; } = [];
 
     /// <summary>The place as others know it.</summary>

@@ -93,11 +93,11 @@ public sealed class CrashTests
                 var disk = new SimulatedDisk();
                 using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
                 string first = TestSnapshots.Write(disk, 3, 1, ""), second = TestSnapshots.Write(disk, 9, 1, "");
-                directory.PublishSnapshot(first, 3);
+                directory.PublishSnapshot(first, 3, []);
                 disk.CrashAt = disk.Operations + operation;
                 try
                 {
-                    directory.PublishSnapshot(second, 9);
+                    directory.PublishSnapshot(second, 9, []);
                 }
                 catch (SimulatedCrashException)
                 {

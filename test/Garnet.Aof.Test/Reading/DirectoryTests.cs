@@ -108,6 +108,23 @@ public sealed class DirectoryTests
         };
         Assert.That(Manifest.TryDecode(manifest.Encode(), out Manifest? read), Is.EqualTo(HeaderState.Whole));
         Assert.That(read, Is.EqualTo(manifest));
+        TermStart[] terms = [.. Enumerable.Range(0, TermStart.KeptMax).Select(static i => new TermStart(uint.MaxValue - (uint)i, ulong.MaxValue - (ulong)i, uint.MaxValue))];
+        byte[] longest = (manifest with { Sublogs = Manifest.SublogsMax, Previous = manifest.Snapshot, Terms = terms }).Encode();
+        Assert.That(Manifest.TryDecode(longest, out read), Is.EqualTo(HeaderState.Whole));
+        Assert.That(read!.Terms, Is.EqualTo(terms));
+        Assert.That(longest, Has.Length.LessThanOrEqualTo(Manifest.BytesMax));
+    }
+
+    [TestCase("1:2")]
+    [TestCase("1:2:x")]
+    [TestCase("1:2:3 ")]
+    [TestCase("")]
+    [TestCase("1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1 1:1:1")]
+    public void Terms_in_a_manifest_that_make_no_sense_are_damage(string terms)
+    {
+        byte[] text = Encoding.ASCII.GetBytes($"garnet-manifest 2\nseed 1\nlanes 8\nsublogs 1\nterm 1\nsnapshot none\nprevious none\nterms {terms}\n");
+        byte[] whole = [.. text, .. Encoding.ASCII.GetBytes($"crc {Crc32C.Of(text):x8}\n")];
+        Assert.That(Manifest.TryDecode(whole, out _), Is.EqualTo(HeaderState.Damaged));
     }
 
     [Test]
@@ -131,7 +148,7 @@ public sealed class DirectoryTests
     public void A_manifest_of_a_newer_version_is_refused_by_name()
     {
         var disk = new SimulatedDisk();
-        string text = "garnet-manifest 2\nseed of something else\n";
+        string text = "garnet-manifest 3\nseed of something else\n";
         disk.Put(Manifest.FileName, Encoding.ASCII.GetBytes($"{text}crc {Crc32C.Of(Encoding.ASCII.GetBytes(text)):x8}\n"));
         Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("newer version"));
     }

@@ -6,31 +6,34 @@ using NUnit.Framework;
 namespace Garnet.Aof.Test.Reading;
 
 /// <summary>
-/// A data directory of each released version of the format opens for ever. A new version gets a directory of its own
+/// A data directory of each version of the format opens for ever. A new version gets a directory of its own
 /// (<see cref="Write_a_golden_directory"/>); an old one is never written again.
 /// </summary>
 public sealed class GoldenTests
 {
-    [Test]
-    public void A_directory_of_version_1_opens()
+    [TestCase(1)]
+    [TestCase(2)]
+    public void A_directory_of_each_version_opens(int version)
     {
+        string path = Path.Combine(Golden(), $"aof-v{version}");
         var disk = new SimulatedDisk();
-        foreach (string file in Directory.GetFiles(Path.Combine(Golden(), "aof-v1")))
+        foreach (string file in Directory.GetFiles(path))
             if (Path.GetFileName(file) != "content.txt") disk.Put(Path.GetFileName(file), File.ReadAllBytes(file));
         using var store = new TestStore();
         using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
         RecoveryReport report = store.Recover(directory);
-        Assert.That(store.Text(), Is.EqualTo(File.ReadAllText(Path.Combine(Golden(), "aof-v1", "content.txt"))));
+        Assert.That(store.Text(), Is.EqualTo(File.ReadAllText(Path.Combine(path, "content.txt"))));
         Assert.That(report.WasCut, Is.False);
         Assert.That(report.Messages, Is.Empty);
-        Assert.That(directory.Manifest, Is.EqualTo(new Manifest { HashSeed = 77, Lanes = 8, Sublogs = 2, Term = 3 }));
+        Assert.That(directory.Manifest with { Terms = [] }, Is.EqualTo(new Manifest { HashSeed = 77, Lanes = 8, Sublogs = 2, Term = 3 }));
+        Assert.That(directory.Manifest.Terms, Is.EqualTo(version == 1 ? [] : Terms), "version 1 knew nothing of them");
         Assert.That(report.Start.LastBatch, Is.EqualTo(12));
     }
 
     [Test, Explicit("writes a golden directory; for new versions of the format only")]
     public void Write_a_golden_directory()
     {
-        string path = Path.Combine(Golden(), "aof-v1");
+        string path = Path.Combine(Golden(), "aof-v2");
         Directory.CreateDirectory(path);
         var disk = new PlainDisk(path);
         var workload = new Workload(21);
@@ -44,9 +47,11 @@ public sealed class GoldenTests
                 builder.Sync();
             }
         }
-        ManifestFile.Publish(disk, new Manifest { HashSeed = 77, Lanes = 8, Sublogs = 2, Term = 3 });
+        ManifestFile.Publish(disk, new Manifest { HashSeed = 77, Lanes = 8, Sublogs = 2, Term = 3, Terms = Terms });
         File.WriteAllText(Path.Combine(path, "content.txt"), workload.State(12));
     }
+
+    private static readonly TermStart[] Terms = [new(3, 1, 2)];
 
     private static string Golden()
     {

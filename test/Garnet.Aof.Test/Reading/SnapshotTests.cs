@@ -68,7 +68,7 @@ public sealed class SnapshotTests
     {
         SimulatedDisk disk = WithSnapshots(1, out Workload workload, out ulong last);
         using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
-        directory.PublishSnapshot(TestSnapshots.Write(disk, last, 1, workload.State(last)), last);
+        directory.PublishSnapshot(TestSnapshots.Write(disk, last, 1, workload.State(last)), last, []);
         Assert.That(disk.List().Where(static name => name.StartsWith("snapshot-", StringComparison.Ordinal)),
             Is.EqualTo(new[] { SnapshotFileName.Of(last - 5), SnapshotFileName.Of(last) }));
         Assert.That(directory.Manifest.Previous!.Batch, Is.EqualTo(last - 5));
@@ -88,7 +88,7 @@ public sealed class SnapshotTests
             for (ahead = builder.Batch; ahead < builder.Batch + 3; ahead++) workload.NextBatch();
         }
         using (DataDirectory directory = DataDirectory.OpenUnlocked(disk))
-            directory.PublishSnapshot(TestSnapshots.Write(disk, ahead, 1, workload.State(ahead)), ahead);
+            directory.PublishSnapshot(TestSnapshots.Write(disk, ahead, 1, workload.State(ahead)), ahead, []);
         RecoveryReport report = Recovered(disk, workload);
         Assert.That(report.Start.LastBatch, Is.EqualTo(ahead));
         Assert.That(report.Start.LastHeaderCrcs, Is.EqualTo(new uint[1]));
@@ -97,13 +97,27 @@ public sealed class SnapshotTests
         Assert.That(Recovered(disk, workload).Start.LastBatch, Is.EqualTo(next.Batch));
     }
 
+    // As a server has them: also those that began behind the snapshots.
+    private static IReadOnlyList<TermStart> Terms(ulong last) =>
+        [new TermStart(2, last - 30, 1), new TermStart(64, last - 10, 2), new TermStart(65, last - 4, 64), new TermStart(66, last + 9, 65)];
+
+    [Test]
+    public void Terms_that_began_before_the_snapshot_are_known_from_the_manifest_whichever_snapshot_is_loaded()
+    {
+        SimulatedDisk disk = WithSnapshots(1, out Workload workload, out ulong last);
+        // The log behind the snapshots is of term 1 throughout: what it says of terms is nothing.
+        Assert.That(Recovered(disk, workload).Start.Terms, Is.EqualTo(Terms(last).Take(3)), "up to the batch behind the newest");
+        Damage(disk, SnapshotFileName.Of(last - 5));
+        Assert.That(Recovered(disk, workload).Start.Terms, Is.EqualTo(Terms(last).Take(1)), "up to the batch behind the one before");
+    }
+
     internal static SimulatedDisk WithSnapshots(int sublogs, out Workload workload, out ulong last)
     {
         SimulatedDisk disk = ReplayTests.Log(sublogs, 6, out workload, out last);
         using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
         directory.RaiseTerm(1);
         foreach (ulong batch in new[] { last - 20, last - 5 })
-            directory.PublishSnapshot(TestSnapshots.Write(disk, batch, 1, workload.State(batch)), batch);
+            directory.PublishSnapshot(TestSnapshots.Write(disk, batch, 1, workload.State(batch)), batch, Terms(last));
         return disk;
     }
 

@@ -135,7 +135,7 @@ public sealed class ShippingTests
         bool crashed = false;
         try
         {
-            directory.Replace(SnapshotFileName.Of(77), 77, 5, Sublogs);
+            directory.Replace(SnapshotFileName.Of(77), new LogPosition(5, 77, new uint[Sublogs]), [new TermStart(5, 70, 4)]);
         }
         catch (DiskException)
         {
@@ -152,6 +152,7 @@ public sealed class ShippingTests
         }
         Assert.That(after.Snapshot.Batch, Is.EqualTo(77));
         Assert.That((after.Sublogs, after.Term), Is.EqualTo((Sublogs, 5u)));
+        Assert.That(after.Terms, Is.EqualTo(new[] { new TermStart(5, 70, 4) }), "and the history is the primary's");
         Assert.That(disk.List(), Has.Some.EqualTo(SnapshotFileName.Of(77)).And.None.EqualTo(LogFileName.Of(0, 1)));
     }
 

@@ -116,6 +116,7 @@ internal sealed class Primary : IDisposable
         {
             AwaitDurable = AwaitDurable,
             Truncate = before => _log.Truncate(before),
+            Terms = static () => [],
         };
         var options = new SnapshotJobOptions
         {

@@ -1,13 +1,14 @@
 using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common.Time;
 
 namespace Garnet.Server.Test.Replication;
 
 /// <summary>Full copies whose connection is cut in the middle go on where they were (T12).</summary>
 public sealed class ResumeTests
 {
-    private const int Keys = 2000, ValueBytes = 8000, Cuts = 4, CutBytes = 3_000_000, BlockBytes = 80 << 10, WaitMs = 60_000;
+    private const int Keys = 2000, ValueBytes = 8000, Cuts = 4, CutBytes = 3_000_000, BlockBytes = 80 << 10, WaitMs = 60_000, KeepSeconds = 3600;
 
     [Test]
     public void T12_blocks_that_a_replica_has_are_not_sent_again([Values] bool keepsData, [Values] bool writes)
@@ -37,14 +38,22 @@ public sealed class ResumeTests
     [Test]
     public void A_copy_that_its_replica_does_not_come_back_for_makes_way_for_others()
     {
-        using EmbeddedServer primary = Primary(static settings => settings.Replication.CopyKeepSeconds = 1);
+        var clock = new ManualClock();
+        using EmbeddedServer primary = Primary(static settings => settings.Replication.CopyKeepSeconds = KeepSeconds, clock);
         using CuttingProxy proxy = new(primary.Server.Port, static _ => CutBytes);
         using EmbeddedServer broken = new(), replica = new();
         Follow(broken, proxy.Port);
         Assert.That(() => proxy.Connections, Is.GreaterThan(0).After(WaitMs, 5));
         proxy.Dispose(); // nobody is there any more
         Follow(replica, primary.Server.Port);
+        Assert.That(() => Later(), Is.True.After(WaitMs, 5));
         ReplicaGroup.AssertSame(primary, replica);
+
+        bool Later()
+        {
+            clock.Advance(KeepSeconds * 1_000_000L);
+            return replica.Server.Replication.Following is { IsUp: true };
+        }
     }
 
     [Test]
@@ -58,9 +67,9 @@ public sealed class ResumeTests
         Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(3));
     }
 
-    private static EmbeddedServer Primary(Action<ServerSettings>? adjust = null)
+    private static EmbeddedServer Primary(Action<ServerSettings>? adjust = null, IClock? clock = null)
     {
-        EmbeddedServer primary = new(adjust: adjust);
+        EmbeddedServer primary = new(adjust: adjust, clock: clock);
         using var client = new TestClient(primary.Server.Port);
         for (int i = 0; i < Keys; i++) client.Call("SET", $"k{i}", new string((char)('a' + (i % 26)), ValueBytes));
         return primary;

@@ -107,6 +107,33 @@ public sealed class TermTests
     }
 
     [Test]
+    public void T6_also_when_nothing_is_left_of_the_log_in_which_the_old_one_left()
+    {
+        MemoryDisk disk = new(), nextDisk = new();
+        using EmbeddedServer old = Start(disk);
+        string kept = Write(old, "kept", 5);
+        using (EmbeddedServer next = Start(nextDisk))
+        {
+            Follow(next, old);
+            using (var client = new TestClient(next.Server.Port)) Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+            Write(next, "new", 3);
+            Save(next);
+        }
+        using (EmbeddedServer between = Start(nextDisk))
+        {
+            Write(between, "between", 3);
+            Save(between);
+        }
+        Write(old, "lost", Lost);
+        using EmbeddedServer again = Start(nextDisk);
+        Write(again, "newer", 2 * Lost);
+        using (var client = new TestClient(again.Server.Port)) Assert.That(client.Call("REPL", "WAIT", kept, "5000"), Is.EqualTo("OK"), "three terms ago, and kept");
+        Follow(old, again);
+        ReplicaGroup.AssertSame(again, old);
+        Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(Lost), "the manifest remembers where term 64 began");
+    }
+
+    [Test]
     public void Where_histories_part_is_not_guessed()
     {
         var terms = new Terms();
@@ -187,6 +214,12 @@ public sealed class TermTests
         using var client = new TestClient(server.Server.Port);
         for (int i = 0; i < count; i++) Assert.That(client.Call("SET", $"{name}{i}", "v"), Is.EqualTo("OK"));
         return client.Call("REPL", "TOKEN");
+    }
+
+    private static void Save(EmbeddedServer server)
+    {
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("SAVE"), Is.EqualTo("OK"));
     }
 
     private static MemoryDisk CopyOf(MemoryDisk disk)

@@ -7,7 +7,7 @@ namespace Garnet.Server.Replication.Frames;
 /// <summary>The primary's answer to a replica: what follows on the connection.</summary>
 internal sealed record PlanFrame
 {
-    internal const int IdBytes = 40, PathMax = 16, TermsMax = 16;
+    internal const int IdBytes = 40, PathMax = 16;
     private const int FixedBytes = 56, TermBytes = 16;
 
     /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
@@ -74,7 +74,7 @@ internal sealed record PlanFrame
     /// <summary>Null if the bytes are no plan.</summary>
     internal static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermsMax)
+        if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermStart.KeptMax)
             return null;
         if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
             return null;

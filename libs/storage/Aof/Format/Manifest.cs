@@ -22,7 +22,7 @@ public sealed record Manifest
     internal const int BytesMax = 4096;
 
     private const string Title = "garnet-manifest ";
-    private const int CurrentVersion = 1;
+    private const int CurrentVersion = 2, FirstVersionWithTerms = 2, FirstVersion = 1;
 
     /// <summary>Seed of the store's key hash.</summary>
     public required ulong HashSeed { get; init; }
@@ -36,12 +36,16 @@ public sealed record Manifest
     public SnapshotName? Snapshot { get; init; }
     /// <summary>The snapshot before, the way back if the newest is damaged; null = none.</summary>
     public SnapshotName? Previous { get; init; }
+    /// <summary>
+    /// Terms that began up to behind the newest snapshot, the last of them, oldest first: what is left of the log does not tell any more.
+    /// </summary>
+    public IReadOnlyList<TermStart> Terms { get; init; } = [];
 
     internal byte[] Encode()
     {
         string text = string.Create(CultureInfo.InvariantCulture,
             $"{Title}{CurrentVersion}\nseed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
-            $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\n");
+            $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\nterms {Of(Terms)}\n");
         return Encoding.ASCII.GetBytes(text + LastLine(Encoding.ASCII.GetBytes(text)));
     }
 
@@ -54,28 +58,34 @@ public sealed record Manifest
         int end = text.LastIndexOf("crc ", StringComparison.Ordinal);
         if (end < 0 || text[end..] != LastLine(bytes[..end])) return HeaderState.Damaged;
         string[] lines = text[..end].Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        if (lines[0] != Title + CurrentVersion.ToString(CultureInfo.InvariantCulture)) return HeaderState.Newer;
-        manifest = Parse(lines);
+        if (!int.TryParse(lines[0].AsSpan(Title.Length), NumberStyles.None, CultureInfo.InvariantCulture, out int version)
+            || version is < FirstVersion or > CurrentVersion) return HeaderState.Newer;
+        manifest = Parse(lines, hasTerms: version >= FirstVersionWithTerms);
         return manifest is null ? HeaderState.Damaged : HeaderState.Whole;
     }
 
-    private static Manifest? Parse(string[] lines)
+    private static Manifest? Parse(string[] lines, bool hasTerms)
     {
-        if (lines.Length != 7
+        IReadOnlyList<TermStart> terms = [];
+        if (lines.Length != (hasTerms ? 8 : 7)
             || !ulong.TryParse(Value(lines[1], "seed "), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong seed)
             || !int.TryParse(Value(lines[2], "lanes "), NumberStyles.None, CultureInfo.InvariantCulture, out int lanes)
             || !int.TryParse(Value(lines[3], "sublogs "), NumberStyles.None, CultureInfo.InvariantCulture, out int sublogs)
             || !uint.TryParse(Value(lines[4], "term "), NumberStyles.None, CultureInfo.InvariantCulture, out uint term)
             || sublogs is < 1 or > SublogsMax
             || !TrySnapshot(Value(lines[5], "snapshot "), out SnapshotName? snapshot)
-            || !TrySnapshot(Value(lines[6], "previous "), out SnapshotName? previous)) return null;
-        return new Manifest { HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous };
+            || !TrySnapshot(Value(lines[6], "previous "), out SnapshotName? previous)
+            || (hasTerms && !TryTerms(Value(lines[7], "terms "), out terms))) return null;
+        return new Manifest { HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous, Terms = terms };
     }
 
     private static string LastLine(ReadOnlySpan<byte> before) => string.Create(CultureInfo.InvariantCulture, $"crc {Crc32C.Of(before):x8}\n");
 
     private static string Of(SnapshotName? snapshot) => snapshot is null ? "none"
         : string.Create(CultureInfo.InvariantCulture, $"{snapshot.File} {snapshot.Batch}");
+
+    private static string Of(IReadOnlyList<TermStart> terms) => terms.Count == 0 ? "none"
+        : string.Join(' ', terms.Select(static term => string.Create(CultureInfo.InvariantCulture, $"{term.Term}:{term.First}:{term.Before}")));
 
     private static string Value(string line, string name) => line.StartsWith(name, StringComparison.Ordinal) ? line[name.Length..] : "";
 
@@ -88,5 +98,23 @@ public sealed record Manifest
         if (!ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong batch)) return false;
         snapshot = new SnapshotName(words[0], batch);
         return true;
+    }
+
+    private static bool TryTerms(string text, out IReadOnlyList<TermStart> terms)
+    {
+        terms = [];
+        if (text == "none") return true;
+        var read = new List<TermStart>();
+        foreach (string word in text.Split(' '))
+        {
+            string[] numbers = word.Split(':');
+            if (numbers.Length != 3
+                || !uint.TryParse(numbers[0], NumberStyles.None, CultureInfo.InvariantCulture, out uint term)
+                || !ulong.TryParse(numbers[1], NumberStyles.None, CultureInfo.InvariantCulture, out ulong first)
+                || !uint.TryParse(numbers[2], NumberStyles.None, CultureInfo.InvariantCulture, out uint before)) return false;
+            read.Add(new TermStart(term, first, before));
+        }
+        terms = read;
+        return read.Count <= TermStart.KeptMax;
     }
 }

@@ -94,14 +94,15 @@ public sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// Makes a snapshot that is durable already the newest (U10). The one before stays as the way back; older ones are
-    /// deleted, and only when the manifest that does not name them is durable. Throws <see cref="DiskException"/>.
+    /// deleted, and only when the manifest that does not name them is durable. <paramref name="terms"/> is what is known of the
+    /// terms of this history. Throws <see cref="DiskException"/>.
     /// </summary>
-    public void PublishSnapshot(string name, ulong batch)
+    public void PublishSnapshot(string name, ulong batch, IReadOnlyList<TermStart> terms)
     {
         lock (_gate)
         {
             SnapshotName? previous = Manifest.Snapshot?.File == name ? Manifest.Previous : Manifest.Snapshot;
-            Publish(Manifest with { Snapshot = new SnapshotName(name, batch), Previous = previous });
+            Publish(Manifest with { Snapshot = new SnapshotName(name, batch), Previous = previous, Terms = UpTo(batch, terms) });
             DeleteObsoleteSnapshots(batch);
         }
     }
@@ -130,15 +131,17 @@ public sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// Puts a primary's snapshot, whole and durable under its temporary name, in the place of all that was here; the log is to go
-    /// on behind it in as many sublogs as the primary has. Nobody writes a log here meanwhile. Throws <see cref="DiskException"/>.
+    /// on behind its position in as many sublogs as the primary has. Nobody writes a log here meanwhile. Throws <see cref="DiskException"/>.
     /// </summary>
-    public void Replace(string snapshot, ulong batch, uint term, int sublogs)
+    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms)
     {
+        ArgumentNullException.ThrowIfNull(at);
         lock (_gate)
         {
             Manifest next = Manifest with
             {
-                Snapshot = new SnapshotName(snapshot, batch), Previous = null, Sublogs = sublogs, Term = Math.Max(term, Manifest.Term),
+                Snapshot = new SnapshotName(snapshot, at.Batch), Previous = null, Sublogs = at.Crcs.Count, Term = Math.Max(at.Term, Manifest.Term),
+                Terms = UpTo(at.Batch, terms),
             };
             Replacement.Do(Disk, next);
             Manifest = next;
@@ -188,7 +191,10 @@ public sealed class DataDirectory : IDisposable
         long started = Stopwatch.GetTimestamp();
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
         if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress);
-        using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) { SnapshotTerm = choice.Term };
+        using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) 
+        {
+            SnapshotTerm = choice.Term, TermsBefore = UpTo(choice.Chosen?.Batch ?? 0, Manifest.Terms),
+        };
         progress.Begin("replaying the log", LogFiles.All(Disk).Sum(file => LogFiles.Bytes(Disk, file.Name)));
         recovery.Replay(progress);
         TailScan tail = recovery.JudgeEnd();
@@ -217,6 +223,10 @@ public sealed class DataDirectory : IDisposable
             Messages = [.. _completed, .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
         };
     }
+
+    // Also those that a batch which is not there yet is to begin: the log says nothing of a term that the snapshot is of already.
+    private static TermStart[] UpTo(ulong batch, IReadOnlyList<TermStart> terms) =>
+        [.. terms.Where(term => term.First <= batch + 1).TakeLast(TermStart.KeptMax)];
 
     private static uint[] ChainOf(LogReader reader) => [.. reader.Cursors.Select(cursor => reader.Reaches ? cursor.LastCrc : 0)];
 

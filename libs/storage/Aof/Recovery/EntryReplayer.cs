@@ -11,26 +11,45 @@ namespace Garnet.Aof.Recovery;
 /// </summary>
 internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session, Sketch? sketch = null)
 {
-    private const int AheadMax = 16;
+    private const int AheadMax = 32;
     private readonly Pending[] _pending = new Pending[AheadMax];
+    private int _count;
 
-    public void Apply(ReplayBlock block, in ReplaySlice slice)
+    /// <summary>Applies what the slices that are wanted hold.</summary>
+    public void Apply(ReplayBlock block, int worker, int workers)
     {
+        for (int i = 0; i < block.Slices.Count; i++)
+            if (block.Slices[i].Lane % workers == worker) Add(block, i);
+        Flush(block);
+    }
+
+    // A slice is short where batches are small: what is looked ahead at goes on over its end.
+    private void Add(ReplayBlock block, int index)
+    {
+        ReplaySlice slice = block.Slices[index];
         byte* at = block.At(slice), end = at + slice.Bytes;
-        // What follows an operation on the whole store is looked at only after it: it changes what a database's number means.
-        uint aheadMax = slice.IsOrdered ? 1u : AheadMax;
-        for (uint done = 0; done < slice.Entries;)
+        for (uint left = slice.Entries; left > 0; left--)
         {
-            Span<Pending> pending = _pending.AsSpan(0, (int)Math.Min(aheadMax, slice.Entries - done));
-            Decode(slice, pending, ref at, end);
-            foreach (ref Pending entry in pending)
-            {
-                if (entry.Bucket != 0) store.PrefetchRecord(entry.Key, entry.Bucket);
-            }
-            foreach (ref Pending entry in pending) Apply(slice, entry);
-            done += (uint)pending.Length;
+            ref Pending next = ref _pending[_count++];
+            Decode(slice, ref next, ref at, end);
+            next.Slice = index;
+            // What follows an operation on the whole store is looked at only after it: it changes what a database's number means.
+            if (_count == AheadMax || slice.IsOrdered) Flush(block);
         }
         if (at != end) throw Bad(slice, "a lane is longer than its entries");
+    }
+
+    // Buckets were asked for when the entries were decoded and records are next, so that the memory's answers for all of them overlap
+    // (RESULTS, recover).
+    private void Flush(ReplayBlock block)
+    {
+        Span<Pending> pending = _pending.AsSpan(0, _count);
+        foreach (ref Pending entry in pending)
+        {
+            if (entry.Bucket != 0) store.PrefetchRecord(entry.Key, entry.Bucket);
+        }
+        foreach (ref Pending entry in pending) Apply(block, entry);
+        _count = 0;
     }
 
     /// <summary>Applies an operation on the whole store; nothing else may run meanwhile.</summary>
@@ -49,36 +68,36 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
             throw Bad(slice, $"operation {entry.Operation} on the whole store, or its arguments, are not known");
     }
 
-    // Buckets are asked for here and records next, so that the memory's answers for all of them overlap (RESULTS, recover).
-    private void Decode(in ReplaySlice slice, Span<Pending> pending, ref byte* at, byte* end)
+    private void Decode(in ReplaySlice slice, ref Pending next, ref byte* at, byte* end)
     {
-        foreach (ref Pending next in pending)
+        if (!EntryHeader.TryRead(new ReadOnlySpan<byte>(at, (int)(end - at)), out EntryHeader entry))
+            throw Bad(slice, "an entry does not fit into its lane");
+        if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
+        byte* key = at + EntryHeader.Bytes;
+        next.Entry = entry;
+        next.Arguments = key + entry.KeyBytes;
+        next.Batch = slice.Batch;
+        next.Bucket = 0;
+        if (!slice.IsOrdered || !ReplayTable.IsControl(entry.Operation))
         {
-            if (!EntryHeader.TryRead(new ReadOnlySpan<byte>(at, (int)(end - at)), out EntryHeader entry))
-                throw Bad(slice, "an entry does not fit into its lane");
-            if ((uint)entry.Database >= NamespaceTable.DatabasesMax) throw Bad(slice, $"there is no database {entry.Database}");
-            byte* key = at + EntryHeader.Bytes;
-            next = new Pending { Entry = entry, Arguments = key + entry.KeyBytes };
-            if (!slice.IsOrdered || !ReplayTable.IsControl(entry.Operation))
-            {
-                next.Key = store.Key(key, entry.KeyBytes, store.Namespaces.Id(entry.Database));
-                next.Bucket = store.PrefetchBucket(next.Key);
-            }
-            at += entry.EntryBytes;
+            next.Key = store.Key(key, entry.KeyBytes, store.Namespaces.Id(entry.Database));
+            next.Bucket = store.PrefetchBucket(next.Key);
+            sketch?.Prefetch(next.Key.Hash);
         }
+        at += entry.EntryBytes;
     }
 
-    private void Apply(in ReplaySlice slice, in Pending pending)
+    private void Apply(ReplayBlock block, in Pending pending)
     {
         ref readonly EntryHeader entry = ref pending.Entry;
         var arguments = new ReadOnlySpan<byte>(pending.Arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
         if (pending.Bucket == 0)
         {
-            ApplyControl(store, slice, entry, arguments);
+            ApplyControl(store, block.Slices[pending.Slice], entry, arguments);
             return;
         }
-        sketch?.Announce(pending.Key.Hash, slice.Batch);
-        if (!table.Apply(session, entry.Operation, pending.Key, arguments)) throw Refused(slice, entry);
+        sketch?.Announce(pending.Key.Hash, pending.Batch);
+        if (!table.Apply(session, entry.Operation, pending.Key, arguments)) throw Refused(block.Slices[pending.Slice], entry);
     }
 
     private GarnetException Refused(in ReplaySlice slice, in EntryHeader entry)
@@ -103,5 +122,7 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         /// <summary>0 for an operation on the whole store.</summary>
         public nint Bucket;
         public byte* Arguments;
+        public ulong Batch;
+        public int Slice;
     }
 }

@@ -12,8 +12,6 @@ namespace Garnet.Aof.Recovery;
 /// </summary>
 internal sealed class LogRecovery : IDisposable
 {
-    private const int TermsMax = 16; // as many as primaries tell of
-
     private readonly IDisk _disk;
     private readonly Manifest _manifest;
     private readonly Store _store;
@@ -53,7 +51,10 @@ internal sealed class LogRecovery : IDisposable
     /// <summary>Where the log stood before the empty batches at its end; null if there are none, or that is not known.</summary>
     public LogPosition? Filled { get; private set; }
 
-    /// <summary>Terms that began behind the snapshot, the last of them.</summary>
+    /// <summary>Terms that began before what is replayed.</summary>
+    public IReadOnlyList<TermStart> TermsBefore { init => _terms.AddRange(value); }
+
+    /// <summary>All terms whose beginnings are known, the last of them.</summary>
     public IReadOnlyList<TermStart> Terms => _terms;
 
     /// <summary>The term in which the snapshot was taken, 0 without one.</summary>
@@ -129,7 +130,7 @@ internal sealed class LogRecovery : IDisposable
         ReplayBlock block = _workers.Open();
         block.Add(in _reader.Cursors[0].Part);
         if (_reader.Kind == BatchKind.Control) EntryReplayer.ApplyControl(_store, block);
-        else _ordered.Apply(block, block.Slices[0]);
+        else _ordered.Apply(block, worker: 0, workers: 1);
         block.Clear();
     }
 
@@ -146,9 +147,10 @@ internal sealed class LogRecovery : IDisposable
     private void MeetTerm(uint term)
     {
         uint before = _term != 0 ? _term : SnapshotTerm;
-        if (before != 0 && term != before)
+        bool isKnown = _terms.Count > 0 && _terms[^1].Term >= term;
+        if (before != 0 && term != before && !isKnown)
             _terms.Add(new TermStart(term, _reader.LastBatch, before));
-        if (_terms.Count > TermsMax) _terms.RemoveAt(0);
+        if (_terms.Count > TermStart.KeptMax) _terms.RemoveAt(0);
         _term = term;
     }
 

@@ -22,6 +22,7 @@ internal sealed class ReplayWorkers : IDisposable
     private readonly Thread[] _threads;
     private readonly Sketch? _sketch;
     private readonly StoreSession _session;
+    private readonly EntryReplayer _here;
     private long _filled;
     private bool _ends;
     private GarnetException? _failure;
@@ -32,6 +33,7 @@ internal sealed class ReplayWorkers : IDisposable
         _table = table;
         _sketch = sketch;
         _session = store.OpenSession();
+        _here = new EntryReplayer(store, table, _session, sketch);
         _ring = new ReplayBlock[threads + BlocksBeyondWorkers];
         for (int i = 0; i < _ring.Length; i++) _ring[i] = new ReplayBlock();
         _done = new long[threads];
@@ -103,8 +105,7 @@ internal sealed class ReplayWorkers : IDisposable
     /// <summary>Applies the open block in its order, on the caller's thread; all before it is applied.</summary>
     public void ApplyHere(ReplayBlock block)
     {
-        var replayer = new EntryReplayer(_store, _table, _session, _sketch);
-        foreach (ReplaySlice slice in block.Slices) replayer.Apply(block, slice);
+        _here.Apply(block, worker: 0, workers: 1);
         block.Clear();
     }
 
@@ -117,7 +118,7 @@ internal sealed class ReplayWorkers : IDisposable
         {
             try
             {
-                Apply(replayer, block, number);
+                replayer.Apply(block, number, _threads.Length);
             }
             catch (GarnetException e)
             {
@@ -129,12 +130,6 @@ internal sealed class ReplayWorkers : IDisposable
                 Monitor.PulseAll(_gate);
             }
         }
-    }
-
-    private void Apply(EntryReplayer replayer, ReplayBlock block, int number)
-    {
-        foreach (ReplaySlice slice in block.Slices)
-            if (slice.Lane % _threads.Length == number) replayer.Apply(block, slice);
     }
 
     private ReplayBlock? TryTake(int number)

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics.X86;
 
 namespace Garnet.Aof.Shipping;
 
@@ -26,6 +27,13 @@ public sealed unsafe class Sketch(int bits) : IDisposable
     {
         ulong* place = _places + Place(hash);
         if (*place != batch) Volatile.Write(ref *place, batch);
+    }
+
+    /// <summary>The place will be written soon.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Prefetch(ulong hash)
+    {
+        if (Sse.IsSupported) Sse.Prefetch0(_places + Place(hash));
     }
 
     internal void Clear() => NativeMemory.Clear(_places, ((nuint)1 << bits) * sizeof(ulong));

@@ -19,6 +19,9 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
     /// <summary>Deletes what the log holds below a batch.</summary>
     public required Action<ulong> Truncate { get; init; }
 
+    /// <summary>What is known of the terms of the log.</summary>
+    public required Func<IReadOnlyList<TermStart>> Terms { get; init; }
+
     /// <summary>
     /// Takes one snapshot, on the caller's thread. It counts if the state is <see cref="SnapshotState.Whole"/> and
     /// <paramref name="published"/> is true; whole and not published: the log failed meanwhile.
@@ -31,7 +34,7 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
         SnapshotWriter.Publish(directory.Disk, result.Facts);
         directory.Disk.SyncDirectory(); // P1
         if (!AwaitDurable(result.Facts.Batch)) return result; // P2
-        directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch);
+        directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch, Terms());
         Truncate(directory.LogNeededFrom); // P3
         published = true;
         return result;

@@ -142,7 +142,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         return Backlog.End;
     }
 
-    public void Replace(string snapshot, LogPosition at) => _directory?.Replace(snapshot, at.Batch, at.Term, at.Crcs.Count);
+    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms) => _directory?.Replace(snapshot, at, terms);
 
     public bool CanRewind(ulong batch) => _directory is null || _directory.CanCutBehind(batch);
 

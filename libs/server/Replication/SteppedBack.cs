@@ -1,0 +1,37 @@
+using System.Net.Sockets;
+using System.Runtime.ExceptionServices;
+using Garnet.Common.Linux;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// Work that lets those who serve clients go first where cores are few. What has stepped back may not step forward again, nor may the
+/// threads it begins: so it has a thread of its own, which ends with it, and must not begin others.
+/// </summary>
+internal static class SteppedBack
+{
+    /// <summary>Runs the work to its end; what its connection throws is thrown here.</summary>
+    internal static void Run(string name, Action work)
+    {
+        ExceptionDispatchInfo? failure = null;
+        var thread = new Thread(() => failure = Caught(work)) { IsBackground = true, Name = name };
+        thread.Start();
+        thread.Join();
+        failure?.Throw();
+    }
+
+    private static ExceptionDispatchInfo? Caught(Action work)
+    {
+        if (OperatingSystem.IsLinux())
+            Libc.StepBack();
+        try
+        {
+            work();
+            return null;
+        }
+        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        {
+            return ExceptionDispatchInfo.Capture(e);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+using System.Text;
+using Garnet.Aof.Test.Writing;
+
+namespace Garnet.Server.Test.InProcess;
+
+/// <summary>What is asked most often allocates nothing, on a replica too, where reads are checked against what is being applied.</summary>
+public sealed unsafe class AllocationTests
+{
+    private const int Keys = 100, Rounds = 1000, Warm = 100;
+
+    [Test]
+    public void A_read_allocates_nothing([Values] bool onReplica, [Values] bool together)
+    {
+        using var servers = new ReadServers(Keys, hasReplica: true, new ManualClock()); // what is done ten times a second may allocate
+        using InProcessClient client = onReplica ? servers.ToReplica() : servers.ToPrimary();
+        string[] keys = [.. Enumerable.Range(0, Keys).Select(static i => $"${ReadServers.KeyBytes}\r\n{ReadServers.Key(i)}\r\n")];
+        string text = together ? $"*{Keys + 1}\r\n$4\r\nMGET\r\n{string.Concat(keys)}" : string.Concat(keys.Select(static key => "*2\r\n$3\r\nGET\r\n" + key));
+        byte[] request = Encoding.ASCII.GetBytes(text);
+        fixed (byte* start = request)
+        {
+            int reply = client.Exchange(start, request.Length);
+            Assert.That(reply, Is.GreaterThan(Keys * ReadServers.ValueBytes), "the values came");
+            for (int i = 0; i < Warm; i++) client.Exchange(start, request.Length);
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            for (int i = 0; i < Rounds; i++) client.Exchange(start, request.Length);
+            Assert.That(GC.GetAllocatedBytesForCurrentThread() - before, Is.Zero);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using System.Globalization;
+using Garnet.Common.Time;
+using Garnet.Server.Test.Replication;
+
+namespace Garnet.Server.Test.InProcess;
+
+/// <summary>A server with keys to read, and with a replica if wanted, all in this process; for benchmarks too.</summary>
+public sealed class ReadServers : IDisposable
+{
+    /// <summary>Bytes of all keys, and of all values.</summary>
+    public const int KeyBytes = 16, ValueBytes = 64;
+
+    private readonly EmbeddedServer _primary;
+    private readonly EmbeddedServer? _replica;
+
+    public ReadServers(int keys, bool hasReplica, IClock? clock = null)
+    {
+        _primary = new EmbeddedServer(clock: clock);
+        _replica = hasReplica ? ReplicaGroup.ReplicaOf(_primary.Server.Port, clock: clock) : null;
+        using InProcessClient client = ToPrimary();
+        for (int i = 0; i < keys; i++) client.Exchange(Set(i));
+        if (_replica is { } replica) ReplicaGroup.CatchUp(replica, _primary);
+    }
+
+    /// <summary>Name of a key.</summary>
+    public static string Key(int number) => string.Create(CultureInfo.InvariantCulture, $"key:{number:D12}");
+
+    /// <summary>The request that sets a key.</summary>
+    public static string Set(int number) => $"*3\r\n$3\r\nSET\r\n${KeyBytes}\r\n{Key(number)}\r\n${ValueBytes}\r\n{new string('v', ValueBytes)}\r\n";
+
+    /// <summary>A client of the server that was written to.</summary>
+    public InProcessClient ToPrimary() => new(_primary.Server);
+
+    /// <summary>A client of the one that follows it.</summary>
+    public InProcessClient ToReplica() => new(_replica!.Server);
+
+    public void Dispose()
+    {
+        _replica?.Dispose();
+        _primary.Dispose();
+    }
+}
