@@ -167,7 +167,7 @@ internal static unsafe class Sequence
 
     private static uint NumberOf(byte* root, int page) => Unsafe.ReadUnaligned<uint>(Slot(root, page) + 8);
 
-    private static bool TryOpenToWrite(ref RecordEdit edit, int page, out SequencePage opened)
+    internal static bool TryOpenToWrite(ref RecordEdit edit, int page, out SequencePage opened)
     {
         byte* at = edit.OpenChunk(NumberOf(edit.Value, page), out int bytes);
         opened = new SequencePage(at, bytes);

@@ -102,12 +102,19 @@ internal unsafe struct SequencePage
     internal readonly byte* TryOpen(byte* place, int bytes)
     {
         byte* first = First, end = End;
-        if (_at + _bytes - end >= bytes)
+        long inFront = first - _at - HeaderBytes, behind = _at + _bytes - end;
+        if (inFront + behind < bytes)
+            return null;
+        // The shorter side moves. Where it has no room the other does; but from an edge everything, so that the next ones find room there.
+        bool toFront = first == end ? behind < bytes : place - first < end - place;
+        if ((toFront ? inFront : behind) < bytes)
         {
-            Buffer.MemoryCopy(place, place + bytes, end - place, end - place);
-            *(int*)(_at + 8) += bytes;
+            if (place == (toFront ? first : end) || (toFront ? behind : inFront) < bytes)
+                return TryOpen(place + Slide(toFront ? behind : -inFront), bytes);
+            toFront = !toFront;
         }
-        else if (first - _at - HeaderBytes >= bytes)
+
+        if (toFront)
         {
             Buffer.MemoryCopy(first, first - bytes, place - first, place - first);
             *(int*)(_at + 4) -= bytes;
@@ -115,15 +122,8 @@ internal unsafe struct SequencePage
         }
         else
         {
-            long room = _bytes - HeaderBytes - (end - first);
-            if (room < bytes)
-                return null;
-            byte* target = _at + HeaderBytes;
-            Buffer.MemoryCopy(first, target, end - first, end - first);
-            place = target + (place - first);
-            *(int*)(_at + 4) = HeaderBytes;
-            *(int*)(_at + 8) = HeaderBytes + (int)(end - first);
-            return TryOpen(place, bytes);
+            Buffer.MemoryCopy(place, place + bytes, end - place, end - place);
+            *(int*)(_at + 8) += bytes;
         }
 
         ++*(int*)_at;
@@ -133,17 +133,34 @@ internal unsafe struct SequencePage
     /// <summary>Forgets what lies between two places: so many elements.</summary>
     internal readonly void Cut(byte* from, byte* to, int elements)
     {
-        if (from == First)
+        byte* first = First, end = End;
+        if (from - first < end - to)
         {
+            Buffer.MemoryCopy(first, first + (to - from), from - first, from - first);
             *(int*)(_at + 4) += (int)(to - from);
         }
         else
         {
-            Buffer.MemoryCopy(to, from, End - to, End - to);
+            Buffer.MemoryCopy(to, from, end - to, end - to);
             *(int*)(_at + 8) -= (int)(to - from);
         }
 
         *(int*)_at -= elements;
+    }
+
+    /// <summary>Makes room for an element before another place, where it has lain; returns its place, which the caller fills.</summary>
+    internal static byte* Shift(byte* from, byte* to)
+    {
+        long bytes = Read(from, out _, out _) - from;
+        if (to <= from)
+        {
+            Buffer.MemoryCopy(to, to + bytes, from - to, from - to);
+            return to;
+        }
+
+        long passed = to - from - bytes;
+        Buffer.MemoryCopy(from + bytes, from, passed, passed);
+        return from + passed;
     }
 
     /// <summary>Takes over elements that lie elsewhere, at the end; there is room.</summary>
@@ -152,5 +169,15 @@ internal unsafe struct SequencePage
         Buffer.MemoryCopy(from, End, to - from, to - from);
         *(int*)(_at + 8) += (int)(to - from);
         *(int*)_at += elements;
+    }
+
+    // Moves all elements; returns how far.
+    private readonly long Slide(long by)
+    {
+        byte* first = First;
+        Buffer.MemoryCopy(first, first + by, Used, Used);
+        *(int*)(_at + 4) += (int)by;
+        *(int*)(_at + 8) += (int)by;
+        return by;
     }
 }
