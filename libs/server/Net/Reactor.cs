@@ -231,6 +231,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         DisposeReplies();
         Session.Dispose();
         NativeMemory.Free(_frames);
+        NativeMemory.Free(_spots);
     }
 
     private void Round()
