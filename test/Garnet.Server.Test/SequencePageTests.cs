@@ -13,12 +13,13 @@ public sealed unsafe class SequencePageTests : IDisposable
     public void Dispose() => NativeMemory.Free(_room);
 
     [Test]
-    public void A_page_holds_what_a_list_holds([Values(0, 100, PageBytes - SequencePage.HeaderBytes)] int begin, [Values(1, 2)] int seed, [Values(10, 200)] int lengthMax)
+    public void A_page_holds_what_a_list_holds([Values(0, 100, PageBytes)] int begin, [Values(1, 2)] int seed, [Values(10, 200)] int lengthMax, [Values] bool sorted)
     {
+        SequenceKind kind = sorted ? SequenceKind.Sorted : SequenceKind.List;
         var random = new Random(seed);
         _model.Clear();
         new Span<byte>(_room + PageBytes, Guard).Fill(0xA5);
-        SequencePage page = SequencePage.Clear(_room, PageBytes, begin);
+        SequencePage page = SequencePage.Clear(_room, PageBytes, Math.Min(begin, PageBytes - SequencePage.HeadOf(kind, PageBytes)), kind);
         for (int step = 0; step < Steps; step++)
         {
             // At the edges as often as anywhere between: lists live there.
@@ -29,13 +30,14 @@ public sealed unsafe class SequencePageTests : IDisposable
                     Insert(page, index, random, lengthMax);
                     break;
                 case 3 when index < _model.Count:
-                    Cut(page, index, Math.Min(random.Next(1, 4), _model.Count - index));
+                    Cut(page, index, 1);
                     break;
                 case 4 when index < _model.Count:
-                    Shift(page, index, random.Next(_model.Count + 1));
+                    Cut(page, index, Math.Min(random.Next(1, 4), _model.Count - index));
                     break;
             }
 
+            if (step % 100 == 99) page.SetSigns();
             Compare(page);
         }
 
@@ -44,10 +46,10 @@ public sealed unsafe class SequencePageTests : IDisposable
 
     private void Insert(SequencePage page, int index, Random random, int lengthMax)
     {
-        byte[] element = new byte[random.Next(lengthMax)];
+        byte[] element = new byte[(page.HasSigns ? sizeof(double) : 0) + random.Next(lengthMax)];
         random.NextBytes(element);
         int bytes = (int)SequencePage.BytesOf(element.Length);
-        bool fits = page.Used + bytes <= PageBytes - SequencePage.HeaderBytes;
+        bool fits = bytes <= page.Free;
         byte* gap = page.TryOpen(Place(page, index), bytes);
         Assert.That(gap != null, Is.EqualTo(fits), "there is room, or not");
         if (gap == null) return;
@@ -59,14 +61,6 @@ public sealed unsafe class SequencePageTests : IDisposable
     {
         page.Cut(Place(page, index), Place(page, index + count), count);
         _model.RemoveRange(index, count);
-    }
-
-    private void Shift(SequencePage page, int index, int target)
-    {
-        byte[] element = _model[index];
-        SequencePage.Write(SequencePage.Shift(Place(page, index), Place(page, target)), default, element);
-        _model.Insert(target, element);
-        _model.RemoveAt(target <= index ? index + 1 : index);
     }
 
     private static byte* Place(SequencePage page, int index) => page.At + Sequence.SeekIn(page, 0, index).Offset;
@@ -84,5 +78,19 @@ public sealed unsafe class SequencePageTests : IDisposable
         Assert.That(at == page.End, "the last one ends the page");
         for (int i = _model.Count; i > 0; i--) at = SequencePage.Before(at);
         Assert.That(at == page.First, "from behind as many");
+        if (page.HasSigns) CompareSigns(page);
+    }
+
+    // K1
+    private void CompareSigns(SequencePage page)
+    {
+        int last = 0;
+        for (int i = 0; i < Signposts.Posts; i++)
+        {
+            (int place, int before, double score) = page.Signs[i];
+            double wanted = before < _model.Count ? BitConverter.ToDouble(_model[before]) : double.PositiveInfinity;
+            if (before < last || page.At + place != Place(page, before) || !score.Equals(wanted)) Assert.Fail($"signpost {i}");
+            last = before;
+        }
     }
 }

@@ -188,15 +188,16 @@ internal static unsafe class SortedForm
         Buffer.MemoryCopy(edit.Value + Root.PackedBytes, copy, bytes, bytes);
         if (!ChunkedMembers.Unpack(ref edit, EntryForm.Scored, moreBytes))
             return false;
-        int capacity = SequencePage.HeaderBytes + (bytes * 2) + (count * 4) + 256;
+        int capacity = SequencePage.HeaderBytes + Signposts.Bytes + (bytes * 2) + (count * 4) + 256;
         byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
         byte* root = at == null ? null : edit.Write(Sequence.FirstRootBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "E4 small records can be made while there is address space");
         Sequence.WriteFirstSlot(root, count, 0);
         edit.Close();
-        SequencePage page = SequencePage.Clear(at, capacity, 0);
+        SequencePage page = SequencePage.Clear(at, capacity, 0, SequenceKind.Sorted);
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
             SequencePage.Write(page.TryOpen(page.End, (int)SequencePage.BytesOf(entry.KeyBytes + 8)), entry.ValueSpan, entry.KeySpan);
+        page.SetSigns();
         if (count > 0)
             SortedOrder.Resort(ref edit, 0);
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)

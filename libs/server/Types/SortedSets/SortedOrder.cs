@@ -84,7 +84,9 @@ internal static unsafe class SortedOrder
         SequencePlace old = PlaceIn(page, number, from);
         if (old.Index == page.Count)
             return false;
-        byte* place = SequencePage.Shift(page.At + old.Offset, page.At + PlaceIn(page, number, to).Offset);
+        byte* element = page.At + old.Offset, behind = SequencePage.Read(element, out _, out _);
+        page.Cut(element, behind, 1);
+        byte* place = page.TryOpen(page.At + PlaceIn(page, number, to).Offset, (int)(behind - element));
         SequencePage.Write(place, parts.ValueSpan, parts.KeySpan);
         if (old.Index == 0 || place == page.First)
             Resort(ref edit, number);
@@ -118,34 +120,35 @@ internal static unsafe class SortedOrder
     {
         bool byScore = bound.Kind is BoundKind.Element or BoundKind.Score;
         double wanted = bound.Score;
-        byte* front = page.First, back = page.End;
-        int below = 0, notAbove = page.Count;
-        while (front != back)
+        var stretch = new Stretch { Front = page.First, Back = page.End, BeforeBack = page.Count };
+        if (byScore && page.HasSigns)
+            page.Signs.Narrow(page.At, wanted, ref stretch);
+        while (stretch.Front != stretch.Back)
         {
-            byte* next = SequencePage.Read(front, out byte* element, out int length);
+            byte* next = SequencePage.Read(stretch.Front, out byte* element, out int length);
             double score = Unsafe.ReadUnaligned<double>(element);
             // Most are decided by the score alone.
             if (!(byScore && score < wanted) && !bound.IsAbove(score, new ReadOnlySpan<byte>(element + 8, length - 8)))
                 break;
-            front = next;
-            below++;
-            if (front == back)
+            stretch.Front = next;
+            stretch.Before++;
+            if (next == stretch.Back)
                 break;
-            byte* previous = SequencePage.Before(back);
+            byte* previous = SequencePage.Before(stretch.Back);
             SequencePage.Read(previous, out element, out length);
             score = Unsafe.ReadUnaligned<double>(element);
             if (!(byScore && score > wanted) && bound.IsAbove(score, new ReadOnlySpan<byte>(element + 8, length - 8)))
             {
-                front = back;
-                below = notAbove;
+                stretch.Front = stretch.Back;
+                stretch.Before = stretch.BeforeBack;
                 break;
             }
 
-            back = previous;
-            notAbove--;
+            stretch.Back = previous;
+            stretch.BeforeBack--;
         }
 
-        return new SequencePlace { Page = number, Index = below, Offset = (int)(front - page.At) };
+        return new SequencePlace { Page = number, Index = stretch.Before, Offset = (int)(stretch.Front - page.At) };
     }
 
     private static bool BeginsBelow(ref RecordEdit edit, int page, in SortBound bound)
