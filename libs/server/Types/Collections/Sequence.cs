@@ -31,6 +31,30 @@ internal static unsafe class Sequence
 
     internal static double SortOf(byte* root, int page) => Unsafe.ReadUnaligned<double>(Slot(root, page));
 
+    /// <summary>
+    /// The last pages that sort below two numbers, each the first page if none does. Both are searched in step and without
+    /// branches, which would be guessed wrong half the time (CollectionCost).
+    /// </summary>
+    internal static (int One, int Other) LastBelow(byte* root, double one, double other)
+    {
+        byte* slots = Slot(root, 0);
+        long first = 0, second = 0;
+        for (int left = Root.Pages(root); left > 1;)
+        {
+            int half = left >> 1;
+            bool goesOn = Unsafe.ReadUnaligned<double>(slots + ((first + half) * SlotBytes)) < one;
+            bool otherGoesOn = Unsafe.ReadUnaligned<double>(slots + ((second + half) * SlotBytes)) < other;
+            first += half & -Unsafe.BitCast<bool, byte>(goesOn);
+            second += half & -Unsafe.BitCast<bool, byte>(otherGoesOn);
+            left -= half;
+        }
+
+        return ((int)first, (int)second);
+    }
+
+    /// <summary>Brings a page's beginning towards the cache.</summary>
+    internal static void Prefetch(ref RecordEdit edit, int page) => edit.Prefetch(NumberOf(edit.Value, page));
+
     /// <summary>A page to look at.</summary>
     internal static SequencePage Open(ref RecordEdit edit, int page)
     {

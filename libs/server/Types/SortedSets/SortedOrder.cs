@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Runtime.Intrinsics.X86;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
 
@@ -32,13 +33,37 @@ internal static unsafe class SortedOrder
     internal static bool TryMove(ref RecordEdit edit, in Entry parts, double old)
     {
         SortBound from = SortBound.Of(old, parts.Key, parts.KeyBytes), to = SortBound.Of(parts.Score, parts.Key, parts.KeyBytes);
-        int target = PageOf(ref edit, to), source = PageOf(ref edit, from), pages = Sequence.PagesOf(ref edit);
+        int pages = Sequence.PagesOf(ref edit);
+        (int target, int source) = Sequence.LastBelow(edit.Value, to.Score, old);
+        if (target + 1 < pages && Sequence.SortOf(edit.Value, target + 1) == to.Score)
+            target = PageOf(ref edit, to); // pages that begin with the same score: the members decide
+        if (source + 1 < pages && Sequence.SortOf(edit.Value, source + 1) == old)
+            source = PageOf(ref edit, from);
+        if (source != target)
+        {
+            Sequence.Prefetch(ref edit, target);
+            Approach(Sequence.Open(ref edit, source), old);
+        }
+
         if (target == source && TryShift(ref edit, target, from, to, parts))
             return true;
         if (!TryAdd(ref edit, target, to, parts))
             return false;
         Remove(ref edit, pages == Sequence.PagesOf(ref edit) ? source : PageOf(ref edit, from), from);
         return true;
+    }
+
+    // What is walked over is asked of the memory before something else is done (CollectionCost).
+    private static void Approach(SequencePage page, double score)
+    {
+        if (!page.HasSigns || !Sse.IsSupported)
+            return;
+        var stretch = new Stretch { Front = page.First, Back = page.End };
+        page.Signs.Narrow(page.At, score, ref stretch);
+        Sse.Prefetch0(stretch.Front);
+        Sse.Prefetch0(stretch.Front + 64);
+        Sse.Prefetch0(stretch.Back - 1);
+        Sse.Prefetch0(stretch.Back - 65);
     }
 
     /// <summary>Z2, for a page whose content has changed.</summary>
