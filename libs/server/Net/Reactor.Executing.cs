@@ -44,7 +44,7 @@ internal sealed unsafe partial class Reactor
         if (count == 0)
             return;
         if (count > 1)
-            Prefetch(count);
+            _prefetch.Run(count);
         _guarded = Server.Guarded | Store.Tight | _bigFrame;
         _placed = Server.Replication.Guards;
         _reads = _placed && Server.Replication.TakesReads;

@@ -141,7 +141,7 @@ internal sealed unsafe partial class Reactor
         frame->IsAnswered = false;
         _frameClients[index] = client;
         int key = _entries[command].FirstKey;
-        _members |= _entries[command].Member;
+        _prefetch.Note(_entries[command].Member);
         if (key == 0 || key >= _parser.ArgCount)
         {
             frame->KeyHash = 0;

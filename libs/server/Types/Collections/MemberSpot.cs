@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -15,7 +16,7 @@ internal unsafe struct MemberSpot
     private int _bytes;
 
     /// <summary>Asks for the bucket of the chunk; false if there is none to ask for.</summary>
-    internal static bool TryBegin(Store store, in KeyRef root, nint bucket, byte* key, int keyBytes, out MemberSpot spot)
+    internal static bool TryBegin(Store store, in KeyRef root, nint bucket, Arg key, out MemberSpot spot)
     {
         spot = default;
         if (!RootPeek.TryAt(store, root, bucket, Root.ChunkedBytes, out RootPeek peek) || !Root.IsChunked(peek.Value))
@@ -23,7 +24,7 @@ internal unsafe struct MemberSpot
         uint chunks = Root.Chunks(peek.Value);
         if (chunks == 0 || peek.Kind is not (RecordKind.Hash or RecordKind.Set or RecordKind.SortedSet))
             return false;
-        spot._hash = RecordEdit.Hash(key, keyBytes, peek.Owner);
+        spot._hash = RecordEdit.Hash(key.Bytes, key.Length, peek.Owner);
         spot._chunk = peek.PrefetchBucket(ChunkedMembers.NumberOf(spot._hash, chunks));
         return true;
     }
