@@ -17,7 +17,7 @@ internal sealed class RunOptions
     [Option("pipeline", Default = 1, HelpText = "Requests per batch; one batch is in flight per connection.")]
     public int Pipeline { get; set; }
 
-    [Option("op", Default = "get", HelpText = "ping, get, set, incr, del, exists, mgetN, msetN, mixN (N % GET), multiN (a transaction of N SETs), hset, sadd, zadd, lpush, or a command with # for key digits and % for the value.")]
+    [Option("op", Default = "get", HelpText = "ping, get, set, incr, del, exists, mgetN, msetN, mixN (N % GET), multiN (a transaction of N SETs), hset, hsetN (N fields in turn), sadd, zadd, lpush, lpushlpop, or a command with # for key digits and % for the value.")]
     public string Operation { get; set; } = "";
 
     [Option("keys", Default = 1000L)]

@@ -4,7 +4,7 @@ namespace Garnet.Load.Compare;
 internal sealed record Cell(string Operation, int Pipeline, int Connections, long Keys)
 {
     public const int ValueBytes = 64;
-    private const long SmallKeys = 1000;
+    private const long SmallKeys = 1000, LargeKeys = 100_000;
 
     public string Name => $"{Operation.ToUpperInvariant()} p{Pipeline} c{Connections}";
 
@@ -20,6 +20,15 @@ internal sealed record Cell(string Operation, int Pipeline, int Connections, lon
         new Cell("incr", 100, 16, SmallKeys),
         new Cell("mget16", 100, 16, SmallKeys),
         new Cell("get", 50, 256, SmallKeys),
+    ];
+
+    /// <summary>One sorted set and one set of 100,000 members, 1,000 hashes of 100 fields, 1,000 lists.</summary>
+    public static Cell[] Collections() =>
+    [
+        new Cell("zadd", 100, 16, LargeKeys),
+        new Cell("hset100", 100, 16, SmallKeys),
+        new Cell("sadd", 100, 16, LargeKeys),
+        new Cell("lpushlpop", 100, 16, SmallKeys),
     ];
 
     /// <summary>What a log costs.</summary>

@@ -18,6 +18,9 @@ internal static class CompareVerb
             case "smoke":
                 Rounds.Run(options, peers, Cell.Smoke(), report);
                 break;
+            case "collections":
+                Rounds.Run(options, peers, Cell.Collections(), report);
+                break;
             case "big":
                 Rounds.Run(options, peers, Cell.Big(options.BigKeys), report);
                 break;

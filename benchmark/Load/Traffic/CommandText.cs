@@ -25,6 +25,7 @@ internal static partial class CommandText
             "sadd" => ["SADD set m:#"],
             "zadd" => ["ZADD zset # m:#"],
             "lpush" => ["LPUSH list:# %"],
+            "lpushlpop" => ["LPUSH list:# %", "LPOP list:#"],
             _ => [operation],
         };
     }
@@ -34,6 +35,7 @@ internal static partial class CommandText
         ArgumentOutOfRangeException.ThrowIfLessThan(size, 1);
         if (name == "mget") return ["MGET" + Repeat(" key:#", size)];
         if (name == "mset") return ["MSET" + Repeat(" key:# %", size)];
+        if (name == "hset") return [.. from field in Enumerable.Range(0, size) select string.Create(CultureInfo.InvariantCulture, $"HSET hash:# field{field:D3} %")];
         if (name == "multi") return ["MULTI", .. Enumerable.Repeat("SET key:# %", size), "EXEC"];
         string[] mix = new string[100];
         for (int i = 0; i < mix.Length; i++) mix[i] = i * 61 % 100 < size ? "GET key:#" : "SET key:# %";   // 61 is coprime with 100: an even spread
@@ -42,6 +44,6 @@ internal static partial class CommandText
 
     private static string Repeat(string text, int times) => string.Concat(Enumerable.Repeat(text, times));
 
-    [GeneratedRegex("^(mget|mset|mix|multi)([0-9]{1,3})$")]
+    [GeneratedRegex("^(mget|mset|mix|multi|hset)([0-9]{1,3})$")]
     private static partial Regex Sized();
 }

@@ -13,6 +13,11 @@ public static unsafe class NumberText
     /// <summary>Room that <see cref="WriteDouble"/> needs at most, in bytes.</summary>
     public const int DoubleBytesMax = 32;
 
+    private const int PlainDigitsMax = 18;
+
+    private static ReadOnlySpan<double> PowersOfTen =>
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
     /// <summary>
     /// Reads a signed 64-bit integer the strict way of Redis's string2ll: digits with at most one leading minus, no plus,
     /// no blanks, no leading zeros, no "-0".
@@ -46,7 +51,8 @@ public static unsafe class NumberText
     /// <summary>Reads a double as C's strtod would, the whole text, refusing blanks and NaN (Redis's rule for scores and floats).</summary>
     public static bool TryDouble(ReadOnlySpan<byte> text, out double value)
     {
-        value = 0;
+        if (TryPlain(text, out value))
+            return true;
         if (text.Length == 0 || text.Length > 256 || text[0] <= ' ' || text[^1] <= ' ')
             return false;
         if (text.Length <= 9 && TryInfinity(text, out value))
@@ -128,6 +134,35 @@ public static unsafe class NumberText
 
         value.TryFormat(to, out int used, "R", CultureInfo.InvariantCulture);
         return LowerExponent(to[..used]);
+    }
+
+    // Digits, perhaps with a point among them: both numbers of the quotient are doubles as they are, so it is rounded once and right.
+    private static bool TryPlain(ReadOnlySpan<byte> text, out double value)
+    {
+        value = 0;
+        int sign = text.Length > 0 && text[0] == '-' ? 1 : 0, point = -1;
+        if (text.Length - sign is 0 or > PlainDigitsMax + 1)
+            return false;
+        ulong digits = 0;
+        for (int i = sign; i < text.Length; i++)
+        {
+            uint digit = (uint)text[i] - '0';
+            if (digit <= 9)
+            {
+                digits = (digits * 10) + digit;
+                continue;
+            }
+
+            if (text[i] != '.' || point >= 0 || i == sign || i == text.Length - 1)
+                return false;
+            point = i;
+        }
+
+        if (digits > 1UL << 53)
+            return false;
+        value = point < 0 ? (long)digits : (long)digits / PowersOfTen[text.Length - 1 - point];
+        value = sign == 0 ? value : -value;
+        return true;
     }
 
     private static int LowerExponent(Span<byte> text)

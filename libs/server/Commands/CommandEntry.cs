@@ -13,6 +13,8 @@ internal unsafe struct CommandEntry
     public CommandFlags Flags;
     /// <summary>Index of the first key, 0 if none.</summary>
     public int FirstKey;
+    /// <summary>Index of the first argument that is looked up in the key's collection, 0 if none.</summary>
+    public int Member;
     /// <summary>Own number.</summary>
     public int Id;
 }

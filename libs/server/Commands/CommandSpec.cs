@@ -26,6 +26,9 @@ internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, K
     /// <summary>ACL categories beyond those that follow from flags and group, without the @.</summary>
     public string Categories { get; init; } = "";
 
+    /// <summary>Index of the first argument that is looked up in the key's collection, 0 if none: brought near while a batch is framed.</summary>
+    public int Member { get; init; }
+
     /// <summary>What the command tells of a key it has written, for keyspace notifications; null if nothing of its own.</summary>
     public KeyEvent? Event { get; init; }
 

@@ -71,6 +71,7 @@ internal sealed unsafe class CommandTable : IDisposable
             ArgsSpan = spec.Arity > 0 ? 0 : uint.MaxValue >> 1,
             Flags = spec.Flags | ((spec.Flags & (CommandFlags.Fast | CommandFlags.Quick)) == 0 ? CommandFlags.Timed : 0),
             FirstKey = spec.Keys.CountArg == 0 ? spec.Keys.First : 0,
+            Member = spec.Member,
             Id = id,
         };
         if (id > 0)

@@ -44,7 +44,7 @@ internal sealed unsafe partial class Reactor
         if (count == 0)
             return;
         if (count > 1)
-            PrefetchRecords(count);
+            _prefetch.Run(count);
         _guarded = Server.Guarded | Store.Tight | _bigFrame;
         _placed = Server.Replication.Guards;
         _reads = _placed && Server.Replication.TakesReads;
@@ -82,18 +82,6 @@ internal sealed unsafe partial class Reactor
             return;
         _pushed = false;
         TakePushes(client);
-    }
-
-    private void PrefetchRecords(int count)
-    {
-        for (int i = 0; i < count; i++)
-        {
-            Frame* frame = _frames + i;
-            if (frame->Bucket == 0 || !Store.Namespaces.TryId(_frameClients[i].Database, out uint ns))
-                continue;
-            ref Arg key = ref _args.Items[frame->FirstArg + _entries[frame->Command].FirstKey];
-            Store.PrefetchRecord(Store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket);
-        }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: one call site, on the path of every command

@@ -141,6 +141,7 @@ internal sealed unsafe partial class Reactor
         frame->IsAnswered = false;
         _frameClients[index] = client;
         int key = _entries[command].FirstKey;
+        _prefetch.Note(_entries[command].Member);
         if (key == 0 || key >= _parser.ArgCount)
         {
             frame->KeyHash = 0;

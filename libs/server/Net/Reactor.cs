@@ -43,6 +43,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
     private readonly CommandEntry* _entries;
+    private readonly BatchPrefetch _prefetch;
     private int _frameCount;
     private int _readyCount;
     private long _nextTickMs;
@@ -65,6 +66,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Ready = new ReadyKeys(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
+        _prefetch = new BatchPrefetch(this, _entries, FramesMax);
         Transport = transport;
         _mailbox = new Mailbox(transport);
         ResetReplies();
@@ -231,6 +233,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         DisposeReplies();
         Session.Dispose();
         NativeMemory.Free(_frames);
+        _prefetch.Dispose();
     }
 
     /// <summary>Serves what is there once.</summary>

@@ -30,6 +30,8 @@ internal static unsafe class ChunkedMembers
         return number < chunks ? number : low & (uint)((1UL << BitOperations.Log2(chunks)) - 1);
     }
 
+    internal static byte Fingerprint(ulong hash) => (byte)(hash >> 56);
+
     /// <summary>A chunk to look at.</summary>
     internal static Page Open(ref RecordEdit edit, uint number)
     {
@@ -179,8 +181,6 @@ internal static unsafe class ChunkedMembers
         edit.Close();
         return true;
     }
-
-    private static byte Fingerprint(ulong hash) => (byte)(hash >> 56);
 
     private static bool TryOpenToWrite(ref RecordEdit edit, uint number, out Page page)
     {

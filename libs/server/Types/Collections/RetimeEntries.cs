@@ -56,8 +56,9 @@ internal unsafe struct RetimeEntries : IEdit
     }
 
     // From a copy: the entry lies in what is about to change.
-    private readonly bool TryPut(ref RecordEdit edit, Entry entry)
+    private readonly bool TryPut(ref RecordEdit edit, in Entry found)
     {
+        Entry entry = found;
         byte* copy = (byte*)NativeMemory.Alloc((nuint)entry.KeyBytes + (nuint)entry.ValueBytes + (2 * SlackBytes));
         entry.KeySpan.CopyTo(new Span<byte>(copy, entry.KeyBytes));
         byte* value = copy + entry.KeyBytes + SlackBytes;
@@ -67,7 +68,7 @@ internal unsafe struct RetimeEntries : IEdit
         entry.ExpireAtMs = ExpireAtMs;
         PutResult result = edit.Kind == RecordKind.Hash
             ? Members.Put(ref edit, MemberShape.Hash, entry, CollectionLimits.Replay)
-            : SortedForm.Put(ref edit, entry, CollectionLimits.Replay);
+            : SortedForm.Put(ref edit, entry, found, CollectionLimits.Replay);
         NativeMemory.Free(copy);
         return result != PutResult.Failed;
     }

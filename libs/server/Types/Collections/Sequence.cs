@@ -23,13 +23,37 @@ internal enum SequenceKind : byte
 /// </summary>
 internal static unsafe class Sequence
 {
-    private const int SlotBytes = 16, ListPageBytes = 4096, SortedPageBytes = 2048;
+    private const int SlotBytes = 16, ListPageBytes = 4096, SortedPageBytes = 2048, SignInterval = 32;
 
     internal static int PagesOf(ref RecordEdit edit) => Root.Pages(edit.Value);
 
     internal static int CountOf(byte* root, int page) => Unsafe.ReadUnaligned<int>(Slot(root, page) + 12);
 
     internal static double SortOf(byte* root, int page) => Unsafe.ReadUnaligned<double>(Slot(root, page));
+
+    /// <summary>
+    /// The last pages that sort below two numbers, each the first page if none does. Both are searched in step and without
+    /// branches, which would be guessed wrong half the time (CollectionCost).
+    /// </summary>
+    internal static (int One, int Other) LastBelow(byte* root, double one, double other)
+    {
+        byte* slots = Slot(root, 0);
+        long first = 0, second = 0;
+        for (int left = Root.Pages(root); left > 1;)
+        {
+            int half = left >> 1;
+            bool goesOn = Unsafe.ReadUnaligned<double>(slots + ((first + half) * SlotBytes)) < one;
+            bool otherGoesOn = Unsafe.ReadUnaligned<double>(slots + ((second + half) * SlotBytes)) < other;
+            first += half & -Unsafe.BitCast<bool, byte>(goesOn);
+            second += half & -Unsafe.BitCast<bool, byte>(otherGoesOn);
+            left -= half;
+        }
+
+        return ((int)first, (int)second);
+    }
+
+    /// <summary>Brings a page's beginning towards the cache.</summary>
+    internal static void Prefetch(ref RecordEdit edit, int page) => edit.Prefetch(NumberOf(edit.Value, page));
 
     /// <summary>A page to look at.</summary>
     internal static SequencePage Open(ref RecordEdit edit, int page)
@@ -88,7 +112,7 @@ internal static unsafe class Sequence
         byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity);
         if (at == null)
             return false;
-        SequencePage.Clear(at, capacity, 0).Append(from, to, elements);
+        SequencePage.Clear(at, capacity, 0, SequenceKind.List).Append(from, to, elements);
         return true;
     }
 
@@ -110,16 +134,17 @@ internal static unsafe class Sequence
     /// </summary>
     internal static bool TryInsert(ref RecordEdit edit, ref SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, SequenceKind kind)
     {
-        int pageBytes = kind == SequenceKind.List ? ListPageBytes : SortedPageBytes;
         int bytes = (int)SequencePage.BytesOf(head.Length + body.Length);
         if (!TryOpenToWrite(ref edit, place.Page, out SequencePage page))
             return false;
         byte* gap = page.TryOpen(page.At + place.Offset, bytes);
-        if (gap == null && !TryMakeRoom(ref edit, ref place, ref page, bytes, pageBytes))
+        if (gap == null && !TryMakeRoom(ref edit, ref place, ref page, bytes, kind))
             return false;
         if (gap == null)
             gap = page.TryOpen(page.At + place.Offset, bytes);
         SequencePage.Write(gap, head, body);
+        if (kind == SequenceKind.Sorted && page.Count % SignInterval == 0)
+            page.SetSigns(); // a page that grows at its end would leave them behind
         Settle(ref edit, place.Page, page, kind == SequenceKind.List ? 1 : 0, bytes);
         return true;
     }
@@ -128,7 +153,7 @@ internal static unsafe class Sequence
     internal static bool TryStart(ref RecordEdit edit, ReadOnlySpan<byte> element)
     {
         int bytes = (int)SequencePage.BytesOf(element.Length);
-        if (!TryAddPage(ref edit, 0, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), 0, out SequencePage page))
+        if (!TryAddPage(ref edit, 0, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), atBack: false, SequenceKind.List, out SequencePage page))
             return false;
         SequencePage.Write(page.TryOpen(page.First, bytes), default, element);
         Settle(ref edit, 0, page, 1, bytes);
@@ -167,7 +192,7 @@ internal static unsafe class Sequence
 
     private static uint NumberOf(byte* root, int page) => Unsafe.ReadUnaligned<uint>(Slot(root, page) + 8);
 
-    private static bool TryOpenToWrite(ref RecordEdit edit, int page, out SequencePage opened)
+    internal static bool TryOpenToWrite(ref RecordEdit edit, int page, out SequencePage opened)
     {
         byte* at = edit.OpenChunk(NumberOf(edit.Value, page), out int bytes);
         opened = new SequencePage(at, bytes);
@@ -189,49 +214,50 @@ internal static unsafe class Sequence
     }
 
     // A page at an end of the sequence gets a neighbour; any other grows up to the usual size and is divided then.
-    private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, int pageBytes)
+    private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
     {
+        int pageBytes = kind == SequenceKind.List ? ListPageBytes : SortedPageBytes;
         bool atEnd = place.Page == Root.Pages(edit.Value) - 1 && place.Index == page.Count;
         bool atFront = place.Page == 0 && place.Index == 0;
         if (page.Used + bytes > pageBytes && (atEnd || atFront))
         {
-            int capacity = Math.Max(pageBytes, bytes + SequencePage.HeaderBytes), at = atEnd ? place.Page + 1 : 0;
-            if (!TryAddPage(ref edit, at, capacity, atEnd ? 0 : capacity - SequencePage.HeaderBytes, out page))
+            int capacity = Math.Max(pageBytes, bytes + SequencePage.HeadOf(kind, bytes)), at = atEnd ? place.Page + 1 : 0;
+            if (!TryAddPage(ref edit, at, capacity, atBack: !atEnd, kind, out page))
                 return false;
             place = new SequencePlace { Page = at, Index = 0, Offset = (int)(page.First - page.At) };
             return true;
         }
 
         if (page.Used + bytes <= pageBytes || page.Count < 2)
-            return TryGrow(ref edit, ref place, ref page, bytes);
-        return TryDivide(ref edit, ref place, ref page, bytes);
+            return TryGrow(ref edit, ref place, ref page, bytes, kind);
+        return TryDivide(ref edit, ref place, ref page, bytes, kind);
     }
 
-    private static bool TryGrow(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes)
+    private static bool TryGrow(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
     {
-        long content = SequencePage.HeaderBytes + page.Used + (long)bytes;
+        long content = SequencePage.HeadOf(kind, page.Used + bytes) + page.Used + (long)bytes;
         int capacity = (int)Math.Min((content + (content / 8) + 64 + 7) & ~7L, Store.ValueBytesMax);
         byte* fresh = edit.BeginReplace(NumberOf(edit.Value, place.Page), capacity, out _);
         if (fresh == null)
             return false;
-        SequencePage grown = SequencePage.Clear(fresh, capacity, 0);
+        SequencePage grown = SequencePage.Clear(fresh, capacity, 0, kind);
         grown.Append(page.First, page.End, page.Count);
-        place.Offset += SequencePage.HeaderBytes - (int)(page.First - page.At);
+        place.Offset += (int)(grown.First - grown.At) - (int)(page.First - page.At);
         edit.EndReplace();
         page = grown;
         return true;
     }
 
     // The second half goes to a new page behind; each half gets an eighth of room.
-    private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes)
+    private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
     {
         int kept = 0;
         byte* middle = page.First;
         for (; kept < page.Count - 1 && (kept == 0 || middle - page.First < page.Used / 2); kept++)
             middle = SequencePage.Read(middle, out _, out _);
         int moved = (int)(page.End - middle), split = (int)(middle - page.At), movedCount = page.Count - kept;
-        int capacity = SequencePage.HeaderBytes + ((moved + bytes) * 9 / 8) + 64;
-        if (!TryAddPage(ref edit, place.Page + 1, capacity, 0, out SequencePage right))
+        int capacity = SequencePage.HeadOf(kind, moved + bytes) + ((moved + bytes) * 9 / 8) + 64;
+        if (!TryAddPage(ref edit, place.Page + 1, capacity, atBack: false, kind, out SequencePage right))
             return false;
         page = Open(ref edit, place.Page);
         right.Append(page.At + split, page.End, movedCount);
@@ -239,14 +265,14 @@ internal static unsafe class Sequence
         Settle(ref edit, place.Page, page);
         Settle(ref edit, place.Page + 1, right);
         if (place.Index < kept || (place.Index == kept && place.Offset < split))
-            return page.Bytes - SequencePage.HeaderBytes - page.Used >= bytes || TryGrow(ref edit, ref place, ref page, bytes);
-        place = new SequencePlace { Page = place.Page + 1, Index = place.Index - kept, Offset = SequencePage.HeaderBytes + place.Offset - split };
+            return page.Free >= bytes || TryGrow(ref edit, ref place, ref page, bytes, kind);
+        place = new SequencePlace { Page = place.Page + 1, Index = place.Index - kept, Offset = (int)(right.First - right.At) + place.Offset - split };
         page = right;
         return true;
     }
 
     // The caller puts elements into it before anything else happens (Q1).
-    private static bool TryAddPage(ref RecordEdit edit, int at, int capacity, int begin, out SequencePage added)
+    private static bool TryAddPage(ref RecordEdit edit, int at, int capacity, bool atBack, SequenceKind kind, out SequencePage added)
     {
         byte* root = edit.Value;
         int pages = Root.Pages(root), known = (edit.ValueBytes - Root.ChunkedBytes) / SlotBytes;
@@ -255,7 +281,7 @@ internal static unsafe class Sequence
         added = new SequencePage(chunk, capacity);
         if (chunk == null)
             return false;
-        SequencePage.Clear(chunk, capacity, begin);
+        SequencePage.Clear(chunk, capacity, atBack ? capacity - SequencePage.HeadOf(kind, capacity) : 0, kind);
         root = edit.Write(pages < known ? edit.ValueBytes : edit.ValueBytes + SlotBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
         long tail = (pages - at) * (long)SlotBytes;

@@ -3,7 +3,7 @@ namespace Garnet.Server.Types.Collections;
 /// <summary>
 /// Elements in order, one behind the other: each its length as <see cref="VarInt"/>, its bytes, and the bytes of both once more as a
 /// number read from behind, so that a walk may go either way. Lies in a chunk (0-3 number of elements, 4-7 first byte, 8-11 behind
-/// the last one; free room at both ends), or behind the header of a packed record.
+/// the last one, 12 one if <see cref="Signposts"/> follow; free room at both ends), or behind the header of a packed record.
 /// </summary>
 internal unsafe struct SequencePage
 {
@@ -30,6 +30,15 @@ internal unsafe struct SequencePage
 
     internal readonly byte* End => _at + *(int*)(_at + 8);
 
+    /// <summary>Room for elements that is free.</summary>
+    internal readonly int Free => _bytes - Head - Used;
+
+    internal readonly bool HasSigns => _at[12] != 0;
+
+    internal readonly Signposts Signs => new(_at + HeaderBytes);
+
+    private readonly int Head => HasSigns ? HeaderBytes + Signposts.Bytes : HeaderBytes;
+
     internal readonly int Used => (int)(End - First);
 
     /// <summary>Bytes an element takes.</summary>
@@ -39,13 +48,28 @@ internal unsafe struct SequencePage
         return bytes + VarInt.BytesOf((uint)bytes);
     }
 
-    /// <summary>Makes an empty page; elements begin at that part of the room: 0 for one that grows at its end, the room for one that grows in front.</summary>
-    internal static SequencePage Clear(byte* at, int bytes, int begin)
+    /// <summary>Bytes before the elements in a page of that many bytes.</summary>
+    internal static int HeadOf(SequenceKind kind, int bytes) =>
+        kind == SequenceKind.Sorted && bytes < Signposts.PageBytesMax ? HeaderBytes + Signposts.Bytes : HeaderBytes;
+
+    /// <summary>Makes an empty page; elements begin behind that part of the room: 0 for one that grows at its end, the room for one that grows in front.</summary>
+    internal static SequencePage Clear(byte* at, int bytes, int begin, SequenceKind kind)
     {
+        int head = HeadOf(kind, bytes);
         *(int*)at = 0;
-        *(int*)(at + 4) = *(int*)(at + 8) = HeaderBytes + begin;
-        *(int*)(at + 12) = 0;
-        return new SequencePage(at, bytes);
+        *(int*)(at + 4) = *(int*)(at + 8) = head + begin;
+        *(int*)(at + 12) = head > HeaderBytes ? 1 : 0;
+        var page = new SequencePage(at, bytes);
+        if (page.HasSigns)
+            page.Signs.Clear(head + begin);
+        return page;
+    }
+
+    /// <summary>Sets the signposts of a page whose elements have changed otherwise than one by one.</summary>
+    internal readonly void SetSigns()
+    {
+        if (HasSigns)
+            Signs.Set(_at, First, Count);
     }
 
     /// <summary>Writes an element of two parts; returns the byte behind it.</summary>
@@ -102,12 +126,21 @@ internal unsafe struct SequencePage
     internal readonly byte* TryOpen(byte* place, int bytes)
     {
         byte* first = First, end = End;
-        if (_at + _bytes - end >= bytes)
+        long inFront = first - _at - Head, behind = _at + _bytes - end;
+        if (inFront + behind < bytes)
+            return null;
+        // The shorter side moves. Where it has no room the other does; but from an edge everything, so that the next ones find room there.
+        bool toFront = first == end ? behind < bytes : place - first < end - place;
+        if ((toFront ? inFront : behind) < bytes)
         {
-            Buffer.MemoryCopy(place, place + bytes, end - place, end - place);
-            *(int*)(_at + 8) += bytes;
+            if (place == (toFront ? first : end) || (toFront ? behind : inFront) < bytes)
+                return TryOpen(place + Slide(toFront ? behind : -inFront), bytes);
+            toFront = !toFront;
         }
-        else if (first - _at - HeaderBytes >= bytes)
+
+        if (HasSigns)
+            Signs.Open((int)(place - _at), bytes, toFront);
+        if (toFront)
         {
             Buffer.MemoryCopy(first, first - bytes, place - first, place - first);
             *(int*)(_at + 4) -= bytes;
@@ -115,15 +148,8 @@ internal unsafe struct SequencePage
         }
         else
         {
-            long room = _bytes - HeaderBytes - (end - first);
-            if (room < bytes)
-                return null;
-            byte* target = _at + HeaderBytes;
-            Buffer.MemoryCopy(first, target, end - first, end - first);
-            place = target + (place - first);
-            *(int*)(_at + 4) = HeaderBytes;
-            *(int*)(_at + 8) = HeaderBytes + (int)(end - first);
-            return TryOpen(place, bytes);
+            Buffer.MemoryCopy(place, place + bytes, end - place, end - place);
+            *(int*)(_at + 8) += bytes;
         }
 
         ++*(int*)_at;
@@ -133,17 +159,24 @@ internal unsafe struct SequencePage
     /// <summary>Forgets what lies between two places: so many elements.</summary>
     internal readonly void Cut(byte* from, byte* to, int elements)
     {
-        if (from == First)
+        byte* first = First, end = End;
+        bool fromFront = from - first < end - to;
+        if (fromFront)
         {
+            Buffer.MemoryCopy(first, first + (to - from), from - first, from - first);
             *(int*)(_at + 4) += (int)(to - from);
         }
         else
         {
-            Buffer.MemoryCopy(to, from, End - to, End - to);
+            Buffer.MemoryCopy(to, from, end - to, end - to);
             *(int*)(_at + 8) -= (int)(to - from);
         }
 
         *(int*)_at -= elements;
+        if (HasSigns && elements == 1)
+            Signs.Cut(_at, (int)(from - _at), (int)(to - _at), fromFront, (int)(End - _at));
+        else
+            SetSigns();
     }
 
     /// <summary>Takes over elements that lie elsewhere, at the end; there is room.</summary>
@@ -152,5 +185,18 @@ internal unsafe struct SequencePage
         Buffer.MemoryCopy(from, End, to - from, to - from);
         *(int*)(_at + 8) += (int)(to - from);
         *(int*)_at += elements;
+        SetSigns();
+    }
+
+    // Moves all elements; returns how far.
+    private readonly long Slide(long by)
+    {
+        byte* first = First;
+        Buffer.MemoryCopy(first, first + by, Used, Used);
+        *(int*)(_at + 4) += (int)by;
+        *(int*)(_at + 8) += (int)by;
+        if (HasSigns)
+            Signs.Slide((int)by);
+        return by;
     }
 }

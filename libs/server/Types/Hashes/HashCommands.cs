@@ -109,21 +109,21 @@ internal static unsafe class HashCommands
 
 internal readonly struct HSet : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
+    public static CommandSpec Spec => HashCommands.Write("HSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Member = 2, Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
 
     public static Reply Run(ref Call call) => HashCommands.TrySet(ref call, out int added, out Reply failed) ? call.Int(added) : failed;
 }
 
 internal readonly struct HMSet : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HMSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
+    public static CommandSpec Spec => HashCommands.Write("HMSET", -4, "RW UPDATE", "key field value [field value ...]", "Sets fields of a hash.") with { Member = 2, Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
 
     public static Reply Run(ref Call call) => HashCommands.TrySet(ref call, out _, out Reply failed) ? call.Ok() : failed;
 }
 
 internal readonly struct HSetNx : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HSETNX", 4, "RW INSERT", "key field value", "Sets a field of a hash only when it does not exist.") with { Event = new("hset", NotifyClasses.Hash) };
+    public static CommandSpec Spec => HashCommands.Write("HSETNX", 4, "RW INSERT", "key field value", "Sets a field of a hash only when it does not exist.") with { Member = 2, Event = new("hset", NotifyClasses.Hash) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -137,28 +137,28 @@ internal readonly struct HSetNx : ICommand
 
 internal readonly struct HGet : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Read("HGET", 3, "key field", "Returns the value of a field of a hash.");
+    public static CommandSpec Spec => HashCommands.Read("HGET", 3, "key field", "Returns the value of a field of a hash.") with { Member = 2 };
 
     public static Reply Run(ref Call call) => HashCommands.Ask(ref call, FieldQuestion.Value);
 }
 
 internal readonly struct HStrLen : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Read("HSTRLEN", 3, "key field", "Returns the length of the value of a field of a hash.") with { Since = "3.2.0" };
+    public static CommandSpec Spec => HashCommands.Read("HSTRLEN", 3, "key field", "Returns the length of the value of a field of a hash.") with { Member = 2, Since = "3.2.0" };
 
     public static Reply Run(ref Call call) => HashCommands.Ask(ref call, FieldQuestion.Length);
 }
 
 internal readonly struct HExists : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Read("HEXISTS", 3, "key field", "Says whether a field of a hash exists.");
+    public static CommandSpec Spec => HashCommands.Read("HEXISTS", 3, "key field", "Says whether a field of a hash exists.") with { Member = 2 };
 
     public static Reply Run(ref Call call) => HashCommands.Ask(ref call, FieldQuestion.Presence);
 }
 
 internal readonly struct HMGet : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Read("HMGET", -3, "key field [field ...]", "Returns the values of fields of a hash.") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => HashCommands.Read("HMGET", -3, "key field [field ...]", "Returns the values of fields of a hash.") with { Member = 2, Complexity = "O(N)" };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -203,7 +203,7 @@ internal readonly struct HLen : ICommand
 
 internal readonly struct HDel : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Spec("HDEL", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key field [field ...]", "Removes fields of a hash; an empty hash is removed.") with { Complexity = "O(N)", Event = new("hdel", NotifyClasses.Hash) { Empties = true } };
+    public static CommandSpec Spec => HashCommands.Spec("HDEL", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key field [field ...]", "Removes fields of a hash; an empty hash is removed.") with { Member = 2, Complexity = "O(N)", Event = new("hdel", NotifyClasses.Hash) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -215,7 +215,7 @@ internal readonly struct HDel : ICommand
 
 internal readonly struct HIncrBy : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Write("HINCRBY", 4, "RW ACCESS UPDATE", "key field increment", "Increments the integer in a field of a hash; a missing field counts as 0.") with { Event = new("hincrby", NotifyClasses.Hash) };
+    public static CommandSpec Spec => HashCommands.Write("HINCRBY", 4, "RW ACCESS UPDATE", "key field increment", "Increments the integer in a field of a hash; a missing field counts as 0.") with { Member = 2, Event = new("hincrby", NotifyClasses.Hash) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -235,7 +235,7 @@ internal readonly unsafe struct HIncrByFloat : ICommand
 {
     private const int AttemptsMax = 1000;
 
-    public static CommandSpec Spec => HashCommands.Write("HINCRBYFLOAT", 4, "RW ACCESS UPDATE", "key field increment", "Increments the floating point number in a field of a hash; a missing field counts as 0.") with { Since = "2.6.0", Event = new("hincrbyfloat", NotifyClasses.Hash) };
+    public static CommandSpec Spec => HashCommands.Write("HINCRBYFLOAT", 4, "RW ACCESS UPDATE", "key field increment", "Increments the floating point number in a field of a hash; a missing field counts as 0.") with { Member = 2, Since = "2.6.0", Event = new("hincrbyfloat", NotifyClasses.Hash) };
 
     public static Reply Run(ref Call call)
     {

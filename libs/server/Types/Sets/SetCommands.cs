@@ -62,7 +62,7 @@ internal unsafe struct ContainsLook(byte* member, int bytes) : IExamine
 
 internal readonly struct SAdd : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SADD", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW INSERT", "key member [member ...]", "Adds members to a set.") with { Complexity = "O(N)", Event = new("sadd", NotifyClasses.Set) };
+    public static CommandSpec Spec => SetCommands.Spec("SADD", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW INSERT", "key member [member ...]", "Adds members to a set.") with { Member = 2, Complexity = "O(N)", Event = new("sadd", NotifyClasses.Set) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -76,7 +76,7 @@ internal readonly struct SAdd : ICommand
 
 internal readonly struct SRem : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SREM", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key member [member ...]", "Removes members of a set; an empty set is removed.") with { Complexity = "O(N)", Event = new("srem", NotifyClasses.Set) { Empties = true } };
+    public static CommandSpec Spec => SetCommands.Spec("SREM", -3, CommandFlags.Write | CommandFlags.Fast, "RW DELETE", "key member [member ...]", "Removes members of a set; an empty set is removed.") with { Member = 2, Complexity = "O(N)", Event = new("srem", NotifyClasses.Set) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -88,7 +88,7 @@ internal readonly struct SRem : ICommand
 
 internal readonly struct SIsMember : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SISMEMBER", 3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key member", "Says whether a member is in a set.");
+    public static CommandSpec Spec => SetCommands.Spec("SISMEMBER", 3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key member", "Says whether a member is in a set.") with { Member = 2 };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -100,7 +100,7 @@ internal readonly struct SIsMember : ICommand
 
 internal readonly struct SMIsMember : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SMISMEMBER", -3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key member [member ...]", "Says of members whether they are in a set.") with { Since = "6.2.0", Complexity = "O(N)" };
+    public static CommandSpec Spec => SetCommands.Spec("SMISMEMBER", -3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key member [member ...]", "Says of members whether they are in a set.") with { Member = 2, Since = "6.2.0", Complexity = "O(N)" };
 
     public static unsafe Reply Run(ref Call call)
     {

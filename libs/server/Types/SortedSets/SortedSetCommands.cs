@@ -108,7 +108,7 @@ internal unsafe struct RankLook : IExamine
 
 internal readonly struct ZAdd : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZADD", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]", "Adds members to a sorted set, or changes their scores.") with { Event = new("zadd", NotifyClasses.SortedSet) { Word = "INCR", BehindWord = 2, WithWord = "zincr" } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZADD", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]", "Adds members to a sorted set, or changes their scores.") with { Member = 3, Event = new("zadd", NotifyClasses.SortedSet) { Word = "INCR", BehindWord = 2, WithWord = "zincr" } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -164,7 +164,7 @@ internal readonly struct ZAdd : ICommand
 
 internal readonly struct ZIncrBy : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZINCRBY", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW ACCESS UPDATE", "key increment member", "Increments the score of a member; a missing one counts as 0.") with { Event = new("zincr", NotifyClasses.SortedSet) };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZINCRBY", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW ACCESS UPDATE", "key increment member", "Increments the score of a member; a missing one counts as 0.") with { Member = 3, Event = new("zincr", NotifyClasses.SortedSet) };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -180,7 +180,7 @@ internal readonly struct ZIncrBy : ICommand
 
 internal readonly struct ZRem : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZREM", -3, SortedSetCommands.WriteFast, "RW DELETE", "key member [member ...]", "Removes members of a sorted set; an empty set is removed.") with { Event = new("zrem", NotifyClasses.SortedSet) { Empties = true } };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZREM", -3, SortedSetCommands.WriteFast, "RW DELETE", "key member [member ...]", "Removes members of a sorted set; an empty set is removed.") with { Member = 2, Event = new("zrem", NotifyClasses.SortedSet) { Empties = true } };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -192,7 +192,7 @@ internal readonly struct ZRem : ICommand
 
 internal readonly struct ZScore : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZSCORE", 3, SortedSetCommands.ReadFast, "RO ACCESS", "key member", "Returns the score of a member.") with { Complexity = "O(1)" };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZSCORE", 3, SortedSetCommands.ReadFast, "RO ACCESS", "key member", "Returns the score of a member.") with { Member = 2, Complexity = "O(1)" };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -207,7 +207,7 @@ internal readonly struct ZScore : ICommand
 
 internal readonly struct ZMScore : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZMSCORE", -3, SortedSetCommands.ReadFast, "RO ACCESS", "key member [member ...]", "Returns the scores of members.") with { Since = "6.2.0", Complexity = "O(N)" };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZMSCORE", -3, SortedSetCommands.ReadFast, "RO ACCESS", "key member [member ...]", "Returns the scores of members.") with { Member = 2, Since = "6.2.0", Complexity = "O(N)" };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -251,14 +251,14 @@ internal readonly struct ZCard : ICommand
 
 internal readonly struct ZRank : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZRANK", -3, SortedSetCommands.ReadFast, "RO ACCESS", "key member [WITHSCORE]", "Returns how many members stand below one.") with { Since = "2.0.0" };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZRANK", -3, SortedSetCommands.ReadFast, "RO ACCESS", "key member [WITHSCORE]", "Returns how many members stand below one.") with { Member = 2, Since = "2.0.0" };
 
     public static Reply Run(ref Call call) => SortedSetCommands.Rank(ref call, reverse: false);
 }
 
 internal readonly struct ZRevRank : ICommand
 {
-    public static CommandSpec Spec => SortedSetCommands.Spec("ZREVRANK", -3, SortedSetCommands.ReadFast, "RO ACCESS", "key member [WITHSCORE]", "Returns how many members stand above one.") with { Since = "2.0.0" };
+    public static CommandSpec Spec => SortedSetCommands.Spec("ZREVRANK", -3, SortedSetCommands.ReadFast, "RO ACCESS", "key member [WITHSCORE]", "Returns how many members stand above one.") with { Member = 2, Since = "2.0.0" };
 
     public static Reply Run(ref Call call) => SortedSetCommands.Rank(ref call, reverse: true);
 }

@@ -133,7 +133,7 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
         if (exists && score == old && expireAtMs == found.ExpireAtMs)
             return true;
         var parts = new Entry { Key = member, KeyBytes = bytes, Value = (byte*)&score, ValueBytes = (int)Entry.ScoreBytes, ExpireAtMs = expireAtMs };
-        PutResult result = SortedForm.Put(ref edit, parts, Limits);
+        PutResult result = SortedForm.Put(ref edit, parts, found, Limits);
         Added += result == PutResult.Added ? 1 : 0;
         Updated += result == PutResult.Replaced && score != old ? 1 : 0;
         _cleared += result == PutResult.Replaced && score == old ? 1 : 0;

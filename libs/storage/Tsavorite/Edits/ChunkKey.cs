@@ -14,9 +14,11 @@ internal static unsafe class ChunkKey
     public static ulong Owner(byte* key) => *(ulong*)key;
 
     /// <summary>The hash of a chunk's key, from that of its root's.</summary>
-    public static ulong Hash(StoreCore core, ulong rootHash, byte* key)
+    public static ulong Hash(StoreCore core, ulong rootHash, byte* key) => Hash(core, rootHash, *(ulong*)key, *(uint*)(key + 8));
+
+    public static ulong Hash(StoreCore core, ulong rootHash, ulong owner, uint number)
     {
-        ulong high = Math.BigMul(*(ulong*)key ^ First, *(uint*)(key + 8) * Second | 1, out ulong low);
+        ulong high = Math.BigMul(owner ^ First, number * Second | 1, out ulong low);
         ulong mixed = (high ^ low * KeyHash.NamespaceFactor) & core.HashMask;
         ulong rest = ulong.MaxValue >> (63 - core.Shape->PartitionShift);
         return (rootHash & ~rest) | (mixed & rest);

@@ -1,3 +1,5 @@
+using System.Runtime.Intrinsics.X86;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -10,6 +12,7 @@ namespace Tsavorite;
 /// E2: what a chunk holds is read under the lock only; its bytes may change from <see cref="WriteChunk"/> on.
 /// E3: a pointer to a value is valid until that value is written or removed through this edit.
 /// E4: a call that finds no memory returns null and has changed nothing.
+/// E5: between a look at a chunk and <see cref="OpenAt"/> the edit comes to no other.
 /// </summary>
 public unsafe ref struct RecordEdit
 {
@@ -31,8 +34,12 @@ public unsafe ref struct RecordEdit
     private byte* _record;
     private uint _structure;
     private ulong _begun, _replacingWord;
-    private byte* _replacedBucket;
-    private ulong* _replacedSlot;
+    // The chunk found last, null if that is void: what is changed was looked at just before (CollectionCost).
+    private byte* _chunk;
+    private uint _chunkNumber;
+    private KeyRef _chunkKey;
+    private byte* _chunkBucket;
+    private ulong* _chunkSlot;
 
     internal RecordEdit(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
     {
@@ -100,20 +107,12 @@ public unsafe ref struct RecordEdit
     {
         Refresh();
         _core.SaveFirst(_partition, _bucket);
-        NewRecord next = Fields(_record, valueBytes);
-        next.Owner = Owner;
-        if (Record.HasFields(Record.Flags(_record), next) && TrySetLength(_record, valueBytes, out ulong header))
+        if (valueBytes == Record.ValueBytes(_record) && Owner == Record.Owner(_record) && !RecordSpace.IsDraining(_core.Shape, _partition, _record))
         {
             Tsavorite.Bucket.BeginWrite(_bucket);
-            *(ulong*)(_record + 8) = header;
-            Record.WriteFields(_record, Record.Flags(_record), next);
             return Record.Value(_record);
         }
-        byte* moved = Move(_key, _bucket, _slot, next, force);
-        if (moved == null) return null;
-        _record = moved;
-        Tsavorite.Bucket.BeginWrite(_bucket);
-        return Record.Value(_record);
+        return Resize(valueBytes, force);
     }
 
     /// <summary>Ends what <see cref="Create"/> or <see cref="Write"/> began.</summary>
@@ -125,6 +124,7 @@ public unsafe ref struct RecordEdit
         Refresh();
         _core.Remove(_partition, _bucket, _slot);
         _record = null;
+        _chunk = null;
         Owner = 0;
     }
 
@@ -137,42 +137,64 @@ public unsafe ref struct RecordEdit
     /// <summary>A chunk's bytes, or null. Valid until that chunk is written or removed.</summary>
     public byte* Chunk(uint number, out int bytes)
     {
-        byte* record = FindChunk(number, out _, out _, out _);
+        byte* record = FindChunk(number);
         bytes = record == null ? 0 : Record.ValueBytes(record);
         return record == null ? null : Record.Value(record);
+    }
+
+    /// <summary>Brings the beginning of a chunk towards the cache; a hint that changes nothing.</summary>
+    public readonly void Prefetch(uint number)
+    {
+        if (!Sse.IsSupported) return;
+        ulong hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
+        byte* bucket = Shape.BucketOf(_core.Shape, _partition, hash);
+        uint matches = Tsavorite.Bucket.Matches(bucket, Shape.TagOf(_core.Shape, hash));
+        if (matches == 0) return;
+        byte* record = _core.Shape->Base + IndexWord.Offset(((ulong*)bucket)[System.Numerics.BitOperations.TrailingZeroCount(matches)]);
+        Sse.Prefetch0(record);
+        Sse.Prefetch0(record + 64);
+        Sse.Prefetch0(record + 128);
     }
 
     /// <summary>Opens a chunk for changes as long as it is; null if there is none (or no address space to move it).</summary>
     public byte* OpenChunk(uint number, out int bytes)
     {
-        byte* record = FindChunk(number, out KeyRef key, out byte* bucket, out ulong* slot);
+        byte* record = FindChunk(number);
         bytes = record == null ? 0 : Record.ValueBytes(record);
-        if (record == null) return null;
-        _core.SaveFirst(_partition, bucket);
-        if (RecordSpace.IsDraining(_core.Shape, _partition, record)) record = Move(key, bucket, slot, Fields(record, bytes), force: true);
-        return record == null ? null : Record.Value(record);
+        return record == null ? null : Open(record, bytes);
+    }
+
+    /// <summary>
+    /// Opens the chunk that was looked at last; returns where the place in it lies now, null if there is no address space to move it.
+    /// </summary>
+    public byte* OpenAt(byte* place)
+    {
+        long offset = place - Record.Value(_chunk);
+        int bytes = Record.ValueBytes(_chunk);
+        Garnet.Common.Faults.Check.That((ulong)offset < (ulong)bytes, "E5 the place is in the chunk looked at last");
+        byte* value = Open(_chunk, bytes);
+        return value == null ? null : value + offset;
     }
 
     /// <summary>Opens a chunk for changes with that many bytes, what it held staying up to the new length; makes it if there is none.</summary>
     public byte* WriteChunk(uint number, int bytes, bool force = false)
     {
-        byte* record = FindChunk(number, out KeyRef key, out byte* bucket, out ulong* slot);
+        byte* record = FindChunk(number);
         if (record == null)
         {
-            record = Add(key, new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
+            record = Add(_chunkKey, new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
             return record == null ? null : Record.Value(record);
         }
-        _core.SaveFirst(_partition, bucket);
+        _core.SaveFirst(_partition, _chunkBucket);
         if (TrySetLength(record, bytes, out ulong header))
         {
             if (*(ulong*)(record + 8) == header) return Record.Value(record);
-            Tsavorite.Bucket.BeginWrite(bucket);
+            Tsavorite.Bucket.BeginWrite(_chunkBucket);
             *(ulong*)(record + 8) = header;
-            Tsavorite.Bucket.EndWrite(bucket);
+            Tsavorite.Bucket.EndWrite(_chunkBucket);
             return Record.Value(record);
         }
-        record = Move(key, bucket, slot, Fields(record, bytes), force);
-        return record == null ? null : Record.Value(record);
+        return MoveChunk(record, bytes, force);
     }
 
     /// <summary>
@@ -181,17 +203,20 @@ public unsafe ref struct RecordEdit
     /// </summary>
     public byte* BeginReplace(uint number, int bytes, out byte* old)
     {
-        byte* record = FindChunk(number, out KeyRef key, out _replacedBucket, out _replacedSlot);
+        byte* record = FindChunk(number);
         old = Record.Value(record);
-        _core.SaveFirst(_partition, _replacedBucket);
+        _core.SaveFirst(_partition, _chunkBucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
-        byte* fresh = Append(key, next, Record.FlagsFor(next), 0, false, out _replacingWord);
+        byte* fresh = Append(_chunkKey, next, Record.FlagsFor(next), 0, false, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
     }
 
     /// <summary>Ends what <see cref="BeginReplace"/> began; the old bytes are gone.</summary>
-    public readonly void EndReplace() =>
-        Switch(_replacedBucket, _replacedSlot, _core.Shape->Base + IndexWord.Offset(*_replacedSlot), _replacingWord);
+    public void EndReplace()
+    {
+        Switch(_chunkBucket, _chunkSlot, _chunk, _replacingWord);
+        _chunk = _core.Shape->Base + IndexWord.Offset(_replacingWord);
+    }
 
     /// <summary>Notes in the root that a chunk of that number is in use.</summary>
     public void RaiseLimit(uint number)
@@ -211,7 +236,9 @@ public unsafe ref struct RecordEdit
     /// <summary>Removes a chunk if it is there.</summary>
     public void RemoveChunk(uint number)
     {
-        if (FindChunk(number, out _, out byte* bucket, out ulong* slot) != null) _core.Remove(_partition, bucket, slot);
+        if (FindChunk(number) == null) return;
+        _core.Remove(_partition, _chunkBucket, _chunkSlot);
+        _chunk = null;
     }
 
     /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
@@ -222,7 +249,7 @@ public unsafe ref struct RecordEdit
         uint sets = SetsOf(Value);
         for (uint i = 0; Owner != 0 && i < LimitOf(Value) * sets; i++)
         {
-            byte* chunk = FindChunk(NumberOf(i % sets, i / sets), out _, out _, out _);
+            byte* chunk = FindChunk(NumberOf(i % sets, i / sets));
             if (chunk == null) continue;
             bytes += _core.Records.Capacity(chunk);
             records++;
@@ -240,6 +267,24 @@ public unsafe ref struct RecordEdit
         ExpireAtMs = Record.ExpireAtMs(record),
         ETag = Record.ETag(record),
     };
+
+    private byte* Resize(int valueBytes, bool force)
+    {
+        NewRecord next = Fields(_record, valueBytes);
+        next.Owner = Owner;
+        if (Record.HasFields(Record.Flags(_record), next) && TrySetLength(_record, valueBytes, out ulong header))
+        {
+            Tsavorite.Bucket.BeginWrite(_bucket);
+            *(ulong*)(_record + 8) = header;
+            Record.WriteFields(_record, Record.Flags(_record), next);
+            return Record.Value(_record);
+        }
+        byte* moved = Move(_key, _bucket, _slot, next, force);
+        if (moved == null) return null;
+        _record = moved;
+        Tsavorite.Bucket.BeginWrite(_bucket);
+        return Record.Value(_record);
+    }
 
     private void Find()
     {
@@ -259,13 +304,31 @@ public unsafe ref struct RecordEdit
         Owner = owner;
     }
 
-    private byte* FindChunk(uint number, out KeyRef key, out byte* bucket, out ulong* slot)
+    private byte* FindChunk(uint number)
     {
+        if (_chunk != null && number == _chunkNumber && _begun == Owner) return _chunk;
         if (_begun != Owner) _scratch.Begin(_begun = Owner, _key);
-        key = _scratch.Key(_core, _key, number);
-        bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);
-        slot = Tsavorite.Bucket.Find(_core.Shape, _partition, bucket, key);
-        return slot == null ? null : _core.Shape->Base + IndexWord.Offset(*slot);
+        _chunkNumber = number;
+        _chunkKey = _scratch.Key(_core, _key, number);
+        _chunkBucket = Shape.BucketOf(_core.Shape, _partition, _chunkKey.Hash);
+        _chunkSlot = Tsavorite.Bucket.Find(_core.Shape, _partition, _chunkBucket, _chunkKey);
+        return _chunk = _chunkSlot == null ? null : _core.Shape->Base + IndexWord.Offset(*_chunkSlot);
+    }
+
+    // The chunk found last, as long as it is.
+    private byte* Open(byte* record, int bytes)
+    {
+        _core.SaveFirst(_partition, _chunkBucket);
+        return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
+    }
+
+    // U13, or another length; null if there is no room: it is where it was.
+    private byte* MoveChunk(byte* record, int bytes, bool force)
+    {
+        byte* moved = Move(_chunkKey, _chunkBucket, _chunkSlot, Fields(record, bytes), force);
+        if (moved == null) return null;
+        _chunk = moved;
+        return Record.Value(moved);
     }
 
     // The header's second word if the record can have that length where it is.
@@ -286,6 +349,8 @@ public unsafe ref struct RecordEdit
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
+        _chunk = null; // buckets may be split, which their structure's number does not tell while it is hidden (U12)
+        _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, Record.FlagsFor(next), 0, force, out ulong word) : Fail(out word);
         if (record == null) return null;
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);

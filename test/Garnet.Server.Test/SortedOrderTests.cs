@@ -1,0 +1,119 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+using System.Text;
+using Garnet.Common.Resp;
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.SortedSets;
+using Tsavorite;
+
+namespace Garnet.Server.Test;
+
+/// <summary>A sorted set of many pages against a model: scores change to near and far ones, few and many members have the same.</summary>
+public sealed unsafe class SortedOrderTests : IDisposable
+{
+    private const int Members = 3_000, WordBytes = 24;
+    private readonly Store _store = new(new StoreSettings { BackgroundMovers = false });
+    private readonly StoreSession _session;
+    private readonly byte* _words = (byte*)NativeMemory.AllocZeroed((Members + 4) * WordBytes);
+    private readonly byte* _score = (byte*)NativeMemory.AllocZeroed(64);
+    private readonly Arg* _args = (Arg*)NativeMemory.AllocZeroed(2, (nuint)sizeof(Arg));
+    private readonly string[] _names = new string[Members];
+
+    public SortedOrderTests()
+    {
+        _session = _store.OpenSession();
+        for (int i = 0; i < Members; i++)
+        {
+            // Of all lengths, so that elements are.
+            _names[i] = string.Create(CultureInfo.InvariantCulture, $"{i * 7919 % Members:X}:{new string('m', i % 9)}{i}");
+            Encoding.ASCII.GetBytes(_names[i], Word(i));
+        }
+    }
+
+    public void Dispose()
+    {
+        _session.Dispose();
+        _store.Dispose();
+        NativeMemory.Free(_words);
+        NativeMemory.Free(_score);
+        NativeMemory.Free(_args);
+    }
+
+    [Test]
+    public void A_large_sorted_set_is_in_order([Values(1, 3, 400, 100_000)] int scores, [Values] bool near)
+    {
+        var random = new Random(scores);
+        var model = new Dictionary<string, double>();
+        KeyRef key = Key($"set{scores}{near}");
+        for (int step = 0; step < Members * 20; step++)
+        {
+            int member = step < Members ? step : random.Next(Members);
+            double old = model.GetValueOrDefault(_names[member]);
+            double score = near && step >= Members ? old + random.Next(-2, 3) : random.Next(scores);
+            if (step % 11 == 10)
+                Remove(key, member, model);
+            else
+                Put(key, member, score, model);
+            if (step % 10_000 == 9_999)
+                Compare(key, model);
+        }
+
+        Compare(key, model);
+    }
+
+    private void Put(in KeyRef key, int member, double score, Dictionary<string, double> model)
+    {
+        int length = Encoding.ASCII.GetBytes(score.ToString(CultureInfo.InvariantCulture), new Span<byte>(_score, 32));
+        _args[0] = new Arg { Bytes = _score, Length = length };
+        _args[1] = Named(member);
+        var put = new SortedSetPut { Pairs = new Operands(_args, 2), Limits = CollectionLimits.Replay };
+        _session.Edit(key, ref put);
+        Assert.That(put.Added, Is.EqualTo(model.ContainsKey(_names[member]) ? 0 : 1));
+        model[_names[member]] = score;
+    }
+
+    private void Remove(in KeyRef key, int member, Dictionary<string, double> model)
+    {
+        _args[0] = Named(member);
+        var remove = new RemoveMembers { Kind = RecordKind.SortedSet, Keys = new Operands(_args, 1) };
+        _session.Edit(key, ref remove);
+        Assert.That(remove.Removed, Is.EqualTo(model.Remove(_names[member]) ? 1 : 0));
+    }
+
+    private void Compare(in KeyRef key, Dictionary<string, double> model)
+    {
+        List<string> order = [.. model.OrderBy(static pair => pair.Value).ThenBy(static pair => pair.Key, StringComparer.Ordinal).Select(static pair => pair.Key)];
+        var look = new Order([]);
+        _session.Examine(key, ref look);
+        Assert.That(look.Members, Is.EqualTo(order));
+        for (int member = 0; member < Members; member += 97)
+        {
+            var rank = new RankLook { Member = Named(member) };
+            _session.Examine(key, ref rank);
+            Assert.That(rank.Found ? rank.Rank : -1, Is.EqualTo(order.IndexOf(_names[member])));
+        }
+    }
+
+    private Arg Named(int member) => new() { Bytes = _words + (member * WordBytes), Length = _names[member].Length };
+
+    private Span<byte> Word(int member) => new(_words + (member * WordBytes), WordBytes);
+
+    private KeyRef Key(string name)
+    {
+        byte* bytes = _score + 32;
+        int length = Encoding.ASCII.GetBytes(name, new Span<byte>(bytes, 16));
+        return _store.Key(bytes, length, 0);
+    }
+
+    private struct Order(List<string> members) : IExamine
+    {
+        internal readonly List<string> Members => members;
+
+        public readonly void Look(ref RecordEdit record)
+        {
+            var walk = default(SortedWalk);
+            walk.Begin(ref record, 0, default);
+            while (walk.Next(ref record)) members.Add(Encoding.ASCII.GetString(walk.Span));
+        }
+    }
+}
