@@ -57,7 +57,7 @@ for project in test/*/*.csproj; do
   name=$(basename "$project" .csproj) began=$SECONDS
   filter=()
   [ -n "${GARNET_TEST_FILTER:-}" ] && filter=(--filter "$GARNET_TEST_FILTER")
-  # The longest takes 5 minutes: one that hangs fails, instead of never ending.
+  # The longest takes 7 to 8 minutes on two cores: one that hangs fails, instead of never ending.
   timeout -k 10 900 dotnet test "$project" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$log" 2>&1
   code=$?
   # The last line of a run: 'Passed!  - Failed: 0, Passed: 53, Skipped: 0, Total: 53, ...'
