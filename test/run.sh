@@ -75,7 +75,8 @@ for project in test/*/*.csproj; do
   if [ "$f" -gt 0 ]; then
     broken+=("$name")
     sed -n '/^  *Failed /,$p' "$log" | grep -vE '^ *at .*NUnit|^$' | head -200
-    [ -n "$summary" ] || tail -40 "$log"
+    # A test that ends the process leaves no line of its own: what the process said last is all there is.
+    grep -q '^  *Failed ' "$log" || tail -60 "$log"
   elif [ "$s" -gt 0 ]; then
     grep -E '^  *Skipped ' "$log" | head -20
   fi

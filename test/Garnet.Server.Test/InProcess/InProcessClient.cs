@@ -24,7 +24,7 @@ public sealed unsafe class InProcessClient : IDisposable
     public int Exchange(byte* request, int bytes)
     {
         _transport.Give(request, bytes);
-        while (!_transport.IsTaken)
+        while (!_transport.IsTaken || _client.Parked || _client.Carried || _client.Held)
         {
             _reactor.Round();
             if (_client.Closed) throw new InvalidOperationException("the server closed the connection");

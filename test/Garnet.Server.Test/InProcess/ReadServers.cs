@@ -34,6 +34,12 @@ public sealed class ReadServers : IDisposable
     /// <summary>A client of the one that follows it.</summary>
     public InProcessClient ToReplica() => new(_replica!.Server);
 
+    /// <summary>How often reads waited on the replica for what was being applied.</summary>
+    public long Waits => _replica!.Server.Replication.ReadWaits;
+
+    /// <summary>Returns when the replica has all that was written.</summary>
+    public void CatchUp() => ReplicaGroup.CatchUp(_replica!, _primary);
+
     public void Dispose()
     {
         _replica?.Dispose();

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Load;
@@ -49,25 +48,17 @@ internal sealed class StreamCostTests
         client.Call("FLUSHALL");
         client.Call("XADD", "warm", "*", "f", "v");
         Random random = new(5);
-        double memory = Figure(client, "memory", "used_memory"), began = Cpu(client);
+        double memory = InfoFigures.Memory(client), began = InfoFigures.Cpu(client);
         for (int i = 0; i < entries; i += Batch)
         {
             client.Send([.. Enumerable.Range(i, Batch).SelectMany(n => RespConnection.Encode(["XADD", "s", "*", .. kind == "reading" ? Reading(random, n) : Letters(random, n)]))]);
             for (int n = 0; n < Batch; n++) client.Read();
         }
-        double added = Cpu(client), bytes = (Figure(client, "memory", "used_memory") - memory) / entries;
+        double added = InfoFigures.Cpu(client), bytes = (InfoFigures.Memory(client) - memory) / entries;
         string last = "0";
         for (int i = 0; i < entries; i += ReadAtOnce)
             last = client.Call("XREAD", "COUNT", Text(ReadAtOnce), "STREAMS", "s", last).Items![0].Items![1].Items![^1].Items![0].Text;
-        return (bytes, (added - began) * 1e6 / entries, (Cpu(client) - added) * 1e6 / entries);
-    }
-
-    private static double Cpu(RespConnection client) => Figure(client, "cpu", "used_cpu_user") + Figure(client, "cpu", "used_cpu_sys");
-
-    private static double Figure(RespConnection client, string section, string name)
-    {
-        string line = Encoding.UTF8.GetString(Encoding.Latin1.GetBytes(client.Call("INFO", section).Text)).Split("\r\n").First(l => l.StartsWith(name + ":", StringComparison.Ordinal));
-        return double.Parse(line.AsSpan(name.Length + 1), CultureInfo.InvariantCulture);
+        return (bytes, (added - began) * 1e6 / entries, (InfoFigures.Cpu(client) - added) * 1e6 / entries);
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);

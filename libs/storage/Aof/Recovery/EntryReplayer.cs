@@ -18,6 +18,7 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     /// <summary>Applies what the slices that are wanted hold.</summary>
     public void Apply(ReplayBlock block, int worker, int workers)
     {
+        _count = 0; // a block before may have ended in a failure
         for (int i = 0; i < block.Slices.Count; i++)
             if (block.Slices[i].Lane % workers == worker) Add(block, i);
         Flush(block);
