@@ -40,6 +40,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void Loaded(long entries, long batches, long bytes, long ms) =>
         Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
+    internal void LoadGivenUp() => Write(LogLevel.Information, 10, "Loading was given up, as the server stops; what is on disk is as it was");
+
     internal void Imported(string path, long keys, long expired, long ms) =>
         Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms; {expired} were left out since their time had come");
 

@@ -39,6 +39,17 @@ public sealed class JobProgressTests
         Assert.That((progress.Kind, progress.DoneBytes, progress.TotalBytes, progress.ElapsedMs), Is.EqualTo(("two", 0, 10, 0)));
     }
 
+    [Test]
+    public void A_cancelled_job_ends_at_its_next_figure()
+    {
+        var progress = new JobProgress("one", new HandClock());
+        progress.Add(5);
+        progress.Cancel();
+        Assert.That(() => progress.Add(1), Throws.TypeOf<OperationCanceledException>());
+        Assert.That(() => progress.Begin("two", 1), Throws.TypeOf<OperationCanceledException>());
+        Assert.That((progress.IsCancelled, progress.DoneBytes), Is.EqualTo((true, 5)));
+    }
+
     private sealed class HandClock : IClock
     {
         public long UnixMs => 0;

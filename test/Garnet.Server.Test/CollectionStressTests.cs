@@ -18,10 +18,9 @@ public sealed class CollectionStressTests
         using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
         server.Server.Loaded.Wait();
         server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
-        Thread[] clients = [.. Enumerable.Range(0, Clients).Select(seed => new Thread(() => Run(server, packedBytes + seed)))];
-        foreach (Thread client in clients) client.Start();
+        TestThread[] clients = TestThread.Begin(Clients, seed => Run(server, packedBytes + seed));
         while (clients.Any(static client => client.IsAlive)) server.Send("BGSAVE\r\nPING\r\n", "+PONG\r\n");
-        foreach (Thread client in clients) client.Join();
+        TestThread.Join(clients);
         Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty);
         // Reading everything checks both parts of sorted sets against each other.
         Assert.That(StoreContent.Of(server.Server.Store, server.Server.Store.Namespaces.Id(0)), Is.Not.Empty);

@@ -34,6 +34,7 @@ internal sealed class DataKeeper : IDisposable
     private volatile string? _toldTrouble;
     private Server? _server;
     private Timer? _timer;
+    private Thread? _loader;
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile bool _loading = true;
     private volatile bool _stopped;
@@ -147,7 +148,8 @@ internal sealed class DataKeeper : IDisposable
         _server = server;
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
-        new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" }.Start();
+        _loader = new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" };
+        _loader.Start();
     }
 
     /// <summary>What the guards ask while <see cref="Blocks"/>; true if the command must not run now, with what was answered.</summary>
@@ -209,12 +211,17 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Whether the stop takes a last snapshot if one is due; SHUTDOWN NOSAVE says no.</summary>
     internal bool SavesAtStop { get; set; } = true;
 
-    /// <summary>A last snapshot if one is due, then the last batch is closed, written and synced; after the reactors have ended.</summary>
+    /// <summary>
+    /// What still loads ends; a last snapshot if one is due, then the last batch is closed, written and synced; after the reactors have
+    /// ended. Nothing of this uses the store or the log when it returns.
+    /// </summary>
     internal void Stop()
     {
         if (_stopped)
             return;
-        _timer?.Dispose();
+        Progress.Cancel();
+        _loader?.Join();
+        EndTimer();
         if (SavesAtStop && !_loading && Trouble is null)
             Saves?.TakeLast();
         Saves?.Cancel();
@@ -276,6 +283,10 @@ internal sealed class DataKeeper : IDisposable
             _loaded.TrySetResult();
             _timer = new Timer(static keeper => ((DataKeeper)keeper!).Tick(), this, 1000, 1000);
         }
+        catch (OperationCanceledException)
+        {
+            _log.LoadGivenUp();
+        }
         catch (GarnetException e)
         {
             server.Fail(e);
@@ -302,6 +313,13 @@ internal sealed class DataKeeper : IDisposable
         if (import.Functions > 0)
             _log.Recovery($"{path} held {import.Functions} libraries of functions, which were taken");
         return true;
+    }
+
+    private void EndTimer()
+    {
+        using var ended = new ManualResetEvent(false);
+        if (_timer?.Dispose(ended) == true)
+            ended.WaitOne();
     }
 
     private void Tick()

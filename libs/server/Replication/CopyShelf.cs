@@ -12,7 +12,7 @@ internal sealed class CopyShelf(IClock clock)
 
     private readonly object _gate = new();
     private (string RunId, FullCopy Copy)? _kept;
-    private int _waiting, _role;
+    private int _role;
     private bool _closed;
 
     /// <summary>Grows with every role that this server takes: a copy of one role is of no use in the next.</summary>
@@ -39,18 +39,10 @@ internal sealed class CopyShelf(IClock clock)
         long until = clock.MonotonicUs + (milliseconds * 1000L);
         lock (_gate)
         {
-            _waiting++;
-            while (_kept?.Copy == copy && !_closed && clock.MonotonicUs < until)
+            while (_kept?.Copy == copy && clock.MonotonicUs < until)
                 Monitor.Wait(_gate, LookMs);
-            bool isOver = _kept?.Copy == copy;
-            if (isOver)
-            {
-                _kept = null;
-                copy.Dispose();
-            }
-
-            _waiting--;
-            Monitor.PulseAll(_gate);
+            if (_kept?.Copy == copy)
+                DropKept();
         }
     }
 
@@ -76,21 +68,25 @@ internal sealed class CopyShelf(IClock clock)
         lock (_gate)
         {
             _role++;
-            _kept?.Copy.Dispose();
-            _kept = null;
-            Monitor.PulseAll(_gate);
+            DropKept();
         }
     }
 
-    /// <summary>Nothing is kept any more; returns when nobody waits.</summary>
+    /// <summary>Nothing is kept any more; nobody who has put a copy here touches it after this has returned.</summary>
     internal void Close()
     {
         lock (_gate)
         {
             _closed = true;
-            Monitor.PulseAll(_gate);
-            while (_waiting > 0)
-                Monitor.Wait(_gate);
+            DropKept();
         }
+    }
+
+    // Whoever waits for it learns that it is gone.
+    private void DropKept()
+    {
+        _kept?.Copy.Dispose();
+        _kept = null;
+        Monitor.PulseAll(_gate);
     }
 }

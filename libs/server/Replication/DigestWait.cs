@@ -6,8 +6,8 @@ using Tsavorite;
 namespace Garnet.Server.Replication;
 
 /// <summary>
-/// REPL DIGEST: reads the whole store on a thread of its own, at the boundary of two batches. On a primary all partitions are locked
-/// meanwhile; on a replica the next batch waits, and clients go on reading.
+/// REPL DIGEST: reads the whole store on the thread that compares with replicas too, at the boundary of two batches. On a primary all
+/// partitions are locked meanwhile; on a replica the next batch waits, and clients go on reading.
 /// </summary>
 internal sealed class DigestWait(Server server) : LogWait
 {
@@ -15,9 +15,6 @@ internal sealed class DigestWait(Server server) : LogWait
 
     private volatile Found? _found;
     private volatile bool _ended;
-
-    /// <summary>Begins to read.</summary>
-    internal void Begin() => new Thread(Run) { IsBackground = true, Name = "replication digest" }.Start();
 
     internal override bool Resume(Reactor reactor, Connection client)
     {
@@ -41,29 +38,38 @@ internal sealed class DigestWait(Server server) : LogWait
         return true;
     }
 
-    private void Run()
+    /// <summary>Reads; given up when <paramref name="goesOn"/> says so.</summary>
+    internal void Read(Func<bool> goesOn)
     {
         Replication replication = server.Replication;
-        int databases = server.Settings.Memory.Databases;
         if (replication.Follower is { } follower)
-            _found = follower.AtBoundary((term, batch) => new Found(term, batch, StoreDigest.Of(server.Store, databases)));
+        {
+            using StoreSession session = server.Store.OpenSession();
+            _found = follower.AtBoundary((term, batch) => Of(session, term, batch, goesOn));
+        }
         else if (!replication.IsReplica)
-            _found = OfPrimary(replication, databases);
+        {
+            _found = OfPrimary(replication, goesOn);
+        }
+
         _ended = true;
         replication.OnMoved();
     }
 
-    private Found OfPrimary(Replication replication, int databases)
+    private Found? OfPrimary(Replication replication, Func<bool> goesOn)
     {
         using StoreSession session = server.Store.OpenSession();
         session.LockAll();
         try
         {
-            return new Found(replication.Term, replication.LastBatch, StoreDigest.Of(server.Store, session, databases));
+            return Of(session, replication.Term, replication.LastBatch, goesOn);
         }
         finally
         {
             session.Unlock();
         }
     }
+
+    private Found? Of(StoreSession session, uint term, ulong batch, Func<bool> goesOn) =>
+        StoreDigest.TryOf(server.Store, session, server.Settings.Memory.Databases, goesOn) is { } digest ? new Found(term, batch, digest) : null;
 }

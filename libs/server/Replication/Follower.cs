@@ -184,7 +184,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     internal Action<TermStart>? TermBegan { get; init; }
 
     /// <summary>Runs a step between two batches; null if the store is no state of the primary's.</summary>
-    internal T? AtBoundary<T>(Func<uint, ulong, T> step) where T : class
+    internal T? AtBoundary<T>(Func<uint, ulong, T?> step) where T : class
     {
         lock (_gate)
             return IsFed ? _applier!.AtBoundary(step) : null;

@@ -52,6 +52,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         Links = new ReplicaLinks(server);
         Exports = new RdbExports(server);
         Barriers = new Barriers(this);
+        Digests = new DigestThread(server);
         _copies = new CopyShelf(server.Clock);
         RunId = NewId();
         HistoryId = NewId();
@@ -77,6 +78,9 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     /// <summary>Asks the primary how far it is, for clients.</summary>
     internal Barriers Barriers { get; }
+
+    /// <summary>Reads all data, to compare them.</summary>
+    internal DigestThread Digests { get; }
 
     /// <summary>What readers of a replica may see.</summary>
     internal AppliedState Applied { get; }
@@ -178,7 +182,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     internal void Accept(Socket socket, HelloFacts hello)
     {
         var link = new ReplicaLink(this, hello, _server.Clock);
-        EnsureDigests();
+        Digests.Ensure();
         Links.Break(hello.RunId, "it has connected again");
         Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
     }
@@ -221,7 +225,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         _following?.Cancel();
         _wished.Set();
         _thread?.Join();
-        StopDigests();
+        Digests.Stop();
         LetReplicasCatchUp();
         _copies.Close();
         Links.Dispose();

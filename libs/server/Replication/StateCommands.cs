@@ -49,7 +49,7 @@ internal readonly struct ReplDigest : ICommand
     public static Reply Run(ref Call call)
     {
         var wait = new DigestWait(call.Server);
-        wait.Begin();
+        call.Server.Replication.Digests.Ask(wait);
         call.Reactor.Park(call.Client, wait);
         return Reply.Parked;
     }

@@ -39,6 +39,12 @@ internal sealed class StoreDigest
     internal static StoreDigest? TryOf(Store store, int databases, Func<bool> goesOn)
     {
         using StoreSession session = store.OpenSession();
+        return TryOf(store, session, databases, goesOn);
+    }
+
+    /// <summary>The same by a session, whose clock stands at 0: nothing is hidden.</summary>
+    internal static StoreDigest? TryOf(Store store, StoreSession session, int databases, Func<bool> goesOn)
+    {
         var digest = new StoreDigest();
         long keys = 0;
         for (int database = 0; database < databases; database++)
@@ -52,20 +58,7 @@ internal sealed class StoreDigest
     }
 
     /// <summary>The digest of a store that nobody changes.</summary>
-    internal static StoreDigest Of(Store store, int databases)
-    {
-        using StoreSession session = store.OpenSession();
-        return Of(store, session, databases);
-    }
-
-    /// <summary>The same by a session, whose clock stands at 0: nothing is hidden.</summary>
-    internal static StoreDigest Of(Store store, StoreSession session, int databases)
-    {
-        var digest = new StoreDigest();
-        for (int database = 0; database < databases; database++)
-            digest.TryAdd(store, session, database, static () => true);
-        return digest;
-    }
+    internal static StoreDigest Of(Store store, int databases) => TryOf(store, databases, static () => true)!;
 
     private bool TryAdd(Store store, StoreSession session, int database, Func<bool> goesOn)
     {

@@ -5,12 +5,14 @@ namespace Garnet.Aof;
 
 /// <summary>
 /// Figures of a long job (loading, replaying, checking, saving): whoever works adds what is done, anybody reads.
-/// Thread-safe; every figure is one read, so that two of them may be of slightly different moments.
+/// Thread-safe; every figure is one read, so that two of them may be of slightly different moments. A job that is of no use any more is
+/// cancelled here too: every long one passes by.
 /// </summary>
 public sealed class JobProgress(string kind, IClock clock)
 {
     private string _kind = kind;
     private long _total, _done, _startedUs = clock.MonotonicUs;
+    private bool _isCancelled;
 
     /// <summary>What is being done, for people: "replaying the log".</summary>
     public string Kind => Volatile.Read(ref _kind);
@@ -33,9 +35,16 @@ public sealed class JobProgress(string kind, IClock clock)
         }
     }
 
+    /// <summary>True once the job is to end.</summary>
+    public bool IsCancelled => Volatile.Read(ref _isCancelled);
+
+    /// <summary>Ends the job: its next <see cref="Begin"/> or <see cref="Add"/> throws <see cref="OperationCanceledException"/>.</summary>
+    public void Cancel() => Volatile.Write(ref _isCancelled, true);
+
     /// <summary>Begins a step of the job: another kind, figures from zero.</summary>
     public void Begin(string kind, long totalBytes)
     {
+        GoOn();
         Volatile.Write(ref _kind, kind);
         Volatile.Write(ref _total, totalBytes);
         Volatile.Write(ref _done, 0);
@@ -43,7 +52,11 @@ public sealed class JobProgress(string kind, IClock clock)
     }
 
     /// <summary>Adds bytes that are done.</summary>
-    public void Add(long bytes) => Interlocked.Add(ref _done, bytes);
+    public void Add(long bytes)
+    {
+        GoOn();
+        Interlocked.Add(ref _done, bytes);
+    }
 
     /// <summary>One line for people.</summary>
     public string Format()
@@ -54,6 +67,11 @@ public sealed class JobProgress(string kind, IClock clock)
             : "";
         return string.Create(CultureInfo.InvariantCulture,
             $"{Kind}: {Megabytes(DoneBytes)}{share}{(share == "" ? " MB" : "")}, {Megabytes(BytesPerSecond)} MB/s{end}");
+    }
+
+    private void GoOn()
+    {
+        if (IsCancelled) throw new OperationCanceledException($"{Kind} was given up");
     }
 
     private static string Megabytes(long bytes) => (bytes / 1e6).ToString("F1", CultureInfo.InvariantCulture);

@@ -243,20 +243,19 @@ internal sealed unsafe class StoreCore : IDisposable
     /// </summary>
     public ulong Exclusive(byte opId, ReadOnlySpan<byte> arguments, Action step)
     {
-        IWriteLog? log = _logging ? Log : null;
         if (IsMine)
         {
             Garnet.Common.Faults.Check.That(opId != 0, "S1 a snapshot is not taken inside a step");
             if (!_ordered) BecomeOrdered();
             step();
-            if (log == null) return 0;
-            arguments.CopyTo(log.Reserve(0, log.Batch, default, arguments.Length));
-            log.Append(0, log.Batch, opId, 0, default, arguments.Length);
-            Sketch?.NoteAll(log.Batch);
+            if (LogInForce is not { } own) return 0;
+            arguments.CopyTo(own.Reserve(0, own.Batch, default, arguments.Length));
+            own.Append(0, own.Batch, opId, 0, default, arguments.Length);
+            Sketch?.NoteAll(own.Batch);
             return 0;
         }
-        log?.Hold();
-        EnterAll();
+        IWriteLog? log = EnterManyWithLog();
+        EnterPartitions();
         ulong last = log?.Close() ?? 0;
         step();
         if (opId != 0 && log != null)
@@ -285,8 +284,7 @@ internal sealed unsafe class StoreCore : IDisposable
     /// </summary>
     public void BeginOpen(HeldPartitions held)
     {
-        if (_logging) Log!.Hold();
-        EnterMany();
+        EnterManyWithLog();
         _step = held;
         Volatile.Write(ref _owner, Environment.CurrentManagedThreadId);
     }
@@ -294,7 +292,7 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Ends the step; returns its batch if it has one of its own, 0 if it wrote nothing.</summary>
     public ulong EndStep()
     {
-        IWriteLog? log = _logging ? Log : null;
+        IWriteLog? log = LogInForce; // the one that was held: nobody replaced it meanwhile (U6)
         ulong batch = _ordered ? log?.CloseOrdered() ?? 0 : 0;
         _ordered = false;
         Volatile.Write(ref _owner, 0);
@@ -307,7 +305,7 @@ internal sealed unsafe class StoreCore : IDisposable
     private void BecomeOrdered()
     {
         TakeRest();
-        if (_logging) Log!.Close();
+        LogInForce?.Close();
         _ordered = true;
     }
 
@@ -320,7 +318,7 @@ internal sealed unsafe class StoreCore : IDisposable
             return;
         }
         EnterMany();
-        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Enter(Shape->Partitions + i);
+        EnterPartitions();
     }
 
     /// <summary>Gives back what <see cref="EnterAll"/> took; a step keeps it to its end.</summary>
@@ -341,6 +339,25 @@ internal sealed unsafe class StoreCore : IDisposable
     // U6: of those who take all partitions, or take them as they come, there is one at a time.
     private void EnterMany() => Partition.EnterGate(ref _many);
 
+    // The same, the log held before, as it may have to wait: if it was replaced until then, it is let go for the one that counts.
+    private IWriteLog? EnterManyWithLog()
+    {
+        while (true)
+        {
+            IWriteLog? log = LogInForce;
+            log?.Hold();
+            EnterMany();
+            if (log == LogInForce) return log;
+            SpinGate.Exit(ref _many);
+            log?.Release();
+        }
+    }
+
+    private void EnterPartitions()
+    {
+        for (int i = 0; i < Shape->PartitionCount; i++) Partition.Enter(Shape->Partitions + i);
+    }
+
     private void TakeRest()
     {
         for (int i = 0; i < Shape->PartitionCount; i++) _step!.Take(Shape->Partitions + i);
@@ -352,6 +369,7 @@ internal sealed unsafe class StoreCore : IDisposable
         if (!IsMine) Partition.Exit(partition);
     }
 
+    /// <summary>Replaces the log between two steps (U6).</summary>
     public void SetLog(IWriteLog? log)
     {
         EnterAll();
@@ -360,6 +378,8 @@ internal sealed unsafe class StoreCore : IDisposable
         Sketch?.Clear();
         ExitAll();
     }
+
+    private IWriteLog? LogInForce => _logging ? Log : null;
 
     private ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;
 

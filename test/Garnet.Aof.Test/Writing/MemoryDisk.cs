@@ -15,6 +15,7 @@ internal sealed class MemoryDisk : IDisk
 
     public string Path => "memory";
     public Action<string>? OnCreate { get; set; }
+    public Action<string>? OnOpen { get; set; }
     public Action<string, long>? OnWrite { get; set; }
     public Action<string>? OnSync { get; set; }
     public int Writes;
@@ -51,6 +52,7 @@ internal sealed class MemoryDisk : IDisk
 
     public IDiskFile Open(string name)
     {
+        OnOpen?.Invoke(name);
         lock (_gate)
         {
             if (!_files.TryGetValue(name, out Content? content)) throw new DiskException("open", name, "No such file", isFull: false);

@@ -168,18 +168,16 @@ public sealed class BlockingTests
         int port = server.Server.Port;
         var taken = new System.Collections.Concurrent.ConcurrentBag<string>();
         var random = new Random(seed);
-        List<Thread> waiters = [.. Enumerable.Range(0, Waiters).Select(i => new Thread(() => Take(port, i, taken)))];
-        List<Thread> pushers = [.. Enumerable.Range(0, Pushers).Select(i => (i, random.Next())).Select(pair => new Thread(() => Push(port, pair.i, PerPusher, new Random(pair.Item2))))];
-        waiters.ForEach(static thread => thread.Start());
-        pushers.ForEach(static thread => thread.Start());
-        pushers.ForEach(static thread => thread.Join());
+        int[] seeds = [.. Enumerable.Range(0, Pushers).Select(_ => random.Next())];
+        TestThread[] waiters = TestThread.Begin(Waiters, i => Take(port, i, taken));
+        TestThread.Join(TestThread.Begin(Pushers, i => Push(port, i, PerPusher, new Random(seeds[i]))));
         using (var end = new TestClient(port))
         {
             SpinWait.SpinUntil(() => end.Call("EXISTS", "x", "y") == "0");
             end.Call(["RPUSH", "stop", .. Enumerable.Repeat("stop", Waiters)]);
         }
 
-        waiters.ForEach(static thread => thread.Join());
+        TestThread.Join(waiters);
         Assert.That(taken.Count, Is.EqualTo(PerPusher * Pushers));
         Assert.That(taken.Distinct().Count(), Is.EqualTo(PerPusher * Pushers));
     }

@@ -99,13 +99,10 @@ public sealed class StreamBlockingTests
         using var admin = new TestClient(port);
         foreach (string stream in (string[])["x", "y"]) admin.Call("XGROUP", "CREATE", stream, "g", "0", "MKSTREAM");
         var taken = new System.Collections.Concurrent.ConcurrentBag<string>();
-        List<Thread> consumers = [.. Enumerable.Range(0, Consumers).Select(i => new Thread(() => Consume(port, "c" + Text(i), taken)))];
-        List<Thread> writers = [.. Enumerable.Range(0, Writers).Select(i => new Thread(() => Write(port, i, PerWriter)))];
-        consumers.ForEach(static thread => thread.Start());
-        writers.ForEach(static thread => thread.Start());
-        writers.ForEach(static thread => thread.Join());
+        TestThread[] consumers = TestThread.Begin(Consumers, i => Consume(port, "c" + Text(i), taken));
+        TestThread.Join(TestThread.Begin(Writers, i => Write(port, i, PerWriter)));
         for (int i = 0; i < Consumers; i++) admin.Call("XADD", "x", "*", "n", "stop");
-        consumers.ForEach(static thread => thread.Join());
+        TestThread.Join(consumers);
         Assert.That(admin.Call("XREADGROUP", "GROUP", "g", "last", "STREAMS", "x", "y", ">", ">"), Does.Not.Contain("stop"));
         long left = admin.Call("XREADGROUP", "GROUP", "g", "last", "STREAMS", "x", "y", "0", "0").Split("[n ").Length - 1;
         Assert.That(taken.Count + left, Is.EqualTo(PerWriter * Writers));

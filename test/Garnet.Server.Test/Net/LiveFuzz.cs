@@ -29,11 +29,11 @@ internal sealed class LiveFuzz(TransportKind transport)
         CommandSpec[] all = [.. server.Server.Commands.Specs.Skip(1).Where(spec => !Spared.Any(spared => spec.Name.StartsWith(spared, StringComparison.Ordinal)))];
         CommandSpec[] prompt = [.. all.Where(static spec => (spec.Flags & CommandFlags.Blocking) == 0)];
         // A client that waits is not read: its end is heard of only if nothing unread is in front of it, or by a reset.
-        Thread[] threads = [.. Enumerable.Range(0, ThreadCount).Select(i => i % 2 == 0 && transport == TransportKind.Epoll
-            ? new Thread(() => Run(server, all, new Random(FuzzStream.Seed + i), resets: true))
-            : new Thread(() => Run(server, prompt, new Random(FuzzStream.Seed + i), resets: false)))];
-        foreach (Thread thread in threads) thread.Start();
-        foreach (Thread thread in threads) thread.Join();
+        TestThread.Join(TestThread.Begin(ThreadCount, i =>
+        {
+            bool resets = i % 2 == 0 && transport == TransportKind.Epoll;
+            Run(server, resets ? all : prompt, new Random(FuzzStream.Seed + i), resets);
+        }));
         server.AwaitClients(0);
         long commands = server.Server.Reactors.Sum(reactor => reactor.Figures.Calls.Sum());
         TestContext.Out.WriteLine($"{commands} commands ran, {server.Server.ConnectionsReceived} connections");

@@ -89,6 +89,29 @@ public sealed class KeeperTests
     }
 
     [Test]
+    public void A_stop_while_data_is_loaded_ends_that_first_and_leaves_the_disk_as_it_is()
+    {
+        var disk = new MemoryDisk();
+        using (EmbeddedServer server = Start(disk)) server.Send("SET a 1\r\n", "+OK\r\n");
+        using var started = new ManualResetEventSlim();
+        DataDirectory directory = DataDirectory.OpenUnlocked(disk);
+        EmbeddedServer? stopped = null;
+        disk.OnOpen = _ =>
+        {
+            disk.OnOpen = null;
+            started.Wait();
+            stopped!.Server.RequestStop();
+            SpinWait.SpinUntil(() => stopped.Server.Keeper!.Progress.IsCancelled);
+        };
+        stopped = new EmbeddedServer(directory: directory);
+        started.Set();
+        stopped.Dispose();
+        Assert.That(stopped.Server.Loaded.IsCompleted, Is.False);
+        using EmbeddedServer again = Start(disk);
+        Assert.That(again.Send("GET a\r\n", "1\r\n"), Is.EqualTo("$1\r\n1\r\n"));
+    }
+
+    [Test]
     public void What_was_written_is_there_after_a_restart_on_the_same_disk()
     {
         var disk = new MemoryDisk();

@@ -65,11 +65,10 @@ public sealed class OneMomentTests
         using TestClient reader = new(server.Server.Port), writer = new(server.Server.Port);
         foreach (string[] call in first) writer.Call(call);
         using var stop = new CancellationTokenSource();
-        var writing = new Thread(() =>
+        var writing = TestThread.Begin(() =>
         {
             while (!stop.IsCancellationRequested) write(writer);
         });
-        writing.Start();
         try
         {
             for (int i = 0; i < Looks; i++) check(reader.Call(command));

@@ -41,7 +41,7 @@ public sealed class WholeStoreReadTests
         ReplicaGroup.CatchUp(replica, primary);
         ulong before = replica.Server.Replication.Applied.Number;
         using var stop = new CancellationTokenSource();
-        var writing = new Thread(() =>
+        var writing = TestThread.Begin(() =>
         {
             while (!stop.IsCancellationRequested)
             {
@@ -49,7 +49,6 @@ public sealed class WholeStoreReadTests
                 writer.Call("RENAME", "right", "left");
             }
         });
-        writing.Start();
         try
         {
             Parallel.For(0, readers, new ParallelOptions { MaxDegreeOfParallelism = readers }, _ =>

@@ -15,10 +15,10 @@ public sealed class ControlBatchTests
         ReplicaGroup.CatchUp(one, primary);
         ReplicaGroup.CatchUp(two, primary);
         using var stop = new CancellationTokenSource();
-        Thread[] busy =
+        TestThread[] busy =
         [
-            Begin(() => WritePairs(primary, "0", stop.Token)), Begin(() => WritePairs(primary, "1", stop.Token)),
-            Begin(() => ReadPairs(one, stop)), Begin(() => ReadPairs(two, stop)),
+            TestThread.Begin(() => WritePairs(primary, "0", stop.Token)), TestThread.Begin(() => WritePairs(primary, "1", stop.Token)),
+            TestThread.Begin(() => ReadPairs(one, stop)), TestThread.Begin(() => ReadPairs(two, stop)),
         ];
         using (var client = new TestClient(primary.Server.Port))
         {
@@ -32,7 +32,7 @@ public sealed class ControlBatchTests
         }
         Assert.That(stop.IsCancellationRequested, Is.False, "a reader saw half of a pair");
         stop.Cancel();
-        foreach (Thread thread in busy) thread.Join();
+        TestThread.Join(busy);
         ReplicaGroup.AssertSame(primary, one, two);
     }
 
@@ -44,11 +44,11 @@ public sealed class ControlBatchTests
         using (var first = new TestClient(primary.Server.Port)) first.Call("INCR", "hot"); // there is something to see even if no writer comes to run
         ReplicaGroup.CatchUp(replica, primary);
         using var stop = new CancellationTokenSource();
-        Thread[] writers = [.. Enumerable.Range(0, 3).Select(_ => Begin(() =>
+        TestThread[] writers = TestThread.Begin(3, _ =>
         {
             using var client = new TestClient(primary.Server.Port);
             while (!stop.IsCancellationRequested) client.Call("INCR", "hot");
-        }))];
+        });
         TestClient[] readers = [.. Enumerable.Range(0, Readers).Select(_ => new TestClient(replica.Server.Port))];
         long[] seen = new long[Readers];
         for (int look = 0; look < LooksEach; look++)
@@ -63,30 +63,13 @@ public sealed class ControlBatchTests
             }
         }
         stop.Cancel();
-        foreach (Thread thread in writers) thread.Join();
+        TestThread.Join(writers);
         foreach (TestClient reader in readers) reader.Dispose();
         Assert.That(seen.Max(), Is.Positive);
         ReplicaGroup.AssertSame(primary, replica);
     }
 
     private static void Patient(ServerSettings settings) => settings.Replication.ReadWaitMs = 10_000;
-
-    // Ends with its server, should the test fail meanwhile: an exception of a thread would end all tests, and hide why.
-    private static Thread Begin(Action body)
-    {
-        var thread = new Thread(() =>
-        {
-            try
-            {
-                body();
-            }
-            catch (IOException)
-            {
-            }
-        });
-        thread.Start();
-        return thread;
-    }
 
     private static void WritePairs(EmbeddedServer primary, string database, CancellationToken stop)
     {

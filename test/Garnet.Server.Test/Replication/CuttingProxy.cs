@@ -25,7 +25,7 @@ internal sealed class CuttingProxy : IDisposable
     {
         (_primary, _bytesUntilCut, _change) = (primary, bytesUntilCut, change);
         _listener.Start();
-        Begin(AcceptAll);
+        TestThread.Begin(AcceptAll);
     }
 
     /// <summary>What was passed on before a cut arrives in full; else what the replica has not read yet is lost with the connection.</summary>
@@ -48,8 +48,6 @@ internal sealed class CuttingProxy : IDisposable
         }
         _listener.Dispose();
     }
-
-    private static void Begin(Action body) => new Thread(() => body()) { IsBackground = true }.Start();
 
     private void AcceptAll()
     {
@@ -86,8 +84,8 @@ internal sealed class CuttingProxy : IDisposable
             return;
         }
         long left = _bytesUntilCut(Interlocked.Increment(ref _connections) - 1);
-        Begin(() => Pass(replica, primary, long.MaxValue, counts: false));
-        Begin(() => Pass(primary, replica, left, counts: true));
+        TestThread.Begin(() => Pass(replica, primary, long.MaxValue, counts: false));
+        TestThread.Begin(() => Pass(primary, replica, left, counts: true));
     }
 
     private void Pass(Socket from, Socket to, long left, bool counts)

@@ -53,12 +53,11 @@ public sealed class DigestTests
         using EmbeddedServer primary = new();
         using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
         using var stop = new CancellationTokenSource();
-        var writing = new Thread(() =>
+        var writing = TestThread.Begin(() =>
         {
             using var writer = new TestClient(primary.Server.Port);
             for (int i = 0; !stop.IsCancellationRequested; i++) writer.Call("SET", $"k{i % 100}", $"{i}");
         });
-        writing.Start();
         try
         {
             using TestClient one = new(primary.Server.Port), other = new(replica.Server.Port);

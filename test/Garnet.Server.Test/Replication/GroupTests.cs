@@ -57,8 +57,7 @@ public sealed class GroupTests
         });
         ReplicaGroup.CatchUp(replica, primary);
         using var stop = new CancellationTokenSource();
-        Thread[] writers = [.. Enumerable.Range(1, 3).Select(seed => new Thread(() => Transfer(primary, new Random(seed), stop.Token)))];
-        foreach (Thread writer in writers) writer.Start();
+        TestThread[] writers = TestThread.Begin(3, seed => Transfer(primary, new Random(seed), stop.Token));
         string[] all = ["MGET", .. Enumerable.Range(0, Accounts).Select(static i => $"account{i}")];
         var sums = new HashSet<long>();
         int distinct = 0;
@@ -74,7 +73,7 @@ public sealed class GroupTests
             }
         }
         stop.Cancel();
-        foreach (Thread writer in writers) writer.Join();
+        TestThread.Join(writers);
         Assert.That(sums, Is.EqualTo(new HashSet<long> { Total }));
         ReplicaGroup.AssertSame(primary, replica);
     }

@@ -15,8 +15,7 @@ public sealed class HandoverTests
         ReplicaGroup.CatchUp(right, left);
         var written = new HashSet<string>();
         using var stop = new CancellationTokenSource();
-        var writer = new Thread(() => Write([left, right], written, stop.Token));
-        writer.Start();
+        var writer = TestThread.Begin(() => Write([left, right], written, stop.Token));
         EmbeddedServer primary = left, replica = right;
         for (int round = 0; round < 6; round++)
         {

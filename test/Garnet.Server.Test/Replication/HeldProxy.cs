@@ -15,7 +15,7 @@ internal sealed class HeldProxy : IDisposable
     {
         _primary = primary;
         _listener.Start();
-        Begin(AcceptAll);
+        TestThread.Begin(AcceptAll);
     }
 
     public int Port => ((IPEndPoint)_listener.LocalEndpoint).Port;
@@ -34,18 +34,6 @@ internal sealed class HeldProxy : IDisposable
         _listener.Dispose();
     }
 
-    private static void Begin(Action body) => new Thread(() =>
-    {
-        try
-        {
-            body();
-        }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException or InvalidOperationException)
-        {
-            // one side is gone
-        }
-    }) { IsBackground = true }.Start();
-
     private void AcceptAll()
     {
         while (true)
@@ -54,8 +42,8 @@ internal sealed class HeldProxy : IDisposable
             var primary = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
             lock (_open) _open.AddRange([replica, primary]);
             primary.Connect(IPAddress.Loopback, _primary);
-            Begin(() => Pass(replica, primary, held: false));
-            Begin(() => Pass(primary, replica, held: true));
+            TestThread.Begin(() => Pass(replica, primary, held: false));
+            TestThread.Begin(() => Pass(primary, replica, held: true));
         }
     }
 

@@ -13,7 +13,7 @@ internal sealed class StrangePeer : IDisposable
     public StrangePeer(byte[] answer, bool closes = false)
     {
         _listener.Start();
-        new Thread(() => AcceptAll(answer, closes)) { IsBackground = true }.Start();
+        TestThread.Begin(() => AcceptAll(answer, closes));
     }
 
     public StrangePeer(string answer, bool closes = false)

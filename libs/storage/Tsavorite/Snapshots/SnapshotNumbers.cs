@@ -30,12 +30,14 @@ internal sealed unsafe class SnapshotNumbers
             if (_number + 1 - _whole >= Stamps) Restamp();
             StoreSnapshot snapshot = new(_core, options);
             long began = Stopwatch.GetTimestamp();
+            bool logs = false;
             ulong batch = _core.Exclusive(0, [], () =>
             {
                 snapshot.Cut(++_number);
                 Running = snapshot;
+                logs = _core.Logging;
             });
-            snapshot.Begun(_core.Logging ? batch : batchOfOthers, (long)Stopwatch.GetElapsedTime(began).TotalMicroseconds);
+            snapshot.Begun(logs ? batch : batchOfOthers, (long)Stopwatch.GetElapsedTime(began).TotalMicroseconds);
             return snapshot;
         }
     }

@@ -1,0 +1,67 @@
+using System.Diagnostics.CodeAnalysis;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (Z9), and for
+/// those who ask for a digest, one after the other.
+/// </summary>
+internal sealed class DigestThread(Server server)
+{
+    private const int TurnMs = 1000;
+    private readonly Lock _gate = new();
+    private readonly Signal _pause = new();
+    private readonly Queue<DigestWait> _asked = new();
+    private Thread? _thread;
+    private bool _stops;
+
+    /// <summary>Begins, if that has not happened.</summary>
+    internal void Ensure()
+    {
+        lock (_gate)
+        {
+            if (_thread is not null || _stops)
+                return;
+            _thread = new Thread(Run) { IsBackground = true, Name = "replication digests" };
+            _thread.Start();
+        }
+    }
+
+    /// <summary>The wait will be told.</summary>
+    internal void Ask(DigestWait wait)
+    {
+        lock (_gate)
+            _asked.Enqueue(wait);
+        Ensure();
+        _pause.Set();
+    }
+
+    /// <summary>Ends the thread; what it reads is given up.</summary>
+    internal void Stop()
+    {
+        lock (_gate)
+            _stops = true;
+        _pause.Set();
+        _thread?.Join();
+    }
+
+    private void Run()
+    {
+        var round = new DigestRound(server, server.Clock, () => server.Settings.Replication.DigestSeconds);
+        while (true)
+        {
+            _pause.Wait(TurnMs);
+            while (TryTake(out DigestWait? wait))
+                wait.Read(() => !Volatile.Read(ref _stops));
+            if (Volatile.Read(ref _stops))
+                return;
+            round.Turn();
+        }
+    }
+
+    private bool TryTake([NotNullWhen(true)] out DigestWait? wait)
+    {
+        lock (_gate)
+            return _asked.TryDequeue(out wait);
+    }
+}
