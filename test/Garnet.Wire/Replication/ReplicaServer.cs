@@ -102,6 +102,14 @@ internal sealed class ReplicaServer : IDisposable
         Assert.That(() => own.Call("REPL", "WAIT", token, "1000").ToString(), Is.EqualTo("+OK").After(TimeoutMs, 20), Info);
     }
 
+    /// <summary>What it holds, in numbers that servers with the same data agree about.</summary>
+    public string Digest()
+    {
+        using RespConnection connection = Connect();
+        string reply = connection.Call("REPL", "DIGEST").ToString();
+        return reply[reply.IndexOf("\"keys\"", StringComparison.Ordinal)..];
+    }
+
     public string Info()
     {
         using RespConnection connection = Connect();
