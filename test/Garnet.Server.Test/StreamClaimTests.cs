@@ -78,11 +78,8 @@ public sealed class StreamClaimTests
     {
         using var server = new TestServer(TransportKind.Sockets);
         using RespConnection client = server.Connect(), other = server.Connect();
-        Call(client, "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM");
-        Call(client, "XADD", "s", "1-1", "f", "v");
-        Call(client, "XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
-        other.Send(RespConnection.Encode("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", "50000", "STREAMS", "s", ">"));
-        Assert.That(() => server.Server.Waits.Count, Is.EqualTo(1).After(10_000, 1));
+        Deliver(client, 1);
+        AwaitClaim(server, other, idleMs: 50_000);
         server.Advance(20_000);
         Assert.That(Call(client, "XPENDING", "s", "g"), Does.Contain("\"c\" \"1\""));
         server.Advance(31_000);
@@ -95,11 +92,8 @@ public sealed class StreamClaimTests
     {
         using var server = new TestServer(TransportKind.Sockets);
         using RespConnection client = server.Connect(), other = server.Connect();
-        Call(client, "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM");
-        Call(client, "XADD", "s", "1-1", "f", "v");
-        Call(client, "XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
-        other.Send(RespConnection.Encode("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", "5000000", "STREAMS", "s", ">"));
-        Assert.That(() => server.Server.Waits.Count, Is.EqualTo(1).After(10_000, 1));
+        Deliver(client, 1);
+        AwaitClaim(server, other, idleMs: 5_000_000);
         Assert.That(Call(client, "XNACK", "s", "g", "FAIL", "IDS", "1", "1-1"), Is.EqualTo(":1"));
         Assert.That(other.Read().ToString(), Is.EqualTo("[ [ \"s\" [ [ \"1-1\" [ \"f\" \"v\" ] :-1 :1 ] ] ] ]"));
         Assert.That(Call(client, "XPENDING", "s", "g"), Does.Contain("\"d\" \"1\""));
@@ -110,16 +104,27 @@ public sealed class StreamClaimTests
     {
         using var server = new TestServer(TransportKind.Sockets);
         using RespConnection client = server.Connect(), other = server.Connect();
-        Call(client, "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM");
-        Call(client, "XADD", "s", "1-1", "f", "v");
-        Call(client, "XADD", "s", "1-2", "f", "v");
-        Call(client, "XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
+        Deliver(client, 2);
         Call(client, "XACK", "s", "g", "1-1", "1-2");
-        other.Send(RespConnection.Encode("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", "5000", "STREAMS", "s", ">"));
-        Assert.That(() => server.Server.Waits.Count, Is.EqualTo(1).After(10_000, 1));
+        AwaitClaim(server, other, idleMs: 5_000);
         Call(client, "XCLAIM", "s", "g", "c", "0", "1-2", "FORCE");
         server.Advance(6_000);
         Assert.That(other.Read().ToString(), Does.StartWith("[ [ \"s\" [ [ \"1-2\" [ \"f\" \"v\" ] :6"));
+    }
+
+    // A stream of so many entries, all delivered to c.
+    private static void Deliver(RespConnection client, int entries)
+    {
+        Call(client, "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM");
+        for (int i = 1; i <= entries; i++) Call(client, "XADD", "s", Id(i), "f", "v");
+        Call(client, "XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">");
+    }
+
+    // d asks for what was left alone so long, and has to wait.
+    private static void AwaitClaim(TestServer server, RespConnection client, int idleMs)
+    {
+        client.Send(RespConnection.Encode("XREADGROUP", "GROUP", "g", "d", "BLOCK", "0", "CLAIM", Text(idleMs), "STREAMS", "s", ">"));
+        Assert.That(() => server.Server.Waits.Count, Is.EqualTo(1).After(10_000, 1));
     }
 
     // Times since the delivery before, whole seconds.

@@ -89,13 +89,7 @@ public sealed class TermTests
     {
         MemoryDisk disk = new(), nextDisk = new();
         using EmbeddedServer old = Start(disk);
-        string kept = Write(old, "kept", 5);
-        using (EmbeddedServer next = Start(nextDisk))
-        {
-            Follow(next, old);
-            using (var client = new TestClient(next.Server.Port)) Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
-            Write(next, "new", 3);
-        }
+        string kept = LeaveBehind(old, nextDisk, saves: false);
         Write(old, "lost", Lost);
         using EmbeddedServer again = Start(nextDisk);
         Write(again, "newer", 2 * Lost); // beyond all that the old one has
@@ -111,14 +105,7 @@ public sealed class TermTests
     {
         MemoryDisk disk = new(), nextDisk = new();
         using EmbeddedServer old = Start(disk);
-        string kept = Write(old, "kept", 5);
-        using (EmbeddedServer next = Start(nextDisk))
-        {
-            Follow(next, old);
-            using (var client = new TestClient(next.Server.Port)) Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
-            Write(next, "new", 3);
-            Save(next);
-        }
+        string kept = LeaveBehind(old, nextDisk, saves: true);
         using (EmbeddedServer between = Start(nextDisk))
         {
             Write(between, "between", 3);
@@ -159,6 +146,18 @@ public sealed class TermTests
         Follow(longer, shorter);
         Assert.That(() => other.Call("EXISTS", "shorter0"), Is.EqualTo("1").After(WaitMs, 5));
         Assert.That(writer.Call("EXISTS", "shorter0"), Is.EqualTo("1"));
+    }
+
+    // A replica of it is promoted and writes, and is gone; returns a token of what both have.
+    private static string LeaveBehind(EmbeddedServer old, MemoryDisk nextDisk, bool saves)
+    {
+        string kept = Write(old, "kept", 5);
+        using EmbeddedServer next = Start(nextDisk);
+        Follow(next, old);
+        using (var client = new TestClient(next.Server.Port)) Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+        Write(next, "new", 3);
+        if (saves) Save(next);
+        return kept;
     }
 
     private static LogPosition At(uint term, ulong batch) => new(term, batch, [7]);
