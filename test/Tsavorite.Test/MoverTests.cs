@@ -68,6 +68,17 @@ internal sealed class MoverTests
     }
 
     [Test]
+    public void A_key_whose_expiry_is_brought_forward_is_removed_when_it_is_due()
+    {
+        using Bench bench = new();
+        bench.Set("k", new byte[50], expireAtMs: bench.NowMs + 1_000_000);
+        Assert.That(bench.Fields("k", bench.NowMs + 10, 0), Is.EqualTo(Outcome.Done));
+        bench.NowMs += 20;
+        bench.StepUntilIdle();
+        Assert.That(bench.Store.Count(0), Is.Zero);
+    }
+
+    [Test]
     public void After_a_flush_the_account_is_back_at_the_empty_baseline()
     {
         using Bench bench = new();

@@ -7,7 +7,7 @@ public sealed class EncodingSettings
 {
     internal const int PackedBytesDefault = 1024;
 
-    [Setting("collection-packed-bytes", "Bytes up to which a collection lies in one record; a larger one is divided into chunks.",
+    [Setting("collection-packed-bytes", "Bytes up to which a collection lies in one record; a larger one is divided into chunks. A sorted set, which chunks hold twice: up to four times as many.",
         Unit = SettingUnit.Bytes, Min = 0, Max = 65_536, Live = true)]
     public long PackedBytesMax { get; set; } = PackedBytesDefault;
 

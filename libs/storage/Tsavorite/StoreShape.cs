@@ -5,7 +5,7 @@ namespace Tsavorite;
 /// <summary>Derives the sizes of a store from its settings: small limits get small segments and one expiry class.</summary>
 internal static unsafe class StoreShape
 {
-    private const int IndexBucketsMax = 1024, SegmentBytesMin = 4096;
+    private const int IndexBucketsMax = 1024, SegmentBytesMin = 4096, SmallSegmentBytes = 64 << 10;
 
     public static Shape Derive(StoreSettings settings, Arena arena)
     {
@@ -37,18 +37,18 @@ internal static unsafe class StoreShape
             PartitionCount = partitions,
             BucketsPerSegment = buckets,
             SegmentBytes = segmentBytes,
-            RecordBytesMax = segmentBytes / 8,
+            RecordBytesMax = segmentBytes <= SmallSegmentBytes ? segmentBytes / 4 : segmentBytes / 8,
             Classes = (int)Math.Clamp(settings.TtlClasses != 0 ? settings.TtlClasses : classes, 1, Partition.ClassesMax),
         };
     }
 
-    // The active segments of one class together take a sixteenth of a small limit at most.
+    // The active segments of one class together take a sixteenth of a small limit at most. Each is half empty in the mean: larger ones only
+    // where cleaning would have very many to choose from (RESULTS, memory of collections).
     private static int SegmentBytesFor(long limit, int partitions)
     {
         if (limit > 128L << 30) return 1 << 20;
-        if (limit > 8L << 30) return 256 << 10;
-        long share = Math.Max(limit / 16 / partitions, SegmentBytesMin);
-        return 1 << Math.Min(BitOperations.Log2((ulong)share), 16);
+        if (limit > 32L << 30) return 256 << 10;
+        return 1 << BitOperations.Log2((ulong)Math.Clamp(limit / 16 / partitions, SegmentBytesMin, SmallSegmentBytes));
     }
 
     private static int IndexBucketsFor(long limit, int partitions)

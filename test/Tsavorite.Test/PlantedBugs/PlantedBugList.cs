@@ -26,7 +26,7 @@ internal static class PlantedBugList
         new(PlantedFault.SkipLengthBound, new EngineRuleTests().U2_A_length_that_is_not_true_is_never_shown),
         new(PlantedFault.SkipRetiredCheck, new MoverTests().A_write_that_looked_its_namespace_up_before_a_flush_leaves_nothing_behind),
         new(PlantedFault.SkipLogOfExpiry, new RuleTests().U7_Every_logical_change_passes_the_log_and_replay_gives_the_same_store),
-        new(PlantedFault.ForgetEarlierExpiry, Oracle),
+        new(PlantedFault.ForgetEarlierExpiry, new MoverTests().A_key_whose_expiry_is_brought_forward_is_removed_when_it_is_due),
         new(PlantedFault.EvictChunks, new EngineRuleTests().Eviction_never_takes_a_chunk),
         new(PlantedFault.ForgetExtentAccount, new MoverTests().After_a_flush_the_account_is_back_at_the_empty_baseline),
         new(PlantedFault.ForgetBucketStamp, static () => Interleave("Snapshot", "SwapUp")),

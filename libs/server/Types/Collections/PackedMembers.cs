@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -14,10 +15,14 @@ internal static unsafe class PackedMembers
         byte* at = value + Root.PackedBytes, end = value + valueBytes;
         if (valueBytes >= Root.PackedBytes)
         {
+            ulong last = LastOf(key);
             fixed (byte* bytes = key)
             {
-                for (int left = Root.PackedCount(value); left > 0 && Entry.TryRead(form, at, end, out entry); left--)
+                for (int left = Root.PackedCount(value); left > 0; left--)
                 {
+                    at = Pass(form, at, end, key.Length, last, ref left);
+                    if (left == 0 || !Entry.TryRead(form, at, end, out entry))
+                        break;
                     if (entry.Is(bytes, key.Length))
                         return true;
                     at += entry.Bytes;
@@ -27,6 +32,42 @@ internal static unsafe class PackedMembers
 
         entry = default;
         return false;
+    }
+
+    // Goes on to the next entry that may be the key: most have another length or other last bytes. Where a length takes more than a
+    // byte it stops too. It may read some bytes behind the end, which are mapped memory. Halves a search among 100 (CollectionCost).
+    private static byte* Pass(EntryForm form, byte* at, byte* end, int keyBytes, ulong last, ref int left)
+    {
+        int head = form == EntryForm.Pair ? 2 : 1, score = form == EntryForm.Scored ? (int)Entry.ScoreBytes : 0;
+        for (; left > 0 && end - at > head; left--)
+        {
+            int bytes = *at, rest = score;
+            if (form == EntryForm.Pair)
+                rest = at[1] >= 0x80 ? 0x80 : (at[1] >> 1) + ((at[1] & 1) * (int)Entry.ExpiryBytes);
+            byte* key = at + head;
+            if ((bytes | rest) >= 0x80 || (bytes == keyBytes && LastOf(key, bytes) == last))
+                break;
+            at = key + bytes + rest;
+        }
+
+        return at;
+    }
+
+    // The last eight bytes of a key, or all there are, in the topmost bytes.
+    private static ulong LastOf(byte* key, int bytes) => bytes switch
+    {
+        >= 8 => Unsafe.ReadUnaligned<ulong>(key + bytes - 8),
+        0 => 0,
+        _ => Unsafe.ReadUnaligned<ulong>(key) << (64 - (bytes * 8)),
+    };
+
+    // The same where nothing may be read behind the key.
+    private static ulong LastOf(ReadOnlySpan<byte> key)
+    {
+        ulong last = 0;
+        foreach (byte next in key[Math.Max(key.Length - 8, 0)..])
+            last = (last >> 8) | ((ulong)next << 56);
+        return last;
     }
 
     /// <summary>Puts an entry in; null if the packed form would become too large.</summary>

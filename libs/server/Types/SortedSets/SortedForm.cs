@@ -11,6 +11,9 @@ namespace Garnet.Server.Types.SortedSets;
 /// </summary>
 internal static unsafe class SortedForm
 {
+    // In chunks a member lies twice, by name and in order: up to so many times the bytes of other collections one record is smaller (RESULTS).
+    private const int PackedTimes = 4, PackedBytesMax = 65_536;
+
     /// <summary>The score of a member that is there and not due.</summary>
     internal static bool Find(ref RecordEdit edit, byte* member, int bytes, out double score)
     {
@@ -26,7 +29,7 @@ internal static unsafe class SortedForm
     {
         if (found.Start != null && found.ExpireAtMs == parts.ExpireAtMs && Root.IsChunked(edit.Value))
             return Rescore(ref edit, parts, found, limits);
-        PutResult? packed = edit.Exists && Root.IsChunked(edit.Value) ? null : TryPutPacked(ref edit, parts, limits);
+        PutResult? packed = edit.Exists && Root.IsChunked(edit.Value) ? null : TryPutPacked(ref edit, parts, found, limits);
         PutResult put = packed ?? PutChunked(ref edit, parts, limits);
         if (parts.ExpireAtMs != 0 && put != PutResult.Failed)
             Root.Raise(ref edit, RootFlags.Expiring);
@@ -59,9 +62,7 @@ internal static unsafe class SortedForm
             return bound.Kind == BoundKind.Nothing ? 0 : Root.Count(edit.Value);
         if (!Root.IsChunked(edit.Value))
         {
-            long below = 0;
-            for (var walk = default(MemberWalk); walk.Next(ref edit, EntryForm.Scored) && bound.IsAbove(walk.Current.Score, walk.Current.KeySpan);)
-                below++;
+            PassBelow(edit.Value + Root.PackedBytes, edit.Value + edit.ValueBytes, bound, out long below);
             return below;
         }
 
@@ -124,7 +125,7 @@ internal static unsafe class SortedForm
     private static bool Exceeds(in CollectionLimits limits, in Entry parts, long count) => count > limits.EntriesMax || parts.KeyBytes > limits.ValueBytesMax;
 
     // Null if the packed form is too small: then it is chunked by now, or memory is short.
-    private static PutResult? TryPutPacked(ref RecordEdit edit, in Entry parts, in CollectionLimits limits)
+    private static PutResult? TryPutPacked(ref RecordEdit edit, in Entry parts, in Entry found, in CollectionLimits limits)
     {
         int bytes = (int)Math.Min(Entry.BytesOf(EntryForm.Scored, parts), int.MaxValue);
         bool isNew = !edit.Exists;
@@ -138,10 +139,10 @@ internal static unsafe class SortedForm
             edit.Close();
         }
 
-        bool exists = PackedMembers.Find(edit.Value, edit.ValueBytes, EntryForm.Scored, parts.KeySpan, out Entry old);
+        bool exists = found.Start != null;
         int count = Root.PackedCount(edit.Value) + (exists ? 0 : 1);
-        long total = (long)edit.ValueBytes + bytes - old.Bytes;
-        if (total > limits.PackedBytesMax || count > CollectionLimits.PackedEntriesMax)
+        long total = (long)edit.ValueBytes + bytes - found.Bytes;
+        if (total > Math.Min(limits.PackedBytesMax * PackedTimes, PackedBytesMax) || count > CollectionLimits.PackedEntriesMax)
         {
             if (TryUnpack(ref edit, bytes))
                 return null;
@@ -150,7 +151,7 @@ internal static unsafe class SortedForm
             return PutResult.Failed;
         }
 
-        int oldOffset = exists ? (int)(old.Start - edit.Value) : edit.ValueBytes, oldBytes = old.Bytes, valueBytes = edit.ValueBytes;
+        int oldOffset = exists ? (int)(found.Start - edit.Value) : edit.ValueBytes, oldBytes = found.Bytes, valueBytes = edit.ValueBytes;
         byte* value = edit.Write(Math.Max((int)total, valueBytes));
         if (value == null)
         {
@@ -173,12 +174,28 @@ internal static unsafe class SortedForm
 
     private static void InsertInOrder(byte* value, int valueBytes, in Entry parts, int bytes)
     {
-        byte* at = value + Root.PackedBytes, end = value + valueBytes;
-        SortBound bound = SortBound.Of(parts.Score, parts.Key, parts.KeyBytes);
-        while (at < end && Entry.TryRead(EntryForm.Scored, at, end, out Entry entry) && bound.IsAbove(entry.Score, entry.KeySpan))
-            at += entry.Bytes;
+        byte* end = value + valueBytes, at = PassBelow(value + Root.PackedBytes, end, SortBound.Of(parts.Score, parts.Key, parts.KeyBytes), out _);
         Buffer.MemoryCopy(at, at + bytes, end - at, end - at);
         Entry.Write(EntryForm.Scored, at, parts);
+    }
+
+    // The first packed entry that does not lie below, or the end; and how many do.
+    private static byte* PassBelow(byte* at, byte* end, in SortBound bound, out long below)
+    {
+        bool isByScore = bound.Kind is BoundKind.Element or BoundKind.Score;
+        for (below = 0; at < end; below++)
+        {
+            int keyBytes = *at;
+            // Nearly all: a length of one byte, which tells of no expiry, and another score (CollectionCost).
+            if (isByScore && keyBytes < 0x80 && Unsafe.ReadUnaligned<double>(at + 1 + keyBytes) < bound.Score)
+                at += 1 + keyBytes + Entry.ScoreBytes;
+            else if (Entry.TryRead(EntryForm.Scored, at, end, out Entry entry) && bound.IsAbove(entry.Score, entry.KeySpan))
+                at += entry.Bytes;
+            else
+                break;
+        }
+
+        return at;
     }
 
     private static bool TryUnpack(ref RecordEdit edit, int moreBytes)

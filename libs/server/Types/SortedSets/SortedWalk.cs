@@ -42,8 +42,7 @@ internal unsafe struct SortedWalk
         for (int i = 0; i < Root.PackedCount(edit.Value); i++)
         {
             _offsets[i] = (ushort)offset;
-            Entry.TryRead(EntryForm.Scored, edit.Value + offset, edit.Value + edit.ValueBytes, out Entry entry);
-            offset += entry.Bytes;
+            offset += BytesAt(edit.Value + offset, edit.Value + edit.ValueBytes);
         }
     }
 
@@ -122,5 +121,14 @@ internal unsafe struct SortedWalk
         Member = entry.Key;
         MemberBytes = entry.KeyBytes;
         return true;
+    }
+
+    // Nearly all have a length of one byte, which tells of no expiry (CollectionCost).
+    private static int BytesAt(byte* at, byte* end)
+    {
+        if (*at < 0x80)
+            return 1 + *at + (int)Entry.ScoreBytes;
+        Entry.TryRead(EntryForm.Scored, at, end, out Entry entry);
+        return entry.Bytes;
     }
 }

@@ -42,6 +42,9 @@ internal static unsafe class StreamCommands
     internal static bool TryId(ref Call call, int index, ulong missingSeq, out StreamId id) =>
         StreamId.TryParse(call[index], missingSeq, out id) || FailId(ref call);
 
+    /// <summary>The same where <c>-</c> and <c>+</c> are ids too.</summary>
+    internal static bool TryAnyId(ref Call call, int index, out StreamId id) => StreamId.TryParseAny(call[index], 0, out id) || FailId(ref call);
+
     /// <summary>Looks whether all arguments of a range are ids; on false the error has been written.</summary>
     internal static bool AreIds(ref Call call, int first, int count)
     {

@@ -48,8 +48,12 @@ internal readonly record struct StreamId(ulong Ms, ulong Seq) : IComparable<Stre
     internal static bool TryParseBound(ReadOnlySpan<byte> text, ulong missingSeq, out StreamId id, out bool isExclusive)
     {
         isExclusive = text.Length > 1 && text[0] == '(';
-        if (isExclusive)
-            return TryParse(text[1..], missingSeq, out id);
+        return isExclusive ? TryParse(text[1..], missingSeq, out id) : TryParseAny(text, missingSeq, out id);
+    }
+
+    /// <summary>Reads an id, or <c>-</c> for the least and <c>+</c> for the greatest there can be.</summary>
+    internal static bool TryParseAny(ReadOnlySpan<byte> text, ulong missingSeq, out StreamId id)
+    {
         id = text.SequenceEqual("+"u8) ? Max : Min;
         return text.SequenceEqual("+"u8) || text.SequenceEqual("-"u8) || TryParse(text, missingSeq, out id);
     }

@@ -50,7 +50,9 @@ internal readonly struct XGroupCreate : ICommand
         if (!IsThere(ref call, edit))
             return false;
         edit.AtEnd = call[4].SequenceEqual("$"u8);
-        return edit.AtEnd || StreamCommands.TryId(ref call, 4, 0, out edit.Id);
+        if (edit.AtEnd)
+            return true;
+        return action == GroupAction.SetId ? StreamCommands.TryAnyId(ref call, 4, out edit.Id) : StreamCommands.TryId(ref call, 4, 0, out edit.Id);
     }
 
     private static bool IsThere(ref Call call, in GroupEdit edit)

@@ -18,12 +18,12 @@ internal sealed unsafe class Cleaner
     }
 
     /// <summary>
-    /// Cleans one segment if a quarter of the partition's record bytes is dead, or an eighth while nobody appends there; true if it did.
+    /// Cleans one segment if a quarter of the partition's record bytes is dead, or a sixteenth while nobody appends there; true if it did.
     /// </summary>
     public bool Step(Partition* partition, long nowMs)
     {
         bool isQuiet = IsQuiet(partition);
-        return Clean(partition, nowMs, DeadShare(partition) > (isQuiet ? 0.125 : 0.25) ? isQuiet ? 16 : 8 : 0);
+        return Clean(partition, nowMs, DeadShare(partition) > (isQuiet ? 0.0625 : 0.25) ? isQuiet ? 16 : 8 : 0);
     }
 
     /// <summary>
