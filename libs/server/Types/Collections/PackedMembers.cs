@@ -6,23 +6,20 @@ namespace Garnet.Server.Types.Collections;
 internal static unsafe class PackedMembers
 {
     /// <summary>
-    /// Finds a key. Also for readers without the lock: bytes that are being overwritten lead nowhere but to a wrong answer, which
-    /// the store discards.
+    /// Finds a key, behind which lie 16 readable bytes. Also for readers without the lock: bytes that are being overwritten lead nowhere
+    /// but to a wrong answer, which the store discards.
     /// </summary>
-    internal static bool Find(byte* value, int valueBytes, EntryForm form, ReadOnlySpan<byte> key, out Entry entry)
+    internal static bool Find(byte* value, int valueBytes, EntryForm form, byte* key, int keyBytes, out Entry entry)
     {
         byte* at = value + Root.PackedBytes, end = value + valueBytes;
-        if (valueBytes >= Root.PackedBytes)
+        for (int left = valueBytes < Root.PackedBytes ? 0 : Root.PackedCount(value); left > 0; left--)
         {
-            fixed (byte* bytes = key)
-            {
-                for (int left = Root.PackedCount(value); left > 0 && Entry.TryRead(form, at, end, out entry); left--)
-                {
-                    if (entry.Is(bytes, key.Length))
-                        return true;
-                    at += entry.Bytes;
-                }
-            }
+            byte* next = Entry.Measure(form, at, end, out byte* found, out uint foundBytes, out _);
+            if (next == null)
+                break;
+            if (foundBytes == (uint)keyBytes && RecordEdit.SameBytes(found, key, keyBytes))
+                return Entry.TryRead(form, at, end, out entry);
+            at = next;
         }
 
         entry = default;
@@ -33,7 +30,7 @@ internal static unsafe class PackedMembers
     internal static PutResult? TryPut(ref RecordEdit edit, EntryForm form, in Entry parts, in CollectionLimits limits)
     {
         int newBytes = (int)Entry.BytesOf(form, parts);
-        bool exists = Find(edit.Value, edit.ValueBytes, form, parts.KeySpan, out Entry old);
+        bool exists = Find(edit.Value, edit.ValueBytes, form, parts.Key, parts.KeyBytes, out Entry old);
         int count = Root.PackedCount(edit.Value) + (exists ? 0 : 1), valueBytes = edit.ValueBytes;
         long total = (long)valueBytes - old.Bytes + newBytes;
         if (total > limits.PackedBytesMax || count > CollectionLimits.PackedEntriesMax)
@@ -43,7 +40,8 @@ internal static unsafe class PackedMembers
         byte* value = edit.Write(Math.Max((int)total, valueBytes));
         if (value == null)
             return PutResult.Failed;
-        Buffer.MemoryCopy(value + offset + old.Bytes, value + offset + newBytes, tail, tail);
+        if (newBytes != old.Bytes)
+            Buffer.MemoryCopy(value + offset + old.Bytes, value + offset + newBytes, tail, tail);
         Entry.Write(form, value + offset, parts);
         Root.SetPackedCount(value, count);
         if (limits.Exceeds(parts, count))

@@ -138,7 +138,7 @@ internal static unsafe class SortedForm
             edit.Close();
         }
 
-        bool exists = PackedMembers.Find(edit.Value, edit.ValueBytes, EntryForm.Scored, parts.KeySpan, out Entry old);
+        bool exists = PackedMembers.Find(edit.Value, edit.ValueBytes, EntryForm.Scored, parts.Key, parts.KeyBytes, out Entry old);
         int count = Root.PackedCount(edit.Value) + (exists ? 0 : 1);
         long total = (long)edit.ValueBytes + bytes - old.Bytes;
         if (total > limits.PackedBytesMax || count > CollectionLimits.PackedEntriesMax)

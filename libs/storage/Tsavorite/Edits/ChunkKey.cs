@@ -13,8 +13,10 @@ internal static unsafe class ChunkKey
 
     public static ulong Owner(byte* key) => *(ulong*)key;
 
+    public static uint Number(byte* key) => *(uint*)(key + 8);
+
     /// <summary>The hash of a chunk's key, from that of its root's.</summary>
-    public static ulong Hash(StoreCore core, ulong rootHash, byte* key) => Hash(core, rootHash, *(ulong*)key, *(uint*)(key + 8));
+    public static ulong Hash(StoreCore core, ulong rootHash, byte* key) => Hash(core, rootHash, Owner(key), Number(key));
 
     public static ulong Hash(StoreCore core, ulong rootHash, ulong owner, uint number)
     {

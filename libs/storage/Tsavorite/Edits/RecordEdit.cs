@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.X86;
 
 namespace Tsavorite;
@@ -24,24 +25,29 @@ public unsafe ref struct RecordEdit
     public const uint ThirdSet = 1u << 30;
     private const int LimitOffset = 4;
 
-    private readonly StoreCore _core;
-    private readonly Partition* _partition;
-    private readonly ChunkScratch _scratch;
-    private readonly KeyRef _key;
-    private readonly long _nowMs;
+    private StoreCore _core;
+    private Partition* _partition;
+    private ChunkScratch _scratch;
+    private KeyRef _key;
+    private long _nowMs;
     private byte* _bucket;
     private ulong* _slot;
     private byte* _record;
     private uint _structure;
-    private ulong _begun, _replacingWord;
+    private ulong _replacingWord;
     // The chunk found last, null if that is void: what is changed was looked at just before (CollectionCost).
     private byte* _chunk;
     private uint _chunkNumber;
-    private KeyRef _chunkKey;
+    private ulong _chunkHash;
     private byte* _chunkBucket;
     private ulong* _chunkSlot;
 
-    internal RecordEdit(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
+    /// <summary>
+    /// Looks the key up, once, in a value without content. No constructor: that would fill a copy, and reading so many bytes just
+    /// written in pieces takes as long as the rest (CollectionCost).
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
     {
         _core = core;
         _partition = partition;
@@ -129,10 +135,18 @@ public unsafe ref struct RecordEdit
     }
 
     /// <summary>Gives the record an owner number; it is kept with the next <see cref="Write"/>.</summary>
-    public void TakeOwner() => Owner = _core.NextOwner();
+    public void TakeOwner()
+    {
+        Owner = _core.NextOwner();
+        _chunk = null;
+    }
 
     /// <summary>Takes <see cref="TakeOwner"/> back, before anything was written.</summary>
-    public void DropOwner() => Owner = 0;
+    public void DropOwner()
+    {
+        Owner = 0;
+        _chunk = null;
+    }
 
     /// <summary>A chunk's bytes, or null. Valid until that chunk is written or removed.</summary>
     public byte* Chunk(uint number, out int bytes)
@@ -182,7 +196,7 @@ public unsafe ref struct RecordEdit
         byte* record = FindChunk(number);
         if (record == null)
         {
-            record = Add(_chunkKey, new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
+            record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
             return record == null ? null : Record.Value(record);
         }
         _core.SaveFirst(_partition, _chunkBucket);
@@ -207,7 +221,7 @@ public unsafe ref struct RecordEdit
         old = Record.Value(record);
         _core.SaveFirst(_partition, _chunkBucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
-        byte* fresh = Append(_chunkKey, next, Record.FlagsFor(next), 0, false, out _replacingWord);
+        byte* fresh = Append(ChunkKeyOf(number), next, Record.FlagsFor(next), 0, false, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
     }
 
@@ -260,6 +274,10 @@ public unsafe ref struct RecordEdit
     /// <summary>Seeded hash of bytes behind which 16 more can be read; 64 bits, all good.</summary>
     public static ulong Hash(byte* bytes, int length, ulong seed) => KeyHash.Of(bytes, length, seed);
 
+    /// <summary>True if the bytes are the same; behind both 16 more can be read.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool SameBytes(byte* left, byte* right, int length) => Record.SameKey(left, right, length);
+
     private static NewRecord Fields(byte* record, int valueBytes) => new()
     {
         Kind = Record.Kind(record),
@@ -306,14 +324,16 @@ public unsafe ref struct RecordEdit
 
     private byte* FindChunk(uint number)
     {
-        if (_chunk != null && number == _chunkNumber && _begun == Owner) return _chunk;
-        if (_begun != Owner) _scratch.Begin(_begun = Owner, _key);
+        if (_chunk != null && number == _chunkNumber) return _chunk;
         _chunkNumber = number;
-        _chunkKey = _scratch.Key(_core, _key, number);
-        _chunkBucket = Shape.BucketOf(_core.Shape, _partition, _chunkKey.Hash);
-        _chunkSlot = Tsavorite.Bucket.Find(_core.Shape, _partition, _chunkBucket, _chunkKey);
+        _chunkHash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
+        _chunkBucket = Shape.BucketOf(_core.Shape, _partition, _chunkHash);
+        _chunkSlot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _chunkBucket, _chunkHash, Owner, number, _key);
         return _chunk = _chunkSlot == null ? null : _core.Shape->Base + IndexWord.Offset(*_chunkSlot);
     }
+
+    // The key of the chunk looked for last, to be written down. Valid until the next call.
+    private readonly KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, _chunkHash);
 
     // The chunk found last, as long as it is.
     private byte* Open(byte* record, int bytes)
@@ -325,7 +345,7 @@ public unsafe ref struct RecordEdit
     // U13, or another length; null if there is no room: it is where it was.
     private byte* MoveChunk(byte* record, int bytes, bool force)
     {
-        byte* moved = Move(_chunkKey, _chunkBucket, _chunkSlot, Fields(record, bytes), force);
+        byte* moved = Move(ChunkKeyOf(_chunkNumber), _chunkBucket, _chunkSlot, Fields(record, bytes), force);
         if (moved == null) return null;
         _chunk = moved;
         return Record.Value(moved);
