@@ -46,9 +46,10 @@ internal static unsafe class PackedMembers
         Root.SetPackedCount(value, count);
         if (limits.Exceeds(parts, count))
             *value |= (byte)RootFlags.Converted;
-        edit.Close();
         if (total < valueBytes)
-            Cut(ref edit, (int)total);
+            edit.Close((int)total);
+        else
+            edit.Close();
         return exists ? PutResult.Replaced : PutResult.Added;
     }
 
@@ -67,15 +68,6 @@ internal static unsafe class PackedMembers
         Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
         Buffer.MemoryCopy(value + offset + bytes, value + offset, tail, tail);
         Root.SetPackedCount(value, count - 1);
-        edit.Close();
-        Cut(ref edit, valueBytes - bytes);
-    }
-
-    /// <summary>Gives back what lies behind so many bytes of the value.</summary>
-    internal static void Cut(ref RecordEdit edit, int valueBytes)
-    {
-        byte* value = edit.Write(valueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
-        edit.Close();
+        edit.Close(valueBytes - bytes);
     }
 }

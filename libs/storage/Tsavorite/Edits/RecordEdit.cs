@@ -35,12 +35,8 @@ public unsafe ref struct RecordEdit
     private byte* _record;
     private uint _structure;
     private ulong _replacingWord;
-    // The chunk found last, null if that is void: what is changed was looked at just before (CollectionCost).
-    private byte* _chunk;
-    private uint _chunkNumber;
-    private ulong _chunkHash;
-    private byte* _chunkBucket;
-    private ulong* _chunkSlot;
+    // The chunk found last, and the one before that: what is changed was looked at just before, and elements go from one to another (CollectionCost).
+    private ChunkPlace _last, _before;
 
     /// <summary>
     /// Looks the key up, once, in a value without content. No constructor: that would fill a copy, and reading so many bytes just
@@ -124,13 +120,24 @@ public unsafe ref struct RecordEdit
     /// <summary>Ends what <see cref="Create"/> or <see cref="Write"/> began.</summary>
     public readonly void Close() => Tsavorite.Bucket.EndWrite(_bucket);
 
+    /// <summary>The same, and gives back what lies behind so many bytes, fewer than there are, of a small record.</summary>
+    public void Close(int valueBytes)
+    {
+        bool fits = TrySetLength(_record, valueBytes, out ulong header);
+        if (fits) *(ulong*)(_record + 8) = header;
+        Close();
+        if (fits) return;
+        Garnet.Common.Faults.Check.That(Write(valueBytes, force: true) != null, "E4 a small record can be moved");
+        Close();
+    }
+
     /// <summary>Removes the record; its chunks are removed in the background.</summary>
     public void Remove()
     {
         Refresh();
         _core.Remove(_partition, _bucket, _slot);
         _record = null;
-        _chunk = null;
+        ForgetChunks();
         Owner = 0;
     }
 
@@ -138,14 +145,14 @@ public unsafe ref struct RecordEdit
     public void TakeOwner()
     {
         Owner = _core.NextOwner();
-        _chunk = null;
+        ForgetChunks();
     }
 
     /// <summary>Takes <see cref="TakeOwner"/> back, before anything was written.</summary>
     public void DropOwner()
     {
         Owner = 0;
-        _chunk = null;
+        ForgetChunks();
     }
 
     /// <summary>A chunk's bytes, or null. Valid until that chunk is written or removed.</summary>
@@ -183,10 +190,10 @@ public unsafe ref struct RecordEdit
     /// </summary>
     public byte* OpenAt(byte* place)
     {
-        long offset = place - Record.Value(_chunk);
-        int bytes = Record.ValueBytes(_chunk);
+        long offset = place - Record.Value(_last.Record);
+        int bytes = Record.ValueBytes(_last.Record);
         Garnet.Common.Faults.Check.That((ulong)offset < (ulong)bytes, "E5 the place is in the chunk looked at last");
-        byte* value = Open(_chunk, bytes);
+        byte* value = Open(_last.Record, bytes);
         return value == null ? null : value + offset;
     }
 
@@ -199,13 +206,13 @@ public unsafe ref struct RecordEdit
             record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
             return record == null ? null : Record.Value(record);
         }
-        _core.SaveFirst(_partition, _chunkBucket);
+        _core.SaveFirst(_partition, _last.Bucket);
         if (TrySetLength(record, bytes, out ulong header))
         {
             if (*(ulong*)(record + 8) == header) return Record.Value(record);
-            Tsavorite.Bucket.BeginWrite(_chunkBucket);
+            Tsavorite.Bucket.BeginWrite(_last.Bucket);
             *(ulong*)(record + 8) = header;
-            Tsavorite.Bucket.EndWrite(_chunkBucket);
+            Tsavorite.Bucket.EndWrite(_last.Bucket);
             return Record.Value(record);
         }
         return MoveChunk(record, bytes, force);
@@ -219,7 +226,7 @@ public unsafe ref struct RecordEdit
     {
         byte* record = FindChunk(number);
         old = Record.Value(record);
-        _core.SaveFirst(_partition, _chunkBucket);
+        _core.SaveFirst(_partition, _last.Bucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
         byte* fresh = Append(ChunkKeyOf(number), next, Record.FlagsFor(next), 0, false, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
@@ -228,8 +235,8 @@ public unsafe ref struct RecordEdit
     /// <summary>Ends what <see cref="BeginReplace"/> began; the old bytes are gone.</summary>
     public void EndReplace()
     {
-        Switch(_chunkBucket, _chunkSlot, _chunk, _replacingWord);
-        _chunk = _core.Shape->Base + IndexWord.Offset(_replacingWord);
+        Switch(_last.Bucket, _last.Slot, _last.Record, _replacingWord);
+        _last.Record = _core.Shape->Base + IndexWord.Offset(_replacingWord);
     }
 
     /// <summary>Notes in the root that a chunk of that number is in use.</summary>
@@ -251,8 +258,8 @@ public unsafe ref struct RecordEdit
     public void RemoveChunk(uint number)
     {
         if (FindChunk(number) == null) return;
-        _core.Remove(_partition, _chunkBucket, _chunkSlot);
-        _chunk = null;
+        _core.Remove(_partition, _last.Bucket, _last.Slot);
+        ForgetChunks(); // words of its bucket may have changed places
     }
 
     /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
@@ -324,30 +331,34 @@ public unsafe ref struct RecordEdit
 
     private byte* FindChunk(uint number)
     {
-        if (_chunk != null && number == _chunkNumber) return _chunk;
-        _chunkNumber = number;
-        _chunkHash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
-        _chunkBucket = Shape.BucketOf(_core.Shape, _partition, _chunkHash);
-        _chunkSlot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _chunkBucket, _chunkHash, Owner, number, _key);
-        return _chunk = _chunkSlot == null ? null : _core.Shape->Base + IndexWord.Offset(*_chunkSlot);
+        if (_last.Record != null && number == _last.Number) return _last.Record;
+        (_last, _before) = (_before, _last);
+        if (_last.Record != null && number == _last.Number) return _last.Record;
+        _last.Number = number;
+        _last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
+        _last.Bucket = Shape.BucketOf(_core.Shape, _partition, _last.Hash);
+        _last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _last.Bucket, _last.Hash, Owner, number, _key);
+        return _last.Record = _last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*_last.Slot);
     }
 
+    private void ForgetChunks() => _last.Record = _before.Record = null;
+
     // The key of the chunk looked for last, to be written down. Valid until the next call.
-    private readonly KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, _chunkHash);
+    private readonly KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, _last.Hash);
 
     // The chunk found last, as long as it is.
     private byte* Open(byte* record, int bytes)
     {
-        _core.SaveFirst(_partition, _chunkBucket);
+        _core.SaveFirst(_partition, _last.Bucket);
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }
 
     // U13, or another length; null if there is no room: it is where it was.
     private byte* MoveChunk(byte* record, int bytes, bool force)
     {
-        byte* moved = Move(ChunkKeyOf(_chunkNumber), _chunkBucket, _chunkSlot, Fields(record, bytes), force);
+        byte* moved = Move(ChunkKeyOf(_last.Number), _last.Bucket, _last.Slot, Fields(record, bytes), force);
         if (moved == null) return null;
-        _chunk = moved;
+        _last.Record = moved;
         return Record.Value(moved);
     }
 
@@ -369,7 +380,7 @@ public unsafe ref struct RecordEdit
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
-        _chunk = null; // buckets may be split, which their structure's number does not tell while it is hidden (U12)
+        ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (U12)
         _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, Record.FlagsFor(next), 0, force, out ulong word) : Fail(out word);
         if (record == null) return null;
@@ -427,5 +438,15 @@ public unsafe ref struct RecordEdit
         word = 0;
         OutOfMemory = true;
         return null;
+    }
+
+    // Where a chunk is.
+    private struct ChunkPlace
+    {
+        public byte* Record;
+        public byte* Bucket;
+        public ulong* Slot;
+        public ulong Hash;
+        public uint Number;
     }
 }

@@ -149,6 +149,7 @@ internal static unsafe class Bucket
             && Record.SameKey(record + Record.KeyOffset((byte)(head >> 40)), key.Bytes, key.Length);
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost
     private static bool NamesChunk(Shape* shape, ulong word, ulong owner, uint number, in KeyRef root)
     {
         if ((word & IndexWord.InternalBit) == 0) return false;
