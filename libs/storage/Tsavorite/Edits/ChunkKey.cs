@@ -26,6 +26,9 @@ internal static unsafe class ChunkKey
         return (rootHash & ~rest) | (mixed & rest);
     }
 
+    /// <summary>The root's key with the hash of one of its chunks, to look that up by.</summary>
+    public static KeyRef InRoot(in KeyRef root, ulong hash) => new(root.Bytes, root.Length, root.Namespace, hash);
+
     /// <summary>A reference to the chunk with that key.</summary>
     public static KeyRef Of(StoreCore core, byte* key, int length, uint ns)
     {

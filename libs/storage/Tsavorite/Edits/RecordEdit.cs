@@ -337,7 +337,7 @@ public unsafe ref struct RecordEdit
         _last.Number = number;
         _last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         _last.Bucket = Shape.BucketOf(_core.Shape, _partition, _last.Hash);
-        _last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _last.Bucket, _last.Hash, Owner, number, _key);
+        _last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _last.Bucket, Owner, number, ChunkKey.InRoot(_key, _last.Hash));
         return _last.Record = _last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*_last.Slot);
     }
 

@@ -85,10 +85,13 @@ internal static unsafe class Bucket
         return record == null ? null : found;
     }
 
-    /// <summary>The slot of a chunk's word, or null; under the lock. Its key is compared where its parts lie (<see cref="ChunkKey"/>).</summary>
-    public static ulong* FindChunk(Shape* shape, Partition* partition, byte* bucket, ulong hash, ulong owner, uint number, in KeyRef root)
+    /// <summary>
+    /// The slot of a chunk's word, or null; under the lock. Its key is compared where its parts lie (<see cref="ChunkKey"/>);
+    /// <paramref name="root"/> is the root's key with the chunk's hash.
+    /// </summary>
+    public static ulong* FindChunk(Shape* shape, Partition* partition, byte* bucket, ulong owner, uint number, in KeyRef root)
     {
-        ulong tag = Shape.TagOf(shape, hash);
+        ulong tag = Shape.TagOf(shape, root.Hash);
         for (uint matches = Matches(bucket, tag); matches != 0; matches &= matches - 1)
         {
             ulong* slot = (ulong*)bucket + System.Numerics.BitOperations.TrailingZeroCount(matches);

@@ -64,7 +64,7 @@ internal sealed unsafe class ChunkReaper
     {
         ulong hash = ChunkKey.Hash(_core, root.Hash, owner, number);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, hash);
-        ulong* slot = Bucket.FindChunk(_core.Shape, partition, bucket, hash, owner, number, root);
+        ulong* slot = Bucket.FindChunk(_core.Shape, partition, bucket, owner, number, ChunkKey.InRoot(root, hash));
         if (slot == null) return 0;
         _core.Remove(partition, bucket, slot);
         return 1;
