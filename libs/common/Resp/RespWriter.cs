@@ -54,7 +54,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>A bulk string.</summary>
     public void Bulk(ReadOnlySpan<byte> bytes)
     {
-        byte* at = Header('$', bytes.Length, bytes.Length + 2);
+        byte* at = BulkHeader(Room(HeaderBytes + bytes.Length), bytes.Length);
         bytes.CopyTo(new Span<byte>(at, bytes.Length));
         Position = EndLine(at + bytes.Length);
     }

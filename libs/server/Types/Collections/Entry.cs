@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
 
@@ -34,10 +35,9 @@ internal unsafe struct Entry
     /// <summary>True if the entry's time has come.</summary>
     internal readonly bool IsDue(long nowMs) => ExpireAtMs != 0 && ExpireAtMs <= nowMs;
 
-    /// <summary>True if the key is this.</summary>
+    /// <summary>True if the key is this; behind both lie 16 readable bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: runs for every entry looked at
-    internal readonly bool Is(byte* key, int keyBytes) =>
-        KeyBytes == keyBytes && (keyBytes == 0 || (*Key == *key && KeySpan.SequenceEqual(new ReadOnlySpan<byte>(key, keyBytes))));
+    internal readonly bool Is(byte* key, int keyBytes) => KeyBytes == keyBytes && RecordEdit.SameBytes(Key, key, keyBytes);
 
     /// <summary>Bytes that an entry with these parts takes.</summary>
     internal static long BytesOf(EntryForm form, in Entry parts)
@@ -72,13 +72,32 @@ internal unsafe struct Entry
     /// <summary>Reads the entry at the place; false if it is not whole before the end (bytes being overwritten say anything).</summary>
     internal static bool TryRead(EntryForm form, byte* at, byte* end, out Entry entry)
     {
-        entry = default;
-        byte* start = at;
-        if (!VarInt.TryRead(ref at, end, out uint keyBytes))
+        byte* next = Measure(form, at, end, out byte* key, out uint keyBytes, out uint expiryBytes);
+        if (next == null)
+        {
+            entry = default;
             return false;
+        }
+
+        entry.Start = at;
+        entry.Key = key;
+        entry.KeyBytes = (int)keyBytes;
+        entry.Value = key + keyBytes;
+        entry.ValueBytes = (int)(next - entry.Value - expiryBytes);
+        entry.Bytes = (int)(next - at);
+        entry.ExpireAtMs = expiryBytes != 0 ? Unsafe.ReadUnaligned<long>(next - ExpiryBytes) : 0;
+        return true;
+    }
+
+    /// <summary>Finds the parts of the entry at the place; returns the byte behind it, null if it is not whole before the end.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: runs for every entry looked at, in registers
+    internal static byte* Measure(EntryForm form, byte* at, byte* end, out byte* key, out uint keyBytes, out uint expiryBytes)
+    {
+        key = null;
+        expiryBytes = 0;
         uint word = 0;
-        if (form == EntryForm.Pair && !VarInt.TryRead(ref at, end, out word))
-            return false;
+        if (!VarInt.TryRead(ref at, end, out keyBytes) || (form == EntryForm.Pair && !VarInt.TryRead(ref at, end, out word)))
+            return null;
         uint valueBytes = word >> 1;
         if (form == EntryForm.Scored)
         {
@@ -87,18 +106,10 @@ internal unsafe struct Entry
             valueBytes = ScoreBytes;
         }
 
-        uint expiryBytes = (word & 1) * ExpiryBytes;
-        if ((ulong)(end - at) < (ulong)keyBytes + valueBytes + expiryBytes)
-            return false;
-        entry.Start = start;
-        entry.Key = at;
-        entry.KeyBytes = (int)keyBytes;
-        entry.Value = at + keyBytes;
-        entry.ValueBytes = (int)valueBytes;
-        if (expiryBytes != 0)
-            entry.ExpireAtMs = Unsafe.ReadUnaligned<long>(entry.Value + valueBytes);
-        entry.Bytes = (int)(at - start) + (int)(keyBytes + valueBytes + expiryBytes);
-        return true;
+        key = at;
+        expiryBytes = (word & 1) * ExpiryBytes;
+        ulong bytes = (ulong)keyBytes + valueBytes + expiryBytes;
+        return (ulong)(end - at) < bytes ? null : at + bytes;
     }
 
     private static uint KeyWord(EntryForm form, in Entry parts) =>

@@ -26,7 +26,7 @@ internal static unsafe class Members
             return IntegerSet.TryParse(key, keyBytes, out long member) && IntegerSet.Find(edit.Value, member, out _);
         }
 
-        return PackedMembers.Find(edit.Value, edit.ValueBytes, form, new ReadOnlySpan<byte>(key, keyBytes), out entry);
+        return PackedMembers.Find(edit.Value, edit.ValueBytes, form, key, keyBytes, out entry);
     }
 
     /// <summary>Puts an entry in, in the place of one of the same key if there is one.</summary>
@@ -65,7 +65,7 @@ internal static unsafe class Members
             return ChunkedMembers.Remove(ref edit, form, key, keyBytes);
         if (Root.Has(edit.Value, RootFlags.Integers))
             return IntegerSet.TryParse(key, keyBytes, out long member) && IntegerSet.Remove(ref edit, member);
-        if (!PackedMembers.Find(edit.Value, edit.ValueBytes, form, new ReadOnlySpan<byte>(key, keyBytes), out Entry entry))
+        if (!PackedMembers.Find(edit.Value, edit.ValueBytes, form, key, keyBytes, out Entry entry))
             return false;
         PackedMembers.Remove(ref edit, entry);
         return true;
@@ -85,7 +85,7 @@ internal static unsafe class Members
         for (Operands.Reader reader = operands.Read(); reader.Next();)
         {
             var parts = new Entry { Key = reader.Bytes, KeyBytes = reader.Length };
-            if (PackedMembers.Find(entries, (int)(end - entries), shape.Form, parts.KeySpan, out _))
+            if (PackedMembers.Find(entries, (int)(end - entries), shape.Form, parts.Key, parts.KeyBytes, out _))
                 return false; // M2: a key twice goes one by one
             if (step == 2 && reader.Next())
             {

@@ -160,12 +160,16 @@ internal static unsafe class Sequence
         return true;
     }
 
-    /// <summary>Removes so many elements of one page from a place on; an empty page goes. False if there was no memory to move the page.</summary>
-    internal static bool TryRemove(ref RecordEdit edit, in SequencePlace place, int elements)
+    /// <summary>
+    /// Removes so many elements of one page from a place on; an empty page goes. The root's count is settled if the sequence is what
+    /// counts. False if there was no memory to move the page.
+    /// </summary>
+    internal static bool TryRemove(ref RecordEdit edit, in SequencePlace place, int elements, SequenceKind kind)
     {
+        int counted = kind == SequenceKind.List ? elements : 0;
         if (elements == CountOf(edit.Value, place.Page))
         {
-            RemovePage(ref edit, place.Page);
+            RemovePage(ref edit, place.Page, counted);
             return true;
         }
 
@@ -175,7 +179,7 @@ internal static unsafe class Sequence
         for (int i = 0; i < elements; i++)
             to = SequencePage.Read(to, out _, out _);
         page.Cut(from, to, elements);
-        Settle(ref edit, place.Page, page);
+        Settle(ref edit, place.Page, page, -counted);
         return true;
     }
 
@@ -295,7 +299,7 @@ internal static unsafe class Sequence
         return true;
     }
 
-    internal static void RemovePage(ref RecordEdit edit, int at)
+    internal static void RemovePage(ref RecordEdit edit, int at, int counted = 0)
     {
         uint number = NumberOf(edit.Value, at);
         edit.RemoveChunk(number);
@@ -306,6 +310,7 @@ internal static unsafe class Sequence
         Buffer.MemoryCopy(Slot(root, at + 1), Slot(root, at), tail, tail);
         Unsafe.WriteUnaligned(Slot(root, pages - 1) + 8, number);
         Root.SetPages(root, pages - 1);
+        Root.SetChunkedCount(root, Root.ChunkedCount(root) - counted);
         edit.Close();
     }
 }

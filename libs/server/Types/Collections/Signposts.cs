@@ -73,6 +73,7 @@ internal readonly unsafe struct Signposts(byte* at)
     internal void Slide(int by) => (Vector128.Load((ushort*)at) + Vector128.Create((ushort)by)).Store((ushort*)at);
 
     /// <summary>Narrows a search for a score: from the last signpost below it to the first above it.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: so the stretch may stay in registers
     internal void Narrow(byte* page, double score, ref Stretch stretch)
     {
         Vector256<double> wanted = Vector256.Create(score), low = Vector256.Load((double*)(at + 32)), high = Vector256.Load((double*)(at + 64));

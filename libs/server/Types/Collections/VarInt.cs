@@ -26,7 +26,12 @@ internal static unsafe class VarInt
         if (at >= end)
             return false;
         value = *at++;
-        return value < 0x80 || TryReadLong(ref at, end, ref value);
+        if (value < 0x80)
+            return true;
+        byte* next = ReadLonger(at, end, value, out uint longer); // copies: so both may stay in registers
+        at = next == null ? at : next;
+        value = longer;
+        return next != null;
     }
 
     /// <summary>Writes a number of up to 64 bits in one to ten bytes.</summary>
@@ -51,19 +56,20 @@ internal static unsafe class VarInt
         }
     }
 
-    private static bool TryReadLong(ref byte* at, byte* end, ref uint value)
+    // The byte behind, null if it is not whole.
+    private static byte* ReadLonger(byte* at, byte* end, uint first, out uint value)
     {
-        value &= 0x7F;
+        value = first & 0x7F;
         for (int shift = 7; shift < 35; shift += 7)
         {
             if (at >= end)
-                return false;
+                return null;
             uint next = *at++;
             value |= (next & 0x7F) << shift;
             if (next < 0x80)
-                return true;
+                return at;
         }
 
-        return false;
+        return null;
     }
 }

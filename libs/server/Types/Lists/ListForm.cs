@@ -67,10 +67,8 @@ internal static unsafe class ListForm
         {
             SequencePlace place = Sequence.Seek(ref edit, index);
             int here = (int)Math.Min(left, Sequence.CountOf(edit.Value, place.Page) - place.Index);
-            Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, here), "E4 a page can be moved");
+            Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, here, SequenceKind.List), "E4 a page can be moved");
             left -= here;
-            count -= here;
-            Settle(ref edit, count, Root.EntryBytes(edit.Value));
         }
     }
 
@@ -120,10 +118,7 @@ internal static unsafe class ListForm
         Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
         Buffer.MemoryCopy(value + offset + bytes, value + offset, tail, tail);
         Root.SetPackedCount(value, Root.PackedCount(value) - elements);
-        edit.Close();
-        value = edit.Write(total, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
-        edit.Close();
+        edit.Close(total);
     }
 
     private static byte* PlaceOf(ref RecordEdit edit, int index)
@@ -164,14 +159,5 @@ internal static unsafe class ListForm
         Root.SetEntryBytes(value, bytes);
         edit.Close();
         return true;
-    }
-
-    private static void Settle(ref RecordEdit edit, long count, long bytes)
-    {
-        byte* value = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a root can be moved");
-        Root.SetChunkedCount(value, count);
-        Root.SetEntryBytes(value, bytes);
-        edit.Close();
     }
 }

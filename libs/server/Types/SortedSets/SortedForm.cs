@@ -166,9 +166,10 @@ internal static unsafe class SortedForm
         Root.SetPackedCount(value, count);
         if (Exceeds(limits, parts, count))
             *value |= (byte)RootFlags.Converted;
-        edit.Close();
         if (total < valueBytes)
-            PackedMembers.Cut(ref edit, (int)total);
+            edit.Close((int)total);
+        else
+            edit.Close();
         return exists ? PutResult.Replaced : PutResult.Added;
     }
 

@@ -96,7 +96,7 @@ internal static unsafe class SortedOrder
         if (place.Index == Sequence.CountOf(edit.Value, page))
             place = new SequencePlace { Page = page + 1, Offset = FirstOffset(ref edit, page + 1) };
         bool isEmptied = Sequence.CountOf(edit.Value, place.Page) == 1;
-        Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1), "E4 a page can be moved");
+        Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "E4 a page can be moved");
         if (!isEmptied && place.Index == 0)
             Resort(ref edit, place.Page);
     }

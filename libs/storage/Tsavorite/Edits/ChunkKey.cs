@@ -13,8 +13,10 @@ internal static unsafe class ChunkKey
 
     public static ulong Owner(byte* key) => *(ulong*)key;
 
+    public static uint Number(byte* key) => *(uint*)(key + 8);
+
     /// <summary>The hash of a chunk's key, from that of its root's.</summary>
-    public static ulong Hash(StoreCore core, ulong rootHash, byte* key) => Hash(core, rootHash, *(ulong*)key, *(uint*)(key + 8));
+    public static ulong Hash(StoreCore core, ulong rootHash, byte* key) => Hash(core, rootHash, Owner(key), Number(key));
 
     public static ulong Hash(StoreCore core, ulong rootHash, ulong owner, uint number)
     {
@@ -23,6 +25,9 @@ internal static unsafe class ChunkKey
         ulong rest = ulong.MaxValue >> (63 - core.Shape->PartitionShift);
         return (rootHash & ~rest) | (mixed & rest);
     }
+
+    /// <summary>The root's key with the hash of one of its chunks, to look that up by.</summary>
+    public static KeyRef InRoot(in KeyRef root, ulong hash) => new(root.Bytes, root.Length, root.Namespace, hash);
 
     /// <summary>A reference to the chunk with that key.</summary>
     public static KeyRef Of(StoreCore core, byte* key, int length, uint ns)

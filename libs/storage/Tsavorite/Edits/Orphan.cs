@@ -5,6 +5,8 @@ namespace Tsavorite;
 /// <summary>Chunks whose root is gone and that are still to be removed; the root's key follows the fields.</summary>
 internal unsafe struct Orphan
 {
+    private const int SlackBytes = 16; // readable behind the key, as a hash wants them
+
     public Orphan* Next;
     public ulong Owner;
     /// <summary>No chunk is left with this number or a higher one.</summary>
@@ -20,7 +22,7 @@ internal unsafe struct Orphan
     public static Orphan* Of(byte* record)
     {
         int keyBytes = Record.KeyBytes(record);
-        Orphan* orphan = (Orphan*)NativeMemory.Alloc((nuint)(sizeof(Orphan) + keyBytes));
+        Orphan* orphan = (Orphan*)NativeMemory.Alloc((nuint)(sizeof(Orphan) + keyBytes + SlackBytes));
         *orphan = new Orphan
         {
             Owner = Record.Owner(record),

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.X86;
 
 namespace Tsavorite;
@@ -24,24 +25,25 @@ public unsafe ref struct RecordEdit
     public const uint ThirdSet = 1u << 30;
     private const int LimitOffset = 4;
 
-    private readonly StoreCore _core;
-    private readonly Partition* _partition;
-    private readonly ChunkScratch _scratch;
-    private readonly KeyRef _key;
-    private readonly long _nowMs;
+    private StoreCore _core;
+    private Partition* _partition;
+    private ChunkScratch _scratch;
+    private KeyRef _key;
+    private long _nowMs;
     private byte* _bucket;
     private ulong* _slot;
     private byte* _record;
     private uint _structure;
-    private ulong _begun, _replacingWord;
-    // The chunk found last, null if that is void: what is changed was looked at just before (CollectionCost).
-    private byte* _chunk;
-    private uint _chunkNumber;
-    private KeyRef _chunkKey;
-    private byte* _chunkBucket;
-    private ulong* _chunkSlot;
+    private ulong _replacingWord;
+    // The chunk found last, and the one before that: what is changed was looked at just before, and elements go from one to another (CollectionCost).
+    private ChunkPlace _last, _before;
 
-    internal RecordEdit(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
+    /// <summary>
+    /// Looks the key up, once, in a value without content. No constructor: that would fill a copy, and reading so many bytes just
+    /// written in pieces takes as long as the rest (CollectionCost).
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
     {
         _core = core;
         _partition = partition;
@@ -118,21 +120,40 @@ public unsafe ref struct RecordEdit
     /// <summary>Ends what <see cref="Create"/> or <see cref="Write"/> began.</summary>
     public readonly void Close() => Tsavorite.Bucket.EndWrite(_bucket);
 
+    /// <summary>The same, and gives back what lies behind so many bytes, fewer than there are, of a small record.</summary>
+    public void Close(int valueBytes)
+    {
+        bool fits = TrySetLength(_record, valueBytes, out ulong header);
+        if (fits) *(ulong*)(_record + 8) = header;
+        Close();
+        if (fits) return;
+        Garnet.Common.Faults.Check.That(Write(valueBytes, force: true) != null, "E4 a small record can be moved");
+        Close();
+    }
+
     /// <summary>Removes the record; its chunks are removed in the background.</summary>
     public void Remove()
     {
         Refresh();
         _core.Remove(_partition, _bucket, _slot);
         _record = null;
-        _chunk = null;
+        ForgetChunks();
         Owner = 0;
     }
 
     /// <summary>Gives the record an owner number; it is kept with the next <see cref="Write"/>.</summary>
-    public void TakeOwner() => Owner = _core.NextOwner();
+    public void TakeOwner()
+    {
+        Owner = _core.NextOwner();
+        ForgetChunks();
+    }
 
     /// <summary>Takes <see cref="TakeOwner"/> back, before anything was written.</summary>
-    public void DropOwner() => Owner = 0;
+    public void DropOwner()
+    {
+        Owner = 0;
+        ForgetChunks();
+    }
 
     /// <summary>A chunk's bytes, or null. Valid until that chunk is written or removed.</summary>
     public byte* Chunk(uint number, out int bytes)
@@ -169,10 +190,10 @@ public unsafe ref struct RecordEdit
     /// </summary>
     public byte* OpenAt(byte* place)
     {
-        long offset = place - Record.Value(_chunk);
-        int bytes = Record.ValueBytes(_chunk);
+        long offset = place - Record.Value(_last.Record);
+        int bytes = Record.ValueBytes(_last.Record);
         Garnet.Common.Faults.Check.That((ulong)offset < (ulong)bytes, "E5 the place is in the chunk looked at last");
-        byte* value = Open(_chunk, bytes);
+        byte* value = Open(_last.Record, bytes);
         return value == null ? null : value + offset;
     }
 
@@ -182,16 +203,16 @@ public unsafe ref struct RecordEdit
         byte* record = FindChunk(number);
         if (record == null)
         {
-            record = Add(_chunkKey, new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
+            record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
             return record == null ? null : Record.Value(record);
         }
-        _core.SaveFirst(_partition, _chunkBucket);
+        _core.SaveFirst(_partition, _last.Bucket);
         if (TrySetLength(record, bytes, out ulong header))
         {
             if (*(ulong*)(record + 8) == header) return Record.Value(record);
-            Tsavorite.Bucket.BeginWrite(_chunkBucket);
+            Tsavorite.Bucket.BeginWrite(_last.Bucket);
             *(ulong*)(record + 8) = header;
-            Tsavorite.Bucket.EndWrite(_chunkBucket);
+            Tsavorite.Bucket.EndWrite(_last.Bucket);
             return Record.Value(record);
         }
         return MoveChunk(record, bytes, force);
@@ -205,17 +226,17 @@ public unsafe ref struct RecordEdit
     {
         byte* record = FindChunk(number);
         old = Record.Value(record);
-        _core.SaveFirst(_partition, _chunkBucket);
+        _core.SaveFirst(_partition, _last.Bucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
-        byte* fresh = Append(_chunkKey, next, Record.FlagsFor(next), 0, false, out _replacingWord);
+        byte* fresh = Append(ChunkKeyOf(number), next, Record.FlagsFor(next), 0, false, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
     }
 
     /// <summary>Ends what <see cref="BeginReplace"/> began; the old bytes are gone.</summary>
     public void EndReplace()
     {
-        Switch(_chunkBucket, _chunkSlot, _chunk, _replacingWord);
-        _chunk = _core.Shape->Base + IndexWord.Offset(_replacingWord);
+        Switch(_last.Bucket, _last.Slot, _last.Record, _replacingWord);
+        _last.Record = _core.Shape->Base + IndexWord.Offset(_replacingWord);
     }
 
     /// <summary>Notes in the root that a chunk of that number is in use.</summary>
@@ -237,8 +258,8 @@ public unsafe ref struct RecordEdit
     public void RemoveChunk(uint number)
     {
         if (FindChunk(number) == null) return;
-        _core.Remove(_partition, _chunkBucket, _chunkSlot);
-        _chunk = null;
+        _core.Remove(_partition, _last.Bucket, _last.Slot);
+        ForgetChunks(); // words of its bucket may have changed places
     }
 
     /// <summary>Bytes of memory of the record and its chunks, and how many records that are.</summary>
@@ -259,6 +280,10 @@ public unsafe ref struct RecordEdit
 
     /// <summary>Seeded hash of bytes behind which 16 more can be read; 64 bits, all good.</summary>
     public static ulong Hash(byte* bytes, int length, ulong seed) => KeyHash.Of(bytes, length, seed);
+
+    /// <summary>True if the bytes are the same; behind both 16 more can be read.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool SameBytes(byte* left, byte* right, int length) => Record.SameKey(left, right, length);
 
     private static NewRecord Fields(byte* record, int valueBytes) => new()
     {
@@ -306,28 +331,34 @@ public unsafe ref struct RecordEdit
 
     private byte* FindChunk(uint number)
     {
-        if (_chunk != null && number == _chunkNumber && _begun == Owner) return _chunk;
-        if (_begun != Owner) _scratch.Begin(_begun = Owner, _key);
-        _chunkNumber = number;
-        _chunkKey = _scratch.Key(_core, _key, number);
-        _chunkBucket = Shape.BucketOf(_core.Shape, _partition, _chunkKey.Hash);
-        _chunkSlot = Tsavorite.Bucket.Find(_core.Shape, _partition, _chunkBucket, _chunkKey);
-        return _chunk = _chunkSlot == null ? null : _core.Shape->Base + IndexWord.Offset(*_chunkSlot);
+        if (_last.Record != null && number == _last.Number) return _last.Record;
+        (_last, _before) = (_before, _last);
+        if (_last.Record != null && number == _last.Number) return _last.Record;
+        _last.Number = number;
+        _last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
+        _last.Bucket = Shape.BucketOf(_core.Shape, _partition, _last.Hash);
+        _last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _last.Bucket, Owner, number, ChunkKey.InRoot(_key, _last.Hash));
+        return _last.Record = _last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*_last.Slot);
     }
+
+    private void ForgetChunks() => _last.Record = _before.Record = null;
+
+    // The key of the chunk looked for last, to be written down. Valid until the next call.
+    private readonly KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, _last.Hash);
 
     // The chunk found last, as long as it is.
     private byte* Open(byte* record, int bytes)
     {
-        _core.SaveFirst(_partition, _chunkBucket);
+        _core.SaveFirst(_partition, _last.Bucket);
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }
 
     // U13, or another length; null if there is no room: it is where it was.
     private byte* MoveChunk(byte* record, int bytes, bool force)
     {
-        byte* moved = Move(_chunkKey, _chunkBucket, _chunkSlot, Fields(record, bytes), force);
+        byte* moved = Move(ChunkKeyOf(_last.Number), _last.Bucket, _last.Slot, Fields(record, bytes), force);
         if (moved == null) return null;
-        _chunk = moved;
+        _last.Record = moved;
         return Record.Value(moved);
     }
 
@@ -349,7 +380,7 @@ public unsafe ref struct RecordEdit
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
-        _chunk = null; // buckets may be split, which their structure's number does not tell while it is hidden (U12)
+        ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (U12)
         _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, Record.FlagsFor(next), 0, force, out ulong word) : Fail(out word);
         if (record == null) return null;
@@ -407,5 +438,15 @@ public unsafe ref struct RecordEdit
         word = 0;
         OutOfMemory = true;
         return null;
+    }
+
+    // Where a chunk is.
+    private struct ChunkPlace
+    {
+        public byte* Record;
+        public byte* Bucket;
+        public ulong* Slot;
+        public ulong Hash;
+        public uint Number;
     }
 }

@@ -85,6 +85,24 @@ internal static unsafe class Bucket
         return record == null ? null : found;
     }
 
+    /// <summary>
+    /// The slot of a chunk's word, or null; under the lock. Its key is compared where its parts lie (<see cref="ChunkKey"/>);
+    /// <paramref name="root"/> is the root's key with the chunk's hash.
+    /// </summary>
+    public static ulong* FindChunk(Shape* shape, Partition* partition, byte* bucket, ulong owner, uint number, in KeyRef root)
+    {
+        ulong tag = Shape.TagOf(shape, root.Hash);
+        for (uint matches = Matches(bucket, tag); matches != 0; matches &= matches - 1)
+        {
+            ulong* slot = (ulong*)bucket + System.Numerics.BitOperations.TrailingZeroCount(matches);
+            if (NamesChunk(shape, *slot, owner, number, root)) return slot;
+        }
+        if (Overflow(bucket) == 0) return null;
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+            if ((*walk.Slot ^ tag) >> IndexWord.TagShift == 0 && NamesChunk(shape, *walk.Slot, owner, number, root)) return walk.Slot;
+        return null;
+    }
+
     /// <summary>A bit for each of the 7 words whose tag matches (bits 1 to 7; an empty word may match).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Matches(byte* bucket, ulong tag)
@@ -132,6 +150,16 @@ internal static unsafe class Bucket
         head = Volatile.Read(ref *(ulong*)record);
         return head >> 48 == (uint)key.Length && Record.Namespace(record) == key.Namespace
             && Record.SameKey(record + Record.KeyOffset((byte)(head >> 40)), key.Bytes, key.Length);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost
+    private static bool NamesChunk(Shape* shape, ulong word, ulong owner, uint number, in KeyRef root)
+    {
+        if ((word & IndexWord.InternalBit) == 0) return false;
+        byte* record = shape->Base + IndexWord.Offset(word), key = record + Record.KeyOffset(Record.Flags(record));
+        return Record.KeyBytes(record) == root.Length + ChunkKey.HeadBytes && Record.Namespace(record) == root.Namespace
+            && ChunkKey.Owner(key) == owner && ChunkKey.Number(key) == number
+            && Record.SameKey(key + ChunkKey.HeadBytes, root.Bytes, root.Length);
     }
 
     /// <summary>The slot that holds an address, or null; under the lock.</summary>

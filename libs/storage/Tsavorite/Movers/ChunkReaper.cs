@@ -6,11 +6,10 @@ namespace Tsavorite;
 /// Removes the chunks of roots that are gone, some with each lock hold. The log has the removal of the root, and with it these.
 /// What is removed is saved for a running snapshot: like a writer, it stops while that is behind.
 /// </summary>
-internal sealed unsafe class ChunkReaper : IDisposable
+internal sealed unsafe class ChunkReaper
 {
     private const int ChunksPerHold = 16, ProbesPerHold = 64;
     private readonly StoreCore _core;
-    private readonly ChunkScratch _scratch = new();
     private readonly Lock _gate = new();
 
     public ChunkReaper(StoreCore core) => _core = core;
@@ -32,9 +31,6 @@ internal sealed unsafe class ChunkReaper : IDisposable
         return worked;
     }
 
-    /// <inheritdoc/>
-    public void Dispose() => _scratch.Dispose();
-
     private void Reap(Partition* partition)
     {
         lock (_gate)
@@ -54,21 +50,21 @@ internal sealed unsafe class ChunkReaper : IDisposable
     private bool ReapSome(Partition* partition, Orphan* orphan)
     {
         KeyRef root = RootOf(orphan);
-        _scratch.Begin(orphan->Owner, root);
         int chunks = ChunksPerHold, probes = ProbesPerHold;
         while (orphan->Limit > 0 && chunks > 0 && probes-- > 0)
         {
             uint number = --orphan->Limit;
             for (uint set = 0; set < orphan->Sets; set++)
-                chunks -= Remove(partition, _scratch.Key(_core, root, RecordEdit.NumberOf(set, number)));
+                chunks -= Remove(partition, root, orphan->Owner, RecordEdit.NumberOf(set, number));
         }
         return orphan->Limit > 0;
     }
 
-    private int Remove(Partition* partition, in KeyRef key)
+    private int Remove(Partition* partition, in KeyRef root, ulong owner, uint number)
     {
-        byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
-        ulong* slot = Bucket.Find(_core.Shape, partition, bucket, key);
+        ulong hash = ChunkKey.Hash(_core, root.Hash, owner, number);
+        byte* bucket = Shape.BucketOf(_core.Shape, partition, hash);
+        ulong* slot = Bucket.FindChunk(_core.Shape, partition, bucket, owner, number, ChunkKey.InRoot(root, hash));
         if (slot == null) return 0;
         _core.Remove(partition, bucket, slot);
         return 1;
@@ -77,9 +73,6 @@ internal sealed unsafe class ChunkReaper : IDisposable
     private KeyRef RootOf(Orphan* orphan)
     {
         byte* key = Orphan.Key(orphan);
-        // The scratch has readable bytes behind it, as a hash wants them.
-        byte* padded = _scratch.Bytes + ChunkKey.HeadBytes;
-        new ReadOnlySpan<byte>(key, orphan->KeyBytes).CopyTo(new Span<byte>(padded, orphan->KeyBytes));
-        return new KeyRef(padded, orphan->KeyBytes, orphan->Namespace, KeyHash.Mix(_core.HashOf(padded, orphan->KeyBytes), orphan->Namespace));
+        return new KeyRef(key, orphan->KeyBytes, orphan->Namespace, KeyHash.Mix(_core.HashOf(key, orphan->KeyBytes), orphan->Namespace));
     }
 }

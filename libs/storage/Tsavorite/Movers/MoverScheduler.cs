@@ -66,7 +66,6 @@ internal sealed unsafe class MoverScheduler : IDisposable
         _stopping = true;
         _wake.Set();
         _thread?.Join();
-        _reaper.Dispose();
     }
 
     public void Wake() => _wake.Set();

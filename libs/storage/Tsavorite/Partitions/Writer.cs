@@ -11,12 +11,9 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class Writer : IDisposable
 {
-    /// <summary>Looks that may be nested: one walks a collection, another asks a second one about each entry.</summary>
-    private const int NestedMax = 4;
     private readonly StoreCore _core;
     private readonly Shape* _shape;
-    private readonly ChunkScratch?[] _scratches = new ChunkScratch?[NestedMax];
-    private int _nested;
+    private readonly ChunkScratch _scratch = new();
 
     /// <summary>The log's batch that the last change went to.</summary>
     public ulong LastBatch;
@@ -73,12 +70,13 @@ internal sealed unsafe class Writer : IDisposable
     public Outcome Edit<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IEdit
     {
         if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.NotFound;
-        ChunkScratch scratch = Scratch();
-        RecordEdit edit = new(_core, partition, scratch, key, nowMs);
+        RecordEdit edit = default;
+        edit.Begin(_core, partition, _scratch, key, nowMs);
         if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
         {
             _core.RemoveUnasked(partition, edit.Bucket, edit.Slot, key, KeyChange.Expired);
-            edit = new(_core, partition, scratch, key, nowMs);
+            edit = default;
+            edit.Begin(_core, partition, _scratch, key, nowMs);
         }
         bool existed = edit.Exists, changed = operation.Run(ref edit);
         if (changed && _core.Hooked)
@@ -89,13 +87,12 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>Shows the live record and its chunks; the word's frequency is the caller's to raise.</summary>
     public ulong* Examine<T>(Partition* partition, in KeyRef key, ref T look, long nowMs) where T : struct, IExamine
     {
-        RecordEdit record = new(_core, partition, Scratch(), key, nowMs);
+        RecordEdit record = default;
+        record.Begin(_core, partition, _scratch, key, nowMs);
         if (!record.Exists) return null;
         long expireAtMs = Record.ExpireAtMs(record.Found);
         if (expireAtMs != 0 && expireAtMs <= nowMs) return null;
-        _nested++;
         look.Look(ref record);
-        _nested--;
         return record.Slot;
     }
 
@@ -289,10 +286,5 @@ internal sealed unsafe class Writer : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose()
-    {
-        foreach (ChunkScratch? scratch in _scratches) scratch?.Dispose();
-    }
-
-    private ChunkScratch Scratch() => _scratches[_nested] ??= new ChunkScratch();
+    public void Dispose() => _scratch.Dispose();
 }
