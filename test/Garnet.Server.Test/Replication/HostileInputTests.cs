@@ -29,6 +29,15 @@ public sealed class HostileInputTests
         Assert.That(client.Call("DBSIZE"), Is.EqualTo("1"));
     }
 
+    [TestCase("REPL HELLO 1 0123456789012345678901234567890123456789 6379 - 0:0:", "REPL HELLO")]
+    [TestCase("REPLCONF capa eof rdb-only 1\r\nSYNC", "SYNC")]
+    public void Who_takes_a_connection_over_must_not_have_sent_more(string commands, string taking)
+    {
+        using EmbeddedServer server = new();
+        string answer = server.Send(commands + "\r\nPING\r\n", "+PONG\r\n"); // one write: what follows has come when the command runs
+        Assert.That(answer, Does.Contain($"-ERR {taking} must stand alone: send it after the replies to all before it\r\n"));
+    }
+
     [Test]
     public void Row_30_a_MIGRATE_to_nobody_moves_nothing() => AssertRefused("MIGRATE", "127.0.0.1", "1", "k", "0", "999999999");
 
