@@ -5,10 +5,10 @@ namespace Garnet.Server;
 /// <summary>Sizes up to which a collection counts as small; OBJECT ENCODING answers by them, <c>collection-packed-bytes</c> decides.</summary>
 public sealed class EncodingSettings
 {
-    internal const int PackedBytesDefault = 1024;
+    internal const int PackedBytesDefault = 1024, PackedBytesLimit = 65_536;
 
     [Setting("collection-packed-bytes", "Bytes up to which a collection lies in one record; a larger one is divided into chunks. A sorted set, which chunks hold twice: up to four times as many.",
-        Unit = SettingUnit.Bytes, Min = 0, Max = 65_536, Live = true)]
+        Unit = SettingUnit.Bytes, Min = 0, Max = PackedBytesLimit, Live = true)]
     public long PackedBytesMax { get; set; } = PackedBytesDefault;
 
     [Setting("hash-max-listpack-entries", "Fields up to which a hash counts as a listpack.", Aliases = "hash-max-ziplist-entries",

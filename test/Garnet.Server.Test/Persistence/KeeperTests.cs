@@ -101,7 +101,7 @@ public sealed class KeeperTests
             disk.OnOpen = null;
             started.Wait();
             stopped!.Server.RequestStop();
-            SpinWait.SpinUntil(() => stopped.Server.Keeper!.Progress.IsCancelled);
+            SpinWait.SpinUntil(() => stopped.Server.Keeper!.Progress.IsCancelled, 20_000);
         };
         stopped = new EmbeddedServer(directory: directory);
         started.Set();

@@ -75,8 +75,14 @@ internal static unsafe class Members
     internal static bool TryCreatePacked(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits)
     {
         int step = shape.Form == EntryForm.Pair ? 2 : 1, count = operands.Count / step;
-        if (edit.Exists || count is < 2 or > CollectionLimits.PackedEntriesMax || operands.EncodedBytes() > limits.PackedBytesMax / 2)
-            return false;
+        return !edit.Exists && count is >= 2 and <= CollectionLimits.PackedEntriesMax && operands.EncodedBytes() <= limits.PackedBytesMax / 2
+            && TryPack(ref edit, shape, operands, limits, step);
+    }
+
+    // A method of its own: what it has on the stack is cleared whenever it is entered.
+    private static bool TryPack(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, int step)
+    {
+        int count = operands.Count / step;
         byte* entries = stackalloc byte[(int)limits.PackedBytesMax + EntryBytesSlack];
         *entries = 0;
         Root.SetPackedCount(entries, 0);

@@ -46,10 +46,7 @@ internal static unsafe class PackedMembers
         Root.SetPackedCount(value, count);
         if (limits.Exceeds(parts, count))
             *value |= (byte)RootFlags.Converted;
-        if (total < valueBytes)
-            edit.Close((int)total);
-        else
-            edit.Close();
+        edit.Close((int)total);
         return exists ? PutResult.Replaced : PutResult.Added;
     }
 

@@ -62,7 +62,7 @@ internal unsafe struct HashPut : IEdit
         WrongKind = edit.Exists && edit.Kind != RecordKind.Hash;
         if (WrongKind || (Mode != PutMode.Always && !Prepare(ref edit)))
             return false;
-        if (!edit.Exists && Mode == PutMode.Always && ExpireAtMs == 0 && Members.TryCreatePacked(ref edit, MemberShape.Hash, Pairs, Limits))
+        if (Mode == PutMode.Always && ExpireAtMs == 0 && Members.TryCreatePacked(ref edit, MemberShape.Hash, Pairs, Limits))
             Applied = Added = Pairs.Count / 2;
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {

@@ -12,7 +12,7 @@ namespace Garnet.Server.Types.SortedSets;
 internal static unsafe class SortedForm
 {
     // In chunks a member lies twice, by name and in order: up to so many times the bytes of other collections one record is smaller (RESULTS).
-    private const int PackedTimes = 4, PackedBytesMax = 65_536;
+    private const int PackedTimes = 4;
 
     /// <summary>The score of a member that is there and not due.</summary>
     internal static bool Find(ref RecordEdit edit, byte* member, int bytes, out double score)
@@ -142,7 +142,7 @@ internal static unsafe class SortedForm
         bool exists = found.Start != null;
         int count = Root.PackedCount(edit.Value) + (exists ? 0 : 1);
         long total = (long)edit.ValueBytes + bytes - found.Bytes;
-        if (total > Math.Min(limits.PackedBytesMax * PackedTimes, PackedBytesMax) || count > CollectionLimits.PackedEntriesMax)
+        if (total > Math.Min(limits.PackedBytesMax * PackedTimes, EncodingSettings.PackedBytesLimit) || count > CollectionLimits.PackedEntriesMax)
         {
             if (TryUnpack(ref edit, bytes))
                 return null;
@@ -166,10 +166,7 @@ internal static unsafe class SortedForm
         Root.SetPackedCount(value, count);
         if (Exceeds(limits, parts, count))
             *value |= (byte)RootFlags.Converted;
-        if (total < valueBytes)
-            edit.Close((int)total);
-        else
-            edit.Close();
+        edit.Close((int)total);
         return exists ? PutResult.Replaced : PutResult.Added;
     }
 
@@ -183,17 +180,12 @@ internal static unsafe class SortedForm
     // The first packed entry that does not lie below, or the end; and how many do.
     private static byte* PassBelow(byte* at, byte* end, in SortBound bound, out long below)
     {
-        bool isByScore = bound.Kind is BoundKind.Element or BoundKind.Score;
         for (below = 0; at < end; below++)
         {
-            int keyBytes = *at;
-            // Nearly all: a length of one byte, which tells of no expiry, and another score (CollectionCost).
-            if (isByScore && keyBytes < 0x80 && Unsafe.ReadUnaligned<double>(at + 1 + keyBytes) < bound.Score)
-                at += 1 + keyBytes + Entry.ScoreBytes;
-            else if (Entry.TryRead(EntryForm.Scored, at, end, out Entry entry) && bound.IsAbove(entry.Score, entry.KeySpan))
-                at += entry.Bytes;
-            else
+            byte* next = Entry.Measure(EntryForm.Scored, at, end, out byte* key, out uint keyBytes, out _);
+            if (next == null || !bound.IsAbove(Unsafe.ReadUnaligned<double>(key + keyBytes), new ReadOnlySpan<byte>(key, (int)keyBytes)))
                 break;
+            at = next;
         }
 
         return at;

@@ -42,7 +42,8 @@ internal unsafe struct SortedWalk
         for (int i = 0; i < Root.PackedCount(edit.Value); i++)
         {
             _offsets[i] = (ushort)offset;
-            offset += BytesAt(edit.Value + offset, edit.Value + edit.ValueBytes);
+            byte* next = Entry.Measure(EntryForm.Scored, edit.Value + offset, edit.Value + edit.ValueBytes, out _, out _, out _);
+            offset = next == null ? offset : (int)(next - edit.Value);
         }
     }
 
@@ -121,14 +122,5 @@ internal unsafe struct SortedWalk
         Member = entry.Key;
         MemberBytes = entry.KeyBytes;
         return true;
-    }
-
-    // Nearly all have a length of one byte, which tells of no expiry (CollectionCost).
-    private static int BytesAt(byte* at, byte* end)
-    {
-        if (*at < 0x80)
-            return 1 + *at + (int)Entry.ScoreBytes;
-        Entry.TryRead(EntryForm.Scored, at, end, out Entry entry);
-        return entry.Bytes;
     }
 }

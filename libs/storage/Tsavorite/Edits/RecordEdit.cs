@@ -120,9 +120,14 @@ public unsafe ref struct RecordEdit
     /// <summary>Ends what <see cref="Create"/> or <see cref="Write"/> began.</summary>
     public readonly void Close() => Tsavorite.Bucket.EndWrite(_bucket);
 
-    /// <summary>The same, and gives back what lies behind so many bytes, fewer than there are, of a small record.</summary>
+    /// <summary>The same, and gives back what lies behind so many bytes of a small record, if there is more.</summary>
     public void Close(int valueBytes)
     {
+        if (valueBytes >= Record.ValueBytes(_record))
+        {
+            Close();
+            return;
+        }
         bool fits = TrySetLength(_record, valueBytes, out ulong header);
         if (fits) *(ulong*)(_record + 8) = header;
         Close();
