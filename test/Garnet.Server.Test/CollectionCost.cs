@@ -55,7 +55,7 @@ public sealed unsafe class CollectionCost : IReplyRoom, IDisposable
     [Test]
     public void Operations_allocate_no_managed_memory([Values(10, 5_000)] int members)
     {
-        foreach ((string name, Step step) in Steps())
+        foreach ((string name, Step step) in Steps(members))
         {
             for (int i = 0; i < members * 3; i += TapeSteps) RunTape(step, members);
             RunTape(step, members);
@@ -70,7 +70,7 @@ public sealed unsafe class CollectionCost : IReplyRoom, IDisposable
     [Test, Explicit("measures")]
     public void Nanoseconds([Values(10, 1_000, 100_000, 1_000_000)] int members)
     {
-        foreach ((string name, Step step) in Steps())
+        foreach ((string name, Step step) in Steps(members))
         {
             FillAll(step, members);
             for (long until = Environment.TickCount64 + WarmUpMs; Environment.TickCount64 < until;) RunTape(step, members);
@@ -115,13 +115,14 @@ public sealed unsafe class CollectionCost : IReplyRoom, IDisposable
         value.TryFormat(new Span<byte>(at + ValueOffset, NameBytes), out _, "D8", CultureInfo.InvariantCulture);
     }
 
-    private List<(string Name, Step Step)> Steps()
+    private List<(string Name, Step Step)> Steps(int members)
     {
         var limits = new CollectionLimits(512, 64, EncodingSettings.PackedBytesDefault);
         var lists = new ListLimits(long.MaxValue, 8192, EncodingSettings.PackedBytesDefault);
-        byte* hash = Key(0, "hash"), set = Key(1, "sets"), sorted = Key(2, "zset"), list = Key(3, "list"), text = Key(4, "text");
+        byte* hash = Key(0, "hash"), set = Key(1, "sets"), sorted = Key(2, "zset"), list = Key(3, "list"), text = Key(4, "text"), both = Key(5, "both");
         var value = new SetValue { Value = text, Length = NameBytes };
         _session.Modify(Of(text), ref value);
+        FillList(both, members, lists);
         return
         [
             ("GET", _ =>
@@ -174,11 +175,20 @@ public sealed unsafe class CollectionCost : IReplyRoom, IDisposable
             ("LPUSH and LPOP, the two", place =>
             {
                 var push = new ListPush { Values = Name(place), Left = true, Limits = lists };
-                _session.Edit(Of(list), ref push);
+                _session.Edit(Of(both), ref push);
                 var pop = new ListPop { Left = true, Count = 1, To = _writer };
-                _session.Edit(Of(list), ref pop);
+                _session.Edit(Of(both), ref pop);
             }),
         ];
+    }
+
+    private void FillList(byte* key, int members, in ListLimits limits)
+    {
+        for (int i = 0; i < members; i++)
+        {
+            var push = new ListPush { Values = Name(0), Limits = limits };
+            _session.Edit(Of(key), ref push);
+        }
     }
 
     private void Begin()

@@ -63,7 +63,7 @@ public sealed unsafe class SequencePageTests : IDisposable
         _model.RemoveRange(index, count);
     }
 
-    private static byte* Place(SequencePage page, int index) => page.At + Sequence.SeekIn(page, 0, index).Offset;
+    private static byte* Place(SequencePage page, int index) => page.At + Sequence.SeekIn(page, default, index).Offset;
 
     private void Compare(SequencePage page)
     {

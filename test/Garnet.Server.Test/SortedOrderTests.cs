@@ -8,24 +8,36 @@ using Tsavorite;
 
 namespace Garnet.Server.Test;
 
-/// <summary>A sorted set of many pages against a model: scores change to near and far ones, few and many members have the same.</summary>
+/// <summary>
+/// A sorted set of many pages against a model: scores change to near and far ones, few and many members have the same. With names as
+/// long as a page its directory has branches.
+/// </summary>
+[FixtureLifeCycle(LifeCycle.InstancePerTestCase)]
+[TestFixture(3_000, 0)]
+[TestFixture(5_000, 1_400)]
+[TestFixture(2_000, 5_000)]
 public sealed unsafe class SortedOrderTests : IDisposable
 {
-    private const int Members = 3_000, WordBytes = 24;
-    private readonly Store _store = new(new StoreSettings { BackgroundMovers = false });
-    private readonly StoreSession _session;
-    private readonly byte* _words = (byte*)NativeMemory.AllocZeroed((Members + 4) * WordBytes);
+    private const int ShortBytes = 24;
+    private readonly int _members;
+    private readonly int _wordBytes;
+    private readonly byte* _words;
     private readonly byte* _score = (byte*)NativeMemory.AllocZeroed(64);
     private readonly Arg* _args = (Arg*)NativeMemory.AllocZeroed(2, (nuint)sizeof(Arg));
-    private readonly string[] _names = new string[Members];
+    private readonly string[] _names;
+    private Store _store = null!;
+    private StoreSession _session = null!;
 
-    public SortedOrderTests()
+    public SortedOrderTests(int members, int padding)
     {
-        _session = _store.OpenSession();
-        for (int i = 0; i < Members; i++)
+        _members = members;
+        _wordBytes = ShortBytes + padding;
+        _words = (byte*)NativeMemory.AllocZeroed((nuint)((members + 4) * _wordBytes));
+        _names = new string[members];
+        for (int i = 0; i < members; i++)
         {
             // Of all lengths, so that elements are.
-            _names[i] = string.Create(CultureInfo.InvariantCulture, $"{i * 7919 % Members:X}:{new string('m', i % 9)}{i}");
+            _names[i] = string.Create(CultureInfo.InvariantCulture, $"{i * 7919 % members:X}:{new string('m', i % 9)}{i}{new string('p', i % 5 == 0 ? 0 : padding)}");
             Encoding.ASCII.GetBytes(_names[i], Word(i));
         }
     }
@@ -42,14 +54,15 @@ public sealed unsafe class SortedOrderTests : IDisposable
     [Test]
     public void A_large_sorted_set_is_in_order([Values(1, 3, 400, 100_000)] int scores, [Values] bool near)
     {
+        Open(1L << 30);
         var random = new Random(scores);
         var model = new Dictionary<string, double>();
         KeyRef key = Key($"set{scores}{near}");
-        for (int step = 0; step < Members * 20; step++)
+        for (int step = 0; step < _members * 20; step++)
         {
-            int member = step < Members ? step : random.Next(Members);
+            int member = step < _members ? step : random.Next(_members);
             double old = model.GetValueOrDefault(_names[member]);
-            double score = near && step >= Members ? old + random.Next(-2, 3) : random.Next(scores);
+            double score = near && step >= _members ? old + random.Next(-2, 3) : random.Next(scores);
             if (step % 11 == 10)
                 Remove(key, member, model);
             else
@@ -61,15 +74,45 @@ public sealed unsafe class SortedOrderTests : IDisposable
         Compare(key, model);
     }
 
-    private void Put(in KeyRef key, int member, double score, Dictionary<string, double> model)
+    [Test]
+    public void What_finds_no_memory_stays_in_order([Values(1, 2, 3, 4, 5, 6)] int seed)
+    {
+        Open((4L << 20) + (seed * 70_000));
+        var random = new Random(seed);
+        var model = new Dictionary<string, double>();
+        KeyRef key = Key("full");
+        int refused = 0;
+        for (int step = 0; step < 40_000; step++)
+        {
+            int member = random.Next(_members);
+            if (random.Next(4) == 0 || refused % 50 == 49)
+                Remove(key, member, model);
+            refused += Put(key, random.Next(_members), random.Next(5_000), model, mayFail: true) ? 0 : 1;
+        }
+
+        Assert.That(refused > 0 || _wordBytes == ShortBytes);
+        Compare(key, model);
+    }
+
+    private void Open(long memory)
+    {
+        _store = new Store(new StoreSettings { BackgroundMovers = false, MemoryLimitBytes = memory });
+        _session = _store.OpenSession();
+    }
+
+    private bool Put(in KeyRef key, int member, double score, Dictionary<string, double> model, bool mayFail = false)
     {
         int length = Encoding.ASCII.GetBytes(score.ToString(CultureInfo.InvariantCulture), new Span<byte>(_score, 32));
         _args[0] = new Arg { Bytes = _score, Length = length };
         _args[1] = Named(member);
         var put = new SortedSetPut { Pairs = new Operands(_args, 2), Limits = CollectionLimits.Replay };
-        _session.Edit(key, ref put);
+        bool isDone = _session.Edit(key, ref put) != Outcome.OutOfMemory;
+        Assert.That(isDone || mayFail);
+        if (!isDone)
+            return false;
         Assert.That(put.Added, Is.EqualTo(model.ContainsKey(_names[member]) ? 0 : 1));
         model[_names[member]] = score;
+        return true;
     }
 
     private void Remove(in KeyRef key, int member, Dictionary<string, double> model)
@@ -86,7 +129,7 @@ public sealed unsafe class SortedOrderTests : IDisposable
         var look = new Order([]);
         _session.Examine(key, ref look);
         Assert.That(look.Members, Is.EqualTo(order));
-        for (int member = 0; member < Members; member += 97)
+        for (int member = 0; member < _members; member += 97)
         {
             var rank = new RankLook { Member = Named(member) };
             _session.Examine(key, ref rank);
@@ -94,9 +137,9 @@ public sealed unsafe class SortedOrderTests : IDisposable
         }
     }
 
-    private Arg Named(int member) => new() { Bytes = _words + (member * WordBytes), Length = _names[member].Length };
+    private Arg Named(int member) => new() { Bytes = _words + (member * _wordBytes), Length = _names[member].Length };
 
-    private Span<byte> Word(int member) => new(_words + (member * WordBytes), WordBytes);
+    private Span<byte> Word(int member) => new(_words + (member * _wordBytes), _wordBytes);
 
     private KeyRef Key(string name)
     {

@@ -25,16 +25,18 @@ internal static unsafe class CollectionTransfer
         StoreSession store = call.Store;
         if (root.Kind == RecordKind.Stream)
             return StreamTransfer.Copy(store, in source, in target, in root);
-        uint chunks = root.Kind == RecordKind.List ? (uint)Root.Pages(root.Value) : Root.Chunks(root.Value);
+        // A list goes page by page, each found by how many elements were before it.
+        long chunks = root.Kind == RecordKind.List ? Root.ChunkedCount(root.Value) : Root.Chunks(root.Value);
         bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
         CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
         var delete = default(DeleteKey);
         store.Modify(in target, ref delete);
         Outcome outcome = Outcome.Done;
-        for (uint number = 0; number < chunks && outcome == Outcome.Done; number++)
+        for (long number = 0, step; number < chunks && outcome == Outcome.Done; number += step)
         {
             var text = new ChunkText { Number = number };
             store.Examine(in source, ref text, quiet: true);
+            step = root.Kind == RecordKind.List ? text.Slots : 1;
             outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
             for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
             {
@@ -102,7 +104,8 @@ internal static unsafe class CollectionTransfer
     /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one. Who is due is left behind.</summary>
     private struct ChunkText : IExamine
     {
-        internal uint Number;
+        /// <summary>Of the chunk; of a list, the page's first element.</summary>
+        internal long Number;
         /// <summary>One more than the slot that is wanted, 0 for all.</summary>
         internal int OnlySlot;
         internal ByteQueue Bytes;
@@ -118,7 +121,7 @@ internal static unsafe class CollectionTransfer
             }
 
             EntryForm form = FormOf(record.Kind);
-            Page page = ChunkedMembers.Open(ref record, Number);
+            Page page = ChunkedMembers.Open(ref record, (uint)Number);
             Slots = page.Count;
             for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
             {
@@ -145,7 +148,9 @@ internal static unsafe class CollectionTransfer
 
         private void TakePage(ref RecordEdit record)
         {
-            SequencePage page = Sequence.Open(ref record, (int)Number);
+            long first = Number;
+            SequencePage page = Sequence.Open(ref record, PageDirectory.Seek(ref record, ref first).Number);
+            Slots = page.Count;
             for (byte* at = page.First; at != page.End;)
             {
                 at = SequencePage.Read(at, out byte* element, out int length);

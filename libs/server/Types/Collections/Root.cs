@@ -16,12 +16,15 @@ internal enum RootFlags : byte
     Expiring = 4,
     /// <summary>A set of integers, sorted.</summary>
     Integers = 8,
+    /// <summary>The directory of pages has branches.</summary>
+    Branched = 16,
 }
 
 /// <summary>
 /// The value of a collection's record. Packed (or <see cref="IntegerSet"/>): 0 flags, 1-2 number of entries, then the entries one behind the other.
 /// Chunked: 0 flags, 4-7 a bound of the chunks' numbers (the store reads it too), 8-15 number of entries, 16-23 bytes of all
-/// entries, 24-27 number of chunks found by key, 28-31 number of pages in order; then the directory of those (<see cref="Sequence"/>).
+/// entries, 24-27 number of chunks found by key, 28-31 slots in use of the <see cref="PageDirectory"/>,
+/// which follows.
 /// </summary>
 internal static unsafe class Root
 {
@@ -45,9 +48,9 @@ internal static unsafe class Root
         RaiseLimit(value, chunks - 1);
     }
 
-    internal static int Pages(byte* value) => Unsafe.ReadUnaligned<int>(value + 28);
+    internal static int Slots(byte* value) => Unsafe.ReadUnaligned<int>(value + 28);
 
-    internal static void SetPages(byte* value, int pages) => Unsafe.WriteUnaligned(value + 28, pages);
+    internal static void SetSlots(byte* value, int slots) => Unsafe.WriteUnaligned(value + 28, slots);
 
     /// <summary>Notes in an open root that a chunk of that number is in use.</summary>
     internal static void RaiseLimit(byte* value, uint number) => Unsafe.WriteUnaligned(value + 4, RecordEdit.LimitAbove(Unsafe.ReadUnaligned<uint>(value + 4), number));

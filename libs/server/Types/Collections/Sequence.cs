@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -13,52 +12,19 @@ internal enum SequenceKind : byte
 }
 
 /// <summary>
-/// Elements in order over chunks: a directory in the root says which chunk follows which, how many elements each has, and, for
-/// ordered collections, a number its first element begins with. A list is this; a sorted set has one beside its
-/// <see cref="ChunkedMembers"/>.
-/// The directory: per page 0-7 sort number, 8-11 number of the chunk (in the second set of numbers), 12-15 number of elements. Behind
-/// the pages in use stand numbers that were in use once: they are taken again first, so that numbers stay few.
+/// Elements in order over chunks, the pages: a <see cref="PageDirectory"/> says which follows which. A list is this; a sorted set has one
+/// beside its <see cref="ChunkedMembers"/>. The numbers of its chunks are of the second set.
 /// Q1: no page in use is empty.
 /// Q2: the counts of all pages sum to the root's.
 /// </summary>
 internal static unsafe class Sequence
 {
-    private const int SlotBytes = 16, ListPageBytes = 4096, SortedPageBytes = 2048, SignInterval = 32;
+    private const int ListPageBytes = 4096, SortedPageBytes = 2048, SignInterval = 32;
 
-    internal static int PagesOf(ref RecordEdit edit) => Root.Pages(edit.Value);
-
-    internal static int CountOf(byte* root, int page) => Unsafe.ReadUnaligned<int>(Slot(root, page) + 12);
-
-    internal static double SortOf(byte* root, int page) => Unsafe.ReadUnaligned<double>(Slot(root, page));
-
-    /// <summary>
-    /// The last pages that sort below two numbers, each the first page if none does. Both are searched in step and without
-    /// branches, which would be guessed wrong half the time (CollectionCost).
-    /// </summary>
-    internal static (int One, int Other) LastBelow(byte* root, double one, double other)
+    /// <summary>A page to look at, by its chunk.</summary>
+    internal static SequencePage Open(ref RecordEdit edit, uint number)
     {
-        byte* slots = Slot(root, 0);
-        long first = 0, second = 0;
-        for (int left = Root.Pages(root); left > 1;)
-        {
-            int half = left >> 1;
-            bool goesOn = Unsafe.ReadUnaligned<double>(slots + ((first + half) * SlotBytes)) < one;
-            bool otherGoesOn = Unsafe.ReadUnaligned<double>(slots + ((second + half) * SlotBytes)) < other;
-            first += half & -Unsafe.BitCast<bool, byte>(goesOn);
-            second += half & -Unsafe.BitCast<bool, byte>(otherGoesOn);
-            left -= half;
-        }
-
-        return ((int)first, (int)second);
-    }
-
-    /// <summary>Brings a page's beginning towards the cache.</summary>
-    internal static void Prefetch(ref RecordEdit edit, int page) => edit.Prefetch(NumberOf(edit.Value, page));
-
-    /// <summary>A page to look at.</summary>
-    internal static SequencePage Open(ref RecordEdit edit, int page)
-    {
-        byte* at = edit.Chunk(NumberOf(edit.Value, page), out int bytes);
+        byte* at = edit.Chunk(number, out int bytes);
         Garnet.Common.Faults.Check.That(at != null, "Q1 every page of the directory is there");
         return new SequencePage(at, bytes);
     }
@@ -66,27 +32,12 @@ internal static unsafe class Sequence
     /// <summary>The place before the element with that index (counted over all pages), or behind the last one.</summary>
     internal static SequencePlace Seek(ref RecordEdit edit, long index)
     {
-        byte* root = edit.Value;
-        int page = 0, pages = Root.Pages(root);
-        long count = Root.ChunkedCount(root);
-        if (index > count / 2)
-        {
-            long behind = count;
-            for (page = pages - 1; page > 0 && behind - CountOf(root, page) > index; page--)
-                behind -= CountOf(root, page);
-            index -= behind - CountOf(root, page);
-        }
-        else
-        {
-            for (; page < pages - 1 && index >= CountOf(root, page); page++)
-                index -= CountOf(root, page);
-        }
-
-        return SeekIn(Open(ref edit, page), page, (int)index);
+        PageSpot page = PageDirectory.Seek(ref edit, ref index);
+        return SeekIn(Open(ref edit, page.Number), page, (int)index);
     }
 
     /// <summary>The place in a page before the element with that index there.</summary>
-    internal static SequencePlace SeekIn(SequencePage page, int number, int index)
+    internal static SequencePlace SeekIn(SequencePage page, in PageSpot spot, int index)
     {
         byte* at;
         if (index > page.Count / 2)
@@ -102,7 +53,7 @@ internal static unsafe class Sequence
                 at = SequencePage.Read(at, out _, out _);
         }
 
-        return new SequencePlace { Page = number, Index = index, Offset = (int)(at - page.At) };
+        return new SequencePlace { Page = spot, Index = index, Offset = (int)(at - page.At) };
     }
 
     /// <summary>Turns what lies between two places of memory into the first page of a sequence; the record has an owner by now.</summary>
@@ -116,29 +67,18 @@ internal static unsafe class Sequence
         return true;
     }
 
-    /// <summary>Writes the directory of a sequence of one page into an open root.</summary>
-    internal static void WriteFirstSlot(byte* root, int elements, double sort)
-    {
-        Root.SetPages(root, 1);
-        Root.RaiseLimit(root, RecordEdit.SecondSet);
-        Unsafe.WriteUnaligned(Slot(root, 0), sort);
-        Unsafe.WriteUnaligned(Slot(root, 0) + 8, RecordEdit.SecondSet);
-        Unsafe.WriteUnaligned(Slot(root, 0) + 12, elements);
-    }
-
-    /// <summary>Bytes of the root of a sequence of one page.</summary>
-    internal const int FirstRootBytes = Root.ChunkedBytes + SlotBytes;
-
     /// <summary>
     /// Puts an element of two parts before a place, which becomes its own. The root's count is settled if the sequence is what counts.
+    /// If a page was added, which may be so without memory for the element too, spots of pages are other ones now.
     /// </summary>
-    internal static bool TryInsert(ref RecordEdit edit, ref SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, SequenceKind kind)
+    internal static bool TryInsert(ref RecordEdit edit, ref SequencePlace place, ReadOnlySpan<byte> head, ReadOnlySpan<byte> body, SequenceKind kind, out bool addsPage)
     {
+        addsPage = false;
         int bytes = (int)SequencePage.BytesOf(head.Length + body.Length);
-        if (!TryOpenToWrite(ref edit, place.Page, out SequencePage page))
+        if (!TryOpenToWrite(ref edit, place.Page.Number, out SequencePage page))
             return false;
         byte* gap = page.TryOpen(page.At + place.Offset, bytes);
-        if (gap == null && !TryMakeRoom(ref edit, ref place, ref page, bytes, kind))
+        if (gap == null && !TryMakeRoom(ref edit, ref place, ref page, bytes, kind, out addsPage))
             return false;
         if (gap == null)
             gap = page.TryOpen(page.At + place.Offset, bytes);
@@ -153,10 +93,11 @@ internal static unsafe class Sequence
     internal static bool TryStart(ref RecordEdit edit, ReadOnlySpan<byte> element)
     {
         int bytes = (int)SequencePage.BytesOf(element.Length);
-        if (!TryAddPage(ref edit, 0, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), atBack: false, SequenceKind.List, out SequencePage page))
+        PageSpot first = default;
+        if (!TryAddPage(ref edit, ref first, Math.Max(ListPageBytes / 4, bytes + SequencePage.HeaderBytes), atBack: false, SequenceKind.List, out SequencePage page))
             return false;
         SequencePage.Write(page.TryOpen(page.First, bytes), default, element);
-        Settle(ref edit, 0, page, 1, bytes);
+        Settle(ref edit, first, page, 1, bytes);
         return true;
     }
 
@@ -167,13 +108,13 @@ internal static unsafe class Sequence
     internal static bool TryRemove(ref RecordEdit edit, in SequencePlace place, int elements, SequenceKind kind)
     {
         int counted = kind == SequenceKind.List ? elements : 0;
-        if (elements == CountOf(edit.Value, place.Page))
+        if (elements == Open(ref edit, place.Page.Number).Count)
         {
             RemovePage(ref edit, place.Page, counted);
             return true;
         }
 
-        if (!TryOpenToWrite(ref edit, place.Page, out SequencePage page))
+        if (!TryOpenToWrite(ref edit, place.Page.Number, out SequencePage page))
             return false;
         byte* from = page.At + place.Offset, to = from;
         for (int i = 0; i < elements; i++)
@@ -183,31 +124,24 @@ internal static unsafe class Sequence
         return true;
     }
 
-    /// <summary>Sets the number a page sorts by.</summary>
-    internal static void SetSort(ref RecordEdit edit, int page, double sort)
+    internal static bool TryOpenToWrite(ref RecordEdit edit, uint number, out SequencePage opened)
     {
-        byte* root = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
-        Unsafe.WriteUnaligned(Slot(root, page), sort);
-        edit.Close();
-    }
-
-    private static byte* Slot(byte* root, int page) => root + Root.ChunkedBytes + (page * SlotBytes);
-
-    private static uint NumberOf(byte* root, int page) => Unsafe.ReadUnaligned<uint>(Slot(root, page) + 8);
-
-    internal static bool TryOpenToWrite(ref RecordEdit edit, int page, out SequencePage opened)
-    {
-        byte* at = edit.OpenChunk(NumberOf(edit.Value, page), out int bytes);
+        byte* at = edit.OpenChunk(number, out int bytes);
         opened = new SequencePage(at, bytes);
         return at != null;
     }
 
-    private static void Settle(ref RecordEdit edit, int page, SequencePage content, int added = 0, int bytes = 0)
+    private static void RemovePage(ref RecordEdit edit, in PageSpot at, int counted)
     {
-        byte* root = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
-        Unsafe.WriteUnaligned(Slot(root, page) + 12, content.Count);
+        edit.RemoveChunk(at.Number);
+        byte* root = PageDirectory.Remove(ref edit, at);
+        Root.SetChunkedCount(root, Root.ChunkedCount(root) - counted);
+        edit.Close();
+    }
+
+    private static void Settle(ref RecordEdit edit, in PageSpot page, SequencePage content, int added = 0, int bytes = 0)
+    {
+        byte* root = PageDirectory.SetCount(ref edit, page, content.Count);
         if (added != 0)
         {
             Root.SetChunkedCount(root, Root.ChunkedCount(root) + added);
@@ -218,30 +152,35 @@ internal static unsafe class Sequence
     }
 
     // A page at an end of the sequence gets a neighbour; any other grows up to the usual size and is divided then.
-    private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
+    private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
     {
-        int pageBytes = kind == SequenceKind.List ? ListPageBytes : SortedPageBytes;
-        bool atEnd = place.Page == Root.Pages(edit.Value) - 1 && place.Index == page.Count;
-        bool atFront = place.Page == 0 && place.Index == 0;
-        if (page.Used + bytes > pageBytes && (atEnd || atFront))
-        {
-            int capacity = Math.Max(pageBytes, bytes + SequencePage.HeadOf(kind, bytes)), at = atEnd ? place.Page + 1 : 0;
-            if (!TryAddPage(ref edit, at, capacity, atBack: !atEnd, kind, out page))
-                return false;
-            place = new SequencePlace { Page = at, Index = 0, Offset = (int)(page.First - page.At) };
-            return true;
-        }
-
-        if (page.Used + bytes <= pageBytes || page.Count < 2)
+        addsPage = false;
+        if (page.Used + bytes <= (kind == SequenceKind.List ? ListPageBytes : SortedPageBytes))
             return TryGrow(ref edit, ref place, ref page, bytes, kind);
-        return TryDivide(ref edit, ref place, ref page, bytes, kind);
+        PageSpot next = place.Page;
+        bool atEnd = place.Index == page.Count && !PageDirectory.TryNext(ref edit, ref next);
+        if (atEnd || (place.Index == 0 && place.Page.IsFirst))
+            return addsPage = TryAddNeighbour(ref edit, atEnd, ref place, ref page, bytes, kind);
+        return page.Count > 1
+            ? TryDivide(ref edit, ref place, ref page, bytes, kind, out addsPage)
+            : TryGrow(ref edit, ref place, ref page, bytes, kind);
+    }
+
+    private static bool TryAddNeighbour(ref RecordEdit edit, bool atEnd, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
+    {
+        PageSpot at = atEnd ? place.Page with { Slot = place.Page.Slot + 1 } : default;
+        int capacity = Math.Max(kind == SequenceKind.List ? ListPageBytes : SortedPageBytes, bytes + SequencePage.HeadOf(kind, bytes));
+        if (!TryAddPage(ref edit, ref at, capacity, atBack: !atEnd, kind, out page))
+            return false;
+        place = new SequencePlace { Page = at, Index = 0, Offset = (int)(page.First - page.At) };
+        return true;
     }
 
     private static bool TryGrow(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
     {
         long content = SequencePage.HeadOf(kind, page.Used + bytes) + page.Used + (long)bytes;
         int capacity = (int)Math.Min((content + (content / 8) + 64 + 7) & ~7L, Store.ValueBytesMax);
-        byte* fresh = edit.BeginReplace(NumberOf(edit.Value, place.Page), capacity, out _);
+        byte* fresh = edit.BeginReplace(place.Page.Number, capacity, out _);
         if (fresh == null)
             return false;
         SequencePage grown = SequencePage.Clear(fresh, capacity, 0, kind);
@@ -253,7 +192,7 @@ internal static unsafe class Sequence
     }
 
     // The second half goes to a new page behind; each half gets an eighth of room.
-    private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
+    private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
     {
         int kept = 0;
         byte* middle = page.First;
@@ -261,56 +200,40 @@ internal static unsafe class Sequence
             middle = SequencePage.Read(middle, out _, out _);
         int moved = (int)(page.End - middle), split = (int)(middle - page.At), movedCount = page.Count - kept;
         int capacity = SequencePage.HeadOf(kind, moved + bytes) + ((moved + bytes) * 9 / 8) + 64;
-        if (!TryAddPage(ref edit, place.Page + 1, capacity, atBack: false, kind, out SequencePage right))
+        PageSpot behind = place.Page with { Slot = place.Page.Slot + 1 };
+        addsPage = TryAddPage(ref edit, ref behind, capacity, atBack: false, kind, out SequencePage right);
+        if (!addsPage)
             return false;
-        page = Open(ref edit, place.Page);
+        PageSpot before = behind;
+        PageDirectory.TryPrevious(ref edit, ref before);
+        place.Page = before;
+        page = Open(ref edit, before.Number);
         right.Append(page.At + split, page.End, movedCount);
         page.Cut(page.At + split, page.End, movedCount);
-        Settle(ref edit, place.Page, page);
-        Settle(ref edit, place.Page + 1, right);
+        Settle(ref edit, before, page);
+        Settle(ref edit, behind, right);
         if (place.Index < kept || (place.Index == kept && place.Offset < split))
             return page.Free >= bytes || TryGrow(ref edit, ref place, ref page, bytes, kind);
-        place = new SequencePlace { Page = place.Page + 1, Index = place.Index - kept, Offset = (int)(right.First - right.At) + place.Offset - split };
+        place = new SequencePlace { Page = behind, Index = place.Index - kept, Offset = (int)(right.First - right.At) + place.Offset - split };
         page = right;
         return true;
     }
 
-    // The caller puts elements into it before anything else happens (Q1).
-    private static bool TryAddPage(ref RecordEdit edit, int at, int capacity, bool atBack, SequenceKind kind, out SequencePage added)
+    // Before a spot, which becomes its own. The caller puts elements into it before anything else happens (Q1).
+    private static bool TryAddPage(ref RecordEdit edit, ref PageSpot at, int capacity, bool atBack, SequenceKind kind, out SequencePage added)
     {
-        byte* root = edit.Value;
-        int pages = Root.Pages(root), known = (edit.ValueBytes - Root.ChunkedBytes) / SlotBytes;
-        uint number = pages < known ? NumberOf(root, pages) : (uint)known | RecordEdit.SecondSet;
-        byte* chunk = edit.WriteChunk(number, capacity);
-        added = new SequencePage(chunk, capacity);
-        if (chunk == null)
+        added = default;
+        if (!PageDirectory.TryReserve(ref edit, ref at))
             return false;
-        SequencePage.Clear(chunk, capacity, atBack ? capacity - SequencePage.HeadOf(kind, capacity) : 0, kind);
-        root = edit.Write(pages < known ? edit.ValueBytes : edit.ValueBytes + SlotBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
-        long tail = (pages - at) * (long)SlotBytes;
-        Buffer.MemoryCopy(Slot(root, at), Slot(root, at + 1), tail, tail);
-        Unsafe.WriteUnaligned(Slot(root, at), 0d);
-        Unsafe.WriteUnaligned(Slot(root, at) + 8, number);
-        Unsafe.WriteUnaligned(Slot(root, at) + 12, 0);
-        Root.SetPages(root, pages + 1);
-        Root.RaiseLimit(root, number);
-        edit.Close();
-        return true;
-    }
+        byte* chunk = edit.WriteChunk(at.Number, capacity);
+        if (chunk == null)
+        {
+            PageDirectory.Release(ref edit, at);
+            return false;
+        }
 
-    internal static void RemovePage(ref RecordEdit edit, int at, int counted = 0)
-    {
-        uint number = NumberOf(edit.Value, at);
-        edit.RemoveChunk(number);
-        byte* root = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
-        int pages = Root.Pages(root);
-        long tail = (pages - at - 1) * (long)SlotBytes;
-        Buffer.MemoryCopy(Slot(root, at + 1), Slot(root, at), tail, tail);
-        Unsafe.WriteUnaligned(Slot(root, pages - 1) + 8, number);
-        Root.SetPages(root, pages - 1);
-        Root.SetChunkedCount(root, Root.ChunkedCount(root) - counted);
-        edit.Close();
+        added = SequencePage.Clear(chunk, capacity, atBack ? capacity - SequencePage.HeadOf(kind, capacity) : 0, kind);
+        PageDirectory.Insert(ref edit, at);
+        return true;
     }
 }

@@ -3,8 +3,7 @@ namespace Garnet.Server.Types.Collections;
 /// <summary>A place in a sequence: before an element, or behind the last one of a page.</summary>
 internal struct SequencePlace
 {
-    /// <summary>Index of the page in the directory.</summary>
-    internal int Page;
+    internal PageSpot Page;
     /// <summary>Elements of the page before the place.</summary>
     internal int Index;
     /// <summary>Byte of the page.</summary>

@@ -41,10 +41,10 @@ internal static unsafe class ListForm
                 return Undo(ref edit, isNew);
         }
 
-        if (Sequence.PagesOf(ref edit) == 0)
+        if (PageDirectory.IsEmpty(ref edit))
             return Sequence.TryStart(ref edit, element) || Undo(ref edit, isNew);
         SequencePlace place = Sequence.Seek(ref edit, index);
-        return Sequence.TryInsert(ref edit, ref place, default, element, SequenceKind.List);
+        return Sequence.TryInsert(ref edit, ref place, default, element, SequenceKind.List, out _);
     }
 
     /// <summary>Removes so many elements from an index on; with the last one goes the record.</summary>
@@ -66,7 +66,7 @@ internal static unsafe class ListForm
         for (long left = elements; left > 0;)
         {
             SequencePlace place = Sequence.Seek(ref edit, index);
-            int here = (int)Math.Min(left, Sequence.CountOf(edit.Value, place.Page) - place.Index);
+            int here = (int)Math.Min(left, Sequence.Open(ref edit, place.Page.Number).Count - place.Index);
             Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, here, SequenceKind.List), "E4 a page can be moved");
             left -= here;
         }
@@ -142,7 +142,7 @@ internal static unsafe class ListForm
             return false;
         }
 
-        byte* value = edit.Write(Sequence.FirstRootBytes, force: true);
+        byte* value = edit.Write(PageDirectory.FirstRootBytes, force: true);
         if (value == null)
         {
             edit.RemoveChunk(RecordEdit.SecondSet);
@@ -150,11 +150,9 @@ internal static unsafe class ListForm
             return false;
         }
 
-        new Span<byte>(value, Sequence.FirstRootBytes).Clear();
+        new Span<byte>(value, PageDirectory.FirstRootBytes).Clear();
         *value = flags;
-        Sequence.WriteFirstSlot(value, count, 0);
-        if (count == 0)
-            Root.SetPages(value, 0);
+        PageDirectory.Begin(value, count);
         Root.SetChunkedCount(value, count);
         Root.SetEntryBytes(value, bytes);
         edit.Close();

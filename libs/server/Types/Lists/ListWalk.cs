@@ -10,7 +10,7 @@ internal unsafe struct ListWalk
     private byte* _first;
     private byte* _end;
     private byte* _at;
-    private int _number;
+    private PageSpot _spot;
     private bool _chunked;
 
     /// <summary>The element that the last step passed.</summary>
@@ -45,9 +45,9 @@ internal unsafe struct ListWalk
     {
         if (_at == _end)
         {
-            if (!_chunked || _number + 1 >= Sequence.PagesOf(ref edit))
+            if (!_chunked || !PageDirectory.TryNext(ref edit, ref _spot))
                 return false;
-            Enter(ref edit, _number + 1);
+            Enter(ref edit, _spot);
             _at = _first;
         }
 
@@ -60,9 +60,9 @@ internal unsafe struct ListWalk
     {
         if (_at == _first)
         {
-            if (!_chunked || _number == 0)
+            if (!_chunked || !PageDirectory.TryPrevious(ref edit, ref _spot))
                 return false;
-            Enter(ref edit, _number - 1);
+            Enter(ref edit, _spot);
             _at = _end;
         }
 
@@ -71,10 +71,10 @@ internal unsafe struct ListWalk
         return true;
     }
 
-    private void Enter(ref RecordEdit edit, int number)
+    private void Enter(ref RecordEdit edit, in PageSpot spot)
     {
-        _number = number;
-        _page = Sequence.Open(ref edit, number);
+        _spot = spot;
+        _page = Sequence.Open(ref edit, spot.Number);
         _first = _page.First;
         _end = _page.End;
     }

@@ -67,10 +67,7 @@ internal static unsafe class SortedForm
         }
 
         SequencePlace place = SortedOrder.PlaceOf(ref edit, bound);
-        long count = place.Index;
-        for (int page = 0; page < place.Page; page++)
-            count += Sequence.CountOf(edit.Value, page);
-        return count;
+        return PageDirectory.CountBefore(ref edit, place.Page) + place.Index;
     }
 
     private static PutResult PutChunked(ref RecordEdit edit, in Entry parts, in CollectionLimits limits)
@@ -200,16 +197,16 @@ internal static unsafe class SortedForm
             return false;
         int capacity = SequencePage.HeaderBytes + Signposts.Bytes + (bytes * 2) + (count * 4) + 256;
         byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
-        byte* root = at == null ? null : edit.Write(Sequence.FirstRootBytes, force: true);
+        byte* root = at == null ? null : edit.Write(PageDirectory.FirstRootBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "E4 small records can be made while there is address space");
-        Sequence.WriteFirstSlot(root, count, 0);
+        PageDirectory.Begin(root, count);
         edit.Close();
         SequencePage page = SequencePage.Clear(at, capacity, 0, SequenceKind.Sorted);
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
             SequencePage.Write(page.TryOpen(page.End, (int)SequencePage.BytesOf(entry.KeyBytes + 8)), entry.ValueSpan, entry.KeySpan);
         page.SetSigns();
         if (count > 0)
-            SortedOrder.Resort(ref edit, 0);
+            SortedOrder.Resort(ref edit, new PageSpot(0, 0, RecordEdit.SecondSet));
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
         {
             if (entry.ExpireAtMs != 0)

@@ -15,15 +15,15 @@ internal static unsafe class SortedOrder
     /// <summary>The place that a bound means.</summary>
     internal static SequencePlace PlaceOf(ref RecordEdit edit, in SortBound bound)
     {
-        int page = PageOf(ref edit, bound);
-        return PlaceIn(Sequence.Open(ref edit, page), page, bound);
+        PageSpot page = PageOf(ref edit, bound);
+        return PlaceIn(Sequence.Open(ref edit, page.Number), page, bound);
     }
 
     /// <summary>Adds a member that is not in it; false if there was no memory.</summary>
     internal static bool TryAdd(ref RecordEdit edit, in Entry parts)
     {
         SortBound bound = SortBound.Of(parts.Score, parts.Key, parts.KeyBytes);
-        return TryAdd(ref edit, PageOf(ref edit, bound), bound, parts);
+        return TryAdd(ref edit, PageOf(ref edit, bound), bound, parts, out _);
     }
 
     /// <summary>Removes the element that is the bound.</summary>
@@ -33,23 +33,22 @@ internal static unsafe class SortedOrder
     internal static bool TryMove(ref RecordEdit edit, in Entry parts, double old)
     {
         SortBound from = SortBound.Of(old, parts.Key, parts.KeyBytes), to = SortBound.Of(parts.Score, parts.Key, parts.KeyBytes);
-        int pages = Sequence.PagesOf(ref edit);
-        (int target, int source) = Sequence.LastBelow(edit.Value, to.Score, old);
-        if (target + 1 < pages && Sequence.SortOf(edit.Value, target + 1) == to.Score)
+        (PageSpot target, PageSpot source) = PageDirectory.LastBelow(ref edit, to.Score, old);
+        if (NextBeginsWith(ref edit, target, to.Score))
             target = PageOf(ref edit, to); // pages that begin with the same score: the members decide
-        if (source + 1 < pages && Sequence.SortOf(edit.Value, source + 1) == old)
+        if (NextBeginsWith(ref edit, source, old))
             source = PageOf(ref edit, from);
         if (source != target)
         {
-            Sequence.Prefetch(ref edit, target);
-            Approach(Sequence.Open(ref edit, source), old);
+            edit.Prefetch(target.Number);
+            Approach(Sequence.Open(ref edit, source.Number), old);
         }
 
         if (target == source && TryShift(ref edit, target, from, to, parts))
             return true;
-        if (!TryAdd(ref edit, target, to, parts))
+        if (!TryAdd(ref edit, target, to, parts, out bool addsPage))
             return false;
-        Remove(ref edit, pages == Sequence.PagesOf(ref edit) ? source : PageOf(ref edit, from), from);
+        Remove(ref edit, addsPage ? PageOf(ref edit, from) : source, from);
         return true;
     }
 
@@ -67,81 +66,93 @@ internal static unsafe class SortedOrder
     }
 
     /// <summary>Z2, for a page whose content has changed.</summary>
-    internal static void Resort(ref RecordEdit edit, int page)
+    internal static void Resort(ref RecordEdit edit, in PageSpot page)
     {
-        SequencePage.Read(Sequence.Open(ref edit, page).First, out byte* element, out _);
+        SequencePage.Read(Sequence.Open(ref edit, page.Number).First, out byte* element, out _);
         double sort = Unsafe.ReadUnaligned<double>(element);
-        if (BitConverter.DoubleToInt64Bits(sort) != BitConverter.DoubleToInt64Bits(Sequence.SortOf(edit.Value, page)))
-            Sequence.SetSort(ref edit, page, sort);
+        if (BitConverter.DoubleToInt64Bits(sort) != BitConverter.DoubleToInt64Bits(PageDirectory.SortOf(ref edit, page)))
+            PageDirectory.SetSort(ref edit, page, sort);
     }
 
-    private static bool TryAdd(ref RecordEdit edit, int page, in SortBound bound, in Entry parts)
+    private static bool NextBeginsWith(ref RecordEdit edit, PageSpot page, double score) =>
+        PageDirectory.TryNext(ref edit, ref page) && PageDirectory.SortOf(ref edit, page) == score;
+
+    private static bool TryAdd(ref RecordEdit edit, in PageSpot page, in SortBound bound, in Entry parts, out bool addsPage)
     {
-        SequencePlace place = PlaceIn(Sequence.Open(ref edit, page), page, bound);
-        int pages = Sequence.PagesOf(ref edit), index = place.Index;
-        if (!Sequence.TryInsert(ref edit, ref place, parts.ValueSpan, parts.KeySpan, SequenceKind.Sorted))
-            return false;
-        bool isDivided = pages != Sequence.PagesOf(ref edit);
-        if (index == 0 && !isDivided)
-            Resort(ref edit, page);
-        for (int i = page; isDivided && i < Math.Min(page + 3, Sequence.PagesOf(ref edit)); i++)
-            Resort(ref edit, i); // a neighbour was made, or has another number
-        return true;
+        SequencePlace place = PlaceIn(Sequence.Open(ref edit, page.Number), page, bound);
+        bool isIn = Sequence.TryInsert(ref edit, ref place, parts.ValueSpan, parts.KeySpan, SequenceKind.Sorted, out addsPage);
+        if (addsPage || (isIn && place.Index == 0))
+            Resort(ref edit, place.Page);
+        PageSpot before = place.Page, behind = place.Page;
+        if (addsPage && PageDirectory.TryPrevious(ref edit, ref before))
+            Resort(ref edit, before);
+        if (addsPage && PageDirectory.TryNext(ref edit, ref behind))
+            Resort(ref edit, behind);
+        return isIn;
     }
 
-    private static void Remove(ref RecordEdit edit, int page, in SortBound bound)
+    private static void Remove(ref RecordEdit edit, in PageSpot page, in SortBound bound)
     {
-        SequencePlace place = PlaceIn(Sequence.Open(ref edit, page), page, bound);
+        SequencePage content = Sequence.Open(ref edit, page.Number);
+        SequencePlace place = PlaceIn(content, page, bound);
         // Behind the last of a page is before the first of the next.
-        if (place.Index == Sequence.CountOf(edit.Value, page))
-            place = new SequencePlace { Page = page + 1, Offset = FirstOffset(ref edit, page + 1) };
-        bool isEmptied = Sequence.CountOf(edit.Value, place.Page) == 1;
+        if (place.Index == content.Count && PageDirectory.TryNext(ref edit, ref place.Page))
+        {
+            content = Sequence.Open(ref edit, place.Page.Number);
+            (place.Index, place.Offset) = (0, (int)(content.First - content.At));
+        }
+
+        bool isEmptied = content.Count == 1;
         Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "E4 a page can be moved");
         if (!isEmptied && place.Index == 0)
             Resort(ref edit, place.Page);
     }
 
     // An element that stays in its page; false if it does not lie there, or the page cannot be changed.
-    private static bool TryShift(ref RecordEdit edit, int number, in SortBound from, in SortBound to, in Entry parts)
+    private static bool TryShift(ref RecordEdit edit, in PageSpot spot, in SortBound from, in SortBound to, in Entry parts)
     {
-        if (!Sequence.TryOpenToWrite(ref edit, number, out SequencePage page))
+        if (!Sequence.TryOpenToWrite(ref edit, spot.Number, out SequencePage page))
             return false;
-        SequencePlace old = PlaceIn(page, number, from);
+        SequencePlace old = PlaceIn(page, spot, from);
         if (old.Index == page.Count)
             return false;
         byte* element = page.At + old.Offset, behind = SequencePage.Read(element, out _, out _);
         page.Cut(element, behind, 1);
-        byte* place = page.TryOpen(page.At + PlaceIn(page, number, to).Offset, (int)(behind - element));
+        byte* place = page.TryOpen(page.At + PlaceIn(page, spot, to).Offset, (int)(behind - element));
         SequencePage.Write(place, parts.ValueSpan, parts.KeySpan);
         if (old.Index == 0 || place == page.First)
-            Resort(ref edit, number);
+            Resort(ref edit, spot);
         return true;
     }
 
-    private static int FirstOffset(ref RecordEdit edit, int page)
-    {
-        SequencePage first = Sequence.Open(ref edit, page);
-        return (int)(first.First - first.At);
-    }
-
     // The page that the bound means: the first of which the next one's first element lies above it.
-    private static int PageOf(ref RecordEdit edit, in SortBound bound)
+    private static PageSpot PageOf(ref RecordEdit edit, in SortBound bound)
     {
-        int low = 0, high = Sequence.PagesOf(ref edit) - 1;
-        while (low < high)
+        int branch = 0;
+        if (PageDirectory.IsBranched(ref edit))
         {
-            int middle = (low + high + 1) / 2;
-            if (BeginsBelow(ref edit, middle, bound))
-                low = middle;
-            else
-                high = middle - 1;
+            PageSlot* branches = PageDirectory.Top(ref edit, out int among);
+            for (int high = among - 1; branch < high;)
+            {
+                int middle = (branch + high + 1) / 2;
+                PageSlot first = IsDecided(branches[middle], bound) ? branches[middle] : *PageDirectory.Slots(ref edit, middle, out _);
+                (branch, high) = BeginsBelow(ref edit, first, bound) ? (middle, high) : (branch, middle - 1);
+            }
         }
 
-        return low;
+        PageSlot* slots = PageDirectory.Slots(ref edit, branch, out int used);
+        int low = 0;
+        for (int high = used - 1; low < high;)
+        {
+            int middle = (low + high + 1) / 2;
+            (low, high) = BeginsBelow(ref edit, slots[middle], bound) ? (middle, high) : (low, middle - 1);
+        }
+
+        return new PageSpot(branch, low, slots[low].Number);
     }
 
     // The place that the bound means in a page: a walk from either end, in step, as neither waits for the other (CollectionCost).
-    private static SequencePlace PlaceIn(SequencePage page, int number, in SortBound bound)
+    private static SequencePlace PlaceIn(SequencePage page, in PageSpot spot, in SortBound bound)
     {
         bool byScore = bound.Kind is BoundKind.Element or BoundKind.Score;
         double wanted = bound.Score;
@@ -173,15 +184,18 @@ internal static unsafe class SortedOrder
             stretch.BeforeBack--;
         }
 
-        return new SequencePlace { Page = number, Index = stretch.Before, Offset = (int)(stretch.Front - page.At) };
+        return new SequencePlace { Page = spot, Index = stretch.Before, Offset = (int)(stretch.Front - page.At) };
     }
 
-    private static bool BeginsBelow(ref RecordEdit edit, int page, in SortBound bound)
+    // The score alone says it.
+    private static bool IsDecided(in PageSlot slot, in SortBound bound) =>
+        bound.Kind == BoundKind.Score || (bound.Kind == BoundKind.Element && slot.Sort != bound.Score);
+
+    private static bool BeginsBelow(ref RecordEdit edit, in PageSlot page, in SortBound bound)
     {
-        double sort = Sequence.SortOf(edit.Value, page);
-        if (bound.Kind == BoundKind.Score || (bound.Kind == BoundKind.Element && sort != bound.Score))
-            return bound.IsAbove(sort, default);
-        SequencePage.Read(Sequence.Open(ref edit, page).First, out byte* element, out int length);
-        return bound.IsAbove(sort, new ReadOnlySpan<byte>(element + 8, length - 8));
+        if (IsDecided(page, bound))
+            return bound.IsAbove(page.Sort, default);
+        SequencePage.Read(Sequence.Open(ref edit, page.Number).First, out byte* element, out int length);
+        return bound.IsAbove(page.Sort, new ReadOnlySpan<byte>(element + 8, length - 8));
     }
 }

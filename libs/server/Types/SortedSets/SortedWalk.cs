@@ -10,7 +10,7 @@ internal unsafe struct SortedWalk
     private fixed ushort _offsets[CollectionLimits.PackedEntriesMax];
     private SequencePage _page;
     private byte* _at;
-    private int _number;
+    private PageSpot _spot;
     private int _index;
     private bool _chunked;
     private HiddenRanks _hidden;
@@ -31,8 +31,8 @@ internal unsafe struct SortedWalk
         if (_chunked)
         {
             SequencePlace place = Sequence.Seek(ref edit, rank);
-            _number = place.Page;
-            _page = Sequence.Open(ref edit, place.Page);
+            _spot = place.Page;
+            _page = Sequence.Open(ref edit, place.Page.Number);
             _at = _page.At + place.Offset;
             return;
         }
@@ -79,9 +79,9 @@ internal unsafe struct SortedWalk
             return _index < Root.PackedCount(edit.Value) && TakePacked(ref edit, _index++);
         if (_at == _page.End)
         {
-            if (_number + 1 >= Sequence.PagesOf(ref edit))
+            if (!PageDirectory.TryNext(ref edit, ref _spot))
                 return false;
-            _page = Sequence.Open(ref edit, ++_number);
+            _page = Sequence.Open(ref edit, _spot.Number);
             _at = _page.First;
         }
 
@@ -95,9 +95,9 @@ internal unsafe struct SortedWalk
             return _index > 0 && TakePacked(ref edit, --_index);
         if (_at == _page.First)
         {
-            if (_number == 0)
+            if (!PageDirectory.TryPrevious(ref edit, ref _spot))
                 return false;
-            _page = Sequence.Open(ref edit, --_number);
+            _page = Sequence.Open(ref edit, _spot.Number);
             _at = _page.End;
         }
 

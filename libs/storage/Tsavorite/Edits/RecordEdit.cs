@@ -35,11 +35,14 @@ public unsafe ref struct RecordEdit
     private byte* _record;
     private uint _structure;
     private ulong _replacingWord;
-    // The chunk found last, and the one before that: what is changed was looked at just before, and elements go from one to another (CollectionCost).
-    private ChunkPlace _last, _before;
+    // The chunks found last: what is changed was looked at just before, and elements go from one to another (CollectionCost). What was
+    // sought last lies at an index, whether it was found or not.
+    private ChunkPlaces _places;
+    private int _at;
+    private int _found;
 
     /// <summary>
-    /// Looks the key up, once, in a value without content. No constructor: that would fill a copy, and reading so many bytes just
+    /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
     /// written in pieces takes as long as the rest (CollectionCost).
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -50,6 +53,10 @@ public unsafe ref struct RecordEdit
         _scratch = scratch;
         _key = key;
         _nowMs = nowMs;
+        _at = 0;
+        ForgetChunks();
+        OutOfMemory = false;
+        Owner = 0;
         Find();
     }
 
@@ -78,7 +85,8 @@ public unsafe ref struct RecordEdit
     internal readonly byte* Bucket => _bucket;
     internal readonly byte* Found => _record;
 
-    internal static uint LimitOf(byte* value) => *(uint*)(value + LimitOffset) & ~ThirdSet;
+    /// <summary>What the numbers of a root's chunks stay below, the bits of their sets apart.</summary>
+    public static uint LimitOf(byte* value) => *(uint*)(value + LimitOffset) & ~ThirdSet;
 
     internal static uint SetsOf(byte* value) => (*(uint*)(value + LimitOffset) & ThirdSet) != 0 ? 3u : 2u;
 
@@ -195,10 +203,10 @@ public unsafe ref struct RecordEdit
     /// </summary>
     public byte* OpenAt(byte* place)
     {
-        long offset = place - Record.Value(_last.Record);
-        int bytes = Record.ValueBytes(_last.Record);
+        long offset = place - Record.Value(Last.Record);
+        int bytes = Record.ValueBytes(Last.Record);
         Garnet.Common.Faults.Check.That((ulong)offset < (ulong)bytes, "E5 the place is in the chunk looked at last");
-        byte* value = Open(_last.Record, bytes);
+        byte* value = Open(Last.Record, bytes);
         return value == null ? null : value + offset;
     }
 
@@ -211,13 +219,13 @@ public unsafe ref struct RecordEdit
             record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
             return record == null ? null : Record.Value(record);
         }
-        _core.SaveFirst(_partition, _last.Bucket);
+        _core.SaveFirst(_partition, Last.Bucket);
         if (TrySetLength(record, bytes, out ulong header))
         {
             if (*(ulong*)(record + 8) == header) return Record.Value(record);
-            Tsavorite.Bucket.BeginWrite(_last.Bucket);
+            Tsavorite.Bucket.BeginWrite(Last.Bucket);
             *(ulong*)(record + 8) = header;
-            Tsavorite.Bucket.EndWrite(_last.Bucket);
+            Tsavorite.Bucket.EndWrite(Last.Bucket);
             return Record.Value(record);
         }
         return MoveChunk(record, bytes, force);
@@ -231,7 +239,7 @@ public unsafe ref struct RecordEdit
     {
         byte* record = FindChunk(number);
         old = Record.Value(record);
-        _core.SaveFirst(_partition, _last.Bucket);
+        _core.SaveFirst(_partition, Last.Bucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
         byte* fresh = Append(ChunkKeyOf(number), next, Record.FlagsFor(next), 0, false, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
@@ -240,8 +248,8 @@ public unsafe ref struct RecordEdit
     /// <summary>Ends what <see cref="BeginReplace"/> began; the old bytes are gone.</summary>
     public void EndReplace()
     {
-        Switch(_last.Bucket, _last.Slot, _last.Record, _replacingWord);
-        _last.Record = _core.Shape->Base + IndexWord.Offset(_replacingWord);
+        Switch(Last.Bucket, Last.Slot, Last.Record, _replacingWord);
+        Last.Record = _core.Shape->Base + IndexWord.Offset(_replacingWord);
     }
 
     /// <summary>Notes in the root that a chunk of that number is in use.</summary>
@@ -263,7 +271,7 @@ public unsafe ref struct RecordEdit
     public void RemoveChunk(uint number)
     {
         if (FindChunk(number) == null) return;
-        _core.Remove(_partition, _last.Bucket, _last.Slot);
+        _core.Remove(_partition, Last.Bucket, Last.Slot);
         ForgetChunks(); // words of its bucket may have changed places
     }
 
@@ -289,6 +297,9 @@ public unsafe ref struct RecordEdit
     /// <summary>True if the bytes are the same; behind both 16 more can be read.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool SameBytes(byte* left, byte* right, int length) => Record.SameKey(left, right, length);
+
+    [System.Diagnostics.CodeAnalysis.UnscopedRef]
+    private ref ChunkPlace Last => ref _places[_at & (ChunkPlaces.Count - 1)];
 
     private static NewRecord Fields(byte* record, int valueBytes) => new()
     {
@@ -334,36 +345,52 @@ public unsafe ref struct RecordEdit
         Owner = owner;
     }
 
-    private byte* FindChunk(uint number)
+    private byte* FindChunk(uint number) => Last.Number == number && Last.Record != null ? Last.Record : FindOtherChunk(number);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private byte* FindOtherChunk(uint number)
     {
-        if (_last.Record != null && number == _last.Number) return _last.Record;
-        (_last, _before) = (_before, _last);
-        if (_last.Record != null && number == _last.Number) return _last.Record;
-        _last.Number = number;
-        _last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
-        _last.Bucket = Shape.BucketOf(_core.Shape, _partition, _last.Hash);
-        _last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, _last.Bucket, Owner, number, ChunkKey.InRoot(_key, _last.Hash));
-        return _last.Record = _last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*_last.Slot);
+        int known = Math.Min(_found, ChunkPlaces.Count);
+        for (int i = 0; i < known; i++)
+        {
+            ref ChunkPlace place = ref _places[i];
+            if (place.Number != number || place.Record == null) continue;
+            _at = i;
+            return place.Record;
+        }
+        _at = _found & (ChunkPlaces.Count - 1);
+        ref ChunkPlace last = ref _places[_at];
+        last.Number = number;
+        last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
+        last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
+        last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
+        last.Record = last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*last.Slot);
+        _found += last.Record == null ? 0 : 1;
+        return last.Record;
     }
 
-    private void ForgetChunks() => _last.Record = _before.Record = null;
+    private void ForgetChunks()
+    {
+        _found = 0;
+        Last.Record = null;
+    }
 
     // The key of the chunk looked for last, to be written down. Valid until the next call.
-    private readonly KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, _last.Hash);
+    private KeyRef ChunkKeyOf(uint number) => _scratch.Key(_key, Owner, number, Last.Hash);
 
     // The chunk found last, as long as it is.
     private byte* Open(byte* record, int bytes)
     {
-        _core.SaveFirst(_partition, _last.Bucket);
+        _core.SaveFirst(_partition, Last.Bucket);
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }
 
     // U13, or another length; null if there is no room: it is where it was.
     private byte* MoveChunk(byte* record, int bytes, bool force)
     {
-        byte* moved = Move(ChunkKeyOf(_last.Number), _last.Bucket, _last.Slot, Fields(record, bytes), force);
+        byte* moved = Move(ChunkKeyOf(Last.Number), Last.Bucket, Last.Slot, Fields(record, bytes), force);
         if (moved == null) return null;
-        _last.Record = moved;
+        Last.Record = moved;
         return Record.Value(moved);
     }
 
@@ -443,6 +470,13 @@ public unsafe ref struct RecordEdit
         word = 0;
         OutOfMemory = true;
         return null;
+    }
+
+    [InlineArray(Count)]
+    private struct ChunkPlaces
+    {
+        public const int Count = 4;
+        private ChunkPlace _first;
     }
 
     // Where a chunk is.

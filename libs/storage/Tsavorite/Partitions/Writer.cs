@@ -70,12 +70,11 @@ internal sealed unsafe class Writer : IDisposable
     public Outcome Edit<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IEdit
     {
         if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.NotFound;
-        RecordEdit edit = default;
+        Unsafe.SkipInit(out RecordEdit edit);
         edit.Begin(_core, partition, _scratch, key, nowMs);
         if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
         {
             _core.RemoveUnasked(partition, edit.Bucket, edit.Slot, key, KeyChange.Expired);
-            edit = default;
             edit.Begin(_core, partition, _scratch, key, nowMs);
         }
         bool existed = edit.Exists, changed = operation.Run(ref edit);
@@ -87,7 +86,7 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>Shows the live record and its chunks; the word's frequency is the caller's to raise.</summary>
     public ulong* Examine<T>(Partition* partition, in KeyRef key, ref T look, long nowMs) where T : struct, IExamine
     {
-        RecordEdit record = default;
+        Unsafe.SkipInit(out RecordEdit record);
         record.Begin(_core, partition, _scratch, key, nowMs);
         if (!record.Exists) return null;
         long expireAtMs = Record.ExpireAtMs(record.Found);
