@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Garnet.Server.Commands;
 using Tsavorite;
@@ -7,7 +8,7 @@ namespace Garnet.Server.Test;
 /// <summary>What the write log says is enough to build the same content again, for every operation there is.</summary>
 public sealed class ReplayTests
 {
-    private const int CommandsPerRound = 5_000, Rounds = 4, Databases = 2;
+    private const int CommandsPerRound = 5_000, Rounds = 4, Databases = 2, TightBytes = 8 << 20, BallastKeys = 2_000, BallastBytesMax = 10_000;
 
     [Test]
     public void A_replayed_log_gives_the_same_content([Values(1, 2, 3)] int seed, [Values(0, 200, 1024)] int packedBytes)
@@ -33,12 +34,50 @@ public sealed class ReplayTests
         Assert.That(Enumerable.Range(0, 256).Where(id => table.Knows((byte)id)), Is.EquivalentTo(seen.Select(static id => (int)id)), "every operation was driven");
     }
 
-    private static void Run(EmbeddedServer server, RandomCommands random)
+    /// <summary>
+    /// Where a change finds no memory midway, the log says what was done. Values that come and go keep the store at its limit.
+    /// </summary>
+    [Test]
+    public void What_is_logged_without_memory_is_what_was_done([Values(1, 2, 3, 4)] int seed, [Values(0, 1024)] int packedBytes)
+    {
+        var log = new RecordingLog();
+        using var server = new EmbeddedServer(log, adjust: static settings => settings.Memory.MaxMemoryBytes = TightBytes);
+        server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
+        var random = new RandomCommands(seed);
+        for (int round = 0; round < Rounds; round++)
+        {
+            Run(server, random, new Random(seed + round));
+            List<LogEntry> entries = StillContent(server.Server.Store, log, out List<SortedDictionary<string, string>> content);
+            using var copy = new Store(new StoreSettings { BackgroundMovers = false });
+            Replay(entries, copy);
+            for (int database = 0; database < Databases; database++)
+                Assert.That(StoreContent.Of(copy, copy.Namespaces.Id(database)), Is.EqualTo(content[database]), $"database {database} after round {round}");
+            Assert.That(StoreCheck.Run(server.Server.Store), Is.Empty);
+        }
+
+        Assert.That(server.Send("*2\r\n$4\r\nINFO\r\n$10\r\nerrorstats\r\n", "\r\n\r\n"), Does.Contain("errorstat_OOM"));
+    }
+
+    private static void Run(EmbeddedServer server, RandomCommands random, Random? ballast = null)
     {
         var text = new StringBuilder("*3\r\n$6\r\nCLIENT\r\n$5\r\nREPLY\r\n$3\r\nOFF\r\n");
-        for (int i = 0; i < CommandsPerRound; i++) random.AddTo(text);
+        for (int i = 0; i < CommandsPerRound; i++)
+        {
+            for (int j = ballast?.Next(4) ?? 0; j > 0; j--) AddBallast(text, ballast!);
+            random.AddTo(text);
+        }
+
         text.Append("*3\r\n$6\r\nCLIENT\r\n$5\r\nREPLY\r\n$2\r\nON\r\n");
         Assert.That(server.Send(text.ToString(), "+OK\r\n"), Is.EqualTo("+OK\r\n"));
+    }
+
+    private static void AddBallast(StringBuilder text, Random random)
+    {
+        string key = $"ballast:{random.Next(BallastKeys)}";
+        string value = new('b', random.Next(1, BallastBytesMax));
+        string[] words = random.Next(5) == 0 ? ["DEL", key] : ["SET", key, value];
+        text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
+        foreach (string word in words) text.Append(CultureInfo.InvariantCulture, $"${word.Length}\r\n{word}\r\n");
     }
 
     // Keys expire in the background: log and content belong together when nothing was logged while the content was read.

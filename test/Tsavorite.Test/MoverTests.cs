@@ -67,6 +67,20 @@ internal sealed class MoverTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>A tenth of each segment stays free, as no other record fits there: nothing is won by moving them.</summary>
+    [Test]
+    public void Records_that_do_not_fill_their_segments_are_left_where_they_are()
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 2 << 20 });
+        int set = 0;
+        for (; bench.Session.EnsureRoom(800); set++) bench.Set("k" + set, new byte[700]);
+        Assert.That(set, Is.GreaterThan(1000));
+        for (int i = 0; i < 100; i++) Assert.That(bench.Session.EnsureRoom(800), Is.False);
+        bench.StepUntilIdle();
+        Assert.That(bench.Store.Figures().CleanedBytes, Is.Zero);
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     [Test]
     public void A_key_whose_expiry_is_brought_forward_is_removed_when_it_is_due()
     {

@@ -138,10 +138,10 @@ internal static unsafe class PageDirectory
         return (new PageSpot(branch, first, slots[first].Number), new PageSpot(otherBranch, second, others[second].Number));
     }
 
-    /// <summary>Writes the directory of a sequence of one page, or without, into an open root.</summary>
-    internal static void Begin(byte* root, int elements)
+    /// <summary>Writes the directory of a sequence of one page, or none yet, into an open root.</summary>
+    internal static void Begin(byte* root, int pages, int elements)
     {
-        Root.SetSlots(root, elements > 0 ? 1 : 0);
+        Root.SetSlots(root, pages);
         Root.RaiseLimit(root, RecordEdit.SecondSet);
         *SlotsOf(root) = new PageSlot { Number = RecordEdit.SecondSet, Count = elements };
     }

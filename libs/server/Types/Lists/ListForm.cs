@@ -152,7 +152,7 @@ internal static unsafe class ListForm
 
         new Span<byte>(value, PageDirectory.FirstRootBytes).Clear();
         *value = flags;
-        PageDirectory.Begin(value, count);
+        PageDirectory.Begin(value, count > 0 ? 1 : 0, count);
         Root.SetChunkedCount(value, count);
         Root.SetEntryBytes(value, bytes);
         edit.Close();

@@ -199,7 +199,7 @@ internal static unsafe class SortedForm
         byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
         byte* root = at == null ? null : edit.Write(PageDirectory.FirstRootBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "E4 small records can be made while there is address space");
-        PageDirectory.Begin(root, count);
+        PageDirectory.Begin(root, 1, count);
         edit.Close();
         SequencePage page = SequencePage.Clear(at, capacity, 0, SequenceKind.Sorted);
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)

@@ -24,6 +24,9 @@ internal struct Segment
     /// <summary>Bytes handed out, header included.</summary>
     public int Used;
     public int LiveBytes;
+
+    public readonly int DeadBytes => Used - HeaderBytes - LiveBytes;
+
     /// <summary>Neighbours in the partition's list; <see cref="Next"/> also links free segments.</summary>
     public uint Previous, Next;
     /// <summary>No record in the segment expires earlier (may be too early, never too late).</summary>

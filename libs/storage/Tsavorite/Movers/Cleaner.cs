@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Keeps dead space bounded: empties the segment with the least live bytes and frees it. Draining is a state of the
+/// Keeps dead space bounded: empties the segment with the most dead bytes and frees it. Draining is a state of the
 /// partition, so that the background thread and a writer in need may both push the same segment along.
 /// U13: the segment is marked before the first record is copied.
 /// </summary>
@@ -27,7 +27,7 @@ internal sealed unsafe class Cleaner
     }
 
     /// <summary>
-    /// Cleans the partition's emptiest segment if at least one part in <paramref name="parts"/> of it is dead (0:
+    /// Cleans the partition's segment with the most dead bytes if at least one part in <paramref name="parts"/> of it is dead (0:
     /// only goes on with a drain already begun); true if it did.
     /// </summary>
     public bool Clean(Partition* partition, long nowMs, int parts)
@@ -36,7 +36,7 @@ internal sealed unsafe class Cleaner
         {
             if (parts == 0 || partition->Segments < 2 || DeadBytes(partition) < _core.Shape->SegmentBytes / parts) return false;
             Partition.Enter(partition);
-            uint number = partition->Draining != 0 ? 0 : _core.Records.Emptiest(partition);
+            uint number = partition->Draining != 0 ? 0 : _core.Records.MostDead(partition);
             if (number != 0 && IsWorthIt(number, parts)) _core.Records.BeginDrain(partition, number);
             bool drains = partition->Draining != 0;
             Partition.Exit(partition);
@@ -51,7 +51,7 @@ internal sealed unsafe class Cleaner
     public long DeadBytes(Partition* partition)
     {
         long bytes = (long)partition->Segments * (_core.Shape->SegmentBytes - Segment.HeaderBytes)
-            - (partition->LiveBytes - partition->ExtentBytes);
+            - (partition->LiveBytes - partition->ExtentBytes) - partition->TailBytes;
         for (int c = 0; c < _core.Shape->Classes; c++)
         {
             uint number = partition->Active[c];
@@ -74,7 +74,7 @@ internal sealed unsafe class Cleaner
         partition->Segments < 2 ? 0 : (double)DeadBytes(partition) / ((double)partition->Segments * _core.Shape->SegmentBytes);
 
     private bool IsWorthIt(uint number, int parts) =>
-        _core.Shape->SegmentBytes - _core.Shape->Segments[number].LiveBytes >= _core.Shape->SegmentBytes / parts;
+        _core.Shape->Segments[number].DeadBytes >= _core.Shape->SegmentBytes / parts;
 
     // One short lock hold; false when nothing is being drained any more.
     private bool Drain(Partition* partition, long nowMs, out bool stuck)

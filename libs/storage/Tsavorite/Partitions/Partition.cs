@@ -57,8 +57,10 @@ internal unsafe struct Partition
     [FieldOffset(200)] public long ExtentBytes;
     [FieldOffset(208)] public uint MergeCursor;
     [FieldOffset(216)] public long CleanedBytes;
-    [FieldOffset(224)] public long Splits;
-    [FieldOffset(232)] public long Merges;
+    [FieldOffset(224)] public int Splits;
+    [FieldOffset(228)] public int Merges;
+    /// <summary>Bytes at the ends of closed segments into which the next record did not fit.</summary>
+    [FieldOffset(232)] public long TailBytes;
     /// <summary>While a write holds several partitions: the log's batch that all its entries go to; else 0.</summary>
     [FieldOffset(240)] public ulong PinnedBatch;
     /// <summary>1 while the structure is odd because of a step over several keys: splits need not make it so.</summary>

@@ -112,14 +112,14 @@ internal sealed unsafe class RecordSpace
         }
     }
 
-    /// <summary>The full segment with the least live bytes, or 0.</summary>
-    public uint Emptiest(Partition* partition)
+    /// <summary>The full segment with the most dead bytes, or 0. What stayed free at its end is not dead: moving its records would not win it.</summary>
+    public uint MostDead(Partition* partition)
     {
         uint best = 0;
         for (uint number = partition->SegmentsHead; number != 0; number = _shape->Segments[number].Next)
         {
             Segment* segment = _shape->Segments + number;
-            if (segment->State == SegmentState.Full && (best == 0 || segment->LiveBytes < _shape->Segments[best].LiveBytes)) best = number;
+            if (segment->State == SegmentState.Full && (best == 0 || segment->DeadBytes > _shape->Segments[best].DeadBytes)) best = number;
         }
         return best;
     }
@@ -173,6 +173,7 @@ internal sealed unsafe class RecordSpace
         partition->Segments++;
         if (old == 0) return number;
         _shape->Segments[old].State = SegmentState.Full;
+        partition->TailBytes += _shape->SegmentBytes - _shape->Segments[old].Used;
         if (_shape->Segments[old].LiveBytes == 0) Free(partition, old);
         return number;
     }
@@ -184,6 +185,7 @@ internal sealed unsafe class RecordSpace
         else partition->SegmentsHead = segment->Next;
         if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
         partition->Segments--;
+        if (segment->State != SegmentState.Active) partition->TailBytes -= _shape->SegmentBytes - segment->Used;
         _segments.Give(number);
         if (StoreTestHooks.Has(PlantedFault.DoubleFreeSegment)) _segments.Give(number);
     }
