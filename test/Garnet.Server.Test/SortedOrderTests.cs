@@ -15,6 +15,7 @@ namespace Garnet.Server.Test;
 [FixtureLifeCycle(LifeCycle.InstancePerTestCase)]
 [TestFixture(3_000, 0)]
 [TestFixture(5_000, 1_400)]
+[TestFixture(2_000, 5_000)]
 public sealed unsafe class SortedOrderTests : IDisposable
 {
     private const int ShortBytes = 24;

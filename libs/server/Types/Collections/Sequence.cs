@@ -155,7 +155,7 @@ internal static unsafe class Sequence
     private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
     {
         addsPage = false;
-        if (page.Used + bytes <= (kind == SequenceKind.List ? ListPageBytes : SortedPageBytes))
+        if (page.Count == 0 || page.Used + bytes <= (kind == SequenceKind.List ? ListPageBytes : SortedPageBytes))
             return TryGrow(ref edit, ref place, ref page, bytes, kind);
         PageSpot next = place.Page;
         bool atEnd = place.Index == page.Count && !PageDirectory.TryNext(ref edit, ref next);
