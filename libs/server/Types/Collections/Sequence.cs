@@ -151,7 +151,8 @@ internal static unsafe class Sequence
         edit.Close();
     }
 
-    // A page at an end of the sequence gets a neighbour; any other grows up to the usual size and is divided then.
+    // A page at an end of the sequence gets a neighbour; any other grows up to the usual size and is divided then. The first page of
+    // a sorted set is empty when its first element comes: that may be longer than a page, and is to lie there (Q1).
     private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
     {
         addsPage = false;

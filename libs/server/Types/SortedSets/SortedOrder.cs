@@ -128,27 +128,30 @@ internal static unsafe class SortedOrder
     // The page that the bound means: the first of which the next one's first element lies above it.
     private static PageSpot PageOf(ref RecordEdit edit, in SortBound bound)
     {
+        PageSlot* slots = PageDirectory.Top(ref edit, out int used);
         int branch = 0;
         if (PageDirectory.IsBranched(ref edit))
         {
-            PageSlot* branches = PageDirectory.Top(ref edit, out int among);
-            for (int high = among - 1; branch < high;)
-            {
-                int middle = (branch + high + 1) / 2;
-                PageSlot first = IsDecided(branches[middle], bound) ? branches[middle] : *PageDirectory.Slots(ref edit, middle, out _);
-                (branch, high) = BeginsBelow(ref edit, first, bound) ? (middle, high) : (branch, middle - 1);
-            }
+            branch = LastBelow(ref edit, slots, used, areBranches: true, bound);
+            slots = PageDirectory.Slots(ref edit, branch, out used);
         }
 
-        PageSlot* slots = PageDirectory.Slots(ref edit, branch, out int used);
+        int slot = LastBelow(ref edit, slots, used, areBranches: false, bound);
+        return new PageSpot(branch, slot, slots[slot].Number);
+    }
+
+    // The last that begins below the bound, or the first.
+    private static int LastBelow(ref RecordEdit edit, PageSlot* slots, int used, bool areBranches, in SortBound bound)
+    {
         int low = 0;
         for (int high = used - 1; low < high;)
         {
             int middle = (low + high + 1) / 2;
-            (low, high) = BeginsBelow(ref edit, slots[middle], bound) ? (middle, high) : (low, middle - 1);
+            PageSlot first = areBranches && !IsDecided(slots[middle], bound) ? *PageDirectory.Slots(ref edit, middle, out _) : slots[middle];
+            (low, high) = BeginsBelow(ref edit, first, bound) ? (middle, high) : (low, middle - 1);
         }
 
-        return new PageSpot(branch, low, slots[low].Number);
+        return low;
     }
 
     // The place that the bound means in a page: a walk from either end, in step, as neither waits for the other (CollectionCost).
