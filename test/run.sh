@@ -57,8 +57,8 @@ for project in test/*/*.csproj; do
   name=$(basename "$project" .csproj) began=$SECONDS
   filter=()
   [ -n "${GARNET_TEST_FILTER:-}" ] && filter=(--filter "$GARNET_TEST_FILTER")
-  # The longest takes 7 to 8 minutes on two cores: one that hangs fails, instead of never ending.
-  timeout -k 10 900 dotnet test "$project" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$log" 2>&1
+  # The longest takes 7 to 8 minutes on two quiet cores and twice that on busy ones: one that hangs fails, instead of never ending.
+  timeout -k 10 1800 dotnet test "$project" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$log" 2>&1
   code=$?
   # The last line of a run: 'Passed!  - Failed: 0, Passed: 53, Skipped: 0, Total: 53, ...'
   summary=$(grep -E '^(Passed|Failed|Skipped)!' "$log" | tail -1)

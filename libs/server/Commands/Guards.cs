@@ -77,7 +77,7 @@ internal static unsafe class Guards
 
     // A read on a replica sees one state, a transaction or a script too.
     private static Reply RunPlaced(ref Call call, CommandEntry* entry) =>
-        (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0 && call.Server.Replication.IsReplica
+        (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0 && call.Server.Replication.ReadsOneState
             ? call.Server.Replication.RunConsistently(ref call, entry)
             : RunTimed(ref call, entry);
 

@@ -13,6 +13,7 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
 {
     private Aof.Aof? _current, _retired;
     private bool _leads;
+    private ulong _last;
 
     /// <inheritdoc/>
     public Aof.Aof? Current => Volatile.Read(ref _current);
@@ -37,6 +38,7 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     {
         Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
         log.Start(start);
+        Volatile.Write(ref _last, start.LastBatch);
         _leads = true;
         Put(log);
         server.Store.SetLog(log);
@@ -51,9 +53,14 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
         Put(log);
     }
 
+    /// <summary>The batch that ends with all that has been written so far, of the log that leads or of the last one that did; 0 if none did.</summary>
+    internal ulong EndBatch() => server.Store.EndBatch() is > 0 and var batch ? batch : Volatile.Read(ref _last);
+
     /// <inheritdoc/>
     public LogPosition Stop()
     {
+        if (_leads)
+            Volatile.Write(ref _last, server.Store.EndBatch());
         server.Store.SetLog(null);
         _leads = false;
         Current?.Stop();

@@ -23,10 +23,13 @@ internal sealed partial class Replication
     internal bool Guards => _isReplica | _changes | Settings.ReplicasToWrite > 0;
 
     /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
-    internal bool IsLoading => _isReplica && _follower is { IsTorn: true };
+    internal bool IsLoading => _follower is { IsTorn: true };
 
-    /// <summary>True if reads are to be checked against what is being applied.</summary>
-    internal bool ChecksReads => _isReplica && _follower is { IsFed: true };
+    /// <summary>True if reads are to be checked against what is being applied: also by a replica that is to lead, until it does.</summary>
+    internal bool ChecksReads => _follower is { IsFed: true };
+
+    /// <summary>True if what is read must be the state behind one batch (Z5).</summary>
+    internal bool ReadsOneState => _isReplica || ChecksReads;
 
     /// <summary>True if plain clients may read here, and what they read is to be checked against what is being applied.</summary>
     internal bool TakesReads => ChecksReads && (Settings.ServesStaleData || _following is { IsUp: true });

@@ -97,6 +97,9 @@ internal sealed partial class Replication
                 Wish(next);
         }
 
+        if (next is not null)
+            _termElsewhere = Math.Max(_termElsewhere, Terms.AfterPromotion(_term)); // even if this server leads again before it hears of that one
+
         if (handover.Order.Then is { } then)
         {
             then();

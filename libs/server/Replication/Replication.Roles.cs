@@ -144,6 +144,7 @@ internal sealed partial class Replication
     internal void OnPlan(PlanFrame plan, LogPosition mine, Peer primary)
     {
         HistoryId = plan.HistoryId;
+        _termElsewhere = Math.Max(_termElsewhere, plan.Term);
         _terms.Take(plan.Terms);
         if (!plan.IsFull)
         {
@@ -251,7 +252,9 @@ internal sealed partial class Replication
         Links.DropPlaces();
         EndWriting();
         UnblockAll();
-        Node.Stop();
+        LogPosition at = Node.Stop();
+        if (Node.Current is not null)
+            Applied.Begin(at, 0); // until the primary is heard of, what was written here is what can be read
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
@@ -280,11 +283,9 @@ internal sealed partial class Replication
         _server.Store.SetPolicy(_server.Settings.Memory.Policy);
         _server.Store.SetMemoryLimit(_server.MemoryLimitBytes);
         bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
-        _follower = null;
-        Applied.Begin(LogPosition.None, 0); // what was shown as a replica says nothing if this server is one again
         if (hasLog)
         {
-            uint last = Math.Max(Math.Max(at.Term, _term), TermOnDisk);
+            uint last = Math.Max(Math.Max(at.Term, _term), Math.Max(TermOnDisk, _termElsewhere));
             uint term = leadsOn ? Terms.AfterStart(last) : Terms.AfterPromotion(last);
             Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
         }
@@ -299,6 +300,7 @@ internal sealed partial class Replication
             _server.Store.Namespaces.FlushAll(wait: false);
         }
 
+        _follower = null; // from here on what is read and named is this server's own
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
         Log.Promoted(_term, at.ToString());

@@ -9,7 +9,7 @@ internal sealed partial class Replication
 
     /// <summary>Where this server stands, as one number: a larger one is a superset in the same history, and a later history. 0 while a replica's data is coming in: a Sentinel chooses by it.</summary>
     internal long Offset =>
-        IsLoading ? 0 : IsReplica ? OffsetOf(Applied.Term, Applied.Number) : Node.Current is null ? 0 : OffsetOf(_term, Backlog.End.Batch);
+        IsLoading ? 0 : ShowsApplied ? OffsetOf(Applied.Term, Applied.Number) : Node.Current is null ? 0 : OffsetOf(_term, Backlog.End.Batch);
 
     /// <summary>The primary that is followed, or is to be.</summary>
     internal Peer Primary
@@ -26,23 +26,22 @@ internal sealed partial class Replication
 
     internal static long OffsetOf(uint term, ulong batch) => ((long)term << BatchBits) + (long)batch;
 
-    /// <summary>Covers all that anybody can have seen here so far.</summary>
-    internal (uint Term, ulong Batch) Token()
-    {
-        if (IsReplica)
-            return (Applied.Term, Applied.Number);
-        return (_term, _server.Store.EndBatch());
-    }
+    /// <summary>Covers all that anybody can have seen here so far, also while the role is being changed.</summary>
+    internal (uint Term, ulong Batch) Token() => ShowsApplied ? (Applied.Term, Applied.Number) : (_term, Node.EndBatch());
+
+    // What can be read here is what was applied last: on a replica, and until it leads (Z4). A primary becomes one when its log has ended (Z2).
+    private bool ShowsApplied => _follower is not null || (_isReplica && Node.Current is null);
 
     /// <summary>Whether what a token covers can be read here.</summary>
     internal TokenState Reached(uint term, ulong batch)
     {
-        (uint here, ulong last) = IsReplica ? (Applied.Term, Applied.Number) : (_term, LastBatch);
+        bool showsApplied = ShowsApplied;
+        (uint here, ulong last) = showsApplied ? (Applied.Term, Applied.Number) : (_term, LastBatch);
         if (term > here)
             return TokenState.ToCome;
         if (term < here && batch > 0 && (_terms.LastOf(term) is not { } end || batch > end))
             return TokenState.GivenUp;
-        if (IsReplica && !ChecksReads)
+        if (showsApplied && !ChecksReads)
             return TokenState.ToCome;
         return last >= batch ? TokenState.Reached : TokenState.ToCome;
     }

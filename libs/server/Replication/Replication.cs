@@ -42,6 +42,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private long _moves, _comparisons, _readWaits, _readRetries, _gateUs;
     private int _waitingReads;
     private uint _term = 1;
+    private uint _termElsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
 
     internal Replication(Server server, Backlog backlog)
     {

@@ -163,7 +163,7 @@ internal sealed unsafe class ScriptHost : IDisposable
             call.Store.LockAll();
         else if (!isInStep)
             call.Store.LockOpen(); // G3
-        if (!isInStep && _server.Replication.IsReplica)
+        if (!isInStep && _server.Replication.ReadsOneState)
             call.Store.LockRest();
         client.Gate |= Gate.Script;
         _args = call.Args;

@@ -133,6 +133,76 @@ public sealed class HandoverTests
         Assert.That(() => ReplicaGroup.ContentOf(replica), Has.Count.EqualTo(500).After(WaitMs, 20), "a stop lets replicas have everything");
     }
 
+    [Test]
+    public void A_token_covers_what_was_written_also_while_the_role_is_given_away()
+    {
+        using Lagging lagging = new();
+        using TestClient client = new(lagging.Primary.Server.Port);
+        client.Call("SET", "k", "1");
+        string token = client.Call("REPL", "TOKEN");
+        Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
+        Assert.That(() => lagging.Primary.Server.Replication.Node.Leading, Is.Null.After(WaitMs, 5), "its log has ended");
+        Assert.That(client.Call("REPL", "TOKEN"), Is.EqualTo(token));
+        Assert.That(client.Call("REPL", "WAIT", token, "0"), Is.EqualTo("OK"));
+    }
+
+    [Test]
+    public void A_primary_names_what_it_wrote_before_it_followed_somebody_it_has_not_heard_of_yet()
+    {
+        using EmbeddedServer server = new();
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(server.Server.Port);
+        ReplicaGroup.CatchUp(replica, server);
+        using TestClient client = new(server.Server.Port);
+        client.Call("SET", "k", "1");
+        string token = client.Call("REPL", "TOKEN");
+        Assert.That(client.Call("REPLICAOF", "127.0.0.1", "1"), Is.EqualTo("OK")); // nobody is there
+        Assert.That(client.Call("REPL", "TOKEN"), Is.EqualTo(token));
+        Assert.That(() => server.Server.Replication.Following, Is.Not.Null.After(WaitMs, 5));
+        Assert.That(client.Call("REPL", "TOKEN"), Is.EqualTo(token));
+    }
+
+    [Test]
+    public void A_replica_that_is_to_lead_shows_and_names_the_last_batch_it_has_applied_until_it_does()
+    {
+        using EmbeddedServer primary = new();
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        using TestClient writer = new(primary.Server.Port), reader = new(replica.Server.Port);
+        writer.Call("SET", "k", "1");
+        ReplicaGroup.CatchUp(replica, primary);
+        string token = reader.Call("REPL", "TOKEN");
+        Garnet.Server.Replication.Replication changing = replica.Server.Replication;
+        Assert.That(changing.Applied.TryHold());
+        writer.Call("SET", "k", "2");
+        ulong last = primary.Server.Replication.Token().Batch;
+        primary.Server.Replication.Node.Leading!.Demand(last);
+        Assert.That(() => changing.Follower!.Ack().Received, Is.EqualTo(last).After(WaitMs, 5));
+        Assert.That(reader.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+        Assert.That((changing.IsChanging, changing.IsReplica, changing.ChecksReads), Is.EqualTo((true, false, true)));
+        Assert.That(reader.Call("REPL", "TOKEN"), Is.EqualTo(token));
+        Assert.That(reader.Call("REPL", "WAIT", $"{token.Split(':')[0]}:{last}", "1"), Does.StartWith("TRYAGAIN"));
+        Assert.That(reader.Call("GET", "k"), Is.EqualTo("1"));
+        changing.Applied.Release();
+        Assert.That(reader.Call("SET", "other", "v"), Is.EqualTo("OK"), "it waits until the server leads");
+        Assert.That(reader.Call("GET", "k"), Is.EqualTo("2"));
+        Assert.That(reader.Call("REPL", "TOKEN"), Does.StartWith("64:"));
+    }
+
+    [Test]
+    public void Who_gave_its_role_away_and_takes_it_back_unheard_does_not_take_the_others_term()
+    {
+        using StrangePeer next = new("+OK\r\n"); // the answer of one that leads from now on, and is not seen again
+        using EmbeddedServer primary = new();
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port, settings => settings.Replication.AnnouncePort = next.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        using TestClient client = new(primary.Server.Port);
+        client.Call("SET", "k", "1");
+        Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
+        Assert.That(() => client.Call("ROLE"), Does.StartWith("[slave").After(WaitMs, 5));
+        Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+        client.Call("SET", "k", "2");
+        Assert.That(primary.Server.Replication.Term, Is.EqualTo(128), "64 is the other one's");
+    }
+
     private static string RoleOf(EmbeddedServer server)
     {
         using TestClient client = new(server.Server.Port);

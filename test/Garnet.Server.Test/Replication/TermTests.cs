@@ -26,8 +26,9 @@ public sealed class TermTests
         {
             before = primary.Server.Replication.Term;
             Write(primary, "kept", kept);
-            left = CopyOf(disk);
             Follow(replica, primary);
+            Assert.That(() => primary.Server.Replication.Node.OnDisk!.Durable, Is.GreaterThanOrEqualTo(replica.Server.Replication.Applied.Number).After(WaitMs, 5));
+            left = CopyOf(disk); // all that the replica was given as a copy: what came behind it can be told apart
             token = Write(primary, "lost", Lost);
             ReplicaGroup.CatchUp(replica, primary);
         }
@@ -173,7 +174,7 @@ public sealed class TermTests
         for (int round = 0; round <= OrphanFile.FilesMax; round++)
         {
             using TestClient primary = new(old.Server.Port), replica = new(next.Server.Port);
-            replica.Call("REPLICAOF", "NO", "ONE");
+            Assert.That(replica.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
             Write(next, "new", 1);
             Write(old, $"own{round}.", 5);
             Follow(old, next);
@@ -186,7 +187,7 @@ public sealed class TermTests
             for (int i = 0; i < 5; i++) Assert.That(bytes.AsSpan().IndexOf(Encoding.ASCII.GetBytes($"own{round}.{i}")), Is.Positive);
             Assert.That(bytes.AsSpan().IndexOf("shared"u8), Is.Negative, "what both had is not in it");
             Assert.That(replica.Call("FAILOVER"), Is.EqualTo("OK"));
-            Assert.That(() => primary.Call("ROLE"), Does.StartWith("[master").After(WaitMs, 5));
+            Assert.That(() => primary.Call("ROLE").StartsWith("[master", StringComparison.Ordinal) && replica.Call("ROLE").StartsWith("[slave", StringComparison.Ordinal), Is.True.After(WaitMs, 5));
             ReplicaGroup.CatchUp(next, old);
         }
         Assert.That(orphans[0], Does.StartWith("000002-"), "the first had to go");
