@@ -82,8 +82,8 @@ internal sealed partial class Replication
     /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
     internal bool IsStale => _isReplica && !Settings.ServesStaleData && _following is not { IsUp: true };
 
-    /// <summary>True if a script that writes must wait, and is made to, because the role is about to change.</summary>
-    internal bool PostponesWrites(ref Call call) => _changes && !_isReplica && Postpone(ref call) == Reply.Postponed;
+    /// <summary>True if what only a primary can do must wait, and is made to, because the role is about to change.</summary>
+    internal bool Postpones(ref Call call) => call.MayPark && _changes && !_isReplica && Postpone(ref call) == Reply.Postponed;
 
     /// <summary>Why a script must not write now; null if it may.</summary>
     internal byte[]? RefusalOfWrite()

@@ -20,6 +20,7 @@ namespace Garnet.Server.Replication;
 /// Z3  A replica's store is changed by its follower only.
 /// Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch, which is empty
 ///     and tells replicas of it.
+///     Until it leads, what can be read and named (tokens) is what has been applied.
 /// Z8  A start as a primary is a new term too: what this server wrote before, and its disk did not keep, may be on replicas, and
 ///     nothing written now may have the same name.
 /// Z9  Whoever follows is told now and then what the data behind a batch are, and compares: what differs is said, counted, and replaced

@@ -25,6 +25,8 @@ internal readonly struct ReplBarrier : ICommand
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
         Replication replication = call.Server.Replication;
+        if (replication.Postpones(ref call))
+            return Reply.Postponed; // what has come and is not applied is in the history that this server will go on with
         if (!replication.IsReplica)
         {
             (uint term, ulong batch) = replication.Token();

@@ -87,7 +87,7 @@ internal static class Evaluation
             return Reply.Postponed;
         }
 
-        if (call.MayPark && server.Replication.PostponesWrites(ref call))
+        if (server.Replication.Postpones(ref call))
             return Reply.Postponed;
         if (call.MayPark && server.Keeper is { Blocks: true, Trouble: null } keeper && keeper.Refuses(ref call, CommandFlags.Write | CommandFlags.Loading, out Reply full))
             return full;

@@ -166,7 +166,7 @@ public sealed class HandoverTests
     {
         using EmbeddedServer primary = new();
         using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
-        using TestClient writer = new(primary.Server.Port), reader = new(replica.Server.Port);
+        using TestClient writer = new(primary.Server.Port), reader = new(replica.Server.Port), patient = new(replica.Server.Port);
         writer.Call("SET", "k", "1");
         ReplicaGroup.CatchUp(replica, primary);
         string token = reader.Call("REPL", "TOKEN");
@@ -181,7 +181,9 @@ public sealed class HandoverTests
         Assert.That(reader.Call("REPL", "TOKEN"), Is.EqualTo(token));
         Assert.That(reader.Call("REPL", "WAIT", $"{token.Split(':')[0]}:{last}", "1"), Does.StartWith("TRYAGAIN"));
         Assert.That(reader.Call("GET", "k"), Is.EqualTo("1"));
+        patient.Send("REPL", "BARRIER", "20000");
         changing.Applied.Release();
+        Assert.That(patient.Read(), Does.StartWith("64:"), "it waits for the batch that has come");
         Assert.That(reader.Call("SET", "other", "v"), Is.EqualTo("OK"), "it waits until the server leads");
         Assert.That(reader.Call("GET", "k"), Is.EqualTo("2"));
         Assert.That(reader.Call("REPL", "TOKEN"), Does.StartWith("64:"));
