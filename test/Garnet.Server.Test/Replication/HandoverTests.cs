@@ -36,6 +36,29 @@ public sealed class HandoverTests
     }
 
     [Test]
+    public void What_was_read_on_one_server_can_be_read_on_the_other_while_the_role_goes_back_and_forth()
+    {
+        using EmbeddedServer left = new();
+        using EmbeddedServer right = ReplicaGroup.ReplicaOf(left.Server.Port);
+        ReplicaGroup.CatchUp(right, left);
+        using var stop = new CancellationTokenSource();
+        long written = 0, read = 0;
+        var writer = TestThread.Begin(() => WritePairs([left, right], ref written, stop.Token));
+        TestThread[] readers = TestThread.Begin(2, seed => ReadPairs([left, right], new Random(seed), ref read, stop.Token));
+        EmbeddedServer primary = left, replica = right;
+        for (int round = 0; round < 6; round++)
+        {
+            (long writes, long reads) = (Interlocked.Read(ref written) + 100, Interlocked.Read(ref read) + 100);
+            Assert.That(() => Interlocked.Read(ref written) > writes && Interlocked.Read(ref read) > reads, Is.True.After(WaitMs, 5));
+            using (var client = new TestClient(primary.Server.Port)) Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
+            Assert.That(() => RoleOf(replica) == "master" && RoleOf(primary) == "slave", Is.True.After(WaitMs, 5));
+            (primary, replica) = (replica, primary);
+        }
+        stop.Cancel();
+        TestThread.Join([writer, .. readers]);
+    }
+
+    [Test]
     public void While_the_replica_lags_writes_wait_and_an_abort_lets_them_through()
     {
         using Lagging lagging = new();
@@ -231,6 +254,53 @@ public sealed class HandoverTests
         }
         lock (written) written.Remove(written.Last()); // the stop may have come before its OK
         foreach (TestClient client in clients) client.Dispose();
+    }
+
+    // The same number under two keys, one number after the other, to whichever takes it.
+    private static void WritePairs(EmbeddedServer[] servers, ref long written, CancellationToken stop)
+    {
+        TestClient[] clients = [.. servers.Select(static server => new TestClient(server.Server.Port))];
+        for (int number = 1; !stop.IsCancellationRequested; number++)
+        {
+            string value = number.ToString(CultureInfo.InvariantCulture);
+            while (!stop.IsCancellationRequested && !Array.Exists(clients, client => client.Call("MSET", "a", value, "b", value) == "OK"))
+            {
+                // both are replicas for a moment
+            }
+            Interlocked.Increment(ref written);
+        }
+        foreach (TestClient client in clients) client.Dispose();
+    }
+
+    // Reads on one, takes a token of it there, and reads on one that has what the token covers.
+    private static void ReadPairs(EmbeddedServer[] servers, Random random, ref long read, CancellationToken stop)
+    {
+        TestClient[] clients = [.. servers.Select(static server => new TestClient(server.Server.Port))];
+        while (!stop.IsCancellationRequested)
+        {
+            TestClient here = clients[random.Next(2)], there = clients[random.Next(2)];
+            long seen = ReadPair(here);
+            string token = here.Call("REPL", "TOKEN"), waited = there.Call("REPL", "WAIT", token, "1000");
+            if (waited != "OK")
+            {
+                Assert.That(waited, Does.StartWith("TRYAGAIN "), token);
+                continue;
+            }
+            long then = ReadPair(there);
+            Assert.That(then == -1 || then >= seen, $"{seen} was read, {then} behind {token}");
+            if (then >= 0) Interlocked.Increment(ref read);
+        }
+        foreach (TestClient client in clients) client.Dispose();
+    }
+
+    // -1 if the server did not answer in time.
+    private static long ReadPair(TestClient client)
+    {
+        string reply = client.Call("MGET", "a", "b");
+        if (reply.StartsWith("TRYAGAIN ", StringComparison.Ordinal)) return -1;
+        string[] pair = reply.Trim('[', ']').Split(' ');
+        Assert.That(pair[0], Is.EqualTo(pair[1]), "of one batch");
+        return pair[0] == "nil" ? 0 : long.Parse(pair[0], CultureInfo.InvariantCulture);
     }
 
     /// <summary>A primary and a replica that has caught up and from now on gets nothing.</summary>
