@@ -24,14 +24,12 @@ internal static class LiveSettings
         Connect(table, "maxmemory", () =>
         {
             server.MemoryLimitBytes = MemoryPlan.LimitBytes(server.Settings.Memory.MaxMemoryBytes);
-            if (!server.Replication.IsReplica) // a replica keeps what its primary has; the limit is its own when it is a primary again
-                server.Store.SetMemoryLimit(server.MemoryLimitBytes);
+            server.Replication.TakeMemorySettings();
             return null;
         });
         Connect(table, "maxmemory-policy", () =>
         {
-            if (!server.Replication.IsReplica)
-                server.Store.SetPolicy(server.Settings.Memory.Policy);
+            server.Replication.TakeMemorySettings();
             return null;
         });
         Connect(table, "appendfsync", () =>

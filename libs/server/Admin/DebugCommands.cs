@@ -66,7 +66,8 @@ internal readonly struct DebugSetActiveExpire : ICommand
 
     public static Reply Run(ref Call call)
     {
-        call.Reactor.Store.PauseExpiry(!call.TryInt64(2, out long on) || on == 0);
+        if (call.Server.Replication.Decides) // else nothing expires, whatever is asked for
+            call.Reactor.Store.PauseExpiry(!call.TryInt64(2, out long on) || on == 0);
         return call.Ok();
     }
 }

@@ -148,6 +148,13 @@ internal sealed class DataKeeper : IDisposable
         _server = server;
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
+        if (server.Settings.Memory.Policy != EvictionPolicy.NoEviction)
+        {
+            // Amid a history nothing may go that is not gone there: what follows in it would be done to nothing. Evicted is at its end.
+            server.Store.SetPolicy(EvictionPolicy.NoEviction);
+            server.Store.SetMemoryLimit(0);
+        }
+
         _loader = new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" };
         _loader.Start();
     }

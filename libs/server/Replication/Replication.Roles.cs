@@ -261,12 +261,37 @@ internal sealed partial class Replication
         _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) { TermBegan = _terms.Add };
     }
 
+    // First what is removed by itself, then what clients do: reactors remove what is due too, between commands.
     private void EndWriting()
     {
+        lock (_gate)
+        {
+            _decides = false;
+            _server.Store.SetPolicy(EvictionPolicy.NoEviction);
+            _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+        }
+
+        _server.Store.PauseExpiry(true); // a mover's step that evicts has ended too
         AwaitReactors();
-        _server.Store.PauseExpiry(true);
-        _server.Store.SetPolicy(EvictionPolicy.NoEviction);
-        _server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+    }
+
+    /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
+    internal void TakeMemorySettings()
+    {
+        lock (_gate)
+        {
+            if (!_decides)
+                return;
+            _server.Store.SetPolicy(_server.Settings.Memory.Policy);
+            _server.Store.SetMemoryLimit(_server.MemoryLimitBytes);
+        }
+    }
+
+    // Only now that the log is there: what is evicted is in it.
+    private void Decide()
+    {
+        _decides = true;
+        TakeMemorySettings();
     }
 
     // Z4
@@ -280,8 +305,6 @@ internal sealed partial class Replication
         _follower?.Dispose();
         LogPosition at = Node.Stop();
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
-        _server.Store.SetPolicy(_server.Settings.Memory.Policy);
-        _server.Store.SetMemoryLimit(_server.MemoryLimitBytes);
         bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
         if (hasLog)
         {
@@ -301,6 +324,7 @@ internal sealed partial class Replication
         }
 
         _follower = null; // from here on what is read and named is this server's own
+        Decide();
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
         Log.Promoted(_term, at.ToString());

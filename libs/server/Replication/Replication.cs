@@ -37,7 +37,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private Thread? _thread;
     private Peer? _wish;
     private bool _isWish, _stopping;
-    private volatile bool _isReplica, _changes;
+    private volatile bool _isReplica, _changes, _decides;
     private volatile Following? _following;
     private volatile Follower? _follower;
     private long _moves, _comparisons, _readWaits, _readRetries, _gateUs;
@@ -102,6 +102,9 @@ internal sealed partial class Replication : IShipper, IDisposable
     /// <summary>True while a role is being taken.</summary>
     internal bool IsChanging => _changes;
 
+    /// <summary>True where it is decided what expires and what is evicted: on a primary, once its data are loaded.</summary>
+    internal bool Decides => _decides;
+
     /// <summary>The link to the primary; null on a primary and while a replica is not one yet.</summary>
     internal Following? Following => _following;
 
@@ -154,6 +157,7 @@ internal sealed partial class Replication : IShipper, IDisposable
             Lead(start with { Term = Math.Max(start.Term, Terms.AfterStart(TermOnDisk)) }); // Z8
         else if (_server.Keeper is not null)
             _term = Terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
+        Decide();
     }
 
     /// <summary>REPLICAOF: from now on this server is that one's replica. False if it is already.</summary>

@@ -20,6 +20,7 @@ internal sealed class CommandStream(int seed)
         ["v", "", "hello world", "12", "-7", "1.5", "9223372036854775807", "-9223372036854775808", "007", " 3", "\0\r\n\xff", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "3.0e3"];
 
     private static readonly string[] ExpireSeconds = ["100", "1000", "100000", "0", "-1", "9223372036854775807", "9223372036854775", "abc", "", "1.5", " 5"];
+    private static readonly string[] ExpireMs = ["100000", "1000000", "0", "-5", "9223372036854775807", "abc"]; // or past: nothing expires between the two servers
     private static readonly string[] ExpireAt = ["4102444800", "4102448400", "4102444800000", "4102448400000", "1", "0", "-1", "9223372036854775807", "abc"];
     private static readonly string[] Databases = ["0", "1", "0", "1", "2", "15", "16", "-1", "abc", ""];
     private static readonly string[] SetOptions = ["NX", "XX", "GET", "KEEPTTL", "get", "nx", "bogus", "PERSIST"];
@@ -58,7 +59,7 @@ internal sealed class CommandStream(int seed)
         7 => ["SETRANGE", Key(), Pick("0", "1", "5", "100", "-1", "536870912", "abc", "9223372036854775807"), Value()],
         8 => ["MSET", Key(), Value(), Key(), Value()],
         9 => ["MSETNX", Key(), Value(), Key(), Value()],
-        10 => [Pick("SETEX", "PSETEX"), Key(), Pick(ExpireSeconds), Value()],
+        10 => _random.Next(2) == 0 ? ["SETEX", Key(), Pick(ExpireSeconds), Value()] : ["PSETEX", Key(), Pick(ExpireMs), Value()],
         _ => ["GETDEL", Key()],
     };
 
@@ -103,7 +104,7 @@ internal sealed class CommandStream(int seed)
     private string[] Expiry() => _random.Next(8) switch
     {
         0 or 1 => ["EXPIRE", Key(), Pick(ExpireSeconds), .. Some(Conditions)],
-        2 => ["PEXPIRE", Key(), Pick("100000", "1000000", "0", "-5", "9223372036854775807", "abc"), .. Some(Conditions)],
+        2 => ["PEXPIRE", Key(), Pick(ExpireMs), .. Some(Conditions)],
         3 => ["EXPIREAT", Key(), Pick(ExpireAt), .. Some(Conditions)],
         4 => ["PEXPIREAT", Key(), Pick(ExpireAt), .. Some(Conditions)],
         5 => ["PERSIST", Key()],

@@ -1,0 +1,87 @@
+using System.Globalization;
+using System.Text;
+using Garnet.Aof;
+using Garnet.Aof.Test.Writing;
+using Garnet.Server.Test.Replication;
+using Tsavorite;
+
+namespace Garnet.Server.Test.Persistence;
+
+/// <summary>What is evicted is in the log: nothing goes before there is one, neither while data are loaded nor on the way to lead.</summary>
+public sealed class EvictionTests
+{
+    private const int Counters = 1000, Values = 8000, ValueBytes = 2000, WaitMs = 30_000;
+    private const long Room = 64L << 20, Tight = 8L << 20;
+
+    [Test]
+    public void Amid_a_history_nothing_is_evicted_and_what_is_behind_it_is_gone_for_good()
+    {
+        var disk = new MemoryDisk();
+        using (EmbeddedServer server = Start(disk, Room, EvictionPolicy.NoEviction)) Fill(server);
+        SortedDictionary<string, string> left;
+        using (EmbeddedServer server = Start(disk, Tight, EvictionPolicy.AllKeysRandom)) left = WhatIsLeft(server);
+        Assert.That(left.Where(static pair => pair.Key[0] == 'c').Select(static pair => pair.Value).Distinct().Count(), Is.LessThanOrEqualTo(1), "each was raised twice, or is not there");
+        using (EmbeddedServer server = Start(disk, Room, EvictionPolicy.NoEviction)) Assert.That(ReplicaGroup.ContentOf(server), Is.EqualTo(left));
+    }
+
+    [Test]
+    public void A_replica_that_is_to_lead_evicts_when_its_log_is_there()
+    {
+        var disk = new MemoryDisk();
+        SortedDictionary<string, string> left;
+        using (EmbeddedServer primary = new(adjust: static settings => settings.Memory.MaxMemoryBytes = Room), replica = Start(disk, Tight, EvictionPolicy.AllKeysRandom))
+        {
+            using var gate = new ManualResetEventSlim();
+            using var reached = new ManualResetEventSlim();
+            using TestClient client = new(replica.Server.Port);
+            Assert.That(client.Call("REPLICAOF", "127.0.0.1", primary.Server.Port.ToString(CultureInfo.InvariantCulture)), Is.EqualTo("OK"));
+            Fill(primary);
+            ReplicaGroup.CatchUp(replica, primary);
+            string keys = client.Call("DBSIZE");
+            disk.OnCreate = _ =>
+            {
+                reached.Set();
+                gate.Wait();
+            };
+            Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+            reached.Wait();
+            string set = client.Call("CONFIG", "SET", "maxmemory", Tight.ToString(CultureInfo.InvariantCulture));
+            replica.Server.Store.StepMovers(DateTimeOffset.UtcNow.ToUnixTimeMilliseconds());
+            string then = client.Call("DBSIZE");
+            disk.OnCreate = null;
+            gate.Set();
+            Assert.That((set, then), Is.EqualTo(("OK", keys)));
+            left = WhatIsLeft(replica);
+        }
+        using (EmbeddedServer server = Start(disk, Room, EvictionPolicy.NoEviction)) Assert.That(ReplicaGroup.ContentOf(server), Is.EqualTo(left));
+    }
+
+    private static EmbeddedServer Start(MemoryDisk disk, long memory, EvictionPolicy policy)
+    {
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), adjust: settings => (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (memory, policy));
+        server.Server.Loaded.Wait();
+        return server;
+    }
+
+    // Counters are raised, much else is written, and they are raised again.
+    private static void Fill(EmbeddedServer server)
+    {
+        var raise = new StringBuilder();
+        for (int i = 0; i < Counters; i++) raise.Append(CultureInfo.InvariantCulture, $"INCR c{i}\r\n");
+        server.Send(raise + "ECHO raised\r\n", "raised\r\n");
+        string value = new('v', ValueBytes);
+        for (int i = 0; i < Values; i += 1000)
+            server.Send(string.Concat(Enumerable.Range(i, 1000).Select(n => $"SET value{n} {value}\r\n")) + "ECHO written\r\n", "written\r\n");
+        server.Send(raise + "ECHO raised\r\n", "raised\r\n");
+    }
+
+    // When it fits, and no more is evicted.
+    private static SortedDictionary<string, string> WhatIsLeft(EmbeddedServer server)
+    {
+        Store store = server.Server.Store;
+        Assert.That(() => store.Figures().UsedBytes, Is.LessThanOrEqualTo(Tight).After(WaitMs, 5));
+        Assert.That(server.Send("CONFIG SET maxmemory-policy noeviction\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+        store.StepMovers(DateTimeOffset.UtcNow.ToUnixTimeMilliseconds()); // one that was under way has ended
+        return ReplicaGroup.ContentOf(server);
+    }
+}
