@@ -59,7 +59,7 @@ public sealed class EvictionTests
     private static EmbeddedServer Start(MemoryDisk disk, long memory, EvictionPolicy policy)
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), adjust: settings => (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (memory, policy));
-        server.Server.Loaded.Wait();
+        Assert.That(server.Server.Loaded.Wait(WaitMs), "the data are loaded");
         return server;
     }
 
