@@ -40,6 +40,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void Loaded(long entries, long batches, long bytes, long ms) =>
         Write(LogLevel.Information, 10, $"Loaded: {entries} log entries in {batches} batches, {bytes} bytes, {ms} ms");
 
+    internal void OverLimit(long used, long limit) =>
+        Write(LogLevel.Warning, 58, $"What was loaded takes {used} bytes, maxmemory is {limit}: until that fits, keys are evicted or writes refused, as maxmemory-policy says");
+
     internal void LoadGivenUp() => Write(LogLevel.Information, 10, "Loading was given up, as the server stops; what is on disk is as it was");
 
     internal void Imported(string path, long keys, long expired, long ms) =>

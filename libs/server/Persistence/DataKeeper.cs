@@ -148,13 +148,10 @@ internal sealed class DataKeeper : IDisposable
         _server = server;
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
-        if (server.Settings.Memory.Policy != EvictionPolicy.NoEviction)
-        {
-            // Amid a history nothing may go that is not gone there: what follows in it would be done to nothing. Evicted is at its end.
-            server.Store.SetPolicy(EvictionPolicy.NoEviction);
-            server.Store.SetMemoryLimit(0);
-        }
-
+        // What was kept is read back, whatever maxmemory says: a full server would not start again. And amid a history nothing may go that is
+        // not gone there: what follows in it would be done to nothing. What is too much is evicted, or refuses writes, at its end.
+        server.Store.SetPolicy(EvictionPolicy.NoEviction);
+        server.Store.SetMemoryLimit(0);
         _loader = new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" };
         _loader.Start();
     }
@@ -287,6 +284,8 @@ internal sealed class DataKeeper : IDisposable
                 server.Store.PauseExpiry(false);
             _loading = false;
             _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
+            if (server.Store.Figures() is var figures && figures.UsedBytes > server.MemoryLimitBytes)
+                _log.OverLimit(figures.UsedBytes, server.MemoryLimitBytes);
             _loaded.TrySetResult();
             _timer = new Timer(static keeper => ((DataKeeper)keeper!).Tick(), this, 1000, 1000);
         }
@@ -310,6 +309,8 @@ internal sealed class DataKeeper : IDisposable
         string path = Path.Combine(_settings.Directory, _settings.SnapshotFile);
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
             return false;
+        if (server.Settings.Memory.Policy == EvictionPolicy.NoEviction)
+            server.Store.SetMemoryLimit(server.MemoryLimitBytes); // nothing is lost if it does not fit: it stays where it is
         long began = _clock.MonotonicUs;
         using var file = new RdbFile(path);
         using var import = new RdbImport(server, file, Progress);

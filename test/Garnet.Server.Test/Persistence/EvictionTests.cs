@@ -25,6 +25,26 @@ public sealed class EvictionTests
     }
 
     [Test]
+    public void What_was_kept_is_read_back_whatever_maxmemory_says_and_refuses_writes_until_there_is_room()
+    {
+        var disk = new MemoryDisk();
+        SortedDictionary<string, string> kept;
+        using (EmbeddedServer server = Start(disk, Room, EvictionPolicy.NoEviction))
+        {
+            Fill(server);
+            kept = ReplicaGroup.ContentOf(server);
+        }
+        using (EmbeddedServer server = Start(disk, Tight, EvictionPolicy.NoEviction))
+        {
+            Assert.That(ReplicaGroup.ContentOf(server), Is.EqualTo(kept));
+            Assert.That(server.Send("SET k v\r\n", "\r\n"), Does.StartWith("-OOM "));
+            for (int i = 0; i < Values; i += 1000)
+                server.Send($"DEL {string.Join(' ', Enumerable.Range(i, 1000).Select(static n => $"value{n}"))}\r\n", ":1000\r\n");
+            Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+        }
+    }
+
+    [Test]
     public void A_replica_that_is_to_lead_evicts_when_its_log_is_there()
     {
         var disk = new MemoryDisk();

@@ -35,6 +35,6 @@ public sealed class SnapshotFiles : ISnapshotSource
         if (load.Outcome != LoadOutcome.OutOfMemory) return;
         throw new GarnetException(ExitKind.Data, $"the snapshot {name} does not fit into memory",
             $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} bytes, maxmemory is {load.Store.LimitBytes}",
-            "Raise maxmemory, or set a maxmemory-policy that evicts: then all is loaded, whatever maxmemory says, and what is too much goes afterwards");
+            "Raise maxmemory and start again; nothing on disk was changed");
     }
 }
