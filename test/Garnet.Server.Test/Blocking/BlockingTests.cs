@@ -1,5 +1,6 @@
 using System.Globalization;
 using Garnet.Server.Blocking;
+using Garnet.Server.Net;
 
 namespace Garnet.Server.Test.Blocking;
 
@@ -52,12 +53,16 @@ public sealed class BlockingTests
         {
             for (int i = 0; i < Waiting; i++)
                 clients.Add(new TestClient(server.Server.Port));
+            string[] ids = [.. clients.Select(static client => client.Call("CLIENT", "ID"))]; // who is answered has been taken in
+            Dictionary<string, Connection> served = server.Server.Clients().ToDictionary(static client => Text((int)client.Id));
             for (int i = 0; i < Waiting; i++)
             {
+                Connection connection = served[ids[i]];
                 clients[i].Send("BLPOP", "q", "0");
-                int wanted = i + 1;
-                SpinWait.SpinUntil(() => server.Server.Waits.Count == wanted);
+                SpinWait.SpinUntil(() => connection.Parked); // counted, it may not be in the queue yet
             }
+
+            Assert.That(server.Server.Waits.Count, Is.EqualTo(Waiting));
 
             using var pusher = new TestClient(server.Server.Port);
             Assert.That(pusher.Call(["RPUSH", "q", .. Enumerable.Range(0, Waiting + 1).Select(Text)]), Is.EqualTo(Text(Waiting + 1)));
