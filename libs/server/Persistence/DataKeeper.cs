@@ -284,7 +284,7 @@ internal sealed class DataKeeper : IDisposable
                 server.Store.PauseExpiry(false);
             _loading = false;
             _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
-            if (server.Store.Figures() is var figures && figures.UsedBytes > server.MemoryLimitBytes)
+            if (server.Replication.Decides && server.Store.Figures() is var figures && figures.UsedBytes > server.MemoryLimitBytes)
                 _log.OverLimit(figures.UsedBytes, server.MemoryLimitBytes);
             _loaded.TrySetResult();
             _timer = new Timer(static keeper => ((DataKeeper)keeper!).Tick(), this, 1000, 1000);

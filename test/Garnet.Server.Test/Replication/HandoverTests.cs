@@ -15,7 +15,7 @@ public sealed class HandoverTests
         ReplicaGroup.CatchUp(right, left);
         var written = new HashSet<string>();
         using var stop = new CancellationTokenSource();
-        var writer = TestThread.Begin(() => Write([left, right], written, stop.Token));
+        var writer = TestThread.Begin(() => Write([left, right], static number => ["SET", number, "v"], number => { lock (written) written.Add(number); }, stop.Token));
         EmbeddedServer primary = left, replica = right;
         for (int round = 0; round < 6; round++)
         {
@@ -43,7 +43,7 @@ public sealed class HandoverTests
         ReplicaGroup.CatchUp(right, left);
         using var stop = new CancellationTokenSource();
         long written = 0, read = 0;
-        var writer = TestThread.Begin(() => WritePairs([left, right], ref written, stop.Token));
+        var writer = TestThread.Begin(() => Write([left, right], static number => ["MSET", "a", number, "b", number], _ => Interlocked.Increment(ref written), stop.Token));
         TestThread[] readers = TestThread.Begin(2, seed => ReadPairs([left, right], new Random(seed), ref read, stop.Token));
         EmbeddedServer primary = left, replica = right;
         for (int round = 0; round < 6; round++)
@@ -239,35 +239,16 @@ public sealed class HandoverTests
         lock (written) return written.Count;
     }
 
-    // To whichever takes it; what is answered with OK must stay.
-    private static void Write(EmbeddedServer[] servers, HashSet<string> written, CancellationToken stop)
+    // One number after the other, to whichever takes it; what is answered with OK must stay.
+    private static void Write(EmbeddedServer[] servers, Func<string, string[]> command, Action<string> taken, CancellationToken stop)
     {
         TestClient[] clients = [.. servers.Select(static server => new TestClient(server.Server.Port))];
-        for (int number = 0; !stop.IsCancellationRequested; number++)
+        for (int number = 1; !stop.IsCancellationRequested;)
         {
-            string key = number.ToString(CultureInfo.InvariantCulture);
-            while (!stop.IsCancellationRequested && !Array.Exists(clients, client => client.Call("SET", key, "v") == "OK"))
-            {
-                // both are replicas for a moment
-            }
-            lock (written) written.Add(key);
-        }
-        lock (written) written.Remove(written.Last()); // the stop may have come before its OK
-        foreach (TestClient client in clients) client.Dispose();
-    }
-
-    // The same number under two keys, one number after the other, to whichever takes it.
-    private static void WritePairs(EmbeddedServer[] servers, ref long written, CancellationToken stop)
-    {
-        TestClient[] clients = [.. servers.Select(static server => new TestClient(server.Server.Port))];
-        for (int number = 1; !stop.IsCancellationRequested; number++)
-        {
-            string value = number.ToString(CultureInfo.InvariantCulture);
-            while (!stop.IsCancellationRequested && !Array.Exists(clients, client => client.Call("MSET", "a", value, "b", value) == "OK"))
-            {
-                // both are replicas for a moment
-            }
-            Interlocked.Increment(ref written);
+            string text = number.ToString(CultureInfo.InvariantCulture);
+            if (!Array.Exists(clients, client => client.Call(command(text)) == "OK")) continue; // both are replicas for a moment
+            taken(text);
+            number++;
         }
         foreach (TestClient client in clients) client.Dispose();
     }

@@ -34,7 +34,7 @@ public sealed class SnapshotFiles : ISnapshotSource
         SnapshotLoad load = SnapshotReader.Load(disk, name, store, progress);
         if (load.Outcome != LoadOutcome.OutOfMemory) return;
         throw new GarnetException(ExitKind.Data, $"the snapshot {name} does not fit into memory",
-            $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} bytes, maxmemory is {load.Store.LimitBytes}",
+            $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the {load.Store.LimitBytes} bytes that were set aside by maxmemory",
             "Raise maxmemory and start again; nothing on disk was changed");
     }
 }
