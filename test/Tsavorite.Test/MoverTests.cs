@@ -67,6 +67,24 @@ internal sealed class MoverTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    /// <summary>Waiting would never end here: who holds the partition is the same thread.</summary>
+    [Test]
+    public void A_step_passes_over_a_partition_that_is_held_and_comes_back()
+    {
+        using Bench bench = new();
+        for (int i = 0; i < 20_000; i++) bench.Set("k" + i, new byte[50], expireAtMs: bench.NowMs + (i % 5 == 0 ? 1_000_000 : 1));
+        long nowMs = bench.NowMs + 1000;
+        KeyRef key = bench.Key("k0");
+        bench.Session.Lock([key]);
+        for (int i = 0; i < 2000; i++) Assert.That(bench.Store.StepMovers(nowMs), Is.True, "there is more to do, at the latest once the partition is free");
+        long left = bench.Store.Count(0);
+        bench.Session.Unlock();
+        while (bench.Store.StepMovers(nowMs));
+        Assert.That(bench.Store.Count(0), Is.EqualTo(4_000).And.LessThan(left), "what ran out in the held partition was left until it was free");
+        Assert.That(left, Is.LessThan(16_000), "the other partition was not held up");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
     /// <summary>A tenth of each segment stays free, as no other record fits there: nothing is won by moving them.</summary>
     [Test]
     public void Records_that_do_not_fill_their_segments_are_left_where_they_are()

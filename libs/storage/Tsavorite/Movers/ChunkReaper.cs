@@ -14,8 +14,8 @@ internal sealed unsafe class ChunkReaper
 
     public ChunkReaper(StoreCore core) => _core = core;
 
-    /// <summary>At most that many lock holds of work; true if it found some.</summary>
-    public bool Step(int holds)
+    /// <summary>At most that many lock holds of work; true if it found some, there or where it passed over a partition that somebody holds.</summary>
+    public bool Step(int holds, bool passesHeld)
     {
         bool worked = false;
         for (int i = 0; i < _core.Shape->PartitionCount && holds > 0; i++)
@@ -24,8 +24,9 @@ internal sealed unsafe class ChunkReaper
             while (Volatile.Read(ref *(nint*)&partition->Orphans) != 0 && holds-- > 0)
             {
                 if (_core.Snapshots.Running is { Behind: true }) return false;
-                Reap(partition);
                 worked = true;
+                if (passesHeld && Partition.IsHeld(partition)) break;
+                Reap(partition);
             }
         }
         return worked;

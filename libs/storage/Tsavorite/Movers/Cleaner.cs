@@ -23,14 +23,14 @@ internal sealed unsafe class Cleaner
     public bool Step(Partition* partition, long nowMs)
     {
         bool isQuiet = IsQuiet(partition);
-        return Clean(partition, nowMs, DeadShare(partition) > (isQuiet ? 0.0625 : 0.25) ? isQuiet ? 16 : 8 : 0);
+        return Clean(partition, nowMs, DeadShare(partition) > (isQuiet ? 0.0625 : 0.25) ? isQuiet ? 16 : 8 : 0, passesHeld: true);
     }
 
     /// <summary>
     /// Cleans the partition's segment with the most dead bytes if at least one part in <paramref name="parts"/> of it is dead (0:
-    /// only goes on with a drain already begun); true if it did.
+    /// only goes on with a drain already begun); true if it did, or left the rest for later because somebody else came to hold the partition.
     /// </summary>
-    public bool Clean(Partition* partition, long nowMs, int parts)
+    public bool Clean(Partition* partition, long nowMs, int parts, bool passesHeld = false)
     {
         if (partition->Draining == 0)
         {
@@ -43,7 +43,10 @@ internal sealed unsafe class Cleaner
             if (!drains) return false;
         }
         while (Drain(partition, nowMs, out bool stuck))
+        {
             if (stuck) return false;
+            if (passesHeld && Partition.IsHeld(partition)) break;
+        }
         return true;
     }
 

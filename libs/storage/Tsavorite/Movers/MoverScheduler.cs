@@ -4,7 +4,8 @@ namespace Tsavorite;
 /// All work that no command asks for: expiry, eviction, cleaning, merging, reclaiming, giving memory back. Every piece
 /// is a step that a test can call; one background thread calls them, at once when memory is tight, else with a
 /// growing pause, so that an idle store costs next to nothing.
-/// U5: no step holds a lock for more than a few records. U14: the thread runs at normal priority.
+/// U5: no step holds a lock for more than a few records. U14: the thread runs at normal priority. A partition that somebody else
+/// holds is left for the next round: waiting for a long step would take as much of the machine as that step.
 /// </summary>
 internal sealed unsafe class MoverScheduler : IDisposable
 {
@@ -92,11 +93,16 @@ internal sealed unsafe class MoverScheduler : IDisposable
         for (int i = 0; i < _core.Shape->PartitionCount && !_stopping; i++)
         {
             Partition* partition = _core.Shape->Partitions + i;
+            if (Partition.IsHeld(partition))
+            {
+                worked = true;
+                continue;
+            }
             for (int step = 0; step < 64 && MayExpire && _expirer.Step(partition, nowMs); step++) worked = true;
             for (int step = 0; step < StepsPerPartition && _cleaner.Step(partition, nowMs); step++) worked = true;
             worked |= Tidy(partition);
         }
-        worked |= _reaper.Step(HoldsPerRound);
+        worked |= _reaper.Step(HoldsPerRound, passesHeld: true);
         Arena arena = _core.Arena;
         if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
             worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
@@ -126,7 +132,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
         while (arena.Used + need > arena.Ceiling)
         {
             if (rounds-- == 0) return Relief.Some;
-            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;

@@ -83,6 +83,9 @@ internal unsafe struct Partition
         if (Interlocked.CompareExchange(ref gate, 1, 0) != 0) EnterSlow(ref gate);
     }
 
+    /// <summary>True if somebody has the lock now. Who can do something else first goes on then: a step over large values holds it for long.</summary>
+    public static bool IsHeld(Partition* partition) => Volatile.Read(ref partition->Lock) != 0;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Exit(Partition* partition)
     {
