@@ -63,7 +63,7 @@ internal static class SortCommands
         var text = default(ByteQueue);
         foreach (byte[]? row in rows)
             OperandText.Append(ref text, row ?? []);
-        Operands.TryDecode(new ReadOnlySpan<byte>(text.Head, text.Count), out Operands values);
+        Operands values = OperandText.Read(text);
         var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
         Outcome outcome = call.Store.Edit(in target, ref push);
         text.Free();

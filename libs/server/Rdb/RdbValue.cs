@@ -74,7 +74,7 @@ internal sealed unsafe class RdbValue : IDisposable
     /// <summary>All strings.</summary>
     internal Operands All()
     {
-        Operands.TryDecode(new ReadOnlySpan<byte>(_text.Head, _text.Count), out Operands all);
+        Operands all = OperandText.Read(_text);
         return all;
     }
 

@@ -61,7 +61,7 @@ internal static unsafe class CollectionTransfer
     {
         if (text.Bytes.Count == 0)
             return Outcome.Done;
-        Operands.TryDecode(new ReadOnlySpan<byte>(text.Bytes.Head, text.Bytes.Count), out Operands operands);
+        Operands operands = OperandText.Read(text.Bytes);
         Outcome outcome = Outcome.TooLarge;
         if (kind == RecordKind.Hash)
         {

@@ -42,7 +42,7 @@ internal unsafe struct DueEntries : IExamine
             Cursor = 0;
         if (_names.Count > 0)
         {
-            Operands.TryDecode(new ReadOnlySpan<byte>(_names.Head, _names.Count), out Operands names);
+            Operands names = OperandText.Read(_names);
             var remove = new RemoveMembers { Kind = _kind, Keys = names };
             KeyChanges.TellAs(_kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
             store.Edit(in key, ref remove);

@@ -50,7 +50,7 @@ internal unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] an
     {
         if (Chosen.Count == 0)
             return Outcome.Done;
-        Operands.TryDecode(new ReadOnlySpan<byte>(Chosen.Head, Chosen.Count), out Operands chosen);
+        Operands chosen = OperandText.Read(Chosen);
         var remove = new RemoveMembers { Kind = shape.Kind, Keys = chosen };
         var retime = new RetimeEntries { Keys = chosen, ExpireAtMs = ExpireAtMs };
         Outcome outcome = _removes ? store.Edit(in key, ref remove) : store.Edit(in key, ref retime);

@@ -2,7 +2,10 @@ using Garnet.Server.Net;
 
 namespace Garnet.Server.Types.Collections;
 
-/// <summary>Gathers byte strings in the form that <see cref="Operands.TryDecode"/> reads.</summary>
+/// <summary>
+/// Gathers byte strings in the form that <see cref="Operands.TryDecode"/> reads.
+/// O1: a queue holds whole byte strings and nothing else.
+/// </summary>
 internal static unsafe class OperandText
 {
     internal static void Append(ref ByteQueue to, ReadOnlySpan<byte> bytes)
@@ -10,6 +13,14 @@ internal static unsafe class OperandText
         byte* length = stackalloc byte[VarInt.BytesMax];
         to.Append(length, (int)(VarInt.Write(length, (uint)bytes.Length) - length));
         to.Append(bytes);
+    }
+
+    /// <summary>What was gathered; true until the queue changes.</summary>
+    internal static Operands Read(in ByteQueue gathered)
+    {
+        bool isWhole = Operands.TryDecode(new ReadOnlySpan<byte>(gathered.Head, gathered.Count), out Operands operands);
+        Garnet.Common.Faults.Check.That(isWhole, "O1 what was gathered is whole");
+        return operands;
     }
 
     /// <summary>One byte string of two parts.</summary>

@@ -94,7 +94,7 @@ internal readonly struct GeoAdd : ICommand
     {
         if (pairs.Count == 0)
             return call.Fail(Fault.Syntax);
-        Operands.TryDecode(new ReadOnlySpan<byte>(pairs.Head, pairs.Count), out Operands scored);
+        Operands scored = OperandText.Read(pairs);
         var put = new SortedSetPut { Pairs = scored, Options = options, Limits = SortedSetCommands.Limits(ref call) };
         bool isDone = SortedSetCommands.TryPut(ref call, ref put, out Reply failed);
         pairs.Free();

@@ -89,7 +89,7 @@ internal static class GeoSearchCommands
             OperandText.Append(ref found, new ReadOnlySpan<byte>(&score, sizeof(double)), match.Member);
         }
 
-        Outcome outcome = ScoreAlgebraCommands.Keep(ref call, in target, ref found);
+        Outcome outcome = ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(found));
         call.Store.Unlock();
         found.Free();
         return outcome == Outcome.Done ? call.Int(matches.Count) : call.From(outcome);

@@ -54,7 +54,7 @@ internal readonly struct LMove : ICommand
             return Outcome.Unchanged;
         }
 
-        Operands.TryDecode(new ReadOnlySpan<byte>(copy.Element.Head, copy.Element.Count), out Operands element);
+        Operands element = OperandText.Read(copy.Element);
         Outcome outcome = Shift(store, both, move, element, kind.Count);
         if (outcome == Outcome.Done)
         {

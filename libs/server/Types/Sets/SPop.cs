@@ -25,7 +25,7 @@ internal readonly struct SPop : ICommand
         Operands members = default;
         if (choice.Takes)
         {
-            Operands.TryDecode(new ReadOnlySpan<byte>(choice.Chosen.Head, choice.Chosen.Count), out members);
+            members = OperandText.Read(choice.Chosen);
             Remove(ref call, in key, members, choice.Everything);
         }
 

@@ -19,12 +19,18 @@ internal static class SetAlgebraCommands
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        var algebra = new SetAlgebra(call.Store, keys.AsSpan(0, count), operation);
+        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(0, count), operation);
         call.Store.Lock(keys.AsSpan(0, count));
-        bool isDone = algebra.TryRun(0, keepMembers: true);
+        bool isDone = algebra.TryRun();
         call.Store.Unlock();
         ManyCommands.Return(keys);
-        return isDone ? ReplyFound(ref call, ref algebra) : call.Fail(Fault.WrongType);
+        if (!isDone)
+            return call.Fail(Fault.WrongType);
+        Operands members = algebra.Found();
+        call.Out.Set(members.Count);
+        for (Operands.Reader reader = members.Read(); reader.Next();)
+            call.Out.Bulk(reader.Span);
+        return Reply.Sent;
     }
 
     /// <summary>Puts the members in the place of whatever is under the destination; replies how many.</summary>
@@ -32,13 +38,12 @@ internal static class SetAlgebraCommands
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        var algebra = new SetAlgebra(call.Store, keys.AsSpan(1, count - 1), operation);
+        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(1, count - 1), operation);
         call.Store.Lock(keys.AsSpan(0, count));
-        bool isDone = algebra.TryRun(0, keepMembers: true);
-        Outcome outcome = isDone ? Replace(ref call, in keys[0], ref algebra) : Outcome.Done;
+        bool isDone = algebra.TryRun();
+        Outcome outcome = isDone ? Replace(ref call, in keys[0], algebra.Found()) : Outcome.Done;
         call.Store.Unlock();
         ManyCommands.Return(keys);
-        algebra.Found.Free();
         if (!isDone)
             return call.Fail(Fault.WrongType);
         return outcome == Outcome.Done ? call.Int(algebra.Count) : call.From(outcome);
@@ -66,31 +71,20 @@ internal static class SetAlgebraCommands
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, (int)count);
-        var algebra = new SetAlgebra(call.Store, keys.AsSpan(0, (int)count), operation);
+        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(0, (int)count), operation) { Limit = limit, OnlyCounts = true };
         call.Store.Lock(keys.AsSpan(0, (int)count));
-        bool isDone = algebra.TryRun(limit, keepMembers: false);
+        bool isDone = algebra.TryRun();
         call.Store.Unlock();
         ManyCommands.Return(keys);
         return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
     }
 
-    private static unsafe Reply ReplyFound(ref Call call, ref SetAlgebra algebra)
-    {
-        Operands.TryDecode(new ReadOnlySpan<byte>(algebra.Found.Head, algebra.Found.Count), out Operands members);
-        call.Out.Set(members.Count);
-        for (Operands.Reader reader = members.Read(); reader.Next();)
-            call.Out.Bulk(reader.Span);
-        algebra.Found.Free();
-        return Reply.Sent;
-    }
-
-    private static unsafe Outcome Replace(ref Call call, in KeyRef target, ref SetAlgebra algebra)
+    private static Outcome Replace(ref Call call, in KeyRef target, in Operands members)
     {
         var delete = default(DeleteKey);
         call.Store.Modify(in target, ref delete);
-        if (algebra.Count == 0)
+        if (members.Count == 0)
             return Outcome.Done;
-        Operands.TryDecode(new ReadOnlySpan<byte>(algebra.Found.Head, algebra.Found.Count), out Operands members);
         SetAdd add = SetCommands.Adding(ref call, members);
         return call.Store.Edit(in target, ref add);
     }

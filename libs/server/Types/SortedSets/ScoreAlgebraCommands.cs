@@ -2,7 +2,6 @@ using Garnet.Common.Bytes;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Sets;
 using Garnet.Server.Types.Strings;
 using Tsavorite;
 
@@ -42,18 +41,16 @@ internal static class ScoreAlgebraCommands
         KeyRef target = stores ? call.KeyAt(1) : default; // hashed now: the keys' place is not fixed
         Span<KeyRef> sources = keys.AsSpan(0, count);
         KeyRef[] locked = stores ? [.. sources, target] : [.. sources];
-        var algebra = new ScoreAlgebra(call.Store, sources) { Operation = operation, Aggregate = options.Aggregate, Weights = options.Weights };
+        using var algebra = new MemberAlgebra(call.Store, sources, operation) { Scores = new ScoreRule(options.Aggregate, options.Weights) };
         call.Store.Lock(locked);
         bool isDone = algebra.TryRun();
-        Outcome outcome = isDone && stores ? Keep(ref call, in target, ref algebra.Found) : Outcome.Done;
+        Outcome outcome = isDone && stores ? Keep(ref call, in target, algebra.Found()) : Outcome.Done;
         call.Store.Unlock();
         ManyCommands.Return(keys);
-        Reply reply = !isDone ? call.Fail(Fault.WrongType)
+        return !isDone ? call.Fail(Fault.WrongType)
             : outcome != Outcome.Done ? call.From(outcome)
             : stores ? call.Int(algebra.Count)
-            : Show(ref call, algebra.Found, options.WithScores);
-        algebra.Found.Free();
-        return reply;
+            : Show(ref call, algebra.Found(), options.WithScores);
     }
 
     /// <summary>Reads the number of keys and looks at their kinds, which come before the options; on false the error has been written.</summary>
@@ -94,13 +91,12 @@ internal static class ScoreAlgebraCommands
     }
 
     /// <summary>Puts scored members in the place of whatever is under the key.</summary>
-    internal static unsafe Outcome Keep(ref Call call, in KeyRef target, ref ByteQueue found)
+    internal static unsafe Outcome Keep(ref Call call, in KeyRef target, in Operands members)
     {
         var delete = default(DeleteKey);
         call.Store.Modify(in target, ref delete);
-        if (found.Count == 0)
+        if (members.Count == 0)
             return Outcome.Done;
-        Operands.TryDecode(new ReadOnlySpan<byte>(found.Head, found.Count), out Operands members);
         var pairs = default(ByteQueue);
         Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
         for (Operands.Reader reader = members.Read(); reader.Next();)
@@ -109,16 +105,15 @@ internal static class ScoreAlgebraCommands
             OperandText.Append(ref pairs, reader.Span[sizeof(double)..]);
         }
 
-        Operands.TryDecode(new ReadOnlySpan<byte>(pairs.Head, pairs.Count), out Operands scored);
+        Operands scored = OperandText.Read(pairs);
         var put = new SortedSetPut { Pairs = scored, Limits = SortedSetCommands.Limits(ref call) };
         Outcome outcome = call.Store.Edit(in target, ref put);
         pairs.Free();
         return outcome;
     }
 
-    private static unsafe Reply Show(ref Call call, in ByteQueue found, bool withScores)
+    private static Reply Show(ref Call call, in Operands members, bool withScores)
     {
-        Operands.TryDecode(new ReadOnlySpan<byte>(found.Head, found.Count), out Operands members);
         var list = new ScoreList(members);
         list.Sort();
         call.Out.Array(withScores && !call.Out.Resp3 ? list.Count * 2 : list.Count);
@@ -242,12 +237,11 @@ internal readonly struct ZInterCard : ICommand
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, count);
-        var algebra = new ScoreAlgebra(call.Store, keys.AsSpan(0, count)) { Operation = SetOperation.Intersection, Limit = limit };
+        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(0, count), SetOperation.Intersection) { Scores = default(ScoreRule), Limit = limit, OnlyCounts = true };
         call.Store.Lock(keys.AsSpan(0, count));
         bool isDone = algebra.TryRun();
         call.Store.Unlock();
         ManyCommands.Return(keys);
-        algebra.Found.Free();
         return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
     }
 }
@@ -265,7 +259,7 @@ internal readonly struct ZRangeStore : ICommand
         var copy = new RangeCopy { Range = range };
         call.Store.Lock(both);
         call.Store.Examine(in source, ref copy);
-        Outcome outcome = copy.WrongKind ? Outcome.Done : ScoreAlgebraCommands.Keep(ref call, in target, ref copy.Found);
+        Outcome outcome = copy.WrongKind ? Outcome.Done : ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(copy.Found));
         call.Store.Unlock();
         copy.Found.Free();
         if (copy.WrongKind)

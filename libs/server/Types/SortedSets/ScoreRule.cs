@@ -1,0 +1,38 @@
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>How the scores of one member in several sets become one.</summary>
+internal enum ScoreAggregate : byte
+{
+    Sum,
+    Min,
+    Max,
+    /// <summary>In how many sets the member is, whatever its scores: the sum of their weights.</summary>
+    Count,
+}
+
+/// <summary>What becomes of the scores of one member in several keys. They are put together in the order of the keys, as the sum of floating point numbers depends on it.</summary>
+/// <param name="Aggregate">How two become one.</param>
+/// <param name="Weights">A factor per key; null or empty for none.</param>
+internal readonly record struct ScoreRule(ScoreAggregate Aggregate, double[]? Weights)
+{
+    /// <summary>What a score in one of the keys counts.</summary>
+    internal double Weighted(double score, int key)
+    {
+        if (Aggregate == ScoreAggregate.Count)
+            score = 1;
+        if (Weights is not { Length: > 0 })
+            return score;
+        double weighted = score * Weights[key];
+        return double.IsNaN(weighted) ? 0 : weighted; // infinity times zero, as Redis has it
+    }
+
+    internal double Combine(double left, double right)
+    {
+        if (Aggregate == ScoreAggregate.Min)
+            return Math.Min(left, right);
+        if (Aggregate == ScoreAggregate.Max)
+            return Math.Max(left, right);
+        double sum = left + right;
+        return double.IsNaN(sum) ? 0 : sum; // inf and -inf, as Redis has it
+    }
+}
