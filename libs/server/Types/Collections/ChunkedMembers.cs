@@ -40,6 +40,66 @@ internal static unsafe class ChunkedMembers
         return new Page(at, bytes);
     }
 
+    /// <summary>
+    /// Makes a collection without entries, its root of that many bytes, in as many chunks as that many entries want, so that none has to
+    /// be split; <see cref="Fit"/> follows. False if there is no memory: nothing has changed.
+    /// </summary>
+    internal static bool TryCreate(ref RecordEdit edit, RecordKind kind, int rootBytes, long entries, long bytes)
+    {
+        byte* empty = edit.Create(kind, rootBytes);
+        if (empty == null)
+        {
+            edit.OutOfMemory = false;
+            return false;
+        }
+
+        new Span<byte>(empty, rootBytes).Clear();
+        *empty = (byte)RootFlags.Chunked;
+        edit.Close();
+        edit.TakeOwner();
+        uint chunks = (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1)), level = 1u << BitOperations.Log2(chunks), done = 0;
+        for (bool hasRoom = true; hasRoom && done < chunks; done += hasRoom ? 1u : 0)
+        {
+            long shares = done < chunks - level || done >= level ? level * 2 : level; // L1: of those that are split, a share is half
+            int capacity = Page.CapacityFor((int)Math.Min((entries + shares - 1) / shares, int.MaxValue / 8), (bytes + shares - 1) / shares);
+            byte* at = edit.WriteChunk(done, capacity);
+            hasRoom = at != null;
+            if (hasRoom)
+                Page.Clear(at, capacity);
+        }
+
+        byte* root = done == chunks ? edit.Write(rootBytes, force: true) : null;
+        if (root == null)
+        {
+            while (done > 0)
+                edit.RemoveChunk(--done);
+            edit.DropOwner();
+            edit.Remove();
+            edit.OutOfMemory = false;
+            return false;
+        }
+
+        Root.SetChunks(root, chunks);
+        edit.Close();
+        return true;
+    }
+
+    /// <summary>Merges chunks until there are no more than the entries want; the record goes if there are none.</summary>
+    internal static void Fit(ref RecordEdit edit, EntryForm form)
+    {
+        if (Root.ChunkedCount(edit.Value) == 0)
+        {
+            edit.Remove();
+            return;
+        }
+
+        for (uint chunks = Root.Chunks(edit.Value), before = chunks + 1; IsSparse(edit.Value) && chunks < before; chunks = Root.Chunks(edit.Value))
+        {
+            before = chunks;
+            Merge(ref edit, form, chunks - 1);
+        }
+    }
+
     /// <summary>Moves packed entries to a first chunk, with room for so many bytes more.</summary>
     internal static bool Unpack(ref RecordEdit edit, EntryForm form, long moreBytes)
     {
@@ -88,14 +148,16 @@ internal static unsafe class ChunkedMembers
         return true;
     }
 
-    internal static PutResult Put(ref RecordEdit edit, EntryForm form, in Entry parts, in CollectionLimits limits)
+    /// <summary>Puts an entry in; whoever has just looked for its key in vain says so.</summary>
+    internal static PutResult Put(ref RecordEdit edit, EntryForm form, in Entry parts, in CollectionLimits limits, bool isNew = false)
     {
         int bytes = (int)Entry.BytesOf(form, parts);
         ulong hash = RecordEdit.Hash(parts.Key, parts.KeyBytes, edit.Owner);
         uint number = NumberOf(hash, Root.Chunks(edit.Value));
         if (!TryOpenToWrite(ref edit, number, out Page page))
             return PutResult.Failed;
-        int slot = page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out Entry old);
+        Entry old = default;
+        int slot = isNew ? -1 : page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
         if (slot >= 0 && old.Bytes == bytes)
         {
             Entry.Write(form, old.Start, parts);
@@ -108,7 +170,7 @@ internal static unsafe class ChunkedMembers
         {
             if (!TryGrow(ref edit, number, form, ref page, bytes))
                 return PutResult.Failed;
-            slot = page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
+            slot = slot < 0 ? -1 : page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
         }
 
         if (slot >= 0)
@@ -142,9 +204,8 @@ internal static unsafe class ChunkedMembers
         Settle(ref edit, count, bytes, converts: false);
         if (page.LiveBytes < page.Bytes / 2 && page.Bytes > ChunkBytes / 2)
             Shrink(ref edit, number, form, page);
-        uint chunks = Root.Chunks(edit.Value);
-        if (chunks > 1 && bytes < (long)(chunks - 1) * (ChunkBytes / 3))
-            Merge(ref edit, form, chunks - 1);
+        if (IsSparse(edit.Value))
+            Merge(ref edit, form, Root.Chunks(edit.Value) - 1);
         return true;
     }
 
@@ -161,6 +222,8 @@ internal static unsafe class ChunkedMembers
                 return page.EntryAt(form, (int)slot);
         }
     }
+
+    private static bool IsSparse(byte* root) => Root.Chunks(root) > 1 && Root.EntryBytes(root) < (Root.Chunks(root) - 1L) * (ChunkBytes / 3);
 
     // The entries are in chunk 0: makes the record their root, or takes it all back.
     private static bool TrySettleUnpacked(ref RecordEdit edit, RootFlags flags, long count, long bytes)

@@ -19,6 +19,9 @@ namespace Garnet.Server.Types.Collections;
 /// </summary>
 internal static unsafe class CollectionTransfer
 {
+    // So much goes over at once: whoever gets it makes room for all of it first.
+    private const int FeedBytes = 1 << 18;
+
     /// <summary>Copies; what stood under the target is gone.</summary>
     internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
@@ -32,20 +35,24 @@ internal static unsafe class CollectionTransfer
         var delete = default(DeleteKey);
         store.Modify(in target, ref delete);
         Outcome outcome = Outcome.Done;
-        for (long number = 0, step; number < chunks && outcome == Outcome.Done; number += step)
+        var text = default(ChunkText);
+        for (long number = 0; number < chunks && outcome == Outcome.Done; )
         {
-            var text = new ChunkText { Number = number };
+            text.Number = number;
             store.Examine(in source, ref text, quiet: true);
-            step = root.Kind == RecordKind.List ? text.Slots : 1;
-            outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
             for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
             {
                 var one = new ChunkText { Number = number, OnlySlot = slot + 1 };
                 store.Examine(in source, ref one, quiet: true);
                 outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
             }
+
+            number += root.Kind == RecordKind.List ? text.Slots : 1;
+            if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || number >= chunks))
+                outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
         }
 
+        text.Bytes.Free();
         if (outcome != Outcome.Done)
         {
             store.Modify(in target, ref delete);

@@ -79,6 +79,24 @@ internal static unsafe class Members
             && TryPack(ref edit, shape, operands, limits, step);
     }
 
+    /// <summary>
+    /// Makes an empty collection in chunks for what would not fit packed, to be filled one by one; <see cref="EndLarge"/> follows. False
+    /// if that cannot be: nothing has changed then.
+    /// </summary>
+    internal static bool TryBeginLarge(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits)
+    {
+        int entries = shape.Form == EntryForm.Member ? operands.Count : operands.Count / 2;
+        if (edit.Exists || entries < 2)
+            return false;
+        long bytes = operands.EncodedBytes();
+        return shape.Form == EntryForm.Scored
+            ? SortedForm.TryBeginLarge(ref edit, entries, bytes, limits)
+            : bytes > limits.PackedBytesMax && ChunkedMembers.TryCreate(ref edit, shape.Kind, Root.ChunkedBytes, entries, bytes);
+    }
+
+    /// <summary>M1, and no more chunks than wanted: operands may name a key many times.</summary>
+    internal static void EndLarge(ref RecordEdit edit, EntryForm form) => ChunkedMembers.Fit(ref edit, form);
+
     // A method of its own: what it has on the stack is cleared whenever it is entered.
     private static bool TryPack(ref RecordEdit edit, MemberShape shape, in Operands operands, in CollectionLimits limits, int step)
     {

@@ -17,11 +17,12 @@ internal struct MapPlace
 /// keys; behind the slots in use stand numbers that were in use once. Keys are of one size too, without gaps between their fields.
 /// With force, memory is taken beyond the limit.
 /// D1: no page in use is empty.
+/// D2: the last page's chunk stays, if it is small, when that goes: what is pending for a group comes and goes one by one.
 /// </summary>
 internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, uint step, int valueBytes, bool force = false)
     where TKey : unmanaged, IComparable<TKey>
 {
-    private const int PageBytes = 2048, HeaderBytes = 8, FirstKeys = 4;
+    private const int PageBytes = 2048, HeaderBytes = 8, FirstKeys = 4, KeptKeys = 16;
 
     /// <summary>Bytes of a key and its value.</summary>
     internal int EntryBytes => sizeof(TKey) + valueBytes;
@@ -162,7 +163,7 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
     internal void Clear(ref RecordEdit edit)
     {
         byte* at = edit.Chunk(directory, out _);
-        for (int page = 0; page < PagesOf(at); page++)
+        for (int page = 0; at != null && page < Math.Max(PagesOf(at), 1); page++) // D2
             edit.RemoveChunk(NumberOf(at, page));
         edit.RemoveChunk(directory);
     }
@@ -310,7 +311,7 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
 
         at = edit.Chunk(directory, out _);
         uint number = NumberOf(at, pages);
-        if (edit.WriteChunk(number, keys * EntryBytes, force) == null)
+        if ((edit.Chunk(number, out bytes) == null || bytes < keys * EntryBytes) && edit.WriteChunk(number, keys * EntryBytes, force) == null)
             return false;
         edit.RaiseLimit(number);
         at = OpenDirectory(ref edit);
@@ -332,6 +333,8 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
         Buffer.MemoryCopy(Slot(at, page + 1), Slot(at, page), tail, tail);
         Unsafe.WriteUnaligned(Slot(at, pages - 1) + sizeof(TKey), number);
         *(int*)at = pages - 1;
-        edit.RemoveChunk(number);
+        edit.Chunk(number, out int bytes);
+        if (pages > 1 || bytes > KeptKeys * EntryBytes)
+            edit.RemoveChunk(number); // D2
     }
 }

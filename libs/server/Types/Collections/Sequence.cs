@@ -19,7 +19,10 @@ internal enum SequenceKind : byte
 /// </summary>
 internal static unsafe class Sequence
 {
-    private const int ListPageBytes = 4096, SortedPageBytes = 2048, SignInterval = 32;
+    /// <summary>Bytes of a page in the order of a sorted set, if its elements are small.</summary>
+    internal const int SortedPageBytes = 2048;
+
+    private const int ListPageBytes = 4096, SignInterval = 32;
 
     /// <summary>A page to look at, by its chunk.</summary>
     internal static SequencePage Open(ref RecordEdit edit, uint number)

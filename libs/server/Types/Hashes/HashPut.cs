@@ -64,6 +64,7 @@ internal unsafe struct HashPut : IEdit
             return false;
         if (Mode == PutMode.Always && ExpireAtMs == 0 && Members.TryCreatePacked(ref edit, MemberShape.Hash, Pairs, Limits))
             Applied = Added = Pairs.Count / 2;
+        bool isLarge = Applied == 0 && Members.TryBeginLarge(ref edit, MemberShape.Hash, Pairs, Limits);
         for (Operands.Reader reader = Pairs.Read(); Applied < Pairs.Count / 2 && reader.Next(); Applied++)
         {
             var parts = new Entry { Key = reader.Bytes, KeyBytes = reader.Length, ExpireAtMs = ExpireAtMs };
@@ -77,6 +78,8 @@ internal unsafe struct HashPut : IEdit
             Added += due || result == PutResult.Added ? 1 : 0;
         }
 
+        if (isLarge)
+            Members.EndLarge(ref edit, EntryForm.Pair);
         Pairs.Truncate(Applied * 2);
         if (Applied == 0)
             return false;

@@ -30,9 +30,10 @@ internal unsafe struct SetAdd : IEdit
         if (WrongKind)
             return false;
         int done = 0;
+        bool isLarge = false;
         if (IntegerSet.TryCreate(ref edit, Keys, IntegersMax, out Added))
             done = Keys.Count;
-        else if (HasText() && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
+        else if (!edit.Exists && HasText() && !(isLarge = Members.TryBeginLarge(ref edit, MemberShape.Set, Keys, Limits)) && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
             Added = done = Keys.Count;
         for (Operands.Reader reader = Keys.Read(); done < Keys.Count && reader.Next(); done++)
         {
@@ -42,6 +43,8 @@ internal unsafe struct SetAdd : IEdit
             Added += result == PutResult.Added ? 1 : 0;
         }
 
+        if (isLarge)
+            Members.EndLarge(ref edit, EntryForm.Member);
         Keys.Truncate(done);
         bool changed = edit.Exists && SettleForm(ref edit);
         return Added > 0 || changed;

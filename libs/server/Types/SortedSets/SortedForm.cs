@@ -30,10 +30,21 @@ internal static unsafe class SortedForm
         if (found.Start != null && found.ExpireAtMs == parts.ExpireAtMs && Root.IsChunked(edit.Value))
             return Rescore(ref edit, parts, found, limits);
         PutResult? packed = edit.Exists && Root.IsChunked(edit.Value) ? null : TryPutPacked(ref edit, parts, found, limits);
-        PutResult put = packed ?? PutChunked(ref edit, parts, limits);
+        PutResult put = packed ?? PutChunked(ref edit, parts, limits, isNew: found.Start == null);
         if (parts.ExpireAtMs != 0 && put != PutResult.Failed)
             Root.Raise(ref edit, RootFlags.Expiring);
         return put;
+    }
+
+    /// <summary>The sorted set's part in <see cref="Members.TryBeginLarge"/>: its order has one page, empty until the first member comes.</summary>
+    internal static bool TryBeginLarge(ref RecordEdit edit, int entries, long bytes, in CollectionLimits limits)
+    {
+        if (entries <= CollectionLimits.PackedEntriesMax && bytes <= limits.PackedBytesMax * PackedTimes)
+            return false;
+        if (!ChunkedMembers.TryCreate(ref edit, RecordKind.SortedSet, PageDirectory.FirstRootBytes, entries, bytes))
+            return false;
+        BeginOrder(ref edit, Sequence.SortedPageBytes, 0);
+        return true;
     }
 
     /// <summary>Removes a member; with the last one goes the record.</summary>
@@ -70,16 +81,17 @@ internal static unsafe class SortedForm
         return PageDirectory.CountBefore(ref edit, place.Page) + place.Index;
     }
 
-    private static PutResult PutChunked(ref RecordEdit edit, in Entry parts, in CollectionLimits limits)
+    private static PutResult PutChunked(ref RecordEdit edit, in Entry parts, in CollectionLimits limits, bool isNew)
     {
-        bool isUpdate = Members.Find(ref edit, EntryForm.Scored, parts.Key, parts.KeyBytes, out Entry entry);
+        Entry entry = default;
+        bool isUpdate = !isNew && Members.Find(ref edit, EntryForm.Scored, parts.Key, parts.KeyBytes, out entry);
         double old = isUpdate ? entry.Score : 0;
         long oldExpiry = entry.ExpireAtMs;
         bool moves = !isUpdate || old != parts.Score, isTimed = parts.ExpireAtMs != 0 && parts.ExpireAtMs != oldExpiry;
         if (isTimed && !SortedTimes.TryAdd(ref edit, parts.Key, parts.KeyBytes, parts.ExpireAtMs))
             return PutResult.Failed;
         bool isListed = !moves || SortedOrder.TryAdd(ref edit, parts);
-        PutResult put = isListed ? ChunkedMembers.Put(ref edit, EntryForm.Scored, parts, Names(limits)) : PutResult.Failed;
+        PutResult put = isListed ? ChunkedMembers.Put(ref edit, EntryForm.Scored, parts, Names(limits), isNew) : PutResult.Failed;
         if (put != PutResult.Failed)
         {
             if (isUpdate && moves)
@@ -188,6 +200,17 @@ internal static unsafe class SortedForm
         return at;
     }
 
+    // The first page of a chunked sorted set, for that many elements.
+    private static SequencePage BeginOrder(ref RecordEdit edit, int capacity, int count)
+    {
+        byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
+        byte* root = at == null ? null : edit.Write(PageDirectory.FirstRootBytes, force: true);
+        Garnet.Common.Faults.Check.That(root != null, "E4 small records can be made while there is address space");
+        PageDirectory.Begin(root, 1, count);
+        edit.Close();
+        return SequencePage.Clear(at, capacity, 0, SequenceKind.Sorted);
+    }
+
     private static bool TryUnpack(ref RecordEdit edit, int moreBytes)
     {
         int count = Root.PackedCount(edit.Value), bytes = edit.ValueBytes - Root.PackedBytes;
@@ -196,12 +219,7 @@ internal static unsafe class SortedForm
         if (!ChunkedMembers.Unpack(ref edit, EntryForm.Scored, moreBytes))
             return false;
         int capacity = SequencePage.HeaderBytes + Signposts.Bytes + (bytes * 2) + (count * 4) + 256;
-        byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
-        byte* root = at == null ? null : edit.Write(PageDirectory.FirstRootBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 small records can be made while there is address space");
-        PageDirectory.Begin(root, 1, count);
-        edit.Close();
-        SequencePage page = SequencePage.Clear(at, capacity, 0, SequenceKind.Sorted);
+        SequencePage page = BeginOrder(ref edit, capacity, count);
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
             SequencePage.Write(page.TryOpen(page.End, (int)SequencePage.BytesOf(entry.KeyBytes + 8)), entry.ValueSpan, entry.KeySpan);
         page.SetSigns();

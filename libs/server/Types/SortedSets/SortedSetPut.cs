@@ -63,6 +63,7 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
         if (WrongKind || MetDue)
             return false;
         int done = 0;
+        bool isLarge = (Options & PutScore.IfPresent) == 0 && Members.TryBeginLarge(ref edit, MemberShape.SortedSet, Pairs, Limits);
         for (Operands.Reader reader = Pairs.Read(); reader.Next(); done++)
         {
             NumberText.TryDouble(reader.Span, out double score);
@@ -71,6 +72,8 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
                 break;
         }
 
+        if (isLarge)
+            Members.EndLarge(ref edit, EntryForm.Scored);
         Pairs.Truncate(done * 2);
         if (edit.Exists && Converted)
             Root.Raise(ref edit, RootFlags.Converted);

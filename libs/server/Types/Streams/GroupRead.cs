@@ -111,7 +111,7 @@ internal unsafe struct GroupRead : IEdit
         return claimed;
     }
 
-    // Gives entries that are new to the group; the walk stands before them.
+    // Gives entries that are new to the group; the walk stands at the first of them.
     private StreamWalk Deliver(ref RecordEdit edit, in ClaimTarget target)
     {
         GroupState state = StreamGroups.State(ref edit, target.Group);
@@ -119,22 +119,24 @@ internal unsafe struct GroupRead : IEdit
         Count = 0;
         if (state.Last == StreamId.Max)
             return default;
-        StreamWalk walk = StreamWalk.Between(ref edit, state.Last.Next, StreamId.Max), again = walk;
+        StreamWalk walk = StreamWalk.Between(ref edit, state.Last.Next, StreamId.Max), first = default;
         var pending = new PendingState { When = NowMs, Deliveries = 1, Consumer = target.Consumer };
         for (; Count < wanted && walk.Next(ref edit); Count++)
         {
             if (!NoAck && !StreamGroups.TryPut(ref edit, target.Group, walk.Current.Id, pending))
                 break;
             GroupLag.Advance(StreamForm.Header(ref edit), &state, walk.Current.Id);
+            if (Count == 0)
+                first = walk;
         }
 
         if (Count == 0)
-            return again;
+            return first;
         StreamGroups.Open(ref edit, target.Group, target.Consumer)->ActiveMs = NowMs;
         GroupState* open = StreamGroups.Open(ref edit, target.Group);
         open->Last = state.Last;
         open->Read = state.Read;
-        return again;
+        return first;
     }
 
     private readonly void Reply(ref RecordEdit edit, ref StreamWalk walk, long claimed)
@@ -142,13 +144,15 @@ internal unsafe struct GroupRead : IEdit
         ReadBehindLook.Begin(To!, Key);
         if (!Claims.IsOn)
         {
-            StreamRangeLook.WriteRest(ref edit, To!, ref walk, Count);
+            To!.Array((int)Count);
+            for (long i = 0; i < Count; i++, walk.Next(ref edit))
+                walk.Current.Reply(walk.Page, To);
             return;
         }
 
         To!.Array((int)(claimed + Count));
         Claims.Reply(ref edit, To);
-        for (long i = 0; i < Count && walk.Next(ref edit); i++)
+        for (long i = 0; i < Count; i++, walk.Next(ref edit))
             DueClaims.Reply(walk.Current, walk.Page, 0, 0, To);
     }
 

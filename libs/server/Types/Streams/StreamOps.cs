@@ -158,7 +158,8 @@ internal struct StreamSetId : IEdit
         StreamHeader* root = StreamForm.Header(ref edit);
         if (root->Length == 0)
             return false;
-        StreamWalk walk = StreamWalk.Between(ref edit, StreamId.Min, StreamId.Max, backwards: true);
+        KeptPlaces places;
+        StreamWalk walk = StreamWalk.Backwards(ref edit, StreamId.Min, StreamId.Max, &places);
         TooSmall = walk.Next(ref edit) && Last < walk.Current.Id;
         TooFew = !TooSmall && Added >= 0 && root->Length > Added;
         return TooSmall || TooFew;

@@ -23,14 +23,25 @@ internal struct StreamRangeLook : IExamine
             return;
         if (Max == 0)
             To.NullArray();
+        else if (Backwards)
+            WriteBackwards(ref record);
         else
-            Write(ref record, To, this);
+            Write(ref record);
     }
 
-    private static void Write(ref RecordEdit record, RespWriter to, in StreamRangeLook range)
+    private readonly void Write(ref RecordEdit record)
     {
-        StreamWalk walk = StreamWalk.Between(ref record, range.From, range.UpTo, range.Backwards), counter = walk;
-        WriteRest(ref record, to, ref walk, counter.Count(ref record, range.Max));
+        StreamWalk walk = StreamWalk.Between(ref record, From, UpTo), counter = walk;
+        WriteRest(ref record, To, ref walk, counter.Count(ref record, Max));
+    }
+
+    private readonly unsafe void WriteBackwards(ref RecordEdit record)
+    {
+        KeptPlaces places;
+        StreamWalk counter = StreamWalk.Backwards(ref record, From, UpTo, &places);
+        long count = counter.Count(ref record, Max);
+        StreamWalk walk = StreamWalk.Backwards(ref record, From, UpTo, &places);
+        WriteRest(ref record, To, ref walk, count);
     }
 
     /// <summary>Replies an array of so many entries; they are there.</summary>

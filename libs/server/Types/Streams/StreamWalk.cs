@@ -2,21 +2,25 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
 
+/// <summary>What a walk backwards keeps of a page, which is read from its front: the last places, and the ids before them. It lies with whoever walks.</summary>
+internal unsafe struct KeptPlaces
+{
+    internal const int Max = 128;
+    internal fixed int Places[Max];
+    internal fixed ulong Before[Max * 2];
+}
+
 /// <summary>Goes through the entries of a stream from one id to another, either way. The stream must not change meanwhile.</summary>
 internal unsafe struct StreamWalk
 {
-    // Backwards a page is read from its front: so many places of it are kept at once.
-    private const int KeptMax = 128;
-
     private StreamId _from;
     private StreamId _to;
     private int _number;
     private int _pages;
-    private bool _backwards;
     private StreamEntry _entry;
+    // Null forwards.
+    private KeptPlaces* _places;
     private int _kept;
-    private fixed int _places[KeptMax];
-    private fixed ulong _before[KeptMax * 2];
 
     /// <summary>The page of the entry that the last step passed.</summary>
     internal StreamPage Page;
@@ -24,24 +28,27 @@ internal unsafe struct StreamWalk
     /// <summary>The entry that the last step passed.</summary>
     internal readonly StreamEntry Current => _entry;
 
-    /// <summary>A walk over the entries from one id to another, both included; backwards it begins at the greater one.</summary>
-    internal static StreamWalk Between(ref RecordEdit edit, StreamId from, StreamId to, bool backwards = false)
+    /// <summary>A walk over the entries from one id to another, both included.</summary>
+    internal static StreamWalk Between(ref RecordEdit edit, StreamId from, StreamId to)
     {
-        int pages = StreamForm.Header(ref edit)->Pages;
-        var walk = new StreamWalk { _from = from, _to = to, _pages = pages, _backwards = backwards };
-        int number = StreamForm.Find(edit.Value, backwards ? to : from);
-        walk._number = backwards ? number : Math.Max(number, 0);
-        if (from > to || pages == 0 || number < 0 && backwards)
-            walk._number = backwards ? -1 : pages;
-        else if (backwards)
+        var walk = new StreamWalk { _from = from, _to = to, _pages = StreamForm.Header(ref edit)->Pages };
+        walk._number = from > to ? walk._pages : Math.Max(StreamForm.Find(edit.Value, from), 0);
+        walk.Enter(ref edit);
+        return walk;
+    }
+
+    /// <summary>The same, beginning at the greatest id. Copies of it are one walk.</summary>
+    internal static StreamWalk Backwards(ref RecordEdit edit, StreamId from, StreamId to, KeptPlaces* places)
+    {
+        var walk = new StreamWalk { _from = from, _to = to, _pages = StreamForm.Header(ref edit)->Pages, _places = places };
+        walk._number = from > to || walk._pages == 0 ? -1 : StreamForm.Find(edit.Value, to);
+        if (walk._number >= 0)
             walk.KeepLast(ref edit, StreamId.Max);
-        else
-            walk.Enter(ref edit);
         return walk;
     }
 
     /// <summary>Passes the next entry that is there.</summary>
-    internal bool Next(ref RecordEdit edit) => _backwards ? Previous(ref edit) : Following(ref edit);
+    internal bool Next(ref RecordEdit edit) => _places != null ? Previous(ref edit) : Following(ref edit);
 
     /// <summary>Counts what is left, up to a number; the walk is used up.</summary>
     internal long Count(ref RecordEdit edit, long max)
@@ -50,7 +57,7 @@ internal unsafe struct StreamWalk
         while (count < max)
         {
             // A page that lies between the ends as a whole need not be gone through.
-            if (!_backwards && _number < _pages && _entry.Head == null && StreamForm.Slot(edit.Value, _number)->First >= _from && Page.Last <= _to)
+            if (_places == null && _number < _pages && _entry.Head == null && StreamForm.Slot(edit.Value, _number)->First >= _from && Page.Last <= _to)
             {
                 count += Page.Live;
                 _number++;
@@ -91,10 +98,15 @@ internal unsafe struct StreamWalk
 
     private void Enter(ref RecordEdit edit)
     {
-        if (_number >= _pages)
-            return;
-        Page = StreamForm.PageAt(ref edit, _number);
-        _entry = Page.Before(StreamForm.Slot(edit.Value, _number)->First);
+        for (; _number < _pages; _number++)
+        {
+            Page = StreamForm.PageAt(ref edit, _number);
+            if (Page.Last >= _from)
+            {
+                _entry = Page.Before(StreamForm.Slot(edit.Value, _number)->First);
+                return;
+            }
+        }
     }
 
     private bool Previous(ref RecordEdit edit)
@@ -104,8 +116,8 @@ internal unsafe struct StreamWalk
             while (_kept > 0)
             {
                 _kept--;
-                int slot = _kept % KeptMax;
-                _entry = new StreamEntry { Id = new StreamId(_before[slot * 2], _before[(slot * 2) + 1]), Next = Page.At + _places[slot] };
+                int slot = _kept % KeptPlaces.Max;
+                _entry = new StreamEntry { Id = new StreamId(_places->Before[slot * 2], _places->Before[(slot * 2) + 1]), Next = Page.At + _places->Places[slot] };
                 Page.Step(ref _entry);
                 if (_entry.Id < _from)
                 {
@@ -145,32 +157,28 @@ internal unsafe struct StreamWalk
         {
             if (!StreamPage.IsLive(entry))
                 continue;
-            int slot = seen++ % KeptMax;
-            _places[slot] = (int)(before.Next - Page.At);
-            _before[slot * 2] = before.Id.Ms;
-            _before[(slot * 2) + 1] = before.Id.Seq;
+            int slot = seen++ % KeptPlaces.Max;
+            _places->Places[slot] = (int)(before.Next - Page.At);
+            _places->Before[slot * 2] = before.Id.Ms;
+            _places->Before[(slot * 2) + 1] = before.Id.Seq;
         }
 
         _entry = default;
-        _kept = Math.Min(seen, KeptMax);
-        if (seen > KeptMax)
-            Unroll(seen % KeptMax);
+        _kept = Math.Min(seen, KeptPlaces.Max);
+        if (seen > KeptPlaces.Max)
+            Unroll(seen % KeptPlaces.Max);
     }
 
     // The oldest place to the front.
-    private void Unroll(int oldest)
+    private readonly void Unroll(int oldest)
     {
-        fixed (int* places = _places)
-        fixed (ulong* before = _before)
-        {
-            var first = new Span<int>(places, KeptMax);
-            var second = new Span<StreamId>(before, KeptMax);
-            first[..oldest].Reverse();
-            first[oldest..].Reverse();
-            first.Reverse();
-            second[..oldest].Reverse();
-            second[oldest..].Reverse();
-            second.Reverse();
-        }
+        var first = new Span<int>(_places->Places, KeptPlaces.Max);
+        var second = new Span<StreamId>(_places->Before, KeptPlaces.Max);
+        first[..oldest].Reverse();
+        first[oldest..].Reverse();
+        first.Reverse();
+        second[..oldest].Reverse();
+        second[oldest..].Reverse();
+        second.Reverse();
     }
 }

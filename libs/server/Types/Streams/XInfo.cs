@@ -97,9 +97,12 @@ internal unsafe struct StreamInfoLook : IExamine, IKindLook
         To.Bulk("groups"u8);
         To.Int(StreamForm.Header(ref record)->Groups);
         To.Bulk("first-entry"u8);
-        WriteEnd(ref record, To, backwards: false);
+        StreamWalk walk = StreamWalk.Between(ref record, StreamId.Min, StreamId.Max);
+        WriteEnd(ref record, To, ref walk);
         To.Bulk("last-entry"u8);
-        WriteEnd(ref record, To, backwards: true);
+        KeptPlaces places;
+        walk = StreamWalk.Backwards(ref record, StreamId.Min, StreamId.Max, &places);
+        WriteEnd(ref record, To, ref walk);
     }
 
     /// <summary>The first seven pairs, and six about producers if the stream knows of any.</summary>
@@ -143,9 +146,8 @@ internal unsafe struct StreamInfoLook : IExamine, IKindLook
         to.Int(producers.Duplicates);
     }
 
-    private static void WriteEnd(ref RecordEdit record, RespWriter to, bool backwards)
+    private static void WriteEnd(ref RecordEdit record, RespWriter to, ref StreamWalk walk)
     {
-        StreamWalk walk = StreamWalk.Between(ref record, StreamId.Min, StreamId.Max, backwards);
         if (walk.Next(ref record))
             walk.Current.Reply(walk.Page, to);
         else

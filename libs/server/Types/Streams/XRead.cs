@@ -103,9 +103,15 @@ internal unsafe struct StreamStateLook : IExamine
         LastEntry = page.Last;
         if (page.Live == page.Slots)
             return;
-        StreamWalk walk = StreamWalk.Between(ref record, StreamId.Min, StreamId.Max, backwards: true);
+        LastEntry = LastThere(ref record);
+    }
+
+    private static StreamId LastThere(ref RecordEdit record)
+    {
+        KeptPlaces places;
+        StreamWalk walk = StreamWalk.Backwards(ref record, StreamId.Min, StreamId.Max, &places);
         walk.Next(ref record);
-        LastEntry = walk.Current.Id;
+        return walk.Current.Id;
     }
 }
 

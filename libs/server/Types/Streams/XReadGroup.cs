@@ -1,6 +1,7 @@
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -16,12 +17,12 @@ internal readonly struct XReadGroup : ICommand
     {
         if (!ReadRequest.TryRead(ref call, isGroup: true, out ReadRequest request))
             return Reply.Failed;
-        var keys = new KeyRef[request.Keys];
-        for (int i = 0; i < request.Keys; i++)
-            keys[i] = call.KeyAt(request.FirstKey + i);
+        KeyRef[] rented = ManyCommands.Rent(ref call, request.FirstKey, 1, request.Keys);
+        Span<KeyRef> keys = rented.AsSpan(0, request.Keys);
         call.Store.Lock(keys);
         Reply reply = RunLocked(ref call, request, keys, out long nextMs);
         call.Store.Unlock();
+        ManyCommands.Return(rented);
         if (reply != Reply.Postponed)
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
@@ -35,7 +36,7 @@ internal readonly struct XReadGroup : ICommand
     }
 
     // Postponed: nothing is there before that time.
-    private static unsafe Reply RunLocked(ref Call call, in ReadRequest request, KeyRef[] keys, out long nextMs)
+    private static unsafe Reply RunLocked(ref Call call, in ReadRequest request, scoped ReadOnlySpan<KeyRef> keys, out long nextMs)
     {
         var name = new Operands(call.Args + request.GroupAt, 1);
         int found = 0;

@@ -35,11 +35,11 @@ public unsafe ref struct RecordEdit
     private byte* _record;
     private uint _structure;
     private ulong _replacingWord;
-    // The chunks found last: what is changed was looked at just before, and elements go from one to another (CollectionCost). What was
-    // sought last lies at an index, whether it was found or not.
+    // Chunks that were found, each by its number's low bits, and which of these are true: what is changed was looked at just before, and
+    // elements go from one to another (CollectionCost). What was sought last lies at an index, whether it was found or not.
     private ChunkPlaces _places;
-    private int _at;
-    private int _found;
+    private uint _at;
+    private uint _known;
 
     /// <summary>
     /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
@@ -299,7 +299,7 @@ public unsafe ref struct RecordEdit
     public static bool SameBytes(byte* left, byte* right, int length) => Record.SameKey(left, right, length);
 
     [System.Diagnostics.CodeAnalysis.UnscopedRef]
-    private ref ChunkPlace Last => ref _places[_at & (ChunkPlaces.Count - 1)];
+    private ref ChunkPlace Last => ref _places[(int)(_at % ChunkPlaces.Count)];
 
     private static NewRecord Fields(byte* record, int valueBytes) => new()
     {
@@ -350,28 +350,23 @@ public unsafe ref struct RecordEdit
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* FindOtherChunk(uint number)
     {
-        int known = Math.Min(_found, ChunkPlaces.Count);
-        for (int i = 0; i < known; i++)
-        {
-            ref ChunkPlace place = ref _places[i];
-            if (place.Number != number || place.Record == null) continue;
-            _at = i;
-            return place.Record;
-        }
-        _at = _found & (ChunkPlaces.Count - 1);
-        ref ChunkPlace last = ref _places[_at];
+        // Neighbours lie apart, and so do the sets, and the few numbers that one edit of a stream's group goes back and forth between.
+        _at = (number ^ (number >> 2) ^ (number >> 28)) % ChunkPlaces.Count;
+        ref ChunkPlace last = ref Last;
+        uint bit = 1u << (int)_at;
+        if ((_known & bit) != 0 && last.Number == number) return last.Record;
         last.Number = number;
         last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
         last.Record = last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*last.Slot);
-        _found += last.Record == null ? 0 : 1;
+        _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
     }
 
     private void ForgetChunks()
     {
-        _found = 0;
+        _known = 0;
         Last.Record = null;
     }
 
@@ -475,7 +470,7 @@ public unsafe ref struct RecordEdit
     [InlineArray(Count)]
     private struct ChunkPlaces
     {
-        public const int Count = 4;
+        public const int Count = 16;
         private ChunkPlace _first;
     }
 
