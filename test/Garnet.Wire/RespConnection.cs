@@ -8,7 +8,8 @@ namespace Garnet.Wire;
 /// <summary>A raw client: sends bytes as given and reads exactly one reply at a time, as a tree and as its bytes.</summary>
 internal sealed class RespConnection : IDisposable
 {
-    private const int TimeoutMs = 5_000;
+    // Only who fails waits for it: redis-server takes seconds for PFSELFTEST where others use the machine too.
+    private const int TimeoutMs = 60_000;
 
     private readonly Socket _socket;
     private byte[] _buffer = new byte[16 * 1024];
