@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Linux;
 
 namespace Garnet.Server;
 
@@ -9,16 +10,17 @@ public static class MemoryPlan
 {
     private const int SharePercent = 75;
 
+    private static readonly KernelFile Group2 = new("/sys/fs/cgroup/memory.max"), Group1 = new("/sys/fs/cgroup/memory/memory.limit_in_bytes"), Pages = new("/proc/self/statm");
+    private static readonly long Machine = MachineBytes();
+
     /// <summary>The limit for <paramref name="configuredBytes"/> of <c>maxmemory</c>: itself, or a share of what there is.</summary>
     public static long LimitBytes(long configuredBytes) => configuredBytes > 0 ? configuredBytes : AvailableBytes() / 100 * SharePercent;
 
-    /// <summary>Memory of the machine or the control group in bytes.</summary>
-    public static long AvailableBytes()
-    {
-        long machine = MachineBytes();
-        long group = Math.Min(GroupBytes("/sys/fs/cgroup/memory.max"), GroupBytes("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-        return Math.Min(machine, group);
-    }
+    /// <summary>Memory of the machine or the control group in bytes; a group's limit may change while we run, the machine's memory does not.</summary>
+    public static long AvailableBytes() => Math.Min(Machine, Math.Min(GroupBytes(Group2), GroupBytes(Group1)));
+
+    /// <summary>Memory of this process that lies in RAM, in bytes.</summary>
+    public static long ResidentBytes() => Pages.TryNumber(1, out long pages) ? pages * Environment.SystemPageSize : Environment.WorkingSet;
 
     private static long MachineBytes()
     {
@@ -32,11 +34,6 @@ public static class MemoryPlan
         return GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
     }
 
-    /// <summary>A control group's limit; no file, no number or a number past the machine means none.</summary>
-    private static long GroupBytes(string path)
-    {
-        if (!File.Exists(path)) return long.MaxValue;
-        ReadOnlySpan<char> text = File.ReadAllText(path).AsSpan().Trim();
-        return long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out long bytes) && bytes > 0 ? bytes : long.MaxValue;
-    }
+    // No file, no number ("max") or a number past the machine means none.
+    private static long GroupBytes(KernelFile limit) => limit.TryNumber(0, out long bytes) && bytes > 0 ? bytes : long.MaxValue;
 }

@@ -17,8 +17,14 @@ namespace Garnet.Server.Inspect;
 /// </summary>
 internal sealed class InfoText(Server server, StringBuilder text)
 {
-    private readonly Statistics.Totals _totals = server.Statistics.Now();
-    private readonly StoreFigures _store = server.Store.Figures();
+    private static readonly string Version = typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "";
+
+    private StoreFigures? _store;
+
+    // Of one moment for all sections; only those who show them pay for them.
+    private Statistics.Totals Totals => field ??= server.Statistics.Now();
+
+    private StoreFigures Store => _store ??= server.Store.Figures();
 
     internal void Server()
     {
@@ -48,7 +54,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("executable", Environment.ProcessPath ?? "");
         Field("config_file", server.ConfigurationFile is { } file ? Path.GetFullPath(file) : "");
         Field("io_threads_active", server.Reactors.Count > 1 ? 1 : 0);
-        Field("garnet_version", typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "");
+        Field("garnet_version", Version);
         Field("garnet_reactors", server.Reactors.Count);
     }
 
@@ -74,19 +80,19 @@ internal sealed class InfoText(Server server, StringBuilder text)
     internal void Memory()
     {
         long clients = server.Clients().Sum(client => client.MemoryBytes);
-        long used = _store.UsedBytes + clients;
-        long peak = Math.Max(_store.PeakBytes + clients, used);
-        long rss = Environment.WorkingSet;
+        long used = Store.UsedBytes + clients;
+        long peak = Math.Max(Store.PeakBytes + clients, used);
+        long rss = MemoryPlan.ResidentBytes();
         long total = MemoryPlan.AvailableBytes();
         Section("Memory");
         Size("used_memory", used);
         Size("used_memory_rss", rss);
         Size("used_memory_peak", peak);
         Field("used_memory_peak_perc", Percent(used, peak));
-        Field("used_memory_overhead", used - _store.LiveBytes);
-        Field("used_memory_startup", _store.FixedBytes);
-        Field("used_memory_dataset", _store.LiveBytes);
-        Field("used_memory_dataset_perc", Percent(_store.LiveBytes, used));
+        Field("used_memory_overhead", used - Store.LiveBytes);
+        Field("used_memory_startup", Store.FixedBytes);
+        Field("used_memory_dataset", Store.LiveBytes);
+        Field("used_memory_dataset_perc", Percent(Store.LiveBytes, used));
         Field("allocator_allocated", used);
         Field("allocator_active", used);
         Field("allocator_resident", rss);
@@ -113,8 +119,8 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("active_defrag_running", 0);
         Field("lazyfree_pending_objects", 0);
         Field("lazyfreed_objects", 0);
-        Field("garnet_index_bytes", _store.IndexBytes);
-        Field("garnet_huge_pages", _store.HugePages ? 1 : 0);
+        Field("garnet_index_bytes", Store.IndexBytes);
+        Field("garnet_huge_pages", Store.HugePages ? 1 : 0);
         Field("garnet_managed_heap_bytes", GC.GetTotalMemory(forceFullCollection: false));
     }
 
@@ -211,18 +217,18 @@ internal sealed class InfoText(Server server, StringBuilder text)
     internal void Stats()
     {
         (long ops, double inKb, double outKb) = server.Statistics.Rates();
-        (long expired, long evicted) = server.Statistics.StoreEvents();
+        (long expired, long evicted) = server.Statistics.StoreEvents(Store);
         Section("Stats");
-        Field("total_connections_received", _totals.Connections);
-        Field("total_commands_processed", _totals.Commands);
+        Field("total_connections_received", Totals.Connections);
+        Field("total_commands_processed", Totals.Commands);
         Field("instantaneous_ops_per_sec", ops);
-        Field("total_net_input_bytes", _totals.BytesIn);
-        Field("total_net_output_bytes", _totals.BytesOut);
+        Field("total_net_input_bytes", Totals.BytesIn);
+        Field("total_net_output_bytes", Totals.BytesOut);
         Field("total_net_repl_input_bytes", 0);
         Field("total_net_repl_output_bytes", 0);
         Field("instantaneous_input_kbps", inKb.ToString("F2", CultureInfo.InvariantCulture));
         Field("instantaneous_output_kbps", outKb.ToString("F2", CultureInfo.InvariantCulture));
-        Field("rejected_connections", _totals.Rejected);
+        Field("rejected_connections", Totals.Rejected);
         Field("sync_full", server.Replication.Links.Full);
         Field("sync_partial_ok", server.Replication.Links.Partial);
         Field("sync_partial_err", 0);
@@ -233,8 +239,8 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("evicted_clients", server.Reactors.Sum(static reactor => reactor.ClientMemory.Evicted));
         Field("total_eviction_exceeded_time", 0);
         Field("current_eviction_exceeded_time", 0);
-        Field("keyspace_hits", _totals.Hits);
-        Field("keyspace_misses", _totals.Misses);
+        Field("keyspace_hits", Totals.Hits);
+        Field("keyspace_misses", Totals.Misses);
         Field("pubsub_channels", server.Channels.CountNames(PubSub.ChannelKind.Channel));
         Field("pubsub_patterns", server.Channels.CountNames(PubSub.ChannelKind.Pattern));
         Field("pubsubshard_channels", server.Channels.CountNames(PubSub.ChannelKind.Shard));
@@ -245,13 +251,13 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("tracking_total_items", server.Tracker.Items);
         Field("tracking_total_prefixes", server.Tracker.PrefixCount);
         Field("unexpected_error_replies", 0);
-        Field("total_error_replies", _totals.Errors);
+        Field("total_error_replies", Totals.Errors);
         Field("dump_payload_sanitizations", 0);
-        Field("client_output_buffer_limit_disconnections", _totals.OutputLimitCloses);
-        Field("garnet_protocol_errors", _totals.ProtocolErrors);
-        Field("garnet_index_splits", _store.Splits);
-        Field("garnet_index_merges", _store.Merges);
-        Field("garnet_cleaned_bytes", _store.CleanedBytes);
+        Field("client_output_buffer_limit_disconnections", Totals.OutputLimitCloses);
+        Field("garnet_protocol_errors", Totals.ProtocolErrors);
+        Field("garnet_index_splits", Store.Splits);
+        Field("garnet_index_merges", Store.Merges);
+        Field("garnet_cleaned_bytes", Store.CleanedBytes);
     }
 
     internal void Replication() => new ReplicationText(server).Write(Section, Field, Field);
@@ -271,22 +277,23 @@ internal sealed class InfoText(Server server, StringBuilder text)
     internal void CommandStats()
     {
         Section("Commandstats");
-        double quickUs = QuickUs();
-        for (int i = 1; i < _totals.Calls.Length; i++)
+        Statistics.Totals totals = server.Statistics.NowByCommand();
+        double quickUs = QuickUs(totals);
+        for (int i = 1; i < totals.Calls.Length; i++)
         {
-            if (_totals.Calls[i] + _totals.RejectedCalls[i] == 0)
+            if (totals.Calls[i] + totals.RejectedCalls[i] == 0)
                 continue;
-            double us = _totals.TimedUs[i] + ((_totals.Calls[i] - _totals.TimedCalls[i]) * quickUs);
-            double per = _totals.Calls[i] == 0 ? 0 : us / _totals.Calls[i];
+            double us = totals.TimedUs[i] + ((totals.Calls[i] - totals.TimedCalls[i]) * quickUs);
+            double per = totals.Calls[i] == 0 ? 0 : us / totals.Calls[i];
             string name = server.Commands.Specs[i].Name.ToLowerInvariant();
-            text.Append(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={_totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={_totals.RejectedCalls[i]},failed_calls={_totals.Failed[i]}\r\n");
+            text.Append(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n");
         }
     }
 
     internal void ErrorStats()
     {
         Section("Errorstats");
-        foreach ((string code, long count) in _totals.ErrorsByCode.OrderBy(pair => pair.Key, StringComparer.Ordinal))
+        foreach ((string code, long count) in Totals.ErrorsByCode.OrderBy(pair => pair.Key, StringComparer.Ordinal))
         {
             if (count > 0)
                 text.Append(CultureInfo.InvariantCulture, $"errorstat_{code}:count={count}\r\n");
@@ -312,17 +319,17 @@ internal sealed class InfoText(Server server, StringBuilder text)
     }
 
     // Commands that are not timed by themselves share the rest of the busy time evenly.
-    private double QuickUs()
+    private static double QuickUs(Statistics.Totals totals)
     {
         long timedUs = 0, timedCalls = 0;
-        for (int i = 0; i < _totals.TimedUs.Length; i++)
+        for (int i = 0; i < totals.TimedUs.Length; i++)
         {
-            timedUs += _totals.TimedUs[i];
-            timedCalls += _totals.TimedCalls[i];
+            timedUs += totals.TimedUs[i];
+            timedCalls += totals.TimedCalls[i];
         }
 
-        long quickCalls = _totals.Commands - timedCalls;
-        return quickCalls <= 0 ? 0 : Math.Max(_totals.BusyUs - timedUs, 0) / (double)quickCalls;
+        long quickCalls = totals.Commands - timedCalls;
+        return quickCalls <= 0 ? 0 : Math.Max(totals.BusyUs - timedUs, 0) / (double)quickCalls;
     }
 
     private void Section(string name)

@@ -128,7 +128,8 @@ internal readonly struct LatencyHistogram : ICommand
 
     public static Reply Run(ref Call call)
     {
-        Statistics.Totals totals = call.Server.Statistics.Now();
+        Statistics.Totals totals = call.Server.Statistics.NowByCommand();
+        long[] buckets = call.Server.Statistics.TimedByBucket();
         var wanted = new List<int>();
         for (int i = 1; i < totals.TimedCalls.Length; i++)
         {
@@ -144,7 +145,7 @@ internal readonly struct LatencyHistogram : ICommand
             call.Out.Bulk("calls"u8);
             call.Out.Int(totals.TimedCalls[id]);
             call.Out.Bulk("histogram_usec"u8);
-            WriteBuckets(ref call, totals.TimedByBucket.AsSpan(id * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets));
+            WriteBuckets(ref call, buckets.AsSpan(id * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets));
         }
 
         return Reply.Sent;

@@ -10,6 +10,7 @@ internal sealed class Statistics(Server server)
 
     private readonly Lock _gate = new();
     private Totals _base = new();
+    private long[] _bucketsBase = [];
     private StoreFigures _storeBase;
     private long _sampledUs;
     private Totals? _sampled;
@@ -19,21 +20,43 @@ internal sealed class Statistics(Server server)
     internal sealed class Totals
     {
         internal long Commands, Hits, Misses, BytesIn, BytesOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections, Rejected;
-        internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [], TimedByBucket = [];
+        // By command.
+        internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
         internal Dictionary<string, long> ErrorsByCode = [];
     }
 
-    /// <summary>Sums since the reset.</summary>
+    /// <summary>Sums since the reset, without those by command.</summary>
     internal Totals Now()
     {
         lock (_gate)
-            return Minus(Sum(), _base);
+            return Minus(Sum(commands: 0), _base);
+    }
+
+    /// <summary>Sums since the reset, those by command among them.</summary>
+    internal Totals NowByCommand()
+    {
+        lock (_gate)
+            return Minus(Sum(server.Commands.Specs.Count), _base);
+    }
+
+    /// <summary>
+    /// Timed runs since the reset, indexed as <see cref="ReactorFigures.TimedByBucket"/>. Apart from the rest: they are a hundred
+    /// kilobytes, a large object of the collector's, and INFO, which somebody asks for every second, shows none of them.
+    /// </summary>
+    internal long[] TimedByBucket()
+    {
+        lock (_gate)
+        {
+            long[] buckets = SumBuckets();
+            for (int i = 0; i < _bucketsBase.Length; i++)
+                buckets[i] -= _bucketsBase[i];
+            return buckets;
+        }
     }
 
     /// <summary>Keys expired and evicted since the reset.</summary>
-    internal (long Expired, long Evicted) StoreEvents()
+    internal (long Expired, long Evicted) StoreEvents(in StoreFigures now)
     {
-        StoreFigures now = server.Store.Figures();
         lock (_gate)
             return (now.ExpiredKeys - _storeBase.ExpiredKeys, now.EvictedKeys - _storeBase.EvictedKeys);
     }
@@ -46,7 +69,7 @@ internal sealed class Statistics(Server server)
             long now = server.Clock.MonotonicUs;
             if (_sampled is null || now - _sampledUs >= SampleUs)
             {
-                Totals sum = Sum();
+                Totals sum = Sum(commands: 0);
                 if (_sampled is { } before)
                 {
                     double seconds = (now - _sampledUs) / 1e6;
@@ -67,21 +90,33 @@ internal sealed class Statistics(Server server)
         StoreFigures store = server.Store.Figures(); // outside: who runs INFO in a transaction holds locks of the store
         lock (_gate)
         {
-            _base = Sum();
+            _base = Sum(server.Commands.Specs.Count);
+            _bucketsBase = SumBuckets();
             _storeBase = store;
         }
     }
 
-    private Totals Sum()
+    // Of so many commands one by one.
+    private Totals Sum(int commands)
     {
-        int commands = server.Commands.Specs.Count;
-        var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands], TimedByBucket = new long[commands * ReactorFigures.TimeBuckets] };
+        var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
         foreach (Reactor reactor in server.Reactors)
             Add(sum, reactor);
-        foreach (long calls in sum.Calls)
-            sum.Commands += calls;
         sum.Connections = server.ConnectionsReceived;
         sum.Rejected = server.ConnectionsRejected;
+        return sum;
+    }
+
+    private long[] SumBuckets()
+    {
+        var sum = new long[server.Commands.Specs.Count * ReactorFigures.TimeBuckets];
+        foreach (Reactor reactor in server.Reactors)
+        {
+            long[] buckets = reactor.Figures.TimedByBucket;
+            for (int i = 0; i < sum.Length; i++)
+                sum[i] += buckets[i];
+        }
+
         return sum;
     }
 
@@ -96,6 +131,8 @@ internal sealed class Statistics(Server server)
         sum.ProtocolErrors += figures.ProtocolErrors;
         sum.OutputLimitCloses += figures.OutputLimitCloses;
         sum.BusyUs += figures.BusyUs;
+        foreach (long calls in figures.Calls)
+            sum.Commands += calls;
         for (int i = 0; i < sum.Calls.Length; i++)
         {
             sum.Calls[i] += figures.Calls[i];
@@ -105,8 +142,6 @@ internal sealed class Statistics(Server server)
             sum.TimedCalls[i] += figures.TimedCalls[i];
         }
 
-        for (int i = 0; i < sum.TimedByBucket.Length; i++)
-            sum.TimedByBucket[i] += figures.TimedByBucket[i];
         lock (figures.ErrorsByCode)
         {
             foreach ((string code, long count) in figures.ErrorsByCode)
@@ -138,8 +173,6 @@ internal sealed class Statistics(Server server)
             sum.TimedCalls[i] -= start.TimedCalls[i];
         }
 
-        for (int i = 0; i < sum.TimedByBucket.Length; i++)
-            sum.TimedByBucket[i] -= start.TimedByBucket[i];
         foreach ((string code, long count) in start.ErrorsByCode)
             sum.ErrorsByCode[code] = sum.ErrorsByCode.GetValueOrDefault(code) - count;
         return sum;
