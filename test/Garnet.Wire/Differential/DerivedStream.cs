@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Garnet.Wire.Differential;
 
-/// <summary>Random commands on what lies in strings and sorted sets but means more: HyperLogLogs and places; and SORT over all that can be sorted.</summary>
+/// <summary>Random commands on what lies in strings and sorted sets but means more: HyperLogLogs and places; what two texts have in common; and SORT over all that can be sorted.</summary>
 internal sealed class DerivedStream(Random random)
 {
     private static readonly string[] Units = ["m", "km", "ft", "mi", "KM", "bogus"];
@@ -60,6 +60,20 @@ internal sealed class DerivedStream(Random random)
             _ => [Pick("SORT", "SORT", "SORT_RO"), key, .. random.Next(3) == 0 ? (string[])["BY", Pick("w_*", "h_*->f", key == "s1" ? "w_*" : "nosort", "h_*->")] : [], .. Rest()],
         };
     }
+
+    /// <summary>Few different letters, so that there are many ways of equal length: which of them is taken is what is compared.</summary>
+    public string[] Common()
+    {
+        string key = Key("t", 3);
+        return random.Next(4) switch
+        {
+            0 => ["SET", key, Letters(random.Next(random.Next(3) == 0 ? 300 : 12), random.Next(1, 5))],
+            1 => ["SET", key, Letters((64 * random.Next(1, 4)) + random.Next(-1, 2), random.Next(2, 30))],
+            _ => ["LCS", key, Key("t", 3), .. Pick("", "LEN", "IDX", "IDX WITHMATCHLEN", "IDX WITHMATCHLEN MINMATCHLEN 2").Split(' ', StringSplitOptions.RemoveEmptyEntries)],
+        };
+    }
+
+    private string Letters(int length, int kinds) => string.Concat(Enumerable.Range(0, length).Select(_ => (char)('a' + random.Next(kinds))));
 
     private string[] Rest() =>
     [

@@ -72,10 +72,10 @@ internal sealed class DifferentialTests
     }
 
     [Test]
-    public void Random_commands_on_derived_types_get_the_same_bytes([Values(2, 3)] int protocol, [Values("loglog", "geo", "sort")] string what)
+    public void Random_commands_on_derived_types_get_the_same_bytes([Values(2, 3)] int protocol, [Values("loglog", "geo", "sort", "common")] string what)
     {
         DerivedStream stream = new(new Random(Seed + protocol));
-        Func<string[]> next = what switch { "loglog" => stream.LogLog, "geo" => stream.Geo, _ => stream.Sort };
+        Func<string[]> next = what switch { "loglog" => stream.LogLog, "geo" => stream.Geo, "common" => stream.Common, _ => stream.Sort };
         Assert.That(Differences(protocol, Count / 8, next), Is.Empty, $"GARNET_WIRE_SEED={Seed}");
     }
 

@@ -3,10 +3,13 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Strings;
 
-/// <summary>LCS: the longest common subsequence of two strings, by the classic table over both.</summary>
+/// <summary>LCS: the longest common subsequence of two strings.</summary>
 internal readonly struct Lcs : ICommand
 {
-    /// <summary>Bytes the table may take: 256 MiB, two strings of 8 KiB. Refused before anything is allocated (CVE-2021-29477).</summary>
+    /// <summary>
+    /// Bytes that a table of numbers may take, Redis's measure for what it refuses: 256 MiB, two strings of 8 KiB. Refused before
+    /// anything is allocated (CVE-2021-29477); ours has a bit for each number.
+    /// </summary>
     private const long TableBytesMax = 256L << 20;
 
     public static CommandSpec Spec => StringCommands.Spec("LCS", -3, CommandFlags.ReadOnly, KeySpec.Two, "RO ACCESS", "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", "Finds the longest common subsequence of two strings.") with { Misses = Tracking.KeyMisses.AllAtOnce, Since = "7.0.0", Complexity = "O(N*M)" };
@@ -40,40 +43,22 @@ internal readonly struct Lcs : ICommand
             return call.FailBytes("ERR If you want both the length and indexes, please just use IDX."u8);
         if ((a.Length + 1L) * (b.Length + 1L) * sizeof(int) > TableBytesMax)
             return call.FailBytes("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"u8);
-        int[] table = Fill(a, b);
-        int length = table[^1];
+        var table = new LcsTable(a, b, keepsRows: !len);
         if (len)
-            return call.Int(length);
+            return call.Int(table.Length);
         List<Match> matches = Walk(a, b, table, out byte[] common);
         if (!idx)
             return call.Bulk(common);
-        WriteMatches(ref call, matches, minimum, withLengths, length);
+        WriteMatches(ref call, matches, minimum, withLengths, table.Length);
         return Reply.Sent;
     }
 
     private readonly record struct Match(int StartA, int EndA, int StartB, int EndB);
 
-    private static int[] Fill(byte[] a, byte[] b)
-    {
-        int width = b.Length + 1;
-        var table = new int[(a.Length + 1) * width];
-        for (int i = 1; i <= a.Length; i++)
-        {
-            for (int j = 1; j <= b.Length; j++)
-            {
-                table[(i * width) + j] = a[i - 1] == b[j - 1]
-                    ? table[((i - 1) * width) + j - 1] + 1
-                    : Math.Max(table[((i - 1) * width) + j], table[(i * width) + j - 1]);
-            }
-        }
-
-        return table;
-    }
-
     // From the end to the start, as Redis walks: the first match reported is the last in the strings.
-    private static List<Match> Walk(byte[] a, byte[] b, int[] table, out byte[] common)
+    private static List<Match> Walk(byte[] a, byte[] b, LcsTable table, out byte[] common)
     {
-        int width = b.Length + 1, i = a.Length, j = b.Length, left = table[^1];
+        int i = a.Length, j = b.Length, left = table.Length;
         common = new byte[left];
         var matches = new List<Match>();
         Match? open = null;
@@ -88,7 +73,8 @@ internal readonly struct Lcs : ICommand
                 continue;
             }
 
-            if (table[((i - 1) * width) + j] > table[(i * width) + j - 1])
+            // The bytes differ: if the length is new in this place, it comes from above, and only that way is the longer one.
+            if (table.Grows(i, j))
                 i--;
             else
                 j--;
