@@ -3,19 +3,56 @@ using System.Runtime.InteropServices;
 
 namespace Garnet.Server.Types.Bits;
 
+/// <summary>What becomes of the bits of two vectors.</summary>
+internal interface IBitMix
+{
+    static abstract Vector<byte> Of(Vector<byte> to, Vector<byte> from);
+}
+
 /// <summary>Combining byte arrays a vector at a time.</summary>
 internal static class BitMix
 {
-    /// <summary>Combines the front of <paramref name="to"/> with all of <paramref name="from"/>.</summary>
-    internal static void Merge(Span<byte> to, ReadOnlySpan<byte> from, Func<Vector<byte>, Vector<byte>, Vector<byte>> wide, Func<byte, byte, byte> narrow)
+    /// <summary>Combines the front of <paramref name="to"/> with all of <paramref name="from"/>. The way is a type: a delegate cost as much as memory (BITOP of 1 MiB).</summary>
+    internal static void Merge<TMix>(Span<byte> to, ReadOnlySpan<byte> from) where TMix : struct, IBitMix
     {
         to = to[..from.Length];
         Span<Vector<byte>> vectors = MemoryMarshal.Cast<byte, Vector<byte>>(to);
         ReadOnlySpan<Vector<byte>> others = MemoryMarshal.Cast<byte, Vector<byte>>(from);
         for (int i = 0; i < vectors.Length; i++)
-            vectors[i] = wide(vectors[i], others[i]);
+            vectors[i] = TMix.Of(vectors[i], others[i]);
         for (int i = vectors.Length * Vector<byte>.Count; i < to.Length; i++)
-            to[i] = narrow(to[i], from[i]);
+            to[i] = TMix.Of(new Vector<byte>(to[i]), new Vector<byte>(from[i]))[0];
+    }
+
+    internal readonly struct And : IBitMix
+    {
+        public static Vector<byte> Of(Vector<byte> to, Vector<byte> from) => to & from;
+    }
+
+    internal readonly struct Or : IBitMix
+    {
+        public static Vector<byte> Of(Vector<byte> to, Vector<byte> from) => to | from;
+    }
+
+    internal readonly struct Xor : IBitMix
+    {
+        public static Vector<byte> Of(Vector<byte> to, Vector<byte> from) => to ^ from;
+    }
+
+    /// <summary>What the second is not; the first does not matter.</summary>
+    internal readonly struct Not : IBitMix
+    {
+        public static Vector<byte> Of(Vector<byte> to, Vector<byte> from) => ~from;
+    }
+
+    internal readonly struct Without : IBitMix
+    {
+        public static Vector<byte> Of(Vector<byte> to, Vector<byte> from) => to & ~from;
+    }
+
+    internal readonly struct Only : IBitMix
+    {
+        public static Vector<byte> Of(Vector<byte> to, Vector<byte> from) => from & ~to;
     }
 
     /// <summary>Adds a source to those of which any bit was seen once, and several times.</summary>

@@ -1,4 +1,3 @@
-using System.Numerics;
 using System.Runtime.InteropServices;
 using Garnet.Server.Commands;
 using Garnet.Server.Tracking;
@@ -77,9 +76,10 @@ internal readonly struct BitOp : ICommand
             return Outcome.Done;
         }
 
-        // Twice the room: what is found in several sources needs bits of its own.
-        byte* room = (byte*)NativeMemory.AllocZeroed((nuint)length * 2);
-        var mix = new MixLook { Operation = operation, Result = room, Several = room + length, Length = length };
+        // Twice the room where what is found in several sources needs bits of its own.
+        bool counts = operation is BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr or BitOperation.One;
+        byte* room = (byte*)NativeMemory.Alloc((nuint)length * (counts ? 2u : 1u));
+        var mix = new MixLook { Operation = operation, Result = room, Length = length, Several = room + length, SeveralLength = counts ? length : 0 };
         foreach (ref readonly KeyRef key in keys[1..])
         {
             if (store.Read(in key, ref mix, quiet: true) != Outcome.Done)
@@ -112,32 +112,41 @@ internal readonly struct BitOp : ICommand
         internal byte* Result;
         internal byte* Several;
         internal int Length;
-        private int _sources;
+        internal int SeveralLength;
+        private bool _begun;
 
         public void Look(in RecordView record) => Add(record.ValueSpan);
 
         internal void Add(ReadOnlySpan<byte> source)
         {
             var result = new Span<byte>(Result, Length);
-            var several = new Span<byte>(Several, Length);
-            bool first = _sources++ == 0;
+            var several = new Span<byte>(Several, SeveralLength);
+            if (!_begun)
+            {
+                _begun = true;
+                source.CopyTo(result);
+                result[source.Length..].Clear();
+                several.Clear();
+                return;
+            }
+
             switch (Operation)
             {
-                case BitOperation.And when !first:
-                    BitMix.Merge(result, source, static (a, b) => a & b, static (a, b) => (byte)(a & b));
+                case BitOperation.And:
+                    BitMix.Merge<BitMix.And>(result, source);
                     result[source.Length..].Clear();
                     break;
                 case BitOperation.Xor:
-                    BitMix.Merge(result, source, static (a, b) => a ^ b, static (a, b) => (byte)(a ^ b));
+                    BitMix.Merge<BitMix.Xor>(result, source);
                     break;
                 case BitOperation.One:
                     BitMix.Collect(result, several, source);
                     break;
-                case BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr when !first:
-                    BitMix.Merge(several, source, static (a, b) => a | b, static (a, b) => (byte)(a | b));
+                case BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr:
+                    BitMix.Merge<BitMix.Or>(several, source);
                     break;
                 default:
-                    BitMix.Merge(result, source, static (a, b) => a | b, static (a, b) => (byte)(a | b));
+                    BitMix.Merge<BitMix.Or>(result, source);
                     break;
             }
         }
@@ -145,15 +154,15 @@ internal readonly struct BitOp : ICommand
         internal readonly void End()
         {
             var result = new Span<byte>(Result, Length);
-            var several = new Span<byte>(Several, Length);
+            var several = new Span<byte>(Several, SeveralLength);
             if (Operation == BitOperation.Not)
-                BitMix.Merge(result, result, static (a, b) => ~a, static (a, b) => (byte)~a);
+                BitMix.Merge<BitMix.Not>(result, result);
             else if (Operation is BitOperation.Diff or BitOperation.One)
-                BitMix.Merge(result, several, static (a, b) => Vector.AndNot(a, b), static (a, b) => (byte)(a & ~b));
+                BitMix.Merge<BitMix.Without>(result, several);
             else if (Operation == BitOperation.Diff1)
-                BitMix.Merge(result, several, static (a, b) => Vector.AndNot(b, a), static (a, b) => (byte)(b & ~a));
+                BitMix.Merge<BitMix.Only>(result, several);
             else if (Operation == BitOperation.AndOr)
-                BitMix.Merge(result, several, static (a, b) => a & b, static (a, b) => (byte)(a & b));
+                BitMix.Merge<BitMix.And>(result, several);
         }
     }
 }
