@@ -66,8 +66,7 @@ internal static class HyperLogLog
     {
         if (!IsDense(value))
             return SparseRegisters.TryMerge(value[HeaderBytes..], registers);
-        for (int i = 0; i < Registers; i++)
-            registers[i] = Math.Max(registers[i], (byte)DenseRegisters.Get(value[HeaderBytes..], i));
+        DenseRegisters.Merge(value[HeaderBytes..], registers);
         return true;
     }
 
@@ -93,12 +92,7 @@ internal static class HyperLogLog
         if (!SparseRegisters.TryMerge(room[HeaderBytes..length], registers))
             return false;
         BeginDense(room, room);
-        for (int i = 0; i < Registers; i++)
-        {
-            if (registers[i] > 0)
-                DenseRegisters.Set(room[HeaderBytes..], i, registers[i]);
-        }
-
+        DenseRegisters.Write(registers, room[HeaderBytes..]);
         length = DenseBytes;
         return true;
     }

@@ -11,6 +11,9 @@ internal static class SparseRegisters
 
     private const int ShortZerosMax = 64, ValueMax = 32, ValueRunMax = 4, ReplacementBytesMax = 5, NeighboursLooked = 5;
 
+    // Registers by the first byte; 0 where a second one tells.
+    private static readonly byte[] OneByteRuns = [.. Enumerable.Range(0, 256).Select(static first => (byte)((first & 0xC0) == 0x40 ? 0 : Read([(byte)first], 0).Length))];
+
     /// <summary>One run: its value (0 for zeros), its registers, its bytes.</summary>
     internal readonly record struct Run(int Value, int Length, int Bytes);
 
@@ -50,19 +53,12 @@ internal static class SparseRegisters
         if (place.Count > ValueMax)
             return TooLarge;
         Span<byte> runs = value[HyperLogLog.HeaderBytes..];
-        int end = length - HyperLogLog.HeaderBytes, at = 0, before = -1, first = 0;
-        Run run = default;
-        while (at < end)
-        {
-            run = Read(runs[..end], at);
-            if (place.Index < first + run.Length)
-                break;
-            before = at;
-            at += run.Bytes;
-            first += run.Length;
-        }
-
-        if (at >= end || at + run.Bytes > end)
+        int end = length - HyperLogLog.HeaderBytes;
+        (int at, int before, int first) = Find(runs[..end], place.Index);
+        if (at >= end)
+            return -1;
+        Run run = Read(runs[..end], at);
+        if (at + run.Bytes > end)
             return -1;
         if (run.Value >= place.Count)
             return 0;
@@ -84,6 +80,26 @@ internal static class SparseRegisters
         end = Join(runs, Math.Max(before, 0), end);
         length = HyperLogLog.HeaderBytes + end;
         return 1;
+    }
+
+    // The run that a register is in, the one before it (-1 if there is none), and the run's first register. The kinds of runs come in no order that
+    // a processor could guess, so their lengths are looked up: a fifth of the time of PFADD to 1,000 elements was wrong guesses.
+    private static (int At, int Before, int First) Find(ReadOnlySpan<byte> runs, int register)
+    {
+        int at = 0, before = -1, first = 0;
+        while (at < runs.Length)
+        {
+            int registers = OneByteRuns[runs[at]], bytes = 1;
+            if (registers == 0)
+                (_, registers, bytes) = Read(runs, at);
+            if (register < first + registers)
+                break;
+            before = at;
+            at += bytes;
+            first += registers;
+        }
+
+        return (at, before, first);
     }
 
     // What stands before the register in its run, the register, and what stands behind it.
