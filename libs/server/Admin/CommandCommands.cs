@@ -131,7 +131,7 @@ internal readonly struct CommandCount : ICommand
 {
     public static CommandSpec Spec => CommandCommands.Spec("COMMAND|COUNT", 2, "", "Counts the commands.", "2.8.13");
 
-    public static Reply Run(ref Call call) => call.Int(CommandCommands.TopLevel(call.Server.Commands).Count());
+    public static Reply Run(ref Call call) => call.Int(call.Server.Commands.TopLevelCount);
 }
 
 internal readonly struct CommandDetails : ICommand

@@ -42,6 +42,9 @@ internal sealed unsafe class CommandTable : IDisposable
     /// <summary>All specs, by command number; number 0 is no command.</summary>
     internal IReadOnlyList<CommandSpec> Specs => _specs;
 
+    /// <summary>Commands that are not another's subcommand.</summary>
+    internal int TopLevelCount { get; private set; }
+
     /// <summary>The dispatch entries, by command number.</summary>
     internal CommandEntry* Entries => _entries;
 
@@ -170,6 +173,7 @@ internal sealed unsafe class CommandTable : IDisposable
             return;
         }
 
+        TopLevelCount++;
         uint slot = packed.Hash & (Slots - 1);
         while (_ids[slot] != 0)
             slot = (slot + 1) & (Slots - 1);
