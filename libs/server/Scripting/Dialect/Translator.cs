@@ -5,7 +5,7 @@ namespace Garnet.Server.Scripting.Dialect;
 
 /// <summary>
 /// Makes Lua 5.1 source mean the same to Lua 5.4, line by line: whole numbers become floats, so that all arithmetic is done in
-/// doubles, <c>a .. b</c> becomes a call, so that a float is spelt as 5.1 spells it, and so does <c>a % b</c>, which 5.1 rounds in another way. Source that does not parse is left as it
+/// doubles, operands of <c>..</c> go through a call, so that a float is spelt as 5.1 spells it, and <c>a % b</c> becomes one, since 5.1 rounds it in another way. Source that does not parse is left as it
 /// is: the compiler will say what is wrong with it.
 ///
 /// X1  Depth is bounded as the compiler's is: source nested more deeply is left as it is, and refused there.
@@ -246,26 +246,25 @@ internal sealed class Translator
     // The whole chain: it binds to the right, and its operands bind more tightly.
     private bool Concat(int start)
     {
-        var dots = new List<int>();
-        int last = start;
-        while (Is(".."))
+        int operand = start;
+        while (true)
         {
-            dots.Add(_at++);
-            last = _at;
+            Spell(operand);
+            if (!Take(".."))
+                return true;
+            operand = _at;
             if (!Expression(ConcatPriority))
                 return false;
         }
+    }
 
-        // In brackets a call is none in the tail position: the place of an error in it stays known.
-        string name = dots.Count switch { 1 => "(__cat2(", 2 => "(__cat3(", _ => "(__cats(" };
-        foreach (int dot in dots)
-            _replaced[dot] = ",";
-        InsertBefore(start, name);
-        bool many = dots.Count > 2; // the last operand may be a call with more than one result
-        if (many)
-            InsertBefore(last, "(");
-        _inserts[(_tokens[_at - 1].End, ++_order)] = many ? ")))" : "))";
-        return true;
+    // The operand that ends here, as 5.1 spells it if it is a number; what stands in quotes is none.
+    private void Spell(int operand)
+    {
+        if (_at == operand + 1 && _tokens[operand].Kind == TokenKind.Text)
+            return;
+        InsertBefore(operand, "__text(");
+        _inserts[(_tokens[_at - 1].End, ++_order)] = ")";
     }
 
     // What begins further out comes later here, and must stand further to the left.

@@ -1,20 +1,25 @@
 -- The world of a script: Lua 5.1 as scripts for Redis expect it, on top of 5.4, and nothing else. Runs once per state with the
 -- mark of a failed function and the functions of the server; what it returns stays at the bottom of the stack. Source of scripts has
--- been made 5.4 before it is compiled: whole numbers are floats in it, "a .. b" is __cat2(a, b) and "a % b" is __mod(a, b).
+-- been made 5.4 before it is compiled: whole numbers are floats in it, "a .. b" is __text(a)..__text(b), "a % b" is __mod(a, b).
 local FAILED, server = ...
 local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable =
   type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable
 local tostring, tonumber, pairs, ipairs, load = tostring, tonumber, pairs, ipairs, load
 local format, gsub, find, sub, match, concat = string.format, string.gsub, string.find, string.sub, string.match, table.concat
-local lower, bytesOf, numberOf = string.lower, string.pack, string.unpack
+local lower, bytesOf, numberOf, byte, insert, remove = string.lower, string.pack, string.unpack, string.byte, table.insert, table.remove
 local floor, mathtype, unpack, getinfo = math.floor, math.type, table.unpack, debug.getinfo
 local INF = math.huge
 
+-- Small whole numbers by themselves: to look here tells one from any other value without a call, which costs several times as much.
+local SMALL = {}
+for i = 0, 255 do SMALL[i] = i end
+for i = -64, -1 do SMALL[i] = i end
+
 -- Errors ------------------------------------------------------------------------------------------------------------------
 
--- Where the script was, seen from the function that fails in it.
+-- Where the script was, seen from the function that fails in it. Level 2 is the prelude: whoever asks.
 local function place()
-  for level = 2, 20 do
+  for level = 3, 20 do
     local at = getinfo(level, 'Sl')
     if not at then return nil end
     if at.what ~= 'C' and at.source ~= '=lib' then return at end
@@ -31,8 +36,9 @@ end
 local function older(text)
   if type(text) ~= 'string' then return text end
   if find(text, '^lib:%d+: ') then text = positioned((gsub(text, '^lib:%d+: ', ''))) end
-  text = gsub(text, "attempt to ([%a ]-) an? (%a+) value %((%a+) '([^']*)'%)", "attempt to %1 %3 '%4' (a %2 value)")
-  return (gsub(text, 'near <eof>', "near '<eof>'"))
+  if find(text, 'attempt to ', 1, true) then text = gsub(text, "attempt to ([%a ]-) an? (%a+) value %((%a+) '([^']*)'%)", "attempt to %1 %3 '%4' (a %2 value)") end
+  if find(text, 'near <eof>', 1, true) then text = gsub(text, 'near <eof>', "near '<eof>'") end
+  return text
 end
 
 local function fail(text) error(positioned(text), 0) end
@@ -60,6 +66,16 @@ local function native(name)
   return function(...) return settle(raw(...)) end
 end
 
+-- The same for one that gives one result.
+local function nativeOne(name)
+  local raw = server[name]
+  return function(...)
+    local result, text, placed = raw(...)
+    if result ~= FAILED then return result end
+    settle(result, text, placed)
+  end
+end
+
 -- Tables that cannot be changed ---------------------------------------------------------------------------------------------
 
 local locked = setmetatable({}, { __mode = 'k' })
@@ -80,9 +96,21 @@ end
 
 -- Numbers and texts -----------------------------------------------------------------------------------------------------------
 
+-- As %.14g spells it; a whole number of few digits is spelt faster as what it is.
+local function spell(value)
+  if value < 1e14 and value > -1e14 and value // 1 == value and value ~= 0 then return (value | 0) .. '' end
+  return format('%.14g', value)
+end
+
 local function text(value)
-  if type(value) == 'number' then return format('%.14g', value) end
+  if mathtype(value) then return spell(value) end
   return tostring(value)
+end
+
+-- math.type has nothing to say of a text, and so costs less than type.
+local function asText(value)
+  if mathtype(value) then return spell(value) end
+  return value
 end
 
 -- A text ends where C ends it.
@@ -95,6 +123,10 @@ end
 local NAMED = { inf = INF, infinity = INF, ['+inf'] = INF, ['+infinity'] = INF, ['-inf'] = -INF, ['-infinity'] = -INF, nan = -(0 / 0), ['+nan'] = -(0 / 0), ['-nan'] = 0 / 0 }
 
 local function number(value, base)
+  if base == nil then
+    local result = tonumber(value)
+    if result and (result == value or result ~= result or #value < 18) then return result - 0.0 end -- a longer text may be hexadecimal beyond 64 bits
+  end
   local kind = type(value)
   if base ~= nil and base ~= 10 then
     if kind == 'number' then value = text(value) elseif kind == 'string' then value = upToZero(value) end
@@ -110,10 +142,12 @@ local function number(value, base)
   return result and result - 0.0
 end
 
--- 5.1 takes the quotient, where 5.4 takes the remainder that is exact.
+-- 5.1 takes the quotient, where 5.4 takes the remainder that is exact; of small whole numbers both are the same.
 local mod
 function mod(a, b)
-  if mathtype(a) == 'float' and mathtype(b) == 'float' then return a - (a // b) * b end
+  local x, y = SMALL[a], SMALL[b]
+  if x and y and y ~= 0 then return x % y + 0.0 end
+  if mathtype(a) == 'float' and (y or mathtype(b) == 'float') then return a - (a // b) * b end
   if type(a) == 'number' and type(b) == 'number' then return mod(a + 0.0, b + 0.0) end
   return a % b
 end
@@ -138,39 +172,6 @@ end
 local function unsignedText(value)
   local tens = (value >> 1) // 5
   return format('%d%d', tens, value - tens * 10)
-end
-
-local function piece(value)
-  local kind = type(value)
-  if kind == 'string' then return value end
-  if kind == 'number' then return format('%.14g', value) end
-  local meta = getmetatable(value)
-  if type(meta) ~= 'table' or rawget(meta, '__concat') == nil then error(positioned('attempt to concatenate a ' .. kind .. ' value'), 0) end
-  return value
-end
-
-local function cat2(a, b)
-  if type(a) ~= 'string' then
-    if type(b) == 'table' then b = piece(b) else a = piece(a) end
-    if type(a) == 'number' then a = piece(a) end
-  end
-  if type(b) ~= 'string' and (type(a) ~= 'table' or type(b) == 'number') then b = piece(b) end
-  return a .. b
-end
-
-local function cat3(a, b, c) return cat2(a, cat2(b, c)) end
-
-local function cats(...)
-  local parts, count, plain = { ... }, select('#', ...), true
-  for i = 1, count do
-    local kind = type(parts[i])
-    if kind == 'number' then parts[i] = format('%.14g', parts[i])
-    elseif kind ~= 'string' then plain = false end
-  end
-  if plain then return concat(parts, '', 1, count) end
-  local result = parts[count]
-  for i = count - 1, 1, -1 do result = cat2(parts[i], result) end
-  return result
 end
 
 -- Texts that spell numbers take part in arithmetic as floats.
@@ -208,11 +209,13 @@ local globals = { _VERSION = 'Lua 5.1' }
 globals.assert, globals.error, globals.ipairs, globals.next, globals.pairs = assert, error, ipairs, next, pairs
 globals.rawequal, globals.rawget, globals.select, globals.type, globals.tostring, globals.tonumber = rawequal, rawget, select, type, text, number
 globals.next = function(t, key) return next(locked[t] or t, key) end
-globals.select = function(n, ...) return select(n == '#' and n or whole(n), ...) end
+globals.select = function(n, ...) return select(SMALL[n] or n == '#' and n or whole(n), ...) end
 globals.rawget = function(t, key) return rawget(locked[t] or t, key) end
 globals.tonumber = function(value, base)
   local kind = type(value)
-  if base ~= nil then
+  if base == nil then
+    return number(value)
+  else
     local wanted = numeric(base)
     if type(wanted) ~= 'number' then fail(format("bad argument #2 to 'tonumber' (number expected, got %s)", type(base))) end
     base = whole(wanted)
@@ -225,7 +228,6 @@ globals.error = function(err, level)
   level = level and whole(level) or 1
   if type(err) == 'number' then err = text(err) end
   if type(err) ~= 'string' or level <= 0 then error(err, 0) end
-  if level == 1 then error(positioned(err), 0) end
   error(err, level + 1)
 end
 
@@ -301,25 +303,27 @@ end
 -- Libraries of 5.1 ------------------------------------------------------------------------------------------------------------
 
 local str = {}
-for _, name in ipairs { 'byte', 'char', 'find', 'gmatch', 'gsub', 'len', 'lower', 'match', 'rep', 'reverse', 'sub', 'upper' } do str[name] = string[name] end
-str.gfind = str.gmatch
-local function asText(value)
-  if type(value) == 'number' then return text(value) end
-  return value
-end
+for _, name in ipairs { 'find', 'len', 'lower', 'match', 'reverse', 'upper' } do str[name] = string[name] end
 for _, name in ipairs { 'len', 'lower', 'reverse', 'upper' } do
   local f = str[name]
-  str[name] = function(s) return f(asText(s)) end
+  str[name] = function(s)
+    if mathtype(s) then s = spell(s) end
+    return f(s)
+  end
 end
 for _, name in ipairs { 'find', 'match' } do
   local f = str[name]
-  str[name] = function(s, pattern, from, plain) return f(asText(s), asText(pattern), from and whole(from), plain) end
+  str[name] = function(s, pattern, from, plain)
+    if mathtype(s) then s = spell(s) end
+    if mathtype(pattern) then pattern = spell(pattern) end
+    return f(s, pattern, from and (SMALL[from] or whole(from)), plain)
+  end
 end
 str.gmatch = function(s, pattern) return string.gmatch(asText(s), asText(pattern)) end
 str.gfind = str.gmatch
 str.gsub = function(s, pattern, by, most)
   local kind, given = type(by), by
-  if kind == 'number' then by = text(by)
+  if kind == 'number' then by = spell(by)
   elseif kind == 'function' then by = function(...) return asText(given(...)) end
   elseif kind == 'table' then by = function(key) return asText(given[key]) end end
   return gsub(asText(s), asText(pattern), by, most and whole(most))
@@ -328,8 +332,15 @@ str.rep = function(s, n)
   if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
   return string.rep(type(s) == 'number' and text(s) or s, whole(n))
 end
-str.sub = function(s, i, j) return string.sub(type(s) == 'number' and text(s) or s, whole(i), j and whole(j) or -1) end
-str.byte = function(s, i, j) return string.byte(type(s) == 'number' and text(s) or s, i and whole(i) or 1, j and whole(j) or (i and whole(i) or 1)) end
+str.sub = function(s, i, j)
+  if mathtype(s) then s = spell(s) end
+  return sub(s, SMALL[i] or whole(i), not j and -1 or SMALL[j] or whole(j))
+end
+str.byte = function(s, i, j)
+  if mathtype(s) then s = spell(s) end
+  local from = not i and 1 or SMALL[i] or whole(i)
+  return byte(s, from, not j and from or SMALL[j] or whole(j))
+end
 str.char = function(...)
   local codes, count = { ... }, select('#', ...)
   for i = 1, count do codes[i] = whole(codes[i]) end
@@ -342,7 +353,7 @@ local function spelt(value, at)
   return text(value)
 end
 local QUOTED = { ['"'] = '\\"', ['\\'] = '\\\\', ['\n'] = '\\\n', ['\r'] = '\\r', ['\0'] = '\\000' }
-str.format = function(pattern, ...)
+local function formatted(pattern, ...)
   if type(pattern) == 'number' then pattern = text(pattern) end
   local arguments, count, at = { ... }, select('#', ...), 0
   return (gsub(pattern, '%%([-+ #0]*%d*%.?%d*)(.?)', function(flags, kind)
@@ -374,9 +385,55 @@ str.format = function(pattern, ...)
     return kind == 'c' and upToZero(result) or result
   end))
 end
+
+-- Most patterns 5.4 fills in as 5.1 does once the values are what it expects. What these ask for is kept, for so many patterns.
+local FORMATS_MAX, FORMAT_BYTES_MAX, KINDS_MAX = 128, 64, 4
+local formats, formatCount = {}, 0
+local function learn(pattern)
+  if type(pattern) ~= 'string' or #pattern > FORMAT_BYTES_MAX then return false end
+  local kinds = {}
+  local rest = gsub(pattern, '%%([-+ #0]*%d*%.?%d*)(.?)', function(flags, kind)
+    if kind == '%' and flags == '' then return '' end
+    local isEasy = kind == 's' and flags == '' or (kind == 'd' or kind == 'x') and find(flags, '^0?%d?%d?$')
+      or (kind == 'f' or kind == 'g') and find(flags, '^%d?%d?%.?%d?%d?$')
+    if not isEasy then return nil end
+    kinds[#kinds + 1] = kind
+    return ''
+  end)
+  if #kinds == 0 or #kinds > KINDS_MAX or find(rest, '%', 1, true) then kinds = false end
+  if formatCount == FORMATS_MAX then formats, formatCount = {}, 0 end
+  formats[pattern], formatCount = kinds, formatCount + 1
+  return kinds
+end
+
+-- What 5.4 takes for the value; nil if that is not so easy.
+local function simple(kind, value)
+  if kind == 's' then
+    local given = type(value)
+    return given == 'string' and value or given == 'number' and spell(value) or nil
+  end
+  if SMALL[value] then return value end
+  if mathtype(value) == nil then return nil end
+  if kind == 'd' then return signed64(value) end
+  if kind == 'x' then return unsigned64(value) end
+  return value
+end
+
+str.format = function(pattern, ...)
+  local kinds = formats[pattern]
+  if kinds == nil then kinds = learn(pattern) end
+  if not kinds then return formatted(pattern, ...) end
+  local count, a, b, c, d = #kinds, ...
+  a, b = simple(kinds[1], a), count < 2 or simple(kinds[2], b)
+  if count > 2 then c, d = simple(kinds[3], c), count < 4 or simple(kinds[4], d) else c, d = true, true end
+  if a == nil or b == nil or c == nil or d == nil then return formatted(pattern, ...) end
+  local result = format(pattern, a, b, c, d)
+  if find(result, '\0', 1, true) then return formatted(pattern, ...) end -- a text ends there
+  return result
+end
 strings.__index = lock(str)
 
-local tab = { insert = table.insert, sort = table.sort, remove = table.remove }
+local tab = { sort = table.sort }
 tab.getn = function(t) return #t end
 tab.setn = function() fail("'setn' is obsolete") end
 tab.maxn = function(t)
@@ -402,7 +459,7 @@ tab.concat = function(t, separator, i, j)
   local copied
   for at = first, last do
     local value = t[at]
-    if type(value) == 'number' and mathtype(value) == 'float' then
+    if mathtype(value) == 'float' then
       if not copied then copied = {} for k = first, at - 1 do copied[k] = t[k] end end
       copied[at] = text(value)
     elseif copied then copied[at] = value
@@ -412,12 +469,12 @@ tab.concat = function(t, separator, i, j)
 end
 tab.remove = function(t, at)
   local count = #t
-  at = at and whole(at) or count
+  at = not at and count or SMALL[at] or whole(at)
   if at < 1 or at > count then return nil end
-  return table.remove(t, at)
+  return remove(t, at)
 end
 tab.insert = function(t, ...)
-  if select('#', ...) ~= 2 then return table.insert(t, ...) end
+  if select('#', ...) ~= 2 then return insert(t, ...) end
   local at, value = ...
   at = whole(at)
   local count = #t + 1
@@ -432,11 +489,14 @@ for _, name in ipairs { 'acos', 'asin', 'cos', 'deg', 'exp', 'rad', 'sin', 'sqrt
   mat[name] = function(x) return f(numeric(x)) end
 end
 for _, name in ipairs { 'max', 'min' } do
-  local f = math[name]
+  local f, isMax = math[name], name == 'max'
   mat[name] = function(...)
     local a, b = ...
     local count = select('#', ...)
-    if count == 2 and mathtype(a) == 'float' and mathtype(b) == 'float' then return f(a, b) end
+    if count == 2 and mathtype(a) == 'float' and mathtype(b) == 'float' then
+      if isMax and a < b or not isMax and b < a then return b end
+      return a
+    end
     local all = { ... }
     for i = 1, count do
       local value = numeric(all[i])
@@ -449,7 +509,10 @@ end
 mat.abs = function(x) return math.abs(numeric(x) + 0.0) end
 mat.atan2 = function(y, x) return math.atan(numeric(y), numeric(x)) end
 mat.ceil = function(x) return -(-numeric(x) // 1.0) end
-mat.floor = function(x) return numeric(x) // 1.0 end
+mat.floor = function(x)
+  if mathtype(x) == 'float' then return x // 1.0 end
+  return numeric(x) // 1.0
+end
 mat.fmod = function(x, y) return math.fmod(x + 0.0, y + 0.0) end
 mat.mod = mat.fmod
 mat.modf = function(x)
@@ -487,11 +550,12 @@ end
 
 local bit = {}
 local function bits(value, at, name)
+  if mathtype(value) == 'float' and value < 0x1p51 and value > -0x1p51 then return (value + 0x1.8p52 - 0x1.8p52) & 0xFFFFFFFF end -- rounded to a whole number
   value = numeric(value)
   if type(value) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", at, name, value == nil and 'no value' or type(value))) end
   if mathtype(value) == 'integer' then return value & 0xFFFFFFFF end
   if not (value < 0x1p51 and value > -0x1p51) then return numberOf('<I4', bytesOf('<d', value + 0x1.8p52)) end -- what is left of it by adding 2^52 + 2^51
-  return floor(value + 0x1.8p52 - 0x1.8p52) & 0xFFFFFFFF -- rounded to a whole number
+  return (value + 0x1.8p52 - 0x1.8p52) & 0xFFFFFFFF
 end
 local function signed(value)
   value = value & 0xFFFFFFFF
@@ -501,16 +565,20 @@ bit.tobit = function(x) return signed(bits(x, 1, 'tobit')) end
 bit.bnot = function(x) return signed(~bits(x, 1, 'bnot')) end
 local function folded(name, step)
   return function(first, ...)
-    local result = bits(first, 1, name)
-    for i = 1, select('#', ...) do result = step(result, bits((select(i, ...)), i + 1, name)) end
+    local result, count = SMALL[first] or bits(first, 1, name), select('#', ...)
+    if count == 1 then
+      local second = ...
+      return signed(step(result, SMALL[second] or bits(second, 2, name)))
+    end
+    for i = 1, count do result = step(result, bits((select(i, ...)), i + 1, name)) end
     return signed(result)
   end
 end
 bit.band = folded('band', function(a, b) return a & b end)
 bit.bor = folded('bor', function(a, b) return a | b end)
 bit.bxor = folded('bxor', function(a, b) return a ~ b end)
-bit.lshift = function(x, n) return signed(bits(x, 1, 'lshift') << (bits(n, 2, 'lshift') & 31)) end
-bit.rshift = function(x, n) return signed(bits(x, 1, 'rshift') >> (bits(n, 2, 'rshift') & 31)) end
+bit.lshift = function(x, n) return signed((SMALL[x] or bits(x, 1, 'lshift')) << ((SMALL[n] or bits(n, 2, 'lshift')) & 31)) end
+bit.rshift = function(x, n) return signed(bits(x, 1, 'rshift') >> ((SMALL[n] or bits(n, 2, 'rshift')) & 31)) end
 bit.arshift = function(x, n)
   local value, by = bits(x, 1, 'arshift'), bits(n, 2, 'arshift') & 31
   if value >= 0x80000000 then return signed((value >> by) | ~(0xFFFFFFFF >> by)) end
@@ -555,9 +623,10 @@ local redis = {
   REDIS_VERSION = server.version, REDIS_VERSION_NUM = server.versionNumber,
   replicate_commands = function() return true end,
 }
-for _, name in ipairs { 'error_reply', 'status_reply', 'sha1hex', 'log', 'setresp', 'acl_check_cmd', 'set_repl', 'breakpoint', 'debug' } do
+for _, name in ipairs { 'error_reply', 'status_reply', 'log', 'setresp', 'acl_check_cmd', 'set_repl', 'breakpoint', 'debug' } do
   redis[name] = native(name)
 end
+redis.sha1hex = nativeOne('sha1hex')
 redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = redis.REDIS_VERSION(), redis.REDIS_VERSION_NUM()
 
 local function group(...)
@@ -568,19 +637,21 @@ local function group(...)
   end
   return made
 end
-local json = group('cjson_encode', 'cjson_decode', 'cjson_encode_sparse_array', 'cjson_encode_max_depth', 'cjson_decode_max_depth',
+local json = group('cjson_encode_sparse_array', 'cjson_encode_max_depth', 'cjson_decode_max_depth',
   'cjson_encode_number_precision', 'cjson_encode_keep_buffer', 'cjson_encode_invalid_numbers', 'cjson_decode_invalid_numbers',
   'cjson_decode_array_with_array_mt')
+json.encode, json.decode = nativeOne('cjson_encode'), nativeOne('cjson_decode')
 json.null, json._NAME, json._VERSION = server.null(), 'cjson', '2.1.0'
 json.new = function() return globals.cjson end
-local pack = group('cmsgpack_pack', 'cmsgpack_unpack', 'cmsgpack_unpack_one', 'cmsgpack_unpack_limit')
+local pack = group('cmsgpack_unpack', 'cmsgpack_unpack_one', 'cmsgpack_unpack_limit')
+pack.pack = nativeOne('cmsgpack_pack')
 pack._NAME, pack._VERSION, pack._DESCRIPTION = 'cmsgpack', 'lua-cmsgpack 0.4.0', 'MessagePack C implementation for Lua'
 local struct = group('struct_pack', 'struct_unpack', 'struct_size')
 
 globals.string, globals.table, globals.math, globals.coroutine = strings.__index, lock(tab), lock(mat), lock(co)
 globals.bit, globals.cjson, globals.cmsgpack, globals.struct = lock(bit), lock(json), lock(pack), lock(struct)
 globals.os = lock { clock = os.clock }
-globals.__cat2, globals.__cat3, globals.__cats, globals.__mod, globals.__same = cat2, cat3, cats, mod, function(...) return ... end
+globals.__text, globals.__mod, globals.__same = asText, mod, function(...) return ... end
 
 local function nothing(_, name)
   error(positioned("Script attempted to access nonexistent global variable '" .. text(name) .. "'"), 0)
