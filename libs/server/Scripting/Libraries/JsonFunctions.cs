@@ -7,13 +7,15 @@ namespace Garnet.Server.Scripting.Libraries;
 /// <summary>The functions of cjson.</summary>
 internal sealed class JsonFunctions(long bytesMax)
 {
+    private readonly JsonWriter _writer = new(bytesMax);
+    private readonly GrowingText _escaped = new();
     private JsonSettings _settings = new();
     private bool _isChanged;
 
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal IEnumerable<KeyValuePair<string, Function>> All() =>
     [
-        new("cjson_encode", stack => stack.Count == 1 ? new JsonWriter(_settings, bytesMax).Write(stack) : stack.Fail("bad argument #1 to 'encode' (expected 1 argument)"u8)),
+        new("cjson_encode", stack => stack.Count == 1 ? _writer.Write(stack, _settings) : stack.Fail("bad argument #1 to 'encode' (expected 1 argument)"u8)),
         new("cjson_decode", Decode),
         new("cjson_encode_sparse_array", Sparse),
         new("cjson_encode_max_depth", stack => Number(stack, int.MaxValue, () => _settings.EncodeDepth, value => _settings.EncodeDepth = value)),
@@ -44,7 +46,7 @@ internal sealed class JsonFunctions(long bytesMax)
             return 1;
         }
 
-        return stack.IsString(1) ? new JsonReader(_settings, stack).Read() : stack.Fail("bad argument #1 to 'decode' (string expected)"u8);
+        return stack.IsString(1) ? new JsonReader(_settings, stack, _escaped).Read() : stack.Fail("bad argument #1 to 'decode' (string expected)"u8);
     }
 
     private int Number(LuaStack stack, int most, Func<int> get, Action<int> set)

@@ -6,12 +6,17 @@ using Garnet.Server.Scripting.Lua;
 namespace Garnet.Server.Scripting.Libraries;
 
 /// <summary>cjson.decode: JSON as values of a script. Depth is bounded; what is not JSON ends in an error that says where.</summary>
-internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
+internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingText escaped)
 {
     private const int RoomPerLevel = 6, ItemsPerLook = 1024;
+    // Places in a table that is not empty: of most documents' tables none is moved while it fills.
+    private const int TableRoom = 4;
+    private const int ExactDigits = 15;
+
+    private static readonly double[] Powers = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    private static readonly SearchValues<byte> Special = SearchValues.Create([.. Enumerable.Range(0, 32).Select(static code => (byte)code), (byte)'"', (byte)'\\']);
 
     private readonly ReadOnlySpan<byte> _text = stack.Bytes(1);
-    private ArrayBufferWriter<byte>? _escaped;
     private int _at;
     private int _token;
     private int _depth;
@@ -77,6 +82,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
                 return Array();
             case '"':
                 return Text();
+            case (>= '0' and <= '9') or '-':
+                return Number() || Unexpected("value");
             default:
                 return Word() || (_error.Length == 0 && (Number() || Unexpected("value")));
         }
@@ -104,6 +111,8 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
 
     private bool Number()
     {
+        if (TryShort())
+            return true;
         int start = _at, end = _at;
         while (end < _text.Length && (char.IsAsciiLetterOrDigit((char)_text[end]) || _text[end] is (byte)'+' or (byte)'-' or (byte)'.'))
             end++;
@@ -119,6 +128,32 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
             return false;
         stack.Push(negative ? -value : value);
         _at = start + taken + (word.Length - digits.Length);
+        return true;
+    }
+
+    // So few digits that they and their power of ten are exact: one division rounds as it should.
+    private bool TryShort()
+    {
+        bool negative = Peek() == '-';
+        int first = negative ? _at + 1 : _at, at = first, point = -1;
+        long digits = 0;
+        for (; at < _text.Length && at - first <= ExactDigits; at++)
+        {
+            int digit = _text[at] - '0';
+            if ((uint)digit <= 9)
+                digits = (digits * 10) + digit;
+            else if (_text[at] == '.' && point < 0 && at > first)
+                point = at;
+            else
+                break;
+        }
+
+        bool isWhole = at > first && at - first <= ExactDigits && point != at - 1 && !(_text[first] == '0' && at - first > 1 && point != first + 1);
+        if (!isWhole || (at < _text.Length && (char.IsAsciiLetter((char)_text[at]) || _text[at] is (byte)'.' or (byte)'+' or (byte)'-')))
+            return false;
+        double value = point < 0 ? digits : digits / Powers[at - point - 1];
+        stack.Push(negative ? -value : value);
+        _at = at;
         return true;
     }
 
@@ -151,17 +186,16 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
     private bool Text()
     {
         int start = ++_at;
-        while (_at < _text.Length && _text[_at] != '"' && _text[_at] != '\\' && _text[_at] >= 32)
-            _at++;
-        if (Peek() == '"' && _at < _text.Length)
+        int length = _text[start..].IndexOfAny(Special);
+        _at = length < 0 ? _text.Length : start + length;
+        if (_at < _text.Length && _text[_at] == '"')
         {
             stack.Push(_text[start.._at++]);
             return true;
         }
 
-        _escaped ??= new ArrayBufferWriter<byte>();
-        _escaped.ResetWrittenCount();
-        _escaped.Write(_text[start.._at]);
+        escaped.Clear();
+        escaped.Add(_text[start.._at]);
         return Rest();
     }
 
@@ -169,20 +203,25 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
     {
         while (_at < _text.Length && _text[_at] != '"')
         {
-            byte next = _text[_at];
-            if (next < 32)
+            if (_text[_at] < 32)
                 return Fail($"Expected value but found invalid token at character {_at + 1}");
-            if (next != '\\')
-                _escaped!.Write([next]);
-            else if (!Escape())
-                return false;
-            _at++;
+            if (_text[_at] == '\\')
+            {
+                if (!Escape())
+                    return false;
+                _at++;
+            }
+
+            int length = _text[_at..].IndexOfAny(Special);
+            length = length < 0 ? _text.Length - _at : length;
+            escaped.Add(_text.Slice(_at, length));
+            _at += length;
         }
 
         if (_at >= _text.Length)
             return Fail($"Expected value but found unexpected end of string at character {_at + 1}");
         _at++;
-        stack.Push(_escaped!.WrittenSpan);
+        stack.Push(escaped.Written);
         return true;
     }
 
@@ -192,7 +231,7 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
         int letter = "\"\\/bfnrt"u8.IndexOf(Peek());
         if (letter >= 0 && _at < _text.Length)
         {
-            _escaped!.Write(["\"\\/\b\f\n\r\t"u8[letter]]);
+            escaped.Add("\"\\/\b\f\n\r\t"u8[letter]);
             return true;
         }
 
@@ -212,7 +251,7 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
         }
 
         Span<byte> utf8 = stackalloc byte[4];
-        _escaped!.Write(utf8[..new Rune(code).EncodeToUtf8(utf8)]);
+        escaped.Add(utf8[..new Rune(code).EncodeToUtf8(utf8)]);
         return true;
     }
 
@@ -237,7 +276,7 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
     {
         if (!Descend())
             return false;
-        stack.NewTable(0, 0);
+        stack.NewTable(Peek() == ']' ? 0 : TableRoom, 0);
         if (settings.MarksArrays)
             ArrayMark.Put(stack);
         for (int index = 1; Peek() != ']' || index > 1; index++)
@@ -263,7 +302,7 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack)
     {
         if (!Descend())
             return false;
-        stack.NewTable(0, 0);
+        stack.NewTable(0, Peek() == '}' ? 0 : TableRoom);
         for (bool first = true; Peek() != '}' || !first; first = false)
         {
             if (Peek() != '"')

@@ -1,26 +1,28 @@
 using System.Buffers;
-using System.Globalization;
 using System.Text;
 using Garnet.Server.Scripting.Lua;
 
 namespace Garnet.Server.Scripting.Libraries;
 
 /// <summary>cjson.encode: a value of a script as JSON, as lua-cjson spells it. Depth and length are bounded.</summary>
-internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
+internal sealed class JsonWriter(long bytesMax)
 {
     private const int RoomPerLevel = 6;
 
-    private readonly ArrayBufferWriter<byte> _to = new(256);
+    private readonly GrowingText _to = new();
+    private JsonSettings _settings = new();
     private string _error = "";
 
     /// <summary>Pushes the JSON of the first value, or fails.</summary>
-    internal int Write(LuaStack stack)
+    internal int Write(LuaStack stack, JsonSettings settings)
     {
+        _settings = settings;
         stack.PushCopy(1);
-        if (!Value(stack, 0))
-            return stack.Fail(Encoding.Latin1.GetBytes(_error), isPlaced: true);
-        stack.Push(_to.WrittenSpan);
-        return 1;
+        bool isWritten = Value(stack, stack.TypeAt(-1), 0);
+        if (isWritten)
+            stack.Push(_to.Written);
+        _to.Clear();
+        return isWritten ? 1 : stack.Fail(Encoding.Latin1.GetBytes(_error), isPlaced: true);
     }
 
     private bool Fail(string error)
@@ -30,20 +32,19 @@ internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
     }
 
     // Takes the value on top.
-    private bool Value(LuaStack stack, int depth)
+    private bool Value(LuaStack stack, int type, int depth)
     {
-        if (_to.WrittenCount > bytesMax)
+        if (_to.Count > bytesMax)
             return Fail("not enough memory");
         bool written = true;
-        int type = stack.TypeAt(-1);
         if (type == LuaApi.String)
             Text(stack.Bytes(-1));
         else if (type == LuaApi.Number)
             written = Number(stack.Number(-1));
         else if (type == LuaApi.Boolean)
-            _to.Write(stack.Boolean(-1) ? "true"u8 : "false"u8);
+            _to.Add(stack.Boolean(-1) ? "true"u8 : "false"u8);
         else if (type == LuaApi.Nil || IsNull(stack))
-            _to.Write("null"u8);
+            _to.Add("null"u8);
         else if (type == LuaApi.Table)
             written = Table(stack, depth + 1);
         else
@@ -58,19 +59,16 @@ internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
 
     private void Text(ReadOnlySpan<byte> text)
     {
-        _to.Write("\""u8);
-        while (true)
+        _to.Add((byte)'"');
+        for (int at = text.IndexOfAny(Escaped); at >= 0; at = text.IndexOfAny(Escaped))
         {
-            int at = text.IndexOfAny(Escaped);
-            if (at < 0)
-                break;
-            _to.Write(text[..at]);
+            _to.Add(text[..at]);
             Escape(text[at]);
             text = text[(at + 1)..];
         }
 
-        _to.Write(text);
-        _to.Write("\""u8);
+        _to.Add(text);
+        _to.Add((byte)'"');
     }
 
     private static readonly SearchValues<byte> Escaped = SearchValues.Create([.. Enumerable.Range(0, 32).Select(static code => (byte)code), (byte)'"', (byte)'\\', (byte)'/', 127]);
@@ -79,45 +77,30 @@ internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
     {
         int letter = "\"\\/\b\f\n\r\t"u8.IndexOf(code);
         if (letter >= 0)
-            _to.Write([(byte)'\\', "\"\\/bfnrt"u8[letter]]);
+            _to.Add([(byte)'\\', "\"\\/bfnrt"u8[letter]]);
         else
-            _to.Write(Encoding.ASCII.GetBytes($"\\u{code:x4}"));
+            _to.Add(Encoding.ASCII.GetBytes($"\\u{code:x4}"));
     }
 
     private bool Number(double value)
     {
-        if (!double.IsFinite(value) && !settings.EncodesInvalid)
+        if (!double.IsFinite(value) && !_settings.EncodesInvalid)
         {
-            if (!settings.EncodesInvalidAsNull)
+            if (!_settings.EncodesInvalidAsNull)
                 return Fail("Cannot serialise number: must not be NaN or Inf");
-            _to.Write("null"u8);
+            _to.Add("null"u8);
             return true;
         }
 
-        _to.Write(Encoding.ASCII.GetBytes(Spell(value, settings.Precision)));
+        Spell(value);
         return true;
     }
 
-    /// <summary>As C spells it with %.14g.</summary>
-    internal static string Spell(double value, int precision)
-    {
-        if (!double.IsFinite(value))
-            return double.IsNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
-        if (value == 0)
-            return double.IsNegative(value) ? "-0" : "0";
-        string text = value.ToString("E" + (precision - 1), CultureInfo.InvariantCulture);
-        int mark = text.IndexOf('E');
-        int exponent = int.Parse(text.AsSpan(mark + 1), CultureInfo.InvariantCulture);
-        if (exponent >= -4 && exponent < precision)
-            return Trim(value.ToString("F" + (precision - 1 - exponent), CultureInfo.InvariantCulture));
-        return $"{Trim(text[..mark])}e{(exponent < 0 ? '-' : '+')}{Math.Abs(exponent):00}";
-    }
-
-    private static string Trim(string digits) => digits.Contains('.') ? digits.TrimEnd('0').TrimEnd('.') : digits;
+    private void Spell(double value) => _to.Take(NumberSpelling.Write(value, _settings.Precision, _to.Room(NumberSpelling.BytesMax)));
 
     private bool Table(LuaStack stack, int depth)
     {
-        if (depth > settings.EncodeDepth || !stack.Reserve(RoomPerLevel))
+        if (depth > _settings.EncodeDepth || !stack.Reserve(RoomPerLevel))
             return Fail($"Cannot serialise, excessive nesting ({depth})");
         long length = Length(stack);
         if (length == 0 && ArrayMark.Is(stack))
@@ -147,9 +130,9 @@ internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
             stack.Drop(1);
         }
 
-        if (settings.SparseRatio <= 0 || most <= items * settings.SparseRatio || most <= settings.SparseSafe)
+        if (_settings.SparseRatio <= 0 || most <= items * _settings.SparseRatio || most <= _settings.SparseSafe)
             return (long)most;
-        if (settings.ConvertsSparse)
+        if (_settings.ConvertsSparse)
             return 0;
         Fail("Cannot serialise table: excessively sparse array");
         return -1;
@@ -157,47 +140,49 @@ internal sealed class JsonWriter(JsonSettings settings, long bytesMax)
 
     private bool Items(LuaStack stack, long length, int depth)
     {
-        _to.Write("["u8);
+        _to.Add((byte)'[');
         for (long i = 1; i <= length; i++)
         {
             if (i > 1)
-                _to.Write(","u8);
-            stack.Item(-1, i);
-            if (!Value(stack, depth))
+                _to.Add((byte)',');
+            if (!Value(stack, stack.Item(-1, i), depth))
                 return false;
         }
 
-        _to.Write("]"u8);
+        _to.Add((byte)']');
         return true;
     }
 
     private bool Fields(LuaStack stack, int depth)
     {
-        _to.Write("{"u8);
+        _to.Add((byte)'{');
         bool first = true;
         stack.PushNil();
         while (stack.Next(-2))
         {
             if (!first)
-                _to.Write(","u8);
+                _to.Add((byte)',');
             first = false;
-            if (stack.IsNumber(-2))
-                _to.Write(Encoding.ASCII.GetBytes($"\"{Spell(stack.Number(-2), settings.Precision)}\":"));
-            else if (stack.IsString(-2))
-                Name(stack.Bytes(-2));
+            int type = stack.TypeAt(-2);
+            if (type == LuaApi.Number)
+                Name(stack.Number(-2));
+            else if (type == LuaApi.String)
+                Text(stack.Bytes(-2));
             else
-                return Fail($"Cannot serialise {NameOf(stack.TypeAt(-2))}: table key must be a number or string");
-            if (!Value(stack, depth))
+                return Fail($"Cannot serialise {NameOf(type)}: table key must be a number or string");
+            _to.Add((byte)':');
+            if (!Value(stack, stack.TypeAt(-1), depth))
                 return false;
         }
 
-        _to.Write("}"u8);
+        _to.Add((byte)'}');
         return true;
     }
 
-    private void Name(ReadOnlySpan<byte> name)
+    private void Name(double name)
     {
-        Text(name);
-        _to.Write(":"u8);
+        _to.Add((byte)'"');
+        Spell(name);
+        _to.Add((byte)'"');
     }
 }

@@ -9,7 +9,7 @@ internal static class PackFunctions
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal static IEnumerable<KeyValuePair<string, Function>> All(long bytesMax) =>
     [
-        new("cmsgpack_pack", stack => new PackWriter(bytesMax).Write(stack)),
+        new("cmsgpack_pack", new PackWriter(bytesMax).Write),
         new("cmsgpack_unpack", static stack => Unpack(stack, 0, 0, tellsOffset: false)),
         new("cmsgpack_unpack_one", static stack => Unpack(stack, 1, Whole(stack, 2), tellsOffset: true)),
         new("cmsgpack_unpack_limit", static stack => Unpack(stack, Whole(stack, 2), Whole(stack, 3), tellsOffset: true)),

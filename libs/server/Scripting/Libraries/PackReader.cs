@@ -7,6 +7,8 @@ namespace Garnet.Server.Scripting.Libraries;
 internal ref struct PackReader(LuaStack stack)
 {
     private const int DepthMax = 1000, RoomPerLevel = 6, ItemsPerLook = 1024, ResultsMax = 7000;
+    // Places that a table has from the beginning: not more, since a count may be a lie.
+    private const int TableRoomMax = 64;
 
     private readonly ReadOnlySpan<byte> _from = stack.Bytes(1);
     private int _at;
@@ -165,7 +167,7 @@ internal ref struct PackReader(LuaStack stack)
     {
         if (!Descend())
             return false;
-        stack.NewTable(0, 0);
+        stack.NewTable((int)Math.Min(count, TableRoomMax), 0);
         for (long i = 1; i <= count; i++)
         {
             if (IsFull() || !Value())
@@ -181,7 +183,7 @@ internal ref struct PackReader(LuaStack stack)
     {
         if (!Descend())
             return false;
-        stack.NewTable(0, 0);
+        stack.NewTable(0, (int)Math.Min(count, TableRoomMax));
         for (long i = 0; i < count; i++)
         {
             if (IsFull() || !Value() || !Value())

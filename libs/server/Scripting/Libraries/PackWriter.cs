@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Buffers.Binary;
 using Garnet.Server.Scripting.Lua;
 
@@ -9,7 +8,7 @@ internal sealed class PackWriter(long bytesMax)
 {
     private const int DepthMax = 16, RoomPerLevel = 6;
 
-    private readonly ArrayBufferWriter<byte> _to = new(256);
+    private readonly GrowingText _to = new();
 
     /// <summary>Pushes all the values, packed.</summary>
     internal int Write(LuaStack stack)
@@ -20,19 +19,20 @@ internal sealed class PackWriter(long bytesMax)
         for (int i = 1; i <= count; i++)
         {
             stack.PushCopy(i);
-            Value(stack, 0);
+            Value(stack, stack.TypeAt(-1), 0);
         }
 
-        if (_to.WrittenCount > bytesMax)
-            return stack.Fail("not enough memory"u8, isPlaced: false);
-        stack.Push(_to.WrittenSpan);
-        return 1;
+        bool fits = _to.Count <= bytesMax;
+        if (fits)
+            stack.Push(_to.Written);
+        _to.Clear();
+        return fits ? 1 : stack.Fail("not enough memory"u8, isPlaced: false);
     }
 
     // Takes the value on top.
-    private void Value(LuaStack stack, int depth)
+    private void Value(LuaStack stack, int type, int depth)
     {
-        switch (stack.TypeAt(-1))
+        switch (type)
         {
             case LuaApi.String:
                 Text(stack.Bytes(-1));
@@ -43,7 +43,7 @@ internal sealed class PackWriter(long bytesMax)
             case LuaApi.Number:
                 Number(stack.Number(-1));
                 break;
-            case LuaApi.Table when depth < DepthMax && stack.Reserve(RoomPerLevel) && _to.WrittenCount <= bytesMax:
+            case LuaApi.Table when depth < DepthMax && stack.Reserve(RoomPerLevel) && _to.Count <= bytesMax:
                 Table(stack, depth);
                 break;
             default:
@@ -54,14 +54,14 @@ internal sealed class PackWriter(long bytesMax)
         stack.Drop(1);
     }
 
-    private void Byte(byte value) => _to.Write([value]);
+    private void Byte(byte value) => _to.Add(value);
 
     private void Sized(byte type, int bytes, ulong value)
     {
-        Span<byte> head = stackalloc byte[9];
+        Span<byte> head = _to.Room(1 + sizeof(ulong));
         head[0] = type;
         BinaryPrimitives.WriteUInt64BigEndian(head[1..], value << (64 - (bytes * 8)));
-        _to.Write(head[..(1 + bytes)]);
+        _to.Take(1 + bytes);
     }
 
     private void Text(ReadOnlySpan<byte> text)
@@ -74,7 +74,7 @@ internal sealed class PackWriter(long bytesMax)
             Sized(0xDA, 2, (ulong)text.Length);
         else
             Sized(0xDB, 4, (ulong)text.Length);
-        _to.Write(text);
+        _to.Add(text);
     }
 
     private void Number(double value)
@@ -160,8 +160,7 @@ internal sealed class PackWriter(long bytesMax)
         Head(count, 0x90, 0xDC);
         for (long i = 1; i <= count; i++)
         {
-            stack.Item(-1, i);
-            Value(stack, depth + 1);
+            Value(stack, stack.Item(-1, i), depth + 1);
         }
     }
 
@@ -172,8 +171,8 @@ internal sealed class PackWriter(long bytesMax)
         while (stack.Next(-2))
         {
             stack.PushCopy(-2);
-            Value(stack, depth + 1);
-            Value(stack, depth + 1);
+            Value(stack, stack.TypeAt(-1), depth + 1);
+            Value(stack, stack.TypeAt(-1), depth + 1);
         }
     }
 }

@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Text;
 using Garnet.Server.Scripting.Lua;
 using Function = System.Func<Garnet.Server.Scripting.Lua.LuaStack, int>;
@@ -13,41 +12,45 @@ internal static class StructFunctions
     private static ReadOnlySpan<byte> Zeros => new byte[32];
 
     /// <summary>All of them, by the names that the prelude knows.</summary>
-    internal static IEnumerable<KeyValuePair<string, Function>> All(long bytesMax) =>
-    [
-        new("struct_pack", stack => Pack(stack, bytesMax)),
-        new("struct_unpack", Unpack),
-        new("struct_size", Size),
-    ];
+    internal static IEnumerable<KeyValuePair<string, Function>> All(long bytesMax)
+    {
+        var to = new GrowingText();
+        return
+        [
+            new("struct_pack", stack => Pack(stack, to, bytesMax)),
+            new("struct_unpack", Unpack),
+            new("struct_size", Size),
+        ];
+    }
 
     private static int Fail(LuaStack stack, string text) => stack.Fail(Encoding.Latin1.GetBytes(text), isPlaced: true);
 
-    private static int Pack(LuaStack stack, long bytesMax)
+    private static int Pack(LuaStack stack, GrowingText to, long bytesMax)
     {
         if (stack.Count == 0 || !stack.IsString(1))
             return Fail(stack, "bad argument #1 to 'pack' (string expected)");
         var format = new StructFormat(stack.Bytes(1));
-        var to = new ArrayBufferWriter<byte>(64);
+        to.Clear();
         int argument = 2;
         while (format.Next())
         {
-            if (to.WrittenCount + format.Size > bytesMax)
+            if (to.Count + format.Size > bytesMax)
                 return Fail(stack, "not enough memory");
-            to.Write(Zeros[..format.Padding(to.WrittenCount)]);
+            to.Add(Zeros[..format.Padding(to.Count)]);
             if (format.Option == 'x')
-                to.Write([(byte)0]);
+                to.Add((byte)0);
             else if (PackOne(stack, ref format, to, argument++) is { } error)
                 return Fail(stack, error);
         }
 
         if (format.Error.Length > 0)
             return Fail(stack, format.Error);
-        stack.Push(to.WrittenSpan);
+        stack.Push(to.Written);
         return 1;
     }
 
     // Null, or what is wrong.
-    private static string? PackOne(LuaStack stack, ref StructFormat format, ArrayBufferWriter<byte> to, int argument)
+    private static string? PackOne(LuaStack stack, ref StructFormat format, GrowingText to, int argument)
     {
         if (format.Option is 's' or 'c')
             return PackText(stack, ref format, to, argument);
@@ -60,11 +63,11 @@ internal static class StructFunctions
             Spread(BitConverter.DoubleToUInt64Bits(value), false, bytes, format.IsLittle);
         else
             Spread(value < 0 ? (ulong)LuaToReply.Whole(value) : value < 1.8446744073709552e19 ? (ulong)value : 0, value < 0, bytes, format.IsLittle);
-        to.Write(bytes);
+        to.Add(bytes);
         return null;
     }
 
-    private static string? PackText(LuaStack stack, ref StructFormat format, ArrayBufferWriter<byte> to, int argument)
+    private static string? PackText(LuaStack stack, ref StructFormat format, GrowingText to, int argument)
     {
         bool isNumber = argument <= stack.Count && stack.IsNumber(argument);
         if (!isNumber && (argument > stack.Count || !stack.IsString(argument)))
@@ -73,14 +76,17 @@ internal static class StructFunctions
         long size = format.Option == 'c' && format.Size > 0 ? format.Size : text.Length;
         if (text.Length < size)
             return $"bad argument #{argument + 1} to 'pack' (string too short)";
-        to.Write(text[..(int)size]);
+        to.Add(text[..(int)size]);
         if (format.Option == 's')
-            to.Write([(byte)0]);
+            to.Add((byte)0);
         return null;
     }
 
-    private static byte[] Spelt(double value) =>
-        Encoding.ASCII.GetBytes(double.IsNaN(value) && double.IsNegative(value) ? "-nan" : JsonWriter.Spell(value, JsonSettings.PrecisionMost));
+    private static byte[] Spelt(double value)
+    {
+        Span<byte> spelt = stackalloc byte[NumberSpelling.BytesMax];
+        return double.IsNaN(value) && double.IsNegative(value) ? "-nan"u8.ToArray() : spelt[..NumberSpelling.Write(value, JsonSettings.PrecisionMost, spelt)].ToArray();
+    }
 
     private static void Spread(ulong value, bool isNegative, Span<byte> to, bool isLittle)
     {
