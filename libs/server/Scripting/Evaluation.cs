@@ -12,7 +12,7 @@ internal static class Evaluation
     {
         if (!TryCountKeys(ref call, out int keys, out Reply failed))
             return failed;
-        ScriptName name = ScriptName.Of(call[1]);
+        ScriptName name = call.Reactor.Scripts.Names.Of(ref call, 1);
         Script? script = call.Server.Scripts.Find(name) ?? Load(ref call, name, 1, isLoaded: false, out failed);
         return script is null ? failed : Run(ref call, script, keys, isReadOnly);
     }

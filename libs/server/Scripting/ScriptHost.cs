@@ -48,6 +48,9 @@ internal sealed unsafe class ScriptHost : IDisposable
     /// <summary>What runs now; null if nothing does.</summary>
     internal Running? Running => Volatile.Read(ref _running);
 
+    /// <summary>Names of texts.</summary>
+    internal ScriptNames Names { get; } = new();
+
     /// <summary>Functions on this reactor.</summary>
     internal FunctionHost Functions { get; }
 
