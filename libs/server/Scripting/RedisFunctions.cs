@@ -37,6 +37,7 @@ internal static class RedisFunctions
             .. json.All(),
             .. PackFunctions.All(bytesMax),
             .. StructFunctions.All(bytesMax),
+            .. TableFunctions.All(bytesMax),
         ];
     }
 

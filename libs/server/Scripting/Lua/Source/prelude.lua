@@ -394,13 +394,14 @@ local function learn(pattern)
   local kinds = {}
   local rest = gsub(pattern, '%%([-+ #0]*%d*%.?%d*)(.?)', function(flags, kind)
     if kind == '%' and flags == '' then return '' end
+    if kind == 's' then kinds.mayEnd = true end
     local isEasy = kind == 's' and flags == '' or (kind == 'd' or kind == 'x') and find(flags, '^0?%d?%d?$')
       or (kind == 'f' or kind == 'g') and find(flags, '^%d?%d?%.?%d?%d?$')
     if not isEasy then return nil end
     kinds[#kinds + 1] = kind
     return ''
   end)
-  if #kinds == 0 or #kinds > KINDS_MAX or find(rest, '%', 1, true) then kinds = false end
+  if #kinds == 0 or #kinds > KINDS_MAX or find(rest, '[%%\0]') then kinds = false end
   if formatCount == FORMATS_MAX then formats, formatCount = {}, 0 end
   formats[pattern], formatCount = kinds, formatCount + 1
   return kinds
@@ -428,7 +429,7 @@ str.format = function(pattern, ...)
   if count > 2 then c, d = simple(kinds[3], c), count < 4 or simple(kinds[4], d) else c, d = true, true end
   if a == nil or b == nil or c == nil or d == nil then return formatted(pattern, ...) end
   local result = format(pattern, a, b, c, d)
-  if find(result, '\0', 1, true) then return formatted(pattern, ...) end -- a text ends there
+  if kinds.mayEnd and find(result, '\0', 1, true) then return formatted(pattern, ...) end -- a text ends there
   return result
 end
 strings.__index = lock(str)
@@ -453,7 +454,10 @@ tab.foreachi = function(t, f)
     if result ~= nil then return result end
   end
 end
+local concatenated = server.table_concat
 tab.concat = function(t, separator, i, j)
+  local result = concatenated(t, separator, i, j)
+  if result then return result end
   local first, last = i and whole(i) or 1, j and whole(j) or #t
   if type(separator) == 'number' then separator = text(separator) end
   local copied
@@ -646,7 +650,7 @@ json.new = function() return globals.cjson end
 local pack = group('cmsgpack_unpack', 'cmsgpack_unpack_one', 'cmsgpack_unpack_limit')
 pack.pack = nativeOne('cmsgpack_pack')
 pack._NAME, pack._VERSION, pack._DESCRIPTION = 'cmsgpack', 'lua-cmsgpack 0.4.0', 'MessagePack C implementation for Lua'
-local struct = group('struct_pack', 'struct_unpack', 'struct_size')
+local struct = { pack = nativeOne('struct_pack'), unpack = native('struct_unpack'), size = nativeOne('struct_size') }
 
 globals.string, globals.table, globals.math, globals.coroutine = strings.__index, lock(tab), lock(mat), lock(co)
 globals.bit, globals.cjson, globals.cmsgpack, globals.struct = lock(bit), lock(json), lock(pack), lock(struct)
