@@ -84,6 +84,8 @@ public sealed class HostileScriptTests
     [TestCase("local t = {} for i = 1, 100000 do t = {t} end return cjson.encode(t)", "ERR*excessive nesting*")]
     [TestCase("local t = {1} for i = 1, 200 do t = {t, t} end return cjson.encode(t)", "ERR*not enough memory*")]
     [TestCase("return cjson.decode('[' .. string.rep('1,', 3000000) .. '1]')", "ERR*not enough memory*")]
+    [TestCase("return #cjson.encode(string.rep('\\1', 10000000))", "ERR*not enough memory*")]
+    [TestCase("local t = {} for i = 1, 100 do t[i] = 'x' end local s = string.rep('x', 1000000) return #table.concat(t, s)", "ERR*not enough memory*")]
     // Replies (row 46).
     [TestCase("return redis.error_reply('x\\r\\n+OK')", "ERR x  +OK")]
     [TestCase("return redis.status_reply('x\\r\\n+OK')", "x  +OK")]

@@ -18,7 +18,7 @@ internal sealed class JsonWriter(long bytesMax)
     {
         _settings = settings;
         stack.PushCopy(1);
-        bool isWritten = Value(stack, stack.TypeAt(-1), 0);
+        bool isWritten = Value(stack, stack.TypeAt(-1), 0) && (_to.Count <= bytesMax || Fail("not enough memory"));
         if (isWritten)
             stack.Push(_to.Written);
         _to.Clear();
@@ -60,7 +60,7 @@ internal sealed class JsonWriter(long bytesMax)
     private void Text(ReadOnlySpan<byte> text)
     {
         _to.Add((byte)'"');
-        for (int at = text.IndexOfAny(Escaped); at >= 0; at = text.IndexOfAny(Escaped))
+        for (int at = text.IndexOfAny(Escaped); at >= 0 && _to.Count <= bytesMax; at = text.IndexOfAny(Escaped))
         {
             _to.Add(text[..at]);
             Escape(text[at]);
