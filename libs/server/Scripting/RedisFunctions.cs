@@ -12,7 +12,7 @@ internal static class RedisFunctions
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal static List<KeyValuePair<string, Function>> For(ScriptHost host, Server server, CommandRun commands, JsonFunctions json)
     {
-        long bytesMax = server.Settings.Scripts.MemoryBytesMax;
+        long bytesMax = Math.Min(server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax); // whatever the limit: nothing takes a longer text
         var random = new ScriptRandom();
         return
         [
