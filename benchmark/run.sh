@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the load generator, fetches the peer it compares with, and runs it; tables go to benchmark/RESULTS.md.
 #   benchmark/run.sh                              the smoke set against every system that is there
-#   benchmark/run.sh compare --set big            other sets: smoke, collections, big, start, idle, durable, always, recover, snapshot, replica
+#   benchmark/run.sh compare --set big            other sets: smoke, collections, commands, big, start, idle, durable, always, recover, snapshot, replica
 #   benchmark/run.sh run --port 6379 --op get     one load against a running server
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -6,7 +6,7 @@ internal sealed record Cell(string Operation, int Pipeline, int Connections, lon
     public const int ValueBytes = 64;
     private const long SmallKeys = 1000, LargeKeys = 100_000;
 
-    public string Name => $"{Operation.ToUpperInvariant()} p{Pipeline} c{Connections}";
+    public string Name => Operation.Contains(' ', StringComparison.Ordinal) ? Operation : $"{Operation.ToUpperInvariant()} p{Pipeline} c{Connections}";
 
     /// <summary>Latency and fairness of this cell go into a table of their own.</summary>
     public bool IsTail => Connections == 256;
@@ -30,6 +30,9 @@ internal sealed record Cell(string Operation, int Pipeline, int Connections, lon
         new Cell("sadd", 100, 16, LargeKeys),
         new Cell("lpushlpop", 100, 16, SmallKeys),
     ];
+
+    /// <summary>Commands one by one, each on what <see cref="CommandCells.Fill"/> has made.</summary>
+    public static Cell[] Commands() => [.. CommandCells.All.Select(static cell => new Cell(cell.Commands, 16, 16, cell.Keys))];
 
     /// <summary>What a log costs.</summary>
     public static Cell[] Durable() =>

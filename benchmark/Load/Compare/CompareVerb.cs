@@ -21,6 +21,9 @@ internal static class CompareVerb
             case "collections":
                 Rounds.Run(options, peers, Cell.Collections(), report);
                 break;
+            case "commands":
+                Rounds.Run(options, peers, Cell.Commands(), report);
+                break;
             case "big":
                 Rounds.Run(options, peers, Cell.Big(options.BigKeys), report);
                 break;

@@ -54,6 +54,7 @@ internal sealed class Rounds
             long empty = ServerClock.ReadRss(peer.Pid);
             RunVerb.Fill(peer.Server, keys, Cell.ValueBytes, check: true);
             Check(peer, keys);
+            if (_options.Set == "commands") CommandCells.Fill(peer.Server);
             if (_options.Set != "big") continue;
             Thread.Sleep(10 * SettleMs);
             double bytesPerKey = (ServerClock.ReadRss(peer.Pid) - empty) / (double)keys;

@@ -5,7 +5,8 @@ namespace Garnet.Load.Traffic;
 
 /// <summary>
 /// The commands an operation name stands for. In a command, <c>#</c> becomes twelve digits of a fresh key number and
-/// <c>%</c> becomes the value. Unknown names are taken as commands themselves, e.g. <c>"ZADD zset # m:#"</c>.
+/// <c>%</c> becomes the value. Unknown names are taken as commands themselves, several with <c>;</c> between them, e.g.
+/// <c>"ZADD zset # m:#"</c>.
 /// </summary>
 internal static partial class CommandText
 {
@@ -26,7 +27,7 @@ internal static partial class CommandText
             "zadd" => ["ZADD zset # m:#"],
             "lpush" => ["LPUSH list:# %"],
             "lpushlpop" => ["LPUSH list:# %", "LPOP list:#"],
-            _ => [operation],
+            _ => operation.Split(" ; "),
         };
     }
 

@@ -28,9 +28,8 @@ internal struct GeoLook(GeoShape shape, long limit) : IExamine
 
     private readonly void Take(ref RecordEdit record, (double Low, double High) scores, in HiddenRanks hidden)
     {
-        long rank = SortedForm.CountBelow(ref record, new SortBound { Kind = BoundKind.Score, Score = scores.Low }, hidden);
         var walk = default(SortedWalk);
-        walk.Begin(ref record, rank, hidden);
+        walk.Begin(ref record, new SortBound { Kind = BoundKind.Score, Score = scores.Low }, hidden);
         while (walk.Next(ref record) && walk.Score < scores.High)
         {
             GeoPoint point = GeoHash.PointOf(walk.Score);

@@ -30,10 +30,7 @@ internal unsafe struct SortedWalk
         _chunked = Root.IsChunked(edit.Value);
         if (_chunked)
         {
-            SequencePlace place = Sequence.Seek(ref edit, rank);
-            _spot = place.Page;
-            _page = Sequence.Open(ref edit, place.Page.Number);
-            _at = _page.At + place.Offset;
+            Stand(ref edit, Sequence.Seek(ref edit, rank));
             return;
         }
 
@@ -45,6 +42,16 @@ internal unsafe struct SortedWalk
             byte* next = Entry.Measure(EntryForm.Scored, edit.Value + offset, edit.Value + edit.ValueBytes, out _, out _, out _);
             offset = next == null ? offset : (int)(next - edit.Value);
         }
+    }
+
+    /// <summary>Stands before the first element that does not lie below the bound. In large sets without hidden ones no rank is worked out for it.</summary>
+    internal void Begin(ref RecordEdit edit, in SortBound bound, in HiddenRanks hidden)
+    {
+        _chunked = Root.IsChunked(edit.Value);
+        if (_chunked && hidden.IsNone)
+            Stand(ref edit, SortedOrder.PlaceOf(ref edit, bound));
+        else
+            Begin(ref edit, SortedForm.CountBelow(ref edit, bound, hidden), hidden);
     }
 
     internal bool Next(ref RecordEdit edit)
@@ -71,6 +78,13 @@ internal unsafe struct SortedWalk
         }
 
         return false;
+    }
+
+    private void Stand(ref RecordEdit edit, in SequencePlace place)
+    {
+        _spot = place.Page;
+        _page = Sequence.Open(ref edit, place.Page.Number);
+        _at = _page.At + place.Offset;
     }
 
     private bool Forth(ref RecordEdit edit)
