@@ -14,6 +14,8 @@ namespace Garnet.Server.Types.Collections;
 internal static unsafe class Members
 {
     private const int EntryBytesSlack = 1024;
+    // Of larger ones so few share a chunk that their numbers are far from the mean, and chunks made for the mean would stay half empty.
+    private const int LargeEntryBytesMax = 64;
 
     /// <summary>Finds the entry of a key.</summary>
     internal static bool Find(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes, out Entry entry)
@@ -89,6 +91,8 @@ internal static unsafe class Members
         if (edit.Exists || entries < 2)
             return false;
         long bytes = operands.EncodedBytes();
+        if (bytes / entries > LargeEntryBytesMax)
+            return false;
         return shape.Form == EntryForm.Scored
             ? SortedForm.TryBeginLarge(ref edit, entries, bytes, limits)
             : bytes > limits.PackedBytesMax && ChunkedMembers.TryCreate(ref edit, shape.Kind, Root.ChunkedBytes, entries, bytes);
