@@ -8,20 +8,19 @@ namespace Garnet.Wire;
 /// <summary>A raw client: sends bytes as given and reads exactly one reply at a time, as a tree and as its bytes.</summary>
 internal sealed class RespConnection : IDisposable
 {
-    // Only who fails waits for it: redis-server takes seconds for PFSELFTEST where others use the machine too.
-    private const int TimeoutMs = 60_000;
+    private const int TimeoutMs = 5_000;
 
     private readonly Socket _socket;
     private byte[] _buffer = new byte[16 * 1024];
     private int _start, _end;
 
-    public RespConnection(EndPoint server)
+    public RespConnection(EndPoint server, int timeoutMs = TimeoutMs)
     {
         bool unix = server is UnixDomainSocketEndPoint;
         _socket = new Socket(server.AddressFamily, SocketType.Stream, unix ? ProtocolType.Unspecified : ProtocolType.Tcp)
         {
-            ReceiveTimeout = TimeoutMs,
-            SendTimeout = TimeoutMs,
+            ReceiveTimeout = timeoutMs,
+            SendTimeout = timeoutMs,
         };
         if (!unix) _socket.NoDelay = true;
         try

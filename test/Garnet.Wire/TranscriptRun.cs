@@ -7,7 +7,8 @@ namespace Garnet.Wire;
 /// <summary>Plays a transcript against one server, on fresh connections and empty databases.</summary>
 internal sealed class TranscriptRun : IDisposable
 {
-    private const int UntilSeconds = 10;
+    // Only who fails waits a minute: redis-server takes seconds for PFSELFTEST where others use the machine too.
+    private const int UntilSeconds = 10, TimeoutMs = 60_000;
 
     private readonly Transcript _transcript;
     private readonly ServerSide _side;
@@ -24,7 +25,7 @@ internal sealed class TranscriptRun : IDisposable
         _side = side;
         _server = server;
         _sending = sending;
-        _connections["A"] = _current = new RespConnection(server);
+        _connections["A"] = _current = new RespConnection(server, TimeoutMs);
     }
 
     /// <summary>Null, or the first difference in words.</summary>
@@ -93,7 +94,7 @@ internal sealed class TranscriptRun : IDisposable
                 return hello.Kind == '%' ? null : $"  HELLO 3 got {hello}";
             default:
                 if (!_connections.TryGetValue(step.Text, out RespConnection? connection))
-                    _connections[step.Text] = connection = new RespConnection(_server);
+                    _connections[step.Text] = connection = new RespConnection(_server, TimeoutMs);
                 _current = connection;
                 return null;
         }
