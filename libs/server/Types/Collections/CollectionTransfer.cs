@@ -36,19 +36,18 @@ internal static unsafe class CollectionTransfer
         store.Modify(in target, ref delete);
         Outcome outcome = Outcome.Done;
         var text = default(ChunkText);
-        for (long number = 0; number < chunks && outcome == Outcome.Done; )
+        while (text.Number < chunks && outcome == Outcome.Done)
         {
-            text.Number = number;
             store.Examine(in source, ref text, quiet: true);
             for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
             {
-                var one = new ChunkText { Number = number, OnlySlot = slot + 1 };
+                var one = new ChunkText { Number = text.Number, OnlySlot = slot + 1 };
                 store.Examine(in source, ref one, quiet: true);
                 outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
             }
 
-            number += root.Kind == RecordKind.List ? text.Slots : 1;
-            if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || number >= chunks))
+            text.Number += root.Kind == RecordKind.List ? text.Slots : 1;
+            if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || text.Number >= chunks))
                 outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
         }
 

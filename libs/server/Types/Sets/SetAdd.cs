@@ -30,10 +30,10 @@ internal unsafe struct SetAdd : IEdit
         if (WrongKind)
             return false;
         int done = 0;
-        bool isLarge = false;
         if (IntegerSet.TryCreate(ref edit, Keys, IntegersMax, out Added))
             done = Keys.Count;
-        else if (!edit.Exists && HasText() && !(isLarge = Members.TryBeginLarge(ref edit, MemberShape.Set, Keys, Limits)) && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
+        bool hasText = !edit.Exists && HasText(), isLarge = hasText && Members.TryBeginLarge(ref edit, MemberShape.Set, Keys, Limits);
+        if (hasText && !isLarge && Members.TryCreatePacked(ref edit, MemberShape.Set, Keys, Limits))
             Added = done = Keys.Count;
         for (Operands.Reader reader = Keys.Read(); done < Keys.Count && reader.Next(); done++)
         {
