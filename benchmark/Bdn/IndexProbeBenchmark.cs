@@ -95,7 +95,7 @@ public unsafe class IndexProbeBenchmark : IDisposable
     private struct Touch : IModify
     {
         public static byte OpId => 252;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {

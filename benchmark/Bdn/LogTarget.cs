@@ -58,7 +58,7 @@ internal sealed unsafe class LogTarget
     {
         public ulong Seed;
         public static byte OpId => 250;
-        public readonly int EncodedBytesMax => ValueBytes;
+        public readonly long EncodedBytesMax => ValueBytes;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {

@@ -122,7 +122,7 @@ public unsafe class StoreBenchmark : IDisposable
     {
         public ulong Seed;
         public static byte OpId => 251;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {

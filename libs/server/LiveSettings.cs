@@ -32,11 +32,15 @@ internal static class LiveSettings
             server.Replication.TakeMemorySettings();
             return null;
         });
-        Connect(table, "appendfsync", () =>
+        foreach (string name in (ReadOnlySpan<string>)["appendfsync", "aof-step-max-size"])
         {
-            server.Keeper?.TakeSyncPolicy();
-            return null;
-        });
+            Connect(table, name, () =>
+            {
+                server.Keeper?.TakeSettings();
+                return null;
+            });
+        }
+
         foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "min-replicas-to-write"])
         {
             Connect(table, name, () =>

@@ -28,6 +28,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void ReactorFailed(Exception error, int index) =>
         Write(LogLevel.Error, 6, $"Reactor {index} failed; the process stops because its connections would hang", error);
 
+    internal void CommandFailed(Exception error, string command, long id, string peer) =>
+        Write(LogLevel.Error, 61, $"{command} failed through a mistake of the server, before it changed anything; its client {id} ({peer}) is closed. Please report this", error);
+
     internal void Stopped() => Write(LogLevel.Information, 7, "Stopped");
 
     internal void ShutdownAsked() => Write(LogLevel.Information, 8, "User asked for a stop (SHUTDOWN)");

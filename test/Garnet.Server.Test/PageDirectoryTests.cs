@@ -135,7 +135,7 @@ public sealed unsafe class PageDirectoryTests : IDisposable
 
         public static byte OpId => 0;
 
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public bool Run(ref RecordEdit edit)
         {

@@ -120,7 +120,7 @@ internal unsafe struct ChunkEdit : IEdit
     public bool Removes;
 
     public static byte OpId => 210;
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     public readonly bool Run(ref RecordEdit edit)
     {

@@ -143,7 +143,7 @@ internal sealed class LastSeenTests
     private struct Refusal : IModify
     {
         public static byte OpId => 209;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next) => Verdict.Keep;
         public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) => throw new InvalidOperationException();
         public readonly int Encode(Span<byte> to) => 0;

@@ -37,7 +37,7 @@ internal struct SetValue : IModify
     public bool Existed;
 
     public static byte OpId => 200;
-    public readonly int EncodedBytesMax => 17 + Value.Length;
+    public readonly long EncodedBytesMax => 17 + Value.Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -76,7 +76,7 @@ internal struct AppendBytes : IModify
 {
     public byte[] Tail;
     public static byte OpId => 201;
-    public readonly int EncodedBytesMax => Tail.Length;
+    public readonly long EncodedBytesMax => Tail.Length;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -109,7 +109,7 @@ internal struct SetFields : IModify
     public long ExpireAtMs;
     public ulong ETag;
     public static byte OpId => 202;
-    public readonly int EncodedBytesMax => 16;
+    public readonly long EncodedBytesMax => 16;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -141,7 +141,7 @@ internal struct SetFields : IModify
 internal struct Refuse : IModify
 {
     public static byte OpId => 203;
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next) => Verdict.Keep;
     public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace) { }
     public readonly int Encode(Span<byte> to) => 0;

@@ -223,7 +223,7 @@ internal sealed unsafe class RuleTests
     {
         public int Bytes;
         public static byte OpId => 220;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {

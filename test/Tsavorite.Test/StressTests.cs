@@ -39,7 +39,7 @@ internal sealed unsafe class StressTests
         public long ExpireAtMs;
 
         public static byte OpId => 210;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {
@@ -161,7 +161,7 @@ internal sealed unsafe class StressTests
         public long By, Result;
         public int Pad;
         public static byte OpId => 211;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public Verdict Plan(in RecordView existing, ref NewRecord next)
         {

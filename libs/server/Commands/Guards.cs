@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Commands;
@@ -45,6 +46,8 @@ internal static unsafe class Guards
             return Refuse(ref call, entry, call.FailBytes("ERR Command not allowed inside a transaction"u8));
         if ((queues || (flags & CommandFlags.DenyOom) != 0) && server.Store.Tight && !call.Store.EnsureRoom(0))
             return Refuse(ref call, entry, call.Fail(Fault.OutOfMemory));
+        if ((flags & CommandFlags.Write) != 0 && IsTooLongForLog(ref call, out long bytes))
+            return Refuse(ref call, entry, call.FailText("ERR " + CommandFailures.TextOf(call.Store.TooLongStep(bytes))));
         if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, flags, out Reply kept))
             return Refuse(ref call, entry, kept);
         if (server.Replication.Guards && server.Replication.Refuses(ref call, flags, out Reply placed))
@@ -102,6 +105,15 @@ internal static unsafe class Guards
         }
 
         return reply;
+    }
+
+    // Commands of several keys change one after the other: what the log would not take as a whole is refused before the first. Short requests
+    // are not counted.
+    private static bool IsTooLongForLog(ref Call call, out long bytes)
+    {
+        bytes = 0;
+        Arg* first = call.Args, last = first + call.Count - 1;
+        return last->Bytes - first->Bytes > Reactor.PlainRequestBytesMax && (bytes = call.RequestBytes()) > call.Store.StepBytesMax;
     }
 
     // EXEC is as much a write, or as hungry for memory, as what it runs.

@@ -33,6 +33,8 @@ internal sealed class ReactorFigures(int commands)
     internal long ProtocolErrors;
     /// <summary>Connections closed for not reading.</summary>
     internal long OutputLimitCloses;
+    /// <summary>Commands that failed through a mistake of the server.</summary>
+    internal long CommandFailures;
     /// <summary>Error replies.</summary>
     internal long Errors;
     /// <summary>Error replies by code; guarded by itself.</summary>

@@ -17,7 +17,7 @@ internal unsafe struct PutRecord : IModify
 
     public static byte OpId => 7;
 
-    public readonly int EncodedBytesMax => 17 + Length;
+    public readonly long EncodedBytesMax => 17 + Length;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -85,7 +85,7 @@ internal struct ChangeExpiry : IModify
 
     public static byte OpId => 8;
 
-    public readonly int EncodedBytesMax => 9;
+    public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

@@ -1,12 +1,17 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Faults;
 
 namespace Garnet.Server.Net;
 
-/// <summary>Bytes waiting in native memory: taken from the front, added at the back, freed when empty.</summary>
+/// <summary>
+/// Bytes waiting in native memory: taken from the front, added at the back, freed when empty. More than it can hold is refused by a
+/// <see cref="TooLargeException"/>, and what is there is given back.
+/// </summary>
 internal unsafe struct ByteQueue
 {
     /// <summary>Most bytes a queue can hold.</summary>
     public const int BytesMax = 0x7FFF0000;
+    private const int ReallocBytes = 1 << 20;
 
     private byte* _memory;
     private int _capacity;
@@ -38,6 +43,15 @@ internal unsafe struct ByteQueue
             Append(start, bytes.Length);
     }
 
+    /// <summary>Takes over memory that came from the same allocator, of which the bytes between the two places wait; it is empty before.</summary>
+    public void Adopt(byte* memory, int head, int tail)
+    {
+        Free();
+        _memory = memory;
+        _capacity = _tail = tail;
+        _head = head;
+    }
+
     /// <summary>Drops bytes at the front; gives the memory back when none are left.</summary>
     public void Drop(int count)
     {
@@ -54,14 +68,30 @@ internal unsafe struct ByteQueue
         _capacity = _head = _tail = 0;
     }
 
+    // Whoever has come so far has nobody any more to give the bytes back.
+    private void Refuse(long needed)
+    {
+        Free();
+        throw new TooLargeException("an intermediate result", needed, BytesMax);
+    }
+
     private byte* Reserve(int count)
     {
         if (_capacity - _tail >= count)
             return _memory + _tail;
         int waiting = Count;
-        long wanted = Math.Min(Math.Max((long)(waiting + count) * (waiting == 0 ? 1 : 2), 64), BytesMax);
-        if (wanted < (long)waiting + count)
-            throw new InsufficientMemoryException();
+        long needed = (long)waiting + count;
+        if (needed > BytesMax)
+            Refuse(needed);
+        long wanted = Math.Min(Math.Max(needed * (waiting == 0 ? 1 : 2), 64), BytesMax);
+        if (_head == 0 && waiting >= ReallocBytes)
+        {
+            // The system moves pages of this many bytes without a copy, and there is never one copy more.
+            _memory = (byte*)NativeMemory.Realloc(_memory, (nuint)wanted);
+            _capacity = (int)wanted;
+            return _memory + _tail;
+        }
+
         byte* memory = (byte*)NativeMemory.Alloc((nuint)wanted);
         Buffer.MemoryCopy(_memory + _head, memory, wanted, waiting);
         NativeMemory.Free(_memory);

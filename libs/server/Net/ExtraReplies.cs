@@ -2,21 +2,59 @@ using System.Runtime.InteropServices;
 
 namespace Garnet.Server.Net;
 
-/// <summary>Memory for the replies of a round that outgrow a reactor's own; given back at its end.</summary>
+/// <summary>
+/// Memory for the replies of a round that outgrow a reactor's own; given back at its end. A reply that goes on growing keeps its block, which
+/// the system extends without a copy, and what the socket does not take of it goes to its client as it lies: so that a large reply is held once.
+/// </summary>
 internal sealed unsafe class ExtraReplies
 {
-    private readonly List<nint> _blocks = new(0);
+    /// <summary>When so much is taken, what there is is sent before another client's replies are written.</summary>
+    internal const int SharedBytesMax = 4 * 1024 * 1024;
+
+    private readonly List<(nint Start, long Bytes)> _blocks = new(0);
 
     /// <summary>Bytes taken.</summary>
     internal long Bytes { get; private set; }
 
-    /// <summary>Takes a block, with slack behind it.</summary>
-    internal byte* Take(long bytes)
+    /// <summary>A block of that size, with slack behind it, that begins with what is kept at a place; the place's own block grows if it begins there.</summary>
+    internal byte* Grow(byte* at, long kept, long bytes)
     {
-        byte* memory = (byte*)NativeMemory.Alloc((nuint)(bytes + Arena.Slack));
-        _blocks.Add((nint)memory);
+        int last = _blocks.Count - 1;
+        byte* memory;
+        if (last >= 0 && _blocks[last].Start == (nint)at)
+        {
+            memory = (byte*)NativeMemory.Realloc(at, (nuint)(bytes + Arena.Slack));
+            Bytes -= _blocks[last].Bytes;
+            _blocks[last] = ((nint)memory, bytes);
+        }
+        else
+        {
+            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + Arena.Slack));
+            Buffer.MemoryCopy(at, memory, bytes, kept);
+            _blocks.Add(((nint)memory, bytes));
+        }
+
         Bytes += bytes;
         return memory;
+    }
+
+    /// <summary>
+    /// Makes the last block, where these bytes of a client's replies are, the client's own. False if they are not there or are not all of it:
+    /// a block of more than <see cref="SharedBytesMax"/> has the replies of one client only, as others are sent first.
+    /// </summary>
+    internal bool TryGive(byte* from, int count, ref ByteQueue to)
+    {
+        int last = _blocks.Count - 1;
+        if (last < 0 || _blocks[last].Bytes <= SharedBytesMax)
+            return false;
+        byte* start = (byte*)_blocks[last].Start;
+        long before = from - start;
+        if (before < 0 || before + count > Math.Min(_blocks[last].Bytes, ByteQueue.BytesMax) || before > count)
+            return false; // elsewhere, or most of it has been sent and need not be kept
+        Bytes -= _blocks[last].Bytes;
+        _blocks.RemoveAt(last);
+        to.Adopt(start, (int)before, (int)before + count);
+        return true;
     }
 
     /// <summary>Gives everything back.</summary>
@@ -24,7 +62,7 @@ internal sealed unsafe class ExtraReplies
     {
         if (Bytes == 0)
             return;
-        foreach (nint memory in _blocks)
+        foreach ((nint memory, _) in _blocks)
             NativeMemory.Free((void*)memory);
         _blocks.Clear();
         Bytes = 0;

@@ -12,7 +12,7 @@ internal sealed unsafe partial class Reactor
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
     private bool _reads; // the server is a replica that answers reads
-    private bool _pushed; // the running command sent a message to its own client
+    private bool _afterwards; // the running command sent a message to its own client, or wrote more than that may get
 
     private bool _mayRun; // the store may be touched: no script of another reactor runs
     private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
@@ -50,7 +50,38 @@ internal sealed unsafe partial class Reactor
         _reads = _placed && Server.Replication.TakesReads;
         _mayRun = Server.ScriptGate.TryEnter(this);
         long began = Server.Clock.MonotonicUs;
-        for (int i = 0; i < count; i++)
+        for (int from = 0; from < count; from = FrameAt + 1)
+            ExecuteFrames(from, count);
+        if (_mayRun)
+            Server.ScriptGate.Leave(this);
+        if (Notes.Count + Broadcasts.Count > 0)
+            HandOnChanges();
+        Figures.BusyUs += Server.Clock.MonotonicUs - began;
+        _frameCount = 0;
+        _bigFrame = false;
+        _args.Clear();
+    }
+
+    // R6: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
+    private void ExecuteFrames(int from, int count)
+    {
+        try
+        {
+            RunFrames(from, count);
+            FrameAt = count;
+        }
+        catch (Exception e)
+        {
+            Connection client = _frameClients[FrameAt];
+            if (!Failures.TryAnswer(e, client, (_frames + FrameAt)->Command))
+                throw;
+            EndCommand(client, _frames + FrameAt, client.CloseAfterReply ? Reply.Close : Reply.Failed);
+        }
+    }
+
+    private void RunFrames(int from, int count)
+    {
+        for (int i = from; i < count; i++)
         {
             Connection client = _frameClients[i];
             if (client.Stopped || (_frames + i)->IsAnswered)
@@ -63,24 +94,15 @@ internal sealed unsafe partial class Reactor
             else
                 Busy.Execute(client, _frames + i);
         }
-
-        if (_mayRun)
-            Server.ScriptGate.Leave(this);
-        if (Notes.Count + Broadcasts.Count > 0)
-            HandOnChanges();
-        Figures.BusyUs += Server.Clock.MonotonicUs - began;
-        _frameCount = 0;
-        _bigFrame = false;
-        _args.Clear();
     }
 
     private void HandOnChanges()
     {
         Server.Changes.HandOn(this);
         Server.Tracker.Broadcast(this);
-        if (!_pushed || _current is not { } client)
+        if (!_afterwards || _current is not { } client)
             return;
-        _pushed = false;
+        _afterwards = false;
         TakePushes(client);
     }
 
@@ -91,6 +113,7 @@ internal sealed unsafe partial class Reactor
         client.LastCommand = frame->Command;
         client.Commands++;
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        BeginReply();
         Reply reply;
         if (client.Gate == Gate.None && !_guarded && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
@@ -103,20 +126,30 @@ internal sealed unsafe partial class Reactor
             reply = reads ? Server.Replication.RunRead(ref call, entry) : RunGuarded(ref call, entry);
         }
 
+        EndCommand(client, frame, reply);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // as its caller
+    private void EndCommand(Connection client, Frame* frame, Reply reply)
+    {
         if ((Session.LastBatch | Session.LastSeen) != 0)
             Held.Note(client);
         if (Ready.Count != 0)
             Ready.Serve();
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
-        if (_pushed)
-        {
-            _pushed = false;
-            TakePushes(client);
-        }
-
+        if (_afterwards)
+            Finish(client);
         if (Out.Position - client.SegmentStart > SendEarlyBytes)
             SendEarly(client, frame);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Finish(Connection client)
+    {
+        _afterwards = false;
+        ReplacesLongReply(client);
+        TakePushes(client);
     }
 
     // Anything out of the ordinary: wrong arity, not authenticated, subscribed, replies off, MONITOR, pause, memory, timing.

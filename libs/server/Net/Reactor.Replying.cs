@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 
@@ -13,28 +14,75 @@ internal sealed unsafe partial class Reactor : IReplyRoom
 {
     private const int ReplyBytes = 512 * 1024;
     internal const int SendEarlyBytes = 256 * 1024;
-    private const int RoundReplyBytesMax = 4 * 1024 * 1024;
 
     private readonly List<Connection> _touched = [];
     private readonly ExtraReplies _extraReplies = new();
     private byte* _replies;
     private long _round = 1;
+    private long _givenUpBytes; // written of a reply that became too long, and taken back
+
+    /// <summary>Where the reply of the running command begins; it is taken back from there if the command fails.</summary>
+    internal byte* ReplyStart { get; private set; }
+
+    /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
+    internal long ChangesBefore { get; private set; }
+
+    /// <summary>What is written from here on is the reply of a command that begins.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
+    internal void BeginReply()
+    {
+        ReplyStart = Out.Position;
+        ChangesBefore = Session.Changes;
+    }
 
     /// <inheritdoc/>
     void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
     {
         Connection? client = _current;
         byte* start = client is null ? writer.Position : client.SegmentStart;
-        long kept = writer.Position - start;
-        long size = Math.Max((kept + bytes) * 2, ReplyBytes);
-        if (size > int.MaxValue)
-            size = Math.Max(kept + bytes, int.MaxValue);
-        byte* memory = _extraReplies.Take(size);
-        Buffer.MemoryCopy(start, memory, size, kept);
+        long kept = writer.Position - start, most = client is null ? long.MaxValue : SlowReaders.ReplyBytesMax(client);
+        if (kept + bytes > most)
+            kept = GiveUpReply(writer, start);
+        long size = Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, ReplyBytes));
+        byte* memory = _extraReplies.Grow(start, kept, size);
+        ReplyStart += memory - start;
         if (client is not null)
             client.SegmentStart = memory;
         writer.Position = memory + kept;
         writer.Limit = memory + size;
+    }
+
+    /// <summary>Takes back what the running command has written.</summary>
+    internal void TakeBackReply() => Out.Position = ReplyStart;
+
+    /// <summary>
+    /// True, and the reply is an error now, if the reply of the command that has just run was longer than its client may get. Closing is for
+    /// those whose class has a limit, as if they did not read.
+    /// </summary>
+    internal bool ReplacesLongReply(Connection client)
+    {
+        if (_givenUpBytes == 0)
+            return false;
+        long bytes = _givenUpBytes + (Out.Position - ReplyStart);
+        _givenUpBytes = 0;
+        TakeBackReply();
+        byte[] text = Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {SlowReaders.ReplyBytesMax(client)}; the command has run");
+        Out.Error(text);
+        Figures.CountError(text);
+        if (!SlowReaders.HasHardLimit(client))
+            return true;
+        Figures.OutputLimitCloses++;
+        Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, bytes);
+        client.CloseAfterReply = true;
+        return true;
+    }
+
+    // The command runs on, and what it writes goes nowhere: it may be in the middle of a change, or hold a lock.
+    private long GiveUpReply(RespWriter writer, byte* start)
+    {
+        _givenUpBytes += writer.Position - ReplyStart;
+        _afterwards = true;
+        return ReplyStart - start;
     }
 
     /// <summary>Adds an out-of-band message for a connection of this reactor (rule R2).</summary>
@@ -50,7 +98,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         }
 
         client.Pushes.Append(message);
-        _pushed |= client == _current;
+        _afterwards |= client == _current;
     }
 
     /// <summary>Makes the connection the one that <see cref="Out"/> writes to.</summary>
@@ -59,7 +107,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         if (_current == client)
             return;
         EndSegment();
-        if (_extraReplies.Bytes > RoundReplyBytesMax)
+        if (_extraReplies.Bytes > ExtraReplies.SharedBytesMax)
             SendAll();
         if (client.Round != _round || client.SegmentStart == client.SegmentEnd)
         {
@@ -137,15 +185,10 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     internal void SendSegment(Connection client)
     {
         byte* from = client.SegmentStart;
-        long count = client.SegmentEnd - from;
+        int count = checked((int)(client.SegmentEnd - from)); // SlowReaders.ReplyBytesMax
         client.SegmentStart = client.SegmentEnd = null;
-        while (count > 0 && !client.Closed)
-        {
-            int part = (int)Math.Min(count, 1 << 30);
-            SendBytes(client, from, part);
-            from += part;
-            count -= part;
-        }
+        if (count > 0 && !client.Closed)
+            SendBytes(client, from, count);
     }
 
     internal void SendBytes(Connection client, byte* from, int count)
@@ -180,7 +223,8 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             return;
         }
 
-        client.Out.Append(from, count);
+        if (client.Out.Count > 0 || !_extraReplies.TryGive(from, count, ref client.Out))
+            client.Out.Append(from, count);
         if (client.Held)
             return;
         client.WriteBlocked = true;
@@ -198,7 +242,14 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         client.SegmentEnd = Out.Position;
         if (!Server.MeasuresReplies && Server.LargeReplies.Wants(client.SegmentEnd - start))
             NoteLargeReply(client, frame);
+        long taken = _extraReplies.Bytes;
         SendSegment(client);
+        if (_extraReplies.Bytes < taken)
+        {
+            start = _extraReplies.Grow(null, 0, ReplyBytes); // the client has the block
+            Out.Limit = start + ReplyBytes;
+        }
+
         Out.Position = start;
         client.SegmentStart = start;
         client.SegmentEnd = null;

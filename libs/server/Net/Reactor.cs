@@ -64,6 +64,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Scripts = new ScriptHost(this);
         Busy = new BusyClients(this);
         Ready = new ReadyKeys(this);
+        Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
         _prefetch = new BatchPrefetch(this, _entries, FramesMax);
@@ -95,6 +96,9 @@ internal sealed unsafe partial class Reactor : IDisposable
 
     /// <summary>Keys that commands wait for and that have been written.</summary>
     internal ReadyKeys Ready { get; }
+
+    /// <summary>What becomes of exceptions that leave commands.</summary>
+    internal CommandFailures Failures { get; }
 
     /// <summary>Parked connections.</summary>
     internal WaitingClients Waiting { get; }

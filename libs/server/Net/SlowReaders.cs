@@ -6,6 +6,12 @@ internal sealed class SlowReaders(Reactor reactor)
     /// <summary>True if the time of some client over its soft limit is running.</summary>
     internal bool AnyOverSoftLimit;
 
+    /// <summary>Bytes that the client's replies of a round can have, so that they can wait for the socket.</summary>
+    internal long ReplyBytesMax(Connection client) => HardLimit(client) is > 0 and var hard ? Math.Min(hard, ByteQueue.BytesMax) : ByteQueue.BytesMax;
+
+    /// <summary>True if its class has a limit by setting.</summary>
+    internal bool HasHardLimit(Connection client) => HardLimit(client) > 0;
+
     /// <summary>True if the client may not have <paramref name="more"/> bytes waiting besides what waits already.</summary>
     internal bool IsOver(Connection client, int more)
     {
@@ -41,4 +47,7 @@ internal sealed class SlowReaders(Reactor reactor)
         client.Out.Free();
         client.Pushes.Free();
     }
+
+    private long HardLimit(Connection client) =>
+        (client.Gate & Gate.Unauthenticated) != 0 ? Server.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
 }

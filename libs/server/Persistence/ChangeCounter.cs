@@ -26,6 +26,9 @@ internal sealed class ChangeCounter(int partitions) : IWriteLog, IDisposable
     public ulong Batch => 1;
 
     /// <inheritdoc/>
+    public long StepBytesMax => Array.MaxLength; // of the room below
+
+    /// <inheritdoc/>
     public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax)
     {
         if (_room.Value!.Length < bytesMax)

@@ -46,7 +46,7 @@ internal sealed class DataKeeper : IDisposable
         _clock = clock;
         _log = log;
         _directory = directory;
-        _aofSettings = new AofSettings { Sublogs = _directory.Manifest.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes };
+        _aofSettings = new AofSettings { Sublogs = _directory.Manifest.Sublogs, Sync = PolicyOf(settings.AppendSync), StagingBytesMax = settings.StagingBytesMax, SegmentBytes = settings.SegmentBytes, StepBytesMax = settings.StepBytesMax };
         Progress = new JobProgress("loading", clock);
         HasLog = settings.AppendOnly;
         if (!HasLog)
@@ -209,8 +209,12 @@ internal sealed class DataKeeper : IDisposable
         aof.Truncate(waits ? Math.Min(before, needed) : before);
     }
 
-    /// <summary>Takes over <c>appendfsync</c>.</summary>
-    internal void TakeSyncPolicy() => _aofSettings.Sync = PolicyOf(_settings.AppendSync);
+    /// <summary>Takes over what of the log's settings may change while it runs.</summary>
+    internal void TakeSettings()
+    {
+        _aofSettings.Sync = PolicyOf(_settings.AppendSync);
+        _aofSettings.StepBytesMax = _settings.StepBytesMax;
+    }
 
     /// <summary>Whether the stop takes a last snapshot if one is due; SHUTDOWN NOSAVE says no.</summary>
     internal bool SavesAtStop { get; set; } = true;

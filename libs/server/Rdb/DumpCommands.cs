@@ -1,5 +1,6 @@
 using Garnet.Server.Commands;
 using Garnet.Server.Keys;
+using Garnet.Server.Net;
 using Garnet.Server.Tracking;
 using Garnet.Server.Types.Strings;
 using Tsavorite;
@@ -72,12 +73,17 @@ internal readonly unsafe struct Restore : ICommand
         time += time > 0 && !absolute ? call.NowMs : 0;
         if (!RdbPayload.TryOpen(call[3], out int bytes))
             return call.FailBytes("ERR DUMP payload version or checksum are wrong"u8);
-        using var value = new RdbValue();
+        using var value = new RdbValue { BytesMax = Math.Min(call.Server.MemoryLimitBytes, ByteQueue.BytesMax) };
         var from = new RdbCursor(call.Args[3].Bytes, call.Args[3].Bytes + bytes);
-        bool sound = from.TryByte(out byte type) && RdbDecoder.TryRead(ref from, (RdbType)type, value) && from.Left == 0;
-        Reply reply = sound ? Store(ref call, value, time, replace) : call.FailBytes("ERR Bad data format"u8);
-        from.Free();
-        return reply;
+        try
+        {
+            bool sound = from.TryByte(out byte type) && RdbDecoder.TryRead(ref from, (RdbType)type, value) && from.Left == 0;
+            return sound ? Store(ref call, value, time, replace) : call.FailBytes("ERR Bad data format"u8);
+        }
+        finally
+        {
+            from.Free();
+        }
     }
 
     private static Reply Store(ref Call call, RdbValue value, long expireAtMs, bool replace)

@@ -25,6 +25,7 @@ internal static unsafe class RdbStoring
             return store.Modify(in key, ref put);
         }
 
+        store.Announce(in key, value.Bytes);
         var delete = default(DeleteKey);
         store.Modify(in key, ref delete);
         Outcome outcome = value.Stream is { } stream ? StreamStoring.Put(store, in key, stream, encoding)

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Bytes;
+using Garnet.Common.Faults;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
 using Garnet.Server.Rdb.Streams;
@@ -30,6 +31,9 @@ internal sealed unsafe class RdbValue : IDisposable
     /// <summary>What a stream holds, which has no strings here.</summary>
     internal StreamValue? Stream { get; set; }
 
+    /// <summary>Bytes that it can have: what a few packed bytes unfold to is refused before it takes more memory than there is.</summary>
+    internal long BytesMax { get; init; } = ByteQueue.BytesMax;
+
     /// <summary>Bytes of all strings with their lengths.</summary>
     internal int Bytes => _text.Count;
 
@@ -42,6 +46,7 @@ internal sealed unsafe class RdbValue : IDisposable
     /// <summary>Adds a string behind the others.</summary>
     internal void Add(ReadOnlySpan<byte> text)
     {
+        TooLargeException.Above(BytesMax, (long)Bytes + text.Length, "the value");
         OperandText.Append(ref _text, text);
         Count++;
     }

@@ -156,16 +156,9 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         nint before = (nint)(to.Position - client.SegmentStart);
         Server server = reactor.Server;
         bool plain = !server.Guarded && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
-        Reply reply;
+        Reply reply = reactor.Failures.RunPart(ref call, entry, plain);
         if (plain)
-        {
-            reply = entry->Run(ref call);
             reactor.Figures.Calls[entry->Id]++;
-        }
-        else
-        {
-            reply = Guards.RunSeen(ref call, entry);
-        }
 
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a script");
         if (reply == Reply.Failed)

@@ -134,6 +134,8 @@ internal sealed unsafe class TransactionRun : IDisposable
             reply = call.FailBytes("EXECABORT Transaction discarded because of previous errors."u8);
         else if (transaction.Touched)
             reply = Nothing(ref call);
+        else if ((transaction.Queue.Flags & CommandFlags.Write) != 0 && _session.StepBytesMax < transaction.Queue.Bytes)
+            reply = call.FailText($"EXECABORT Transaction discarded because of: {CommandFailures.TextOf(_session.TooLongStep(transaction.Queue.Bytes))}");
         else if ((transaction.Queue.Flags & CommandFlags.DenyOom) != 0 && !_session.EnsureRoom(transaction.Queue.Bytes))
             reply = call.FailBytes([.. "EXECABORT Transaction discarded because of: "u8, .. FaultText.Of(Fault.OutOfMemory)]);
         else
@@ -167,13 +169,17 @@ internal sealed unsafe class TransactionRun : IDisposable
         bool scripts = (transaction.Queue.Flags & CommandFlags.RunsScript) != 0;
         if (scripts && !_reactor.Server.ScriptGate.TryTake(_reactor))
             return _reactor.Scripts.Busy(ref call);
-        Lock(call.Client, transaction);
-        bool runs = !IsTouched(transaction);
-        Reply reply = runs ? RunAll(ref call, transaction.Queue) : Nothing(ref call);
-        _session.Unlock();
-        if (scripts)
-            _reactor.Server.ScriptGate.Release(_reactor);
-        return reply;
+        try
+        {
+            Lock(call.Client, transaction);
+            return IsTouched(transaction) ? Nothing(ref call) : RunAll(ref call, transaction.Queue);
+        }
+        finally
+        {
+            _session.Unlock();
+            if (scripts)
+                _reactor.Server.ScriptGate.Release(_reactor);
+        }
     }
 
     // Under the locks of all watched keys: whatever has not been told by now comes later.
@@ -287,7 +293,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         Connection client = call.Client;
         nint before = (nint)(call.Out.Position - client.SegmentStart);
         bool off = (client.Gate & Gate.ReplyOff) != 0;
-        Reply reply = Guards.RunSeen(ref call, entry);
+        Reply reply = _reactor.Failures.RunPart(ref call, entry, plain: false);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             call.Reactor.Figures.Failed[entry->Id]++;

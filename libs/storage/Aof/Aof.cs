@@ -157,6 +157,12 @@ public sealed class Aof : IWriteLog, IDisposable
     internal IReadOnlyList<Sublog> Sublogs => _sublogs;
 
     /// <inheritdoc/>
+    public long StepBytesMax => _settings.StepBytesMax;
+
+    /// <inheritdoc/>
+    public bool TryAnnounce(ulong batch, long bytes) => _lanes.TryAnnounce(batch, bytes);
+
+    /// <inheritdoc/>
     public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax) => _lanes.Reserve(partition, batch, key, bytesMax);
 
     /// <inheritdoc/>

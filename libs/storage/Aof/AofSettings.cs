@@ -1,3 +1,5 @@
+using Garnet.Aof.Format;
+
 namespace Garnet.Aof;
 
 /// <summary>What the append-only file needs to know. <see cref="Sync"/> may change while it runs, all else before the start.</summary>
@@ -5,6 +7,7 @@ public sealed class AofSettings
 {
     /// <summary>Most sublogs there may be.</summary>
     public const int SublogsMax = 16;
+    private long _stepBytesMax = LogLimits.StepBytesMaxDefault;
     private volatile SyncPolicy _sync = SyncPolicy.EverySecond;
 
     /// <summary>Files written side by side, 1 to <see cref="SublogsMax"/>; 0 = 1 up to four cores, a quarter of the cores above.</summary>
@@ -22,6 +25,13 @@ public sealed class AofSettings
 
     /// <summary>Bytes that may wait for the disk before <see cref="Aof.IsFull"/> asks writers to wait.</summary>
     public long StagingBytesMax { get; set; } = 64 << 20;
+
+    /// <summary>Bytes of entries that one step may write; a longer one is refused before it changes anything. At most <see cref="LogLimits.StepBytesMaxMost"/>.</summary>
+    public long StepBytesMax
+    {
+        get => Volatile.Read(ref _stepBytesMax);
+        set => Volatile.Write(ref _stepBytesMax, Math.Min(value, LogLimits.StepBytesMaxMost));
+    }
 
     /// <summary>Least time between two batches that somebody waits for, microseconds; bounds what closing them costs.</summary>
     public int SealMinUs { get; set; } = 100;

@@ -10,7 +10,7 @@ public struct DeleteKey : IModify
     public static byte OpId => 1;
 
     /// <inheritdoc/>
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     /// <inheritdoc/>
     public Verdict Plan(in RecordView existing, ref NewRecord next)

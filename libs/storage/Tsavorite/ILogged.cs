@@ -9,7 +9,7 @@ public interface ILogged
     static abstract byte OpId { get; }
 
     /// <summary>Bytes <see cref="Encode"/> needs at most.</summary>
-    int EncodedBytesMax { get; }
+    long EncodedBytesMax { get; }
 
     /// <summary>Writes the operation's arguments (not its result) for the log; returns the bytes used.</summary>
     int Encode(Span<byte> to);

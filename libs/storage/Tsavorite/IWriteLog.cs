@@ -12,6 +12,21 @@ public interface IWriteLog
     /// <summary>Number of the batch that is open now.</summary>
     ulong Batch { get; }
 
+    /// <summary>Bytes of an entry besides its key and arguments.</summary>
+    const int EntryHeadBytes = 12;
+
+    /// <summary>Entries of fewer bytes outside a step of several changes are not announced.</summary>
+    const int UnannouncedBytesMax = 64 << 10;
+
+    /// <summary>Bytes that the entries of one step may take at most; what would take more is refused before it is done.</summary>
+    long StepBytesMax => long.MaxValue;
+
+    /// <summary>
+    /// Says that entries of so many bytes will be written to the batch, before what they tell of is done; the lock of a partition that
+    /// writes to that batch is held. False if the batch cannot take them: it is ended once the locks are given back.
+    /// </summary>
+    bool TryAnnounce(ulong batch, long bytes) => true;
+
     /// <summary>Room for an entry of <paramref name="bytesMax"/> argument bytes in the lane of <paramref name="partition"/>.</summary>
     Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax);
 

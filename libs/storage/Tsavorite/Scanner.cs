@@ -25,10 +25,16 @@ internal static unsafe class Scanner
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
-            cursor = IsEmpty(partition, terms.Namespace)
-                ? (ulong)(partition->Number + 1) << 40
-                : Step(core, partition, terms, cursor, ref visitor, ref shown);
-            if (!held) Partition.Exit(partition);
+            try
+            {
+                cursor = IsEmpty(partition, terms.Namespace)
+                    ? (ulong)(partition->Number + 1) << 40
+                    : Step(core, partition, terms, cursor, ref visitor, ref shown);
+            }
+            finally
+            {
+                if (!held) Partition.Exit(partition); // a visitor that gathers too much leaves by an exception
+            }
             if ((int)(cursor >> 40) == partitions) return 0;
         }
         return cursor;

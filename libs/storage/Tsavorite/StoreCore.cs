@@ -230,7 +230,7 @@ internal sealed unsafe class StoreCore : IDisposable
         int database = Databases[key.Namespace];
         if (database < 0) return 0;
         int lane = _ordered ? 0 : partition->Number;
-        int used = operation.Encode(Log!.Reserve(lane, batch, key, operation.EncodedBytesMax));
+        int used = operation.Encode(Log!.Reserve(lane, batch, key, checked((int)operation.EncodedBytesMax)));
         Log.Append(lane, batch, T.OpId, database, key, used);
         Sketch?.Note(partition->Number, key.Hash, batch); // U19
         return batch;
@@ -381,7 +381,8 @@ internal sealed unsafe class StoreCore : IDisposable
 
     private IWriteLog? LogInForce => _logging ? Log : null;
 
-    private ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;
+    /// <summary>The log's batch that a change of the partition made now goes to.</summary>
+    public ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;
 
     private void LogDeletion(Partition* partition, in KeyRef key)
     {

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common.Faults;
 
 namespace Tsavorite;
 
@@ -6,7 +7,8 @@ namespace Tsavorite;
 /// One thread's way into the store. Not thread-safe. The owner sets <see cref="NowMs"/> once per round of work; all
 /// expiry decisions of the session are taken by it.
 /// Reads take no lock: U2 what is read counts only if the bucket's sequence, and U12 the partition's structure
-/// sequence, are even and unmoved. Changes take one lock (U1) and pass the log under it (U7).
+/// sequence, are even and unmoved. Changes take one lock (U1) and pass the log under it (U7), which has been asked before whether it
+/// can take them (U20, <see cref="StepBudget"/>).
 /// </summary>
 public sealed unsafe class StoreSession : IDisposable
 {
@@ -25,6 +27,7 @@ public sealed unsafe class StoreSession : IDisposable
     private readonly Writer _writer;
     private readonly HeldPartitions _held;
     private readonly ChangeSketch? _sketch;
+    private readonly StepBudget _budget;
     private int _heldCount, _lockDepth;
     private int _readsToSample = FrequencySample;
     private ulong _random;
@@ -36,6 +39,7 @@ public sealed unsafe class StoreSession : IDisposable
         _shape = _core.Shape;
         _writer = new Writer(_core);
         _held = new HeldPartitions(_core);
+        _budget = new StepBudget(_core);
         _sketch = _core.Sketch;
         _random = (ulong)Random.Shared.NextInt64() | 1;
     }
@@ -75,18 +79,22 @@ public sealed unsafe class StoreSession : IDisposable
         if (_sketch is { } sketch) LastSeen = Math.Max(LastSeen, sketch.OfAny());
     }
 
+    /// <summary>
+    /// Grows by two with every change, whatever comes of it; odd while one runs. Whoever catches an exception of a step knows by it whether the
+    /// step may have changed anything, and whether the store is in the middle of a change.
+    /// </summary>
+    public long Changes { get; private set; }
+
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
+    /// <exception cref="TooLargeException">The log cannot take it (U20); nothing was done.</exception>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        if (_heldCount != 0)
-        {
-            CheckHeld(partition);
-            return Seen(key, _writer.Change(partition, key, ref operation, NowMs));
-        }
-        Partition.Enter(partition);
+        bool announced = Enter(partition, key, ref operation);
+        Changes++;
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
-        Partition.Exit(partition);
+        Changes++;
+        Exit(partition, announced);
         return Seen(key, outcome);
     }
 
@@ -94,30 +102,51 @@ public sealed unsafe class StoreSession : IDisposable
     /// Runs the edit under the key's partition lock (or under <see cref="Lock"/>). <see cref="Outcome.NotFound"/>: the key's
     /// namespace was given up on the way and nothing was run; look the namespace up again.
     /// </summary>
+    /// <exception cref="TooLargeException">The log cannot take it (U20); nothing was done.</exception>
     public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        if (_heldCount != 0)
-        {
-            CheckHeld(partition);
-            return Seen(key, _writer.Edit(partition, key, ref operation, NowMs));
-        }
-        Partition.Enter(partition);
+        bool announced = Enter(partition, key, ref operation);
+        Changes++;
         Outcome outcome = _writer.Edit(partition, key, ref operation, NowMs);
-        Partition.Exit(partition);
+        Changes++;
+        Exit(partition, announced);
         return Seen(key, outcome);
     }
+
+    /// <summary>
+    /// Says that the step, whose locks are held, will write about so many bytes to the log for the key: before its first change, if it makes
+    /// several and is to be refused as a whole (U20).
+    /// </summary>
+    /// <exception cref="TooLargeException">The log cannot take so much.</exception>
+    public void Announce(in KeyRef key, long bytes)
+    {
+        if (_core.Logging && _heldCount != 0) _budget.Ask(Shape.PartitionOf(_shape, key.Hash), bytes);
+    }
+
+    /// <summary>Bytes that one step may write to the log.</summary>
+    public long StepBytesMax => _core is { Logging: true, Log: { } log } ? log.StepBytesMax : long.MaxValue;
+
+    /// <summary>The error of a step that would write so many bytes.</summary>
+    public TooLargeException TooLongStep(long bytes) => new(StepBudget.What, bytes, StepBytesMax);
 
     /// <summary>Shows the live record and its chunks under the key's partition lock: <see cref="Outcome.Done"/> or <see cref="Outcome.NotFound"/>.</summary>
     public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool held = _heldCount != 0;
+        ulong* slot;
         if (held) CheckHeld(partition);
         else Partition.Enter(partition);
-        ulong* slot = _writer.Examine(partition, key, ref look, NowMs);
-        if (slot != null && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
-        if (!held) Partition.Exit(partition);
+        try
+        {
+            slot = _writer.Examine(partition, key, ref look, NowMs);
+            if (slot != null && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+        }
+        finally
+        {
+            if (!held) Partition.Exit(partition); // a look whose reply became too long leaves by an exception
+        }
         if (!quiet && slot != null) Hits++;
         else if (!quiet) Misses++;
         if (_sketch != null) See(key);
@@ -219,6 +248,7 @@ public sealed unsafe class StoreSession : IDisposable
     {
         if (_lockDepth == 0 || --_lockDepth > 0) return;
         _heldCount = 0;
+        _budget.EndStep();
         if (!_core.IsMine)
         {
             _held.Exit();
@@ -228,6 +258,19 @@ public sealed unsafe class StoreSession : IDisposable
         ulong batch = _core.EndStep();
         if (batch != 0) LastBatch = batch;
         _store.Namespaces.Exit();
+    }
+
+    /// <summary>How many calls of <see cref="Lock"/> and its like have not been matched by <see cref="Unlock"/>.</summary>
+    public int LockDepth => _lockDepth;
+
+    /// <summary>
+    /// Goes back to that depth, for a caller whose step ended in an exception: what nobody else holds is given back, what has been changed stays.
+    /// </summary>
+    public void UnlockTo(int depth)
+    {
+        if (_lockDepth <= depth) return;
+        _lockDepth = Math.Max(depth, 1);
+        if (depth == 0) Unlock();
     }
 
     /// <summary>
@@ -261,9 +304,43 @@ public sealed unsafe class StoreSession : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        _lockDepth = Math.Min(_lockDepth, 1);
-        Unlock();
+        UnlockTo(0);
         _writer.Dispose();
+    }
+
+    // The key's partition is the session's afterwards, and a large entry announced (U20); true if that is for this change alone.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool Enter<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
+    {
+        if (_core.Logging) return EnterLogged(partition, operation.EncodedBytesMax + key.Length + IWriteLog.EntryHeadBytes);
+        if (_heldCount != 0) CheckHeld(partition);
+        else Partition.Enter(partition);
+        return false;
+    }
+
+    private bool EnterLogged(Partition* partition, long bytes)
+    {
+        if (_heldCount != 0)
+        {
+            CheckHeld(partition);
+            _budget.Take(partition, bytes);
+            return false;
+        }
+        if (bytes > IWriteLog.UnannouncedBytesMax)
+        {
+            _budget.EnterAlone(partition, bytes);
+            return true;
+        }
+        Partition.Enter(partition);
+        return false;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Exit(Partition* partition, bool announced)
+    {
+        if (_heldCount != 0) return;
+        if (announced) partition->PinnedBatch = 0;
+        Partition.Exit(partition);
     }
 
     // What changed nothing has told how things are; a change is in a batch not before those of all that it saw.
@@ -386,15 +463,21 @@ public sealed unsafe class StoreSession : IDisposable
             if (outcome <= Outcome.NotFound) return outcome;
         }
         if (!held) Partition.Enter(partition);
-        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
-        ulong* slot = Bucket.Find(_shape, partition, bucket, key, out ulong word, out ulong head);
         bool live = false;
-        if (slot != null)
+        try
         {
-            Look(word, head, ref read, out live);
-            if (live && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+            byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+            ulong* slot = Bucket.Find(_shape, partition, bucket, key, out ulong word, out ulong head);
+            if (slot != null)
+            {
+                Look(word, head, ref read, out live);
+                if (live && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+            }
         }
-        if (!held) Partition.Exit(partition);
+        finally
+        {
+            if (!held) Partition.Exit(partition);
+        }
         if (!quiet && live) Hits++;
         else if (!quiet) Misses++;
         return live ? Outcome.Done : Outcome.NotFound;

@@ -9,7 +9,7 @@ internal unsafe struct PutBytes : IModify
     private int _bytes;
 
     public static byte OpId => 200;
-    public readonly int EncodedBytesMax => _bytes;
+    public readonly long EncodedBytesMax => _bytes;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -40,7 +40,7 @@ internal unsafe struct Extend : IModify
     private int _bytes;
 
     public static byte OpId => 201;
-    public readonly int EncodedBytesMax => _bytes;
+    public readonly long EncodedBytesMax => _bytes;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {

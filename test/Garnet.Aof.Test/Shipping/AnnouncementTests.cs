@@ -125,7 +125,7 @@ public sealed unsafe class AnnouncementTests
         internal static Store? Of;
 
         public static byte OpId => TestEntry.Put;
-        public readonly int EncodedBytesMax => _bytes;
+        public readonly long EncodedBytesMax => _bytes;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {

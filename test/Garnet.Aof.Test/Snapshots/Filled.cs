@@ -61,7 +61,7 @@ internal static unsafe class Filled
         public long ExpireAtMs;
         public ulong ETag;
         public static byte OpId => 200;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {

@@ -9,7 +9,7 @@ internal struct Put : IModify
     public const byte Id = 240;
     public byte[] Value;
     public static byte OpId => Id;
-    public readonly int EncodedBytesMax => Value.Length;
+    public readonly long EncodedBytesMax => Value.Length;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -35,7 +35,7 @@ internal unsafe struct Add : IModify
     public const int ArgumentBytes = 24;
     public long By, Result, Note;
     public static byte OpId => Id;
-    public readonly int EncodedBytesMax => ArgumentBytes + 40; // more than needed: the log keeps what is used
+    public readonly long EncodedBytesMax => ArgumentBytes + 40; // more than needed: the log keeps what is used
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

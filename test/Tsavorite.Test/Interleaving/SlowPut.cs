@@ -12,7 +12,7 @@ internal struct SlowPut : IModify
     public int Result;
 
     public static byte OpId => 230;
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

@@ -74,7 +74,7 @@ internal sealed unsafe class Register : IDisposable
         public int Pad;
 
         public static byte OpId => 231;
-        public readonly int EncodedBytesMax => 0;
+        public readonly long EncodedBytesMax => 0;
 
         public Verdict Plan(in RecordView existing, ref NewRecord next)
         {

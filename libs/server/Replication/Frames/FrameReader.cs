@@ -1,3 +1,4 @@
+using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 
 namespace Garnet.Server.Replication.Frames;
@@ -8,7 +9,7 @@ namespace Garnet.Server.Replication.Frames;
 /// </summary>
 internal sealed class FrameReader
 {
-    private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, BatchBytesMax = (1 << 30) + 64, SmallBytesMax = 4096;
+    private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, BatchBytesMax = LogLimits.PartBodyBytesMax + BatchHeader.Bytes, SmallBytesMax = 4096;
     private readonly bool _isReplica;
     private byte[] _bytes = new byte[ReceiveBytes];
     private int _start, _end;

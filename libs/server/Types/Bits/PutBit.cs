@@ -14,7 +14,7 @@ internal struct PutBit : IModify
 
     public static byte OpId => 25;
 
-    public readonly int EncodedBytesMax => 9;
+    public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

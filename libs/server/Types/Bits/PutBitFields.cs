@@ -16,7 +16,7 @@ internal unsafe struct PutBitFields : IModify
 
     public static byte OpId => 26;
 
-    public readonly int EncodedBytesMax => Count * BitStep.EncodedBytes;
+    public readonly long EncodedBytesMax => (long)Count * BitStep.EncodedBytes;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -46,8 +46,9 @@ internal unsafe struct PutBitFields : IModify
 
     public readonly int Encode(Span<byte> to)
     {
-        new ReadOnlySpan<byte>(Steps, EncodedBytesMax).CopyTo(to);
-        return EncodedBytesMax;
+        int bytes = Count * BitStep.EncodedBytes;
+        new ReadOnlySpan<byte>(Steps, bytes).CopyTo(to);
+        return bytes;
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)

@@ -26,6 +26,7 @@ internal static unsafe class CollectionTransfer
     internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
         StoreSession store = call.Store;
+        store.Announce(in target, SizeOf(store, in source));
         if (root.Kind == RecordKind.Stream)
             return StreamTransfer.Copy(store, in source, in target, in root);
         // A list goes page by page, each found by how many elements were before it.
@@ -61,6 +62,14 @@ internal static unsafe class CollectionTransfer
         var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
         store.Modify(in target, ref expiry);
         return Outcome.Done;
+    }
+
+    // What it takes in memory is more than what the log gets of it.
+    private static long SizeOf(StoreSession store, in KeyRef source)
+    {
+        var size = default(SizeLook);
+        store.Examine(in source, ref size, quiet: true);
+        return size.Bytes;
     }
 
     private static Outcome Feed(StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
@@ -165,5 +174,12 @@ internal static unsafe class CollectionTransfer
         }
 
         private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
+    }
+
+    private struct SizeLook : IExamine
+    {
+        internal long Bytes;
+
+        public void Look(ref RecordEdit record) => Bytes = record.Footprint(out _);
     }
 }

@@ -46,12 +46,12 @@ internal unsafe struct Operands
     internal readonly Reader Read() => new() { Arg = _args, At = _encoded, Left = Count };
 
     /// <summary>Bytes of the log's form.</summary>
-    internal readonly int EncodedBytes()
+    internal readonly long EncodedBytes()
     {
         long bytes = 0;
         for (Reader reader = Read(); reader.Next();)
             bytes += VarInt.BytesOf((uint)reader.Length) + (long)reader.Length;
-        return checked((int)bytes);
+        return bytes;
     }
 
     /// <summary>Writes the log's form; returns the bytes used.</summary>

@@ -15,7 +15,7 @@ internal unsafe struct RemoveMembers : IEdit
 
     public static byte OpId => 16;
 
-    public readonly int EncodedBytesMax => 1 + Keys.EncodedBytes();
+    public readonly long EncodedBytesMax => 1 + Keys.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

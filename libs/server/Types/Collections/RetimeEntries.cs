@@ -18,7 +18,7 @@ internal unsafe struct RetimeEntries : IEdit
 
     public static byte OpId => 27;
 
-    public readonly int EncodedBytesMax => 8 + Keys.EncodedBytes();
+    public readonly long EncodedBytesMax => 8 + Keys.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

@@ -49,7 +49,7 @@ internal unsafe struct AddInt64(long by) : IModify
 
     public static byte OpId => 3;
 
-    public readonly int EncodedBytesMax => 8;
+    public readonly long EncodedBytesMax => 8;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

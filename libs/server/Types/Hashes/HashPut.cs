@@ -55,7 +55,7 @@ internal unsafe struct HashPut : IEdit
 
     public static byte OpId => 15;
 
-    public readonly int EncodedBytesMax => 9 + Pairs.EncodedBytes();
+    public readonly long EncodedBytesMax => 9 + Pairs.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

@@ -33,7 +33,7 @@ internal unsafe struct PutElements : IModify
 
     public static byte OpId => 28;
 
-    public readonly int EncodedBytesMax => 4 + Elements.EncodedBytes();
+    public readonly long EncodedBytesMax => 4 + Elements.EncodedBytes();
 
     /// <summary>Memory for a value of this thread's, overwritten by the next one.</summary>
     internal static Span<byte> Scratch

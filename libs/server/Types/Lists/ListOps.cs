@@ -25,7 +25,7 @@ internal struct ListPush : IEdit
 
     public static byte OpId => 18;
 
-    public readonly int EncodedBytesMax => 1 + Values.EncodedBytes();
+    public readonly long EncodedBytesMax => 1 + Values.EncodedBytes();
 
     public unsafe bool Run(ref RecordEdit edit)
     {
@@ -85,7 +85,7 @@ internal struct ListPop : IEdit
 
     public static byte OpId => 19;
 
-    public readonly int EncodedBytesMax => 9;
+    public readonly long EncodedBytesMax => 9;
 
     public unsafe bool Run(ref RecordEdit edit)
     {
@@ -159,7 +159,7 @@ internal unsafe struct ListPlace : IEdit
 
     public static byte OpId => 20;
 
-    public readonly int EncodedBytesMax => 9 + ValueBytes;
+    public readonly long EncodedBytesMax => 9 + ValueBytes;
 
     public bool Run(ref RecordEdit edit)
     {
@@ -234,7 +234,7 @@ internal struct ListTrim : IEdit
 
     public static byte OpId => 21;
 
-    public readonly int EncodedBytesMax => 16;
+    public readonly long EncodedBytesMax => 16;
 
     public unsafe bool Run(ref RecordEdit edit)
     {
@@ -285,7 +285,7 @@ internal unsafe struct ListRemove : IEdit
 
     public static byte OpId => 22;
 
-    public readonly int EncodedBytesMax => 8 + ValueBytes;
+    public readonly long EncodedBytesMax => 8 + ValueBytes;
 
     public bool Run(ref RecordEdit edit)
     {

@@ -22,7 +22,7 @@ internal unsafe struct SetAdd : IEdit
 
     public static byte OpId => 17;
 
-    public readonly int EncodedBytesMax => 1 + Keys.EncodedBytes();
+    public readonly long EncodedBytesMax => 1 + Keys.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

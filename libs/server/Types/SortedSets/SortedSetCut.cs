@@ -25,7 +25,7 @@ internal unsafe struct SortedSetCut : IEdit, ISortedEdit
 
     public static byte OpId => 24;
 
-    public readonly int EncodedBytesMax => 16;
+    public readonly long EncodedBytesMax => 16;
 
     public bool Run(ref RecordEdit edit)
     {

@@ -54,7 +54,7 @@ internal unsafe struct SortedSetPut : IEdit, ISortedEdit
 
     public static byte OpId => 23;
 
-    public readonly int EncodedBytesMax => 1 + Pairs.EncodedBytes();
+    public readonly long EncodedBytesMax => 1 + Pairs.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

@@ -42,7 +42,7 @@ internal unsafe struct GroupClaim : IEdit
 
     public static byte OpId => 37;
 
-    public readonly int EncodedBytesMax => ClaimTerms.Bytes + sizeof(int) + Names.EncodedBytes() + Ids.EncodedBytes;
+    public readonly long EncodedBytesMax => ClaimTerms.Bytes + sizeof(int) + Names.EncodedBytes() + Ids.EncodedBytes;
 
     public bool Run(ref RecordEdit edit)
     {
@@ -114,7 +114,7 @@ internal unsafe struct GroupAutoClaim : IEdit
 
     public static byte OpId => 38;
 
-    public readonly int EncodedBytesMax => ClaimTerms.Bytes + FixedBytes + Names.EncodedBytes();
+    public readonly long EncodedBytesMax => ClaimTerms.Bytes + FixedBytes + Names.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

@@ -38,7 +38,7 @@ internal unsafe struct GroupEdit : IEdit
 
     public static byte OpId => 34;
 
-    public readonly int EncodedBytesMax => FixedBytes + Names.EncodedBytes();
+    public readonly long EncodedBytesMax => FixedBytes + Names.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {
@@ -130,7 +130,7 @@ internal struct GroupIds
     internal Operands Name;
     internal StreamIds Ids;
 
-    internal readonly int EncodedBytes => sizeof(int) + Name.EncodedBytes() + Ids.EncodedBytes;
+    internal readonly long EncodedBytes => sizeof(int) + Name.EncodedBytes() + Ids.EncodedBytes;
 
     internal readonly int Encode(Span<byte> to)
     {
@@ -159,7 +159,7 @@ internal struct GroupAck : IEdit
 
     public static byte OpId => 35;
 
-    public readonly int EncodedBytesMax => Entries.EncodedBytes;
+    public readonly long EncodedBytesMax => Entries.EncodedBytes;
 
     public bool Run(ref RecordEdit edit)
     {

@@ -40,7 +40,7 @@ internal unsafe struct GroupRead : IEdit
 
     public static byte OpId => 36;
 
-    public readonly int EncodedBytesMax => FixedBytes + ClaimBytes + Names.EncodedBytes();
+    public readonly long EncodedBytesMax => FixedBytes + ClaimBytes + Names.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

@@ -34,7 +34,7 @@ internal unsafe struct GroupRelease : IEdit
 
     public static byte OpId => 42;
 
-    public readonly int EncodedBytesMax => FixedBytes + Entries.EncodedBytes;
+    public readonly long EncodedBytesMax => FixedBytes + Entries.EncodedBytes;
 
     public bool Run(ref RecordEdit edit)
     {

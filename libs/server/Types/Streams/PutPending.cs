@@ -27,7 +27,7 @@ internal unsafe struct PutPending : IEdit
 
     public static byte OpId => 40;
 
-    public readonly int EncodedBytesMax => FixedBytes + (Count * PendingPiece.Bytes) + Names.EncodedBytes();
+    public readonly long EncodedBytesMax => FixedBytes + ((long)Count * PendingPiece.Bytes) + Names.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

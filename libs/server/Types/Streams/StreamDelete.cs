@@ -31,7 +31,7 @@ internal struct StreamTrim : IEdit
 
     public static byte OpId => 30;
 
-    public readonly int EncodedBytesMax => Bytes;
+    public readonly long EncodedBytesMax => Bytes;
 
     public unsafe bool Run(ref RecordEdit edit)
     {
@@ -99,7 +99,7 @@ internal struct StreamDelete : IEdit
 
     public static byte OpId => 31;
 
-    public readonly int EncodedBytesMax => FixedBytes + Group.EncodedBytes() + Ids.EncodedBytes;
+    public readonly long EncodedBytesMax => FixedBytes + Group.EncodedBytes() + Ids.EncodedBytes;
 
     public bool Run(ref RecordEdit edit)
     {

@@ -41,13 +41,13 @@ internal unsafe struct StreamIds
         }
     }
 
-    internal readonly int EncodedBytes => Count * IdBytes;
+    internal readonly long EncodedBytes => (long)Count * IdBytes;
 
     internal readonly int Encode(Span<byte> to)
     {
         for (int i = 0; i < Count; i++)
             Unsafe.WriteUnaligned(ref to[i * IdBytes], this[i]);
-        return EncodedBytes;
+        return (int)EncodedBytes; // of a span that held them
     }
 
     internal static bool TryDecode(ReadOnlySpan<byte> from, out StreamIds ids)

@@ -44,7 +44,7 @@ internal struct StreamAdd : IEdit, IAdds
 
     public readonly bool HasAdded => true;
 
-    public readonly int EncodedBytesMax => StreamIds.IdBytes + Fields.EncodedBytes();
+    public readonly long EncodedBytesMax => StreamIds.IdBytes + Fields.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {
@@ -116,7 +116,9 @@ internal struct StreamSetId : IEdit
 
     public static byte OpId => 32;
 
-    public readonly int EncodedBytesMax => (2 * StreamIds.IdBytes) + sizeof(long);
+    private const int Bytes = (2 * StreamIds.IdBytes) + sizeof(long);
+
+    public readonly long EncodedBytesMax => Bytes;
 
     public unsafe bool Run(ref RecordEdit edit)
     {
@@ -139,12 +141,12 @@ internal struct StreamSetId : IEdit
         MemoryMarshal.Write(to, Last);
         MemoryMarshal.Write(to[StreamIds.IdBytes..], MaxDeleted);
         BinaryPrimitives.WriteInt64LittleEndian(to[(2 * StreamIds.IdBytes)..], Added);
-        return EncodedBytesMax;
+        return Bytes;
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)
     {
-        if (from.Length != EncodedBytesMax)
+        if (from.Length != Bytes)
             return false;
         Last = MemoryMarshal.Read<StreamId>(from);
         MaxDeleted = MemoryMarshal.Read<StreamId>(from[StreamIds.IdBytes..]);

@@ -21,7 +21,7 @@ internal unsafe struct StreamPiece : IEdit
 
     public static byte OpId => 33;
 
-    public readonly int EncodedBytesMax => sizeof(uint) + Length;
+    public readonly long EncodedBytesMax => sizeof(uint) + Length;
 
     public readonly bool Run(ref RecordEdit edit)
     {
@@ -40,7 +40,7 @@ internal unsafe struct StreamPiece : IEdit
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, Number);
         new ReadOnlySpan<byte>(Bytes, Length).CopyTo(to[sizeof(uint)..]);
-        return EncodedBytesMax;
+        return sizeof(uint) + Length;
     }
 
     public bool TryDecode(ReadOnlySpan<byte> from)

@@ -37,7 +37,7 @@ internal unsafe struct StreamProduce : IEdit, IAdds
 
     public readonly bool HasAdded => Action == ProduceAction.Add;
 
-    public readonly int EncodedBytesMax => FixedBytes + Entry.Fields.EncodedBytes();
+    public readonly long EncodedBytesMax => FixedBytes + Entry.Fields.EncodedBytes();
 
     public bool Run(ref RecordEdit edit)
     {

@@ -43,7 +43,7 @@ internal unsafe struct DeleteIf : IModify
 
     public static byte OpId => 9;
 
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

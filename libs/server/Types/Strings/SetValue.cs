@@ -52,7 +52,7 @@ internal unsafe struct SetValue : IModify
 
     public static byte OpId => 43;
 
-    public readonly int EncodedBytesMax => 1 + sizeof(long) + sizeof(ulong) + Length;
+    public readonly long EncodedBytesMax => 1 + sizeof(long) + sizeof(ulong) + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

@@ -19,7 +19,7 @@ internal unsafe struct AppendBytes : IModify
 
     public static byte OpId => 4;
 
-    public readonly int EncodedBytesMax => Length;
+    public readonly long EncodedBytesMax => Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -69,7 +69,7 @@ internal unsafe struct SetRangeBytes : IModify
 
     public static byte OpId => 5;
 
-    public readonly int EncodedBytesMax => 8 + Length;
+    public readonly long EncodedBytesMax => 8 + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -125,7 +125,7 @@ internal struct TakeOrTouch : IModify
 
     public static byte OpId => 6;
 
-    public readonly int EncodedBytesMax => 9;
+    public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

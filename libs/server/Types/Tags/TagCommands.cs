@@ -141,7 +141,7 @@ internal unsafe struct SetTagged : IModify
 
     public static byte OpId => 10;
 
-    public readonly int EncodedBytesMax => 16 + Length;
+    public readonly long EncodedBytesMax => 16 + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
@@ -309,7 +309,7 @@ internal struct DeleteIfOlder : IModify
 
     public static byte OpId => 11;
 
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {

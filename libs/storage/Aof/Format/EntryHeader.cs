@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Tsavorite;
 
 namespace Garnet.Aof.Format;
 
@@ -9,7 +10,7 @@ namespace Garnet.Aof.Format;
 public readonly record struct EntryHeader(uint EntryBytes, byte Operation, ushort KeyBytes, int Database)
 {
     /// <summary>Size on disk.</summary>
-    public const int Bytes = 12;
+    public const int Bytes = IWriteLog.EntryHeadBytes;
 
     /// <summary>Writes the header.</summary>
     public void Write(Span<byte> to)

@@ -17,6 +17,8 @@ namespace Garnet.Aof.Lanes;
 /// taken; so two buffers suffice.
 /// L4: the buffers of a batch are taken only after every partition's lock was visited since the number was raised, so
 /// nobody writes to them any more.
+/// L5: what a batch holds can be read back: large changes are announced before they are made, and one that would take the batch
+/// beyond <see cref="LogLimits.BatchBytesMax"/> is not; all sums of lengths are 64 bits wide.
 /// </summary>
 internal sealed unsafe class LaneSet : IDisposable
 {
@@ -28,6 +30,8 @@ internal sealed unsafe class LaneSet : IDisposable
     private readonly ulong* _open;
     private readonly LaneHalf* _halves;
     private long _leftBytes;
+    // By the parity of the batch's number, as the buffers.
+    private long _announcedEven, _announcedOdd;
     private Action? _onLong;
     private volatile bool _isLong;
 
@@ -56,12 +60,33 @@ internal sealed unsafe class LaneSet : IDisposable
     /// <summary>True when the open batch should be closed for its size; set by the append that makes it so.</summary>
     public bool IsLong => _isLong;
 
+    /// <summary>True when it is so large that it should be closed however much waits for the disk.</summary>
+    public bool IsVeryLong => Volatile.Read(ref _leftBytes) + Volatile.Read(ref Announced(Batch)) > LogLimits.CloseBytes;
+
+    /// <summary>
+    /// L5: whoever holds the locks of a change to this batch says how many bytes it will write. False if the batch has no room: it is to
+    /// be closed, which takes the locks.
+    /// </summary>
+    public bool TryAnnounce(ulong batch, long bytes)
+    {
+        ref long announced = ref Announced(batch);
+        if (Interlocked.Add(ref announced, bytes) <= LogLimits.BatchBytesMax)
+        {
+            if (bytes >= _batchBytes) BecomeLong();
+            return true;
+        }
+        Interlocked.Add(ref announced, -bytes);
+        _isLong = true;
+        _onLong?.Invoke();
+        return false;
+    }
+
     // L1, L2. Inlined into the only caller (LogBenchmark).
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Reserve(int lane, ulong batch, in KeyRef key, int bytesMax)
     {
         LaneHalf* half = Half(lane, batch);
-        int needed = EntryHeader.Bytes + key.Length + bytesMax;
+        long needed = (long)EntryHeader.Bytes + key.Length + bytesMax;
         if (needed > half->Room) Extend(half, needed);
         byte* at = half->Cursor + EntryHeader.Bytes;
         // Whole vectors: behind a key and behind a chunk there is that much room, and what is too much is written over.
@@ -106,6 +131,7 @@ internal sealed unsafe class LaneSet : IDisposable
         ulong batch = *_open;
         _isLong = false;
         Volatile.Write(ref _leftBytes, 0);
+        Volatile.Write(ref Announced(batch + 1), 0);
         Volatile.Write(ref *_open, batch + 1);
         return batch;
     }
@@ -136,6 +162,8 @@ internal sealed unsafe class LaneSet : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private LaneHalf* Half(int lane, ulong batch) => _halves + (lane * 2 + (int)(batch & 1));
 
+    private ref long Announced(ulong batch) => ref (batch & 1) == 0 ? ref _announcedEven : ref _announcedOdd;
+
     private static void Leave(LaneHalf* half) => half->Tail->Used = (int)(half->Cursor - Chunk.Start(half->Tail));
 
     // Expiry and eviction write and nudge nobody; a batch must not grow for ever because of it.
@@ -147,9 +175,10 @@ internal sealed unsafe class LaneSet : IDisposable
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Extend(LaneHalf* half, int needed)
+    private void Extend(LaneHalf* half, long needed)
     {
-        Chunk* next = _pool.Take(needed), tail = half->Tail;
+        Check.That(needed is > 0 and <= LogLimits.BatchBytesMax, "L5 an entry fits into a batch");
+        Chunk* next = _pool.Take((int)needed), tail = half->Tail;
         if (tail == null) half->Head = next;
         else
         {

@@ -5,9 +5,6 @@ namespace Garnet.Aof.Reading;
 /// <summary>Whether the body of a part whose checksums hold says what a body can say.</summary>
 internal static class PartCheck
 {
-    /// <summary>Longest body that is believed.</summary>
-    public const uint BodyBytesMax = 1 << 30;
-
     /// <summary>What is wrong with header and lane table; null = nothing.</summary>
     public static string? TableFault(in BatchHeader header, ReadOnlySpan<byte> body)
     {

@@ -163,7 +163,7 @@ internal sealed unsafe class SublogCursor : IDisposable
             return Fail(LogFailureKind.Broken, name, place.Offset, "the batch does not follow the one before it (its chain is broken)");
         if (header.Term < LastTerm)
             return Fail(LogFailureKind.Broken, name, place.Offset, $"its term {header.Term} is before term {LastTerm}");
-        byte* body = header.BodyBytes > PartCheck.BodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
+        byte* body = header.BodyBytes > LogLimits.PartBodyBytesMax ? null : _view.At(place.Offset + BatchHeader.Bytes, header.BodyBytes);
         if (body == null) return Fail(LogFailureKind.Broken, name, place.Offset, "the file ends before the batch does");
         if (Crc32C.Of(new ReadOnlySpan<byte>(body, (int)header.BodyBytes)) != header.BodyCrc)
             return Fail(LogFailureKind.Broken, name, place.Offset, "the checksum of the batch's body does not hold");

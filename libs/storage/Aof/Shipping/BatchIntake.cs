@@ -63,6 +63,6 @@ public sealed unsafe class BatchIntake(LogPosition start, LogPosition? filled = 
         if (header.PreviousCrc != _crcs[_part]) return $"batch {header.Batch} does not follow the one before it (its chain is broken)";
         if (header.Term < _position.Term) return $"batch {header.Batch} is of term {header.Term}, before term {_position.Term}";
         if (_open != null && (_open.Term != header.Term || _open.Kind != header.Kind)) return $"the parts of batch {header.Batch} do not agree";
-        return header.BodyBytes > PartCheck.BodyBytesMax ? $"batch {header.Batch} is longer than a batch can be" : null;
+        return header.BodyBytes > LogLimits.PartBodyBytesMax ? $"batch {header.Batch} is longer than a batch can be" : null;
     }
 }

@@ -1,6 +1,7 @@
 using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
 using Garnet.Aof.Shipping;
+using Garnet.Common.Faults;
 
 namespace Garnet.Aof.Writing;
 
@@ -63,6 +64,7 @@ internal sealed unsafe class SealedPart
         if (RowCount == _rows.Length) Array.Resize(ref _rows, _rows.Length * 2);
         _rows[RowCount++] = take;
         EntryBytes += take.Bytes;
+        Check.That(BodyBytes <= LogLimits.PartBodyBytesMax - LaneRow.Bytes, "L5 a part is no longer than readers take");
         Entries += take.Entries;
     }
 

@@ -17,6 +17,7 @@ namespace Garnet.Aof.Writing;
 /// S4: a log that has been quiet for a second, or ends, with all of it durable, gets one empty batch whose header says so:
 /// without it a reader would take damage in its last batches for an interrupted write.
 /// S5: a new term begins with an empty batch if it is told to: from then on whoever has the log knows of the term.
+/// S6: a batch that has grown very long is closed however many wait for the disk, so that there is always one with room (L5).
 /// </summary>
 internal sealed class Sealer : IPartitionVisitor
 {
@@ -295,7 +296,7 @@ internal sealed class Sealer : IPartitionVisitor
         int queued = Queued();
         bool awaited = IsAwaited;
         isSoon = false;
-        if (queued >= (awaited ? 1 : QueuedMax)) return Never;
+        if (queued >= (awaited ? 1 : QueuedMax)) return _lanes.IsVeryLong ? 0 : Never; // S6
         isSoon = awaited;
         if (_lanes.IsLong) return 0;
         return Volatile.Read(ref _lastSealUs) + (awaited ? _settings.SealMinUs : _settings.LazySealMs * 1000L);

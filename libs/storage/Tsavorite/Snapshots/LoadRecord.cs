@@ -15,7 +15,7 @@ internal unsafe struct LoadRecord : IModify
     public ulong ETag, Owner;
 
     public static byte OpId => NotLogged;
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {

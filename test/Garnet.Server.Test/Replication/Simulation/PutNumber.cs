@@ -14,7 +14,7 @@ internal struct PutNumber : IModify
 
     public static byte OpId => 200;
 
-    public readonly int EncodedBytesMax => sizeof(long);
+    public readonly long EncodedBytesMax => sizeof(long);
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
     {

@@ -1,0 +1,73 @@
+using Garnet.Common.Faults;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// What becomes of an exception that left a command.
+/// R7  A command that asked for more than can be held, and one that failed through a mistake of ours before it changed anything, costs its
+///     client an error and nobody else anything. What fails in the middle of a change, or after one, ends the process: nobody can say any
+///     more what the store holds.
+/// </summary>
+internal sealed class CommandFailures(Reactor reactor)
+{
+    /// <summary>Answers the client instead of the command; false if the process must end. The client's replies before stay.</summary>
+    internal bool TryAnswer(Exception error, Connection client, int command)
+    {
+        bool inChange = (reactor.Session.Changes & 1) != 0, changed = reactor.Session.Changes != reactor.ChangesBefore;
+        bool tooLarge = IsTooLarge(error);
+        if (inChange || (changed && !tooLarge))
+            return false;
+        reactor.Session.UnlockTo(0);
+        reactor.Session.ForgetWanted();
+        reactor.TakeBackReply();
+        reactor.Notes.Clear();
+        reactor.Told.Clear();
+        Transactions.TransactionRun.End(client);
+        if (tooLarge)
+        {
+            Fail("ERR " + TextOf(error));
+            return true;
+        }
+
+        string name = reactor.Server.Commands.Specs[command].Name;
+        reactor.Figures.CommandFailures++;
+        reactor.Server.Log.CommandFailed(error, name, client.Id, client.Peer.Remote);
+        Fail("ERR the command failed through a mistake of the server, which is in its log; nothing was changed");
+        client.CloseAfterReply = true;
+        return true;
+    }
+
+    /// <summary>
+    /// Runs a command that is a part of a transaction or a script. What asks for too much has its error in place of its reply, the others run
+    /// all the same. A <paramref name="plain"/> one is of no interest to anybody else.
+    /// </summary>
+    internal unsafe Reply RunPart(ref Call call, CommandEntry* entry, bool plain)
+    {
+        int depth = reactor.Session.LockDepth;
+        reactor.BeginReply();
+        try
+        {
+            Reply reply = plain ? entry->Run(ref call) : Guards.RunSeen(ref call, entry);
+            return reactor.ReplacesLongReply(call.Client) ? Reply.Failed : reply;
+        }
+        catch (Exception e) when (IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
+        {
+            reactor.Session.UnlockTo(depth);
+            reactor.TakeBackReply();
+            return call.FailText("ERR " + TextOf(e));
+        }
+    }
+
+    /// <summary>What a client is told about what was too large.</summary>
+    internal static string TextOf(Exception error) => error is TooLargeException ? error.Message : "the system has no memory for what was asked for";
+
+    private static bool IsTooLarge(Exception error) => error is TooLargeException or OutOfMemoryException;
+
+    private void Fail(string text)
+    {
+        byte[] bytes = System.Text.Encoding.Latin1.GetBytes(text);
+        reactor.Out.Error(bytes);
+        reactor.Figures.CountError(bytes);
+    }
+}
