@@ -35,6 +35,8 @@ internal static class Banner
     private static string PersistenceOf(Server.Server server, PersistenceSettings settings)
     {
         if (server.DataDirectory is not { } directory) return "none; data is in memory only and gone after a restart; --dir DIRECTORY keeps it";
+        if (!settings.AppendOnly && settings.Save.Rules.Count == 0)
+            return $"nothing is kept in {directory} but what SAVE and BGSAVE are asked for; --appendonly yes, or save points, keep it";
         if (!settings.AppendOnly) return $"snapshots only, in {directory}; what changed since the last one is gone after a restart; --appendonly yes keeps it";
         string synced = settings.AppendSync switch
         {

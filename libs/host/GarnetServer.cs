@@ -50,7 +50,10 @@ public sealed class GarnetServer : IAsyncDisposable
         sources.Finish();
         if (!options.Settings.ContainsKey("port")) TakePort(settings.Network, options.Port);
         ILogger log = options.LoggerFactory?.CreateLogger("Garnet") ?? NullLogger.Instance;
-        var server = new Server.Server(settings, table, log) { ConfigurationFile = options.ConfigFile, RewriteConfiguration = ConfigRewrite.Of(options.ConfigFile, table) };
+        var server = new Server.Server(settings, table, log)
+        {
+            ConfigurationFile = options.ConfigFile, RewriteConfiguration = ConfigRewrite.Of(options.ConfigFile, table), AllowsShutdown = options.AllowShutdown,
+        };
         try
         {
             await Task.Run(server.Start, cancellation).ConfigureAwait(false);
@@ -78,6 +81,8 @@ public sealed class GarnetServer : IAsyncDisposable
 
     private static void TakePort(NetworkSettings network, int port)
     {
+        if (port is < 0 or > ushort.MaxValue)
+            throw new GarnetException(ExitKind.Configuration, $"port {port}", "ports are numbers from 0 to 65535", "Set GarnetServerOptions.Port to one of them; 0 takes any that is free");
         network.AnyPort = port == 0;
         network.Port = port;
     }

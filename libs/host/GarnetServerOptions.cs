@@ -17,6 +17,12 @@ public sealed class GarnetServerOptions
     /// <summary>Where the server logs; null for nowhere.</summary>
     public ILoggerFactory? LoggerFactory { get; set; }
 
+    /// <summary>
+    /// Whether a client's SHUTDOWN stops the server, and a host that has no other reason to run with it. A process that serves other things
+    /// as well says no.
+    /// </summary>
+    public bool AllowShutdown { get; set; }
+
     /// <summary>How long commands in flight may take when the server stops.</summary>
     public TimeSpan StopGrace { get; set; } = TimeSpan.FromSeconds(5);
 }

@@ -9,7 +9,7 @@ namespace Garnet.Host;
 /// The log of a server of its own: lines as redis-server writes them (process, role, time, mark, text), to standard output
 /// or to a file.
 /// </summary>
-internal sealed class LineLog : ILogger, IDisposable
+internal sealed class LineLog : ILogger, ILostLines, IDisposable
 {
     private readonly InspectSettings _settings;
     private readonly TerminalLines _lines;
@@ -19,6 +19,8 @@ internal sealed class LineLog : ILogger, IDisposable
         _settings = settings;
         _lines = settings.LogFile.Length == 0 ? TerminalLines.OfStandardOutput() : new TerminalLines(OpenFile(settings.LogFile), isTerminal: false);
     }
+
+    public long LostLines => _lines.Lost;
 
     public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
 

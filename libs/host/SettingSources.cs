@@ -64,11 +64,26 @@ internal sealed class SettingSources(SettingTable table)
             throw new GarnetException(ExitKind.Configuration, "the settings cannot be used", string.Join("\n  ", ["", .. _problems]),
                 "Correct them and start again; --check-config FILE checks a file alone");
         }
+        NoteSavePoints();
         foreach (Setting setting in table.All)
         {
             if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default) continue;
             Notices.Add($"{setting.Name} ({setting.Where}) has no effect: {setting.Declared.Note}");
         }
+    }
+
+    // A file of redis that switches the append-only file off and has no save lines means redis's own save points.
+    private void NoteSavePoints()
+    {
+        bool isOff = table.TryFind("appendonly", out Setting? log) && log is { Source: SettingSource.File, Text: "no" };
+        if (!isOff || !table.TryFind("save", out Setting? save) || save.Source != SettingSource.Default) return;
+        if (table.TryFind("dir", out Setting? directory) && directory.Source == SettingSource.Default)
+        {
+            Notices.Add("appendonly is no and there is no dir: nothing is kept, data is gone after a restart");
+            return;
+        }
+        table.SetAtStart(save.Name, SaveRules.OfRedis.Text, SettingSource.File, log!.Where);
+        Notices.Add($"appendonly is no and there are no save lines: snapshots are taken as redis takes them by default (save {SaveRules.OfRedis.Text})");
     }
 
     private static bool IsServiceLink(string key, string value)

@@ -84,6 +84,7 @@ public sealed class Server : IDisposable
         LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
         Statistics = new Statistics(this);
         Latency = new LatencyMonitor(settings.Inspect);
+        Refusals = new WriteRefusals(this);
         StartedUnixMs = clock.UnixMs;
         ApplySettings();
         Changes.Listen();
@@ -104,6 +105,9 @@ public sealed class Server : IDisposable
 
     /// <summary>The configuration file the server was started with; null without one.</summary>
     public string? ConfigurationFile { get; set; }
+
+    /// <summary>False if SHUTDOWN is refused, as the server is a part of a process that has other work.</summary>
+    public bool AllowsShutdown { get; init; } = true;
 
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Store.Figures().HugePages;
@@ -146,6 +150,9 @@ public sealed class Server : IDisposable
     internal bool MeasuresReplies { get; private set; }
     internal Statistics Statistics { get; }
     internal LatencyMonitor Latency { get; }
+
+    /// <summary>Why writes are refused, for operators.</summary>
+    internal WriteRefusals Refusals { get; }
     internal Channels Channels { get; } = new();
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
@@ -183,7 +190,17 @@ public sealed class Server : IDisposable
         for (int i = 0; i < count; i++)
             reactors[i] = new Reactor(this, i, epoll ? new EpollTransport() : new SocketTransport());
         _acceptor = epoll ? new EpollAcceptor(this) : new SocketAcceptor(this);
-        _acceptor.Open(Settings.Network);
+        try
+        {
+            _acceptor.Open(Settings.Network);
+        }
+        catch (GarnetException)
+        {
+            foreach (Reactor reactor in reactors)
+                reactor.Dispose();
+            throw;
+        }
+
         if (!FitClients())
             Log.TooFewFiles(Settings.Network.ClientsMax, _clientsMax + OpenFiles.Reserve, _clientsMax);
         _reactors = reactors;
@@ -216,6 +233,7 @@ public sealed class Server : IDisposable
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
         _acceptor?.Dispose();
+        Refusals.Dispose();
         Replication.Dispose();
         Keeper?.Dispose();
         Store.Dispose();

@@ -70,6 +70,8 @@ internal readonly struct Shutdown : ICommand
 
         if ((save && noSave) || (abort && call.Count > 2))
             return call.Fail(Fault.Syntax);
+        if (!call.Server.AllowsShutdown && !abort)
+            return call.FailBytes("ERR SHUTDOWN is switched off: this server is a part of another process (GarnetServerOptions.AllowShutdown)"u8);
         if (abort)
             return call.FailBytes("ERR No shutdown in progress."u8);
         Persistence.SaveJob? saves = call.Server.Keeper?.Saves;

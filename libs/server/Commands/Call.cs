@@ -152,9 +152,11 @@ internal unsafe ref struct Call
     {
         Outcome.NotFound => Null(),
         Outcome.OutOfMemory => Fail(Fault.OutOfMemory),
-        Outcome.TooLarge => Fail(Args[1].Length > Tsavorite.Store.KeyBytesMax ? Fault.KeyTooLong : Fault.StringTooLong),
+        Outcome.TooLarge => Fail(Args[1].Length > Tsavorite.Store.KeyBytesMax ? Fault.KeyTooLong : IsOfStrings ? Fault.StringTooLong : Fault.ElementTooLong),
         _ => Fail(Fault.Internal),
     };
+
+    private readonly bool IsOfStrings => Server.Commands.Specs[Client.LastCommand].Group is "string" or "bitmap" or "generic";
 
     /// <summary>Replies Redis's sentence for a subcommand whose own handler counts its arguments.</summary>
     internal readonly Reply WrongSubcommandArity() => FailText($"ERR unknown subcommand or wrong number of arguments for '{Encoding.Latin1.GetString(Shown(1))}'. Try {Encoding.Latin1.GetString(Shown(0)).ToUpperInvariant()} HELP.");

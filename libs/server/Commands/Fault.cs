@@ -14,6 +14,7 @@ internal enum Fault : byte
     OffsetOutOfRange,
     ValueOutOfRange,
     StringTooLong,
+    ElementTooLong,
     KeyTooLong,
     NoSuchKey,
     SameObject,

@@ -16,6 +16,7 @@ internal static class FaultText
         Fault.IndexOutOfRange => "ERR index out of range"u8,
         Fault.OffsetOutOfRange => "ERR offset is out of range"u8,
         Fault.ValueOutOfRange => "ERR value is out of range"u8,
+        Fault.ElementTooLong => "ERR an element of a collection is longer than 256 MiB"u8,
         Fault.StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)"u8,
         Fault.KeyTooLong => "ERR key is longer than 65535 bytes"u8,
         Fault.NoSuchKey => "ERR no such key"u8,

@@ -151,6 +151,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         long seconds = runs ? (server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
         Field("loading", keeper is { Loading: true } || server.Replication.IsLoading ? 1 : 0);
         Field("async_loading", 0);
+        Field("garnet_writes_refused", server.Refusals.Shown);
         Field("current_cow_peak", 0);
         Field("current_cow_size", 0);
         Field("current_save_keys_processed", saves?.Progress?.Records ?? 0);
@@ -250,6 +251,8 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("tracking_total_keys", server.Tracker.Keys);
         Field("tracking_total_items", server.Tracker.Items);
         Field("tracking_total_prefixes", server.Tracker.PrefixCount);
+        Field("garnet_failed_commands", server.Reactors.Sum(static reactor => reactor.Figures.CommandFailures));
+        Field("garnet_log_lines_lost", server.Log.Lost);
         Field("unexpected_error_replies", 0);
         Field("total_error_replies", Totals.Errors);
         Field("dump_payload_sanitizations", 0);

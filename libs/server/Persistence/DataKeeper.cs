@@ -345,6 +345,8 @@ internal sealed class DataKeeper : IDisposable
         _advanced.Set();
         if (_server is not { } server || !HasNews())
             return;
+        if (Trouble is not null)
+            server.Refusals.Note(Inspect.RefusalCause.Log);
         foreach (Reactor reactor in server.Reactors)
         {
             if (reactor.Held.Waits)

@@ -70,14 +70,17 @@ internal sealed partial class Replication
             reply = call.FailBytes("READONLY You can't write against a read only replica."u8);
         else if (writes && _changes)
             reply = Postpone(ref call);
-        else if (writes && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite)
-            reply = call.FailBytes("NOREPLICAS Not enough good replicas to write."u8);
+        else if (writes && LacksReplicas)
+            reply = RefuseAlone(ref call);
         else if (IsLoading && (flags & (CommandFlags.Loading | CommandFlags.Admin)) == 0) // whoever may send it elsewhere must get through
             reply = call.Fail(Fault.Loading);
         else if (_isReplica && !Settings.ServesStaleData && (flags & CommandFlags.Stale) == 0 && _following is not { IsUp: true })
             reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
         return reply != Reply.Sent;
     }
+
+    /// <summary>True while writes are refused because too few replicas are near.</summary>
+    internal bool LacksReplicas => !_isReplica && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite;
 
     /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
     internal bool IsStale => _isReplica && !Settings.ServesStaleData && _following is not { IsUp: true };
@@ -174,6 +177,12 @@ internal sealed partial class Replication
 
     private static Reply TryAgain(ref Call call) =>
         call.FailBytes("TRYAGAIN This replica is applying a batch that touches the keys; retry."u8);
+
+    private static Reply RefuseAlone(ref Call call)
+    {
+        call.Server.Refusals.Note(Inspect.RefusalCause.Replicas);
+        return call.FailBytes("NOREPLICAS Not enough good replicas to write."u8);
+    }
 
     private static Reply Postpone(ref Call call)
     {

@@ -40,7 +40,7 @@ public static class ConfigCompatibility
         max-new-tls-connections-per-cycle|1|noted|There is no TLS yet.
         socket-mark-id|0|noted|Outgoing connections are not marked.
         bind-source-addr||noted|The server opens no connections of its own.
-        daemonize|no|refused|the server stays in the foreground; let systemd, a container or & keep it
+        daemonize|no|noted|The server stays in the foreground; let systemd, a container or & keep it.
         supervised|no|noted text|The server needs no protocol with its supervisor.
         pidfile|/var/run/redis.pid|noted|No file is written; the process id is in INFO and in the log.
         always-show-logo|no|noted|There is no logo.

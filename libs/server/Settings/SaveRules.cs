@@ -11,6 +11,9 @@ public sealed class SaveRules : ISettingValue
 
     public static SaveRules None { get; } = new([]);
 
+    /// <summary>What redis-server does where nothing is said: after an hour with a change, five minutes with 100, a minute with 10,000.</summary>
+    public static SaveRules OfRedis { get; } = new([new SaveRule(3600, 1), new SaveRule(300, 100), new SaveRule(60, 10_000)]);
+
     public IReadOnlyList<SaveRule> Rules => _rules;
 
     public string Text => string.Join(' ', Array.ConvertAll(_rules, static rule => $"{rule.Seconds} {rule.Changes}"));

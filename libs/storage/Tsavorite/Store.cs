@@ -25,6 +25,9 @@ public sealed unsafe class Store : IDisposable
     /// <summary>Longest value in bytes.</summary>
     public const int ValueBytesMax = Record.ValueBytesMax;
 
+    /// <summary>Bytes of an element of a collection at most: so that two always fit into one record.</summary>
+    public const int ElementBytesMax = ValueBytesMax / 2;
+
     private readonly AutoResetEvent _wake = new(false);
     private readonly Shape* _shape;
     // Copies of the core's: a hash is taken for every command (StoreBenchmark).

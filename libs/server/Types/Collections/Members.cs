@@ -35,9 +35,9 @@ internal static unsafe class Members
     internal static PutResult Put(ref RecordEdit edit, MemberShape shape, in Entry parts, in CollectionLimits limits)
     {
         long bytes = Entry.BytesOf(shape.Form, parts);
-        if (bytes > Store.ValueBytesMax / 2)
+        if (bytes > Store.ElementBytesMax)
         {
-            edit.OutOfMemory = true;
+            edit.RefuseSize();
             return PutResult.Failed;
         }
 

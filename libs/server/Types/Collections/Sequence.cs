@@ -62,7 +62,7 @@ internal static unsafe class Sequence
     /// <summary>Turns what lies between two places of memory into the first page of a sequence; the record has an owner by now.</summary>
     internal static bool TryBegin(ref RecordEdit edit, byte* from, byte* to, int elements)
     {
-        int capacity = (int)Math.Max((to - from) * 2, 256) + SequencePage.HeaderBytes;
+        int capacity = (int)Math.Min(Math.Max((to - from) * 2, 256) + SequencePage.HeaderBytes, Store.ValueBytesMax);
         byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity);
         if (at == null)
             return false;
@@ -203,7 +203,7 @@ internal static unsafe class Sequence
         for (; kept < page.Count - 1 && (kept == 0 || middle - page.First < page.Used / 2); kept++)
             middle = SequencePage.Read(middle, out _, out _);
         int moved = (int)(page.End - middle), split = (int)(middle - page.At), movedCount = page.Count - kept;
-        int capacity = SequencePage.HeadOf(kind, moved + bytes) + ((moved + bytes) * 9 / 8) + 64;
+        int capacity = (int)Math.Min(SequencePage.HeadOf(kind, moved + bytes) + (((long)moved + bytes) * 9 / 8) + 64, Store.ValueBytesMax);
         PageSpot behind = place.Page with { Slot = place.Page.Slot + 1 };
         addsPage = TryAddPage(ref edit, ref behind, capacity, atBack: false, kind, out SequencePage right);
         if (!addsPage)

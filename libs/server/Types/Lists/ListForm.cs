@@ -24,9 +24,9 @@ internal static unsafe class ListForm
     internal static bool TryInsert(ref RecordEdit edit, long index, ReadOnlySpan<byte> element, in ListLimits limits)
     {
         long bytes = SequencePage.BytesOf(element.Length);
-        if (bytes > Store.ValueBytesMax / 2)
+        if (bytes > Store.ElementBytesMax)
         {
-            edit.OutOfMemory = true;
+            edit.RefuseSize();
             return false;
         }
 

@@ -33,6 +33,9 @@ internal enum ClaimResult
 /// <summary>What XCLAIM and XAUTOCLAIM share.</summary>
 internal static unsafe class Claims
 {
+    /// <summary>Entries that one command claims without being told which; the rest is for the next. Bounds what it notes of them.</summary>
+    internal const long Most = 1 << 24;
+
     /// <summary>Finds the group and the consumer, which is made if it is not there; false without a group, or without memory, which is replied.</summary>
     internal static bool TryBegin(ref RecordEdit edit, in Operands names, long nowMs, RespWriter? to, out ClaimStart start)
     {

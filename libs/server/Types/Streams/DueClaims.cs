@@ -102,7 +102,7 @@ internal unsafe struct DueClaims
         var due = default(ByteQueue);
         MapPlace place = First(ref edit, group);
         long there = 0;
-        for (long tries = 0; tries < Tries && there < most; tries++, place.Index++)
+        for (long tries = 0; tries < Math.Min(Tries, Claims.Most) && there < most; tries++, place.Index++)
         {
             if (!StreamGroups.ByTime.TryRead(ref edit, ref place, out DueKey key, out _) || key.Group != group || !IsDue(key, MinIdleMs, nowMs))
                 break;

@@ -160,7 +160,7 @@ internal unsafe struct GroupAutoClaim : IEdit
     private StreamId ClaimAll(ref RecordEdit edit, ref ByteQueue claimed, ref ByteQueue gone)
     {
         ulong owner = StreamGroups.Owner(Start.Target.Group, -1);
-        long looks = _looks > 0 ? _looks : Count * LooksPerEntry, left = Count;
+        long left = Math.Min(Count, Claims.Most), looks = _looks > 0 ? _looks : left * LooksPerEntry;
         _looks = 0;
         MapPlace place = StreamGroups.ByGroup.Seek(ref edit, new PendingKey(owner, From));
         PendingKey key;

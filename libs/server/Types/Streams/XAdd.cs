@@ -128,7 +128,7 @@ internal readonly struct XCfgSet : ICommand
         Outcome outcome = CollectionCalls.Edit(ref call, ref set);
         if (set.Entry.Missing || set.Entry.WrongKind)
             return call.Fail(set.Entry.Missing ? Fault.NoSuchKey : Fault.WrongType);
-        return outcome == Outcome.OutOfMemory ? call.Fail(Fault.OutOfMemory) : call.Ok();
+        return outcome is Outcome.OutOfMemory or Outcome.TooLarge ? call.From(outcome) : call.Ok();
     }
 
     private static bool TryNumber(ref Call call, int index, int most, out int value)

@@ -29,7 +29,7 @@ internal readonly struct XNack : ICommand
         Outcome outcome = CollectionCalls.Edit(ref call, ref release);
         if (!release.Found)
             return GroupCommands.NoGroup(ref call, 1, 2);
-        return outcome == Outcome.OutOfMemory && release.Released == 0 ? call.Fail(Fault.OutOfMemory) : call.Int(release.Released);
+        return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && release.Released == 0 ? call.From(outcome) : call.Int(release.Released);
     }
 
     private static bool TryMode(ref Call call, out ReleaseMode mode)

@@ -63,10 +63,10 @@ internal readonly struct XReadGroup : ICommand
         for (int i = 0; i < keys.Length; i++)
         {
             Outcome outcome = Read(ref call, request, keys[i], i);
-            if (outcome != Outcome.OutOfMemory)
+            if (outcome is not (Outcome.OutOfMemory or Outcome.TooLarge))
                 continue;
             call.Out.Position = call.Client.SegmentStart + before;
-            return call.Fail(Fault.OutOfMemory);
+            return call.From(outcome);
         }
 
         return found > 0 ? Reply.Sent : Reply.Postponed;
@@ -82,7 +82,7 @@ internal readonly struct XReadGroup : ICommand
         Outcome outcome = call.Store.Edit(in key, ref read);
         if (outcome == Outcome.Done)
             StreamEvents.Tell(ref call, read.IsNewConsumer ? StreamEvents.ConsumerMade : null);
-        return outcome == Outcome.OutOfMemory && read.Given > 0 ? Outcome.Done : outcome; // some were delivered, and are replied
+        return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && read.Given > 0 ? Outcome.Done : outcome; // some were delivered, and are replied
     }
 
     private static bool TryAfter(ref Call call, int index, out StreamId after, out bool isHistory)

@@ -21,6 +21,13 @@ public interface IDiskFile : IDisposable
     /// <summary>Reads up to the span's length at the offset; fewer bytes at the end of the file only.</summary>
     int Read(long offset, Span<byte> to);
 
+    /// <summary>
+    /// Hands what was written to the system, where that has not been done: a failure is that of a write, nothing is lost, and it may be tried again.
+    /// </summary>
+    void Settle()
+    {
+    }
+
     /// <summary>Makes what was written durable. After a failure nothing written since the last success may be believed.</summary>
     void Sync();
 

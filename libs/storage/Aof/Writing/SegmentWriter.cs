@@ -164,9 +164,12 @@ internal sealed unsafe class SegmentWriter : IDisposable
         if (_bufferBytes > BufferBytesKept) Resize(BufferBytes);
     }
 
-    /// <summary>Makes what was written durable. No failure of a sync can be waited out, a full disk included.</summary>
+    /// <summary>
+    /// Makes what was written durable. No failure of a sync can be waited out, a full disk included; what only has not come to the file yet can.
+    /// </summary>
     public void Sync()
     {
+        _file?.Settle();
         try
         {
             _file?.Sync();

@@ -75,8 +75,17 @@ public unsafe ref struct RecordEdit
     /// <summary>The clock by which the caller decides what is due.</summary>
     public readonly long NowMs => _nowMs;
 
-    /// <summary>True once memory ran out; an edit that can do without what it asked for sets it back.</summary>
-    public bool OutOfMemory { get; set; }
+    /// <summary>True once memory ran out, or something was too large; an edit that can do without what it asked for sets it back.</summary>
+    public bool OutOfMemory
+    {
+        readonly get => Failure != Outcome.Done;
+        set => Failure = value ? Outcome.OutOfMemory : Outcome.Done;
+    }
+
+    /// <summary>What was asked for is larger than a record can be, however much memory there is.</summary>
+    public void RefuseSize() => Failure = Outcome.TooLarge;
+
+    internal Outcome Failure { get; private set; }
 
     /// <summary>Number that no other record with chunks has, 0 before <see cref="TakeOwner"/>. Hard to guess: a seed for hashes.</summary>
     public ulong Owner { get; private set; }
@@ -449,7 +458,12 @@ public unsafe ref struct RecordEdit
 
     private byte* Append(in KeyRef key, in NewRecord next, byte flags, long slackBytes, bool force, out ulong word)
     {
-        if ((uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax) return Fail(out word);
+        if ((uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax)
+        {
+            Fail(out word);
+            RefuseSize();
+            return null;
+        }
         int exact = Record.Round((long)Record.KeyOffset(flags) + key.Length + next.ValueBytes);
         long slackUnits = Math.Min(slackBytes >> 3, Record.SlackUnitsMax);
         bool isExtent = exact + slackUnits * 8 > _core.Shape->RecordBytesMax;

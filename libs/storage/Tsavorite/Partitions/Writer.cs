@@ -80,7 +80,7 @@ internal sealed unsafe class Writer : IDisposable
         bool existed = edit.Exists, changed = operation.Run(ref edit);
         if (changed && _core.Hooked)
             Announce(partition, key, ref operation, !existed ? KeyChange.Created : edit.Exists ? KeyChange.Written : KeyChange.Removed);
-        return edit.OutOfMemory ? Outcome.OutOfMemory : changed ? Outcome.Done : Outcome.Unchanged;
+        return edit.OutOfMemory ? edit.Failure : changed ? Outcome.Done : Outcome.Unchanged;
     }
 
     /// <summary>Shows the live record and its chunks; the word's frequency is the caller's to raise.</summary>

@@ -1,0 +1,98 @@
+namespace Garnet.Server.Inspect;
+
+/// <summary>Why writes are refused although nothing is wrong with them.</summary>
+internal enum RefusalCause
+{
+    /// <summary>The append-only file cannot be written.</summary>
+    Log,
+    /// <summary>maxmemory is used up and nothing may be evicted.</summary>
+    Memory,
+    /// <summary>min-replicas-to-write is not reached.</summary>
+    Replicas,
+}
+
+/// <summary>
+/// Tells the operator when writes begin to be refused, why and what to do, and when that is over: a line in the log each, and a field in INFO.
+/// The beginning is told by whoever refuses first; from then on somebody looks once a second until it has been good for some seconds.
+/// </summary>
+internal sealed class WriteRefusals(Server server) : IDisposable
+{
+    private const int LookMs = 1000, GoodLooks = 3;
+    private static readonly RefusalCause[] Causes = Enum.GetValues<RefusalCause>();
+
+    private readonly Lock _gate = new();
+    // By cause: looks that are left until it counts as over; 0 = nothing is refused for it.
+    private readonly int[] _left = new int[Causes.Length];
+    private Timer? _timer;
+
+    /// <summary>Why writes are refused now, for INFO; "no" if they are not.</summary>
+    internal string Shown
+    {
+        get
+        {
+            string[] causes = [.. Causes.Where(cause => Volatile.Read(ref _left[(int)cause]) > 0).Select(static cause => cause.ToString().ToLowerInvariant())];
+            return causes.Length == 0 ? "no" : string.Join(',', causes);
+        }
+    }
+
+    /// <summary>A write has been refused, or would be. From any thread; costs a read while that is known.</summary>
+    internal void Note(RefusalCause cause)
+    {
+        if (Volatile.Read(ref _left[(int)cause]) != 0)
+            return;
+        lock (_gate)
+        {
+            if (_left[(int)cause] != 0)
+                return;
+            Volatile.Write(ref _left[(int)cause], GoodLooks);
+            _timer ??= new Timer(static self => ((WriteRefusals)self!).Look(), this, LookMs, LookMs);
+        }
+
+        server.Log.WritesRefused(TextOf(cause));
+    }
+
+    /// <summary>Looks whether what was refused would be taken now.</summary>
+    internal void Look()
+    {
+        lock (_gate)
+        {
+            foreach (RefusalCause cause in Causes)
+            {
+                ref int left = ref _left[(int)cause];
+                if (left == 0)
+                    continue;
+                Volatile.Write(ref left, Lasts(cause) ? GoodLooks : left - 1);
+                if (left == 0)
+                    server.Log.WritesTaken(cause.ToString().ToLowerInvariant());
+            }
+
+            if (Array.TrueForAll(_left, static left => left == 0))
+            {
+                _timer?.Dispose();
+                _timer = null;
+            }
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        lock (_gate)
+            _timer?.Dispose();
+    }
+
+    private bool Lasts(RefusalCause cause) => cause switch
+    {
+        RefusalCause.Log => server.Keeper?.Trouble is not null,
+        RefusalCause.Memory => server.Store.Tight && server.Store.Figures().UsedBytes >= server.MemoryLimitBytes,
+        _ => server.Replication.LacksReplicas,
+    };
+
+    private string TextOf(RefusalCause cause) => cause switch
+    {
+        RefusalCause.Log when server.Keeper is { Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
+        RefusalCause.Log => $"the append-only file cannot be written: {server.Keeper?.Trouble}. Make room on the disk: writes are taken again by themselves",
+        RefusalCause.Memory => $"maxmemory ({server.MemoryLimitBytes} bytes) is used up and maxmemory-policy lets nothing go. Raise maxmemory, choose a policy that evicts, or delete keys",
+        _ => $"fewer than {server.Settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
+    };
+}
