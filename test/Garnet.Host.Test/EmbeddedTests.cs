@@ -33,6 +33,42 @@ public sealed class EmbeddedTests
         Assert.That(refused.Why, Does.Contain("options: maxmemory 'lots'"));
     }
 
+    [TestCase(-1)]
+    [TestCase(70_000)]
+    public void A_port_that_is_none_is_refused(int port)
+    {
+        GarnetException refused = Assert.ThrowsAsync<GarnetException>(() => GarnetServer.StartAsync(new GarnetServerOptions { Port = port }))!;
+        Assert.That(refused.Message, Does.Contain($"port {port}").And.Contain("0 to 65535"));
+    }
+
+    [TestCase(false, "-ERR SHUTDOWN is switched off")]
+    [TestCase(true, "")]
+    public async Task A_client_stops_a_part_of_another_process_only_where_that_is_allowed(bool allowed, string reply)
+    {
+        await using GarnetServer server = await GarnetServer.StartAsync(new GarnetServerOptions { AllowShutdown = allowed });
+        using var client = new System.Net.Sockets.TcpClient("127.0.0.1", server.Port) { ReceiveTimeout = 10_000 };
+        client.GetStream().Write("SHUTDOWN NOSAVE\r\n"u8);
+        byte[] bytes = new byte[200];
+        string got = System.Text.Encoding.Latin1.GetString(bytes, 0, client.GetStream().Read(bytes));
+        Assert.That(got, allowed ? Is.Empty : Does.StartWith(reply));
+        if (allowed) await server.Completion.WaitAsync(TimeSpan.FromSeconds(10));
+        else Assert.That(server.Completion.IsCompleted, Is.False);
+    }
+
+    [Test]
+    public async Task Starts_that_are_refused_leave_no_descriptors_behind()
+    {
+        if (!OperatingSystem.IsLinux()) Assert.Ignore("counted in /proc");
+        await using GarnetServer holder = await GarnetServer.StartAsync(new GarnetServerOptions());
+        Refuse(holder.Port);
+        int before = Descriptors();
+        for (int i = 0; i < 10; i++) Refuse(holder.Port);
+        Assert.That(Descriptors() - before, Is.LessThan(10), "a refused start costs none");
+
+        static int Descriptors() => Directory.GetFileSystemEntries("/proc/self/fd").Length;
+        static void Refuse(int port) => Assert.ThrowsAsync<GarnetException>(() => GarnetServer.StartAsync(new GarnetServerOptions { Port = port }));
+    }
+
     [Test]
     public async Task A_generic_host_starts_and_stops_it()
     {

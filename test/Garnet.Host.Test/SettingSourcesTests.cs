@@ -75,6 +75,29 @@ public sealed class SettingSourcesTests
         Assert.That(Assert.Throws<GarnetException>(_sources.Finish)!.Message, Does.Not.Contain("hunter2"));
     }
 
+    [TestCase("appendonly no\ndir /var/lib/redis\n", "3600 1 300 100 60 10000", "snapshots are taken as redis takes them by default")]
+    [TestCase("appendonly no\n", "", "nothing is kept")]
+    [TestCase("appendonly no\ndir /var/lib/redis\nsave 10 1\n", "10 1", null)]
+    [TestCase("appendonly no\ndir /var/lib/redis\nsave \"\"\n", "", null)]
+    [TestCase("dir /var/lib/redis\n", "", null)]
+    public void A_file_of_redis_that_switches_the_append_only_file_off_keeps_what_it_keeps_in_redis(string file, string save, string? notice)
+    {
+        using var folder = new TestFolder();
+        _sources.AddFile(folder.Write("redis.conf", file));
+        _sources.Finish();
+        Assert.That(_settings.Persistence.Save.Text, Is.EqualTo(save));
+        Assert.That(_sources.Notices, notice is null ? Is.Empty : Has.One.Contains(notice));
+    }
+
+    [Test]
+    public void Daemonize_in_a_file_is_noted_and_no_refusal()
+    {
+        using var folder = new TestFolder();
+        _sources.AddFile(folder.Write("redis.conf", "daemonize yes\n"));
+        _sources.Finish();
+        Assert.That(_sources.Notices.Single(), Does.Contain("daemonize").And.Contain("stays in the foreground"));
+    }
+
     [Test]
     public void A_setting_without_effect_is_noted()
     {

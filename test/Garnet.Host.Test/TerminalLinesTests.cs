@@ -30,6 +30,33 @@ internal sealed class TerminalLinesTests
             lines.Write("done");
         }), Is.EqualTo("10 %\ndone\n"));
 
+    // T1
+    [Test]
+    public void What_cannot_be_written_is_counted_and_told_when_it_can_be_again()
+    {
+        using var output = new FullStream();
+        using var lines = new TerminalLines(output, isTerminal: false);
+        lines.Write("first");
+        output.IsFull = true;
+        lines.Write("lost");
+        lines.WriteProgress("lost as well");
+        Assert.That(lines.Lost, Is.EqualTo(2));
+        output.IsFull = false;
+        lines.Write("last");
+        Assert.That(Encoding.UTF8.GetString(output.ToArray()), Is.EqualTo("first\n(2 lines could not be written here)\nlast\n"));
+    }
+
+    private sealed class FullStream : MemoryStream
+    {
+        public bool IsFull { get; set; }
+
+        public override void Write(ReadOnlySpan<byte> buffer)
+        {
+            if (IsFull) throw new IOException("No space left on device");
+            base.Write(buffer);
+        }
+    }
+
     private static string Written(bool isTerminal, Action<TerminalLines> write)
     {
         using var output = new MemoryStream();

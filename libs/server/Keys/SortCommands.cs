@@ -56,13 +56,14 @@ internal static class SortCommands
 
     private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
     {
+        var text = default(ByteQueue);
+        foreach (byte[]? row in rows)
+            OperandText.Append(ref text, row ?? []);
+        call.Store.Announce(in target, text.Count);
         var delete = default(DeleteKey);
         call.Store.Modify(in target, ref delete);
         if (rows.Count == 0)
             return Outcome.Done;
-        var text = default(ByteQueue);
-        foreach (byte[]? row in rows)
-            OperandText.Append(ref text, row ?? []);
         Operands values = OperandText.Read(text);
         var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
         Outcome outcome = call.Store.Edit(in target, ref push);

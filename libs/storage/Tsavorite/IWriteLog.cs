@@ -23,7 +23,8 @@ public interface IWriteLog
 
     /// <summary>
     /// Says that entries of so many bytes will be written to the batch, before what they tell of is done; the lock of a partition that
-    /// writes to that batch is held. False if the batch cannot take them: it is ended once the locks are given back.
+    /// writes to that batch is held. False if the batch cannot take them: it is ended once the locks are given back. Less than zero takes back
+    /// what was announced and not written.
     /// </summary>
     bool TryAnnounce(ulong batch, long bytes) => true;
 

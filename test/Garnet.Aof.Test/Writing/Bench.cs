@@ -61,6 +61,16 @@ internal sealed unsafe class Bench : IDisposable
         return batch;
     }
 
+    /// <summary>Writes by a session of the caller's own, as a step of one change.</summary>
+    public void Put(StoreSession session, string key, byte[] value)
+    {
+        byte[] bytes = new byte[key.Length + 32];
+        Encoding.UTF8.GetBytes(key, bytes);
+        var put = new Put { Value = value };
+        fixed (byte* at = bytes) Assert.That(session.Modify(Store.Key(at, key.Length, Store.Namespaces.Id(0)), ref put), Is.EqualTo(Outcome.Done));
+        Log.Nudge();
+    }
+
     public ulong Put(string key, string value = "value") => Put(key, Encoding.UTF8.GetBytes(value));
 
     /// <summary>Writes and waits until it is durable.</summary>

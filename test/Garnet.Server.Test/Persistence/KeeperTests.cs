@@ -128,9 +128,9 @@ public sealed class KeeperTests
         Assert.That(again.Send("GET b\r\n", "xy\r\n"), Is.EqualTo("$2\r\nxy\r\n"));
     }
 
-    private static EmbeddedServer Start(MemoryDisk disk)
+    internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null)
     {
-        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: adjust);
         server.Server.Loaded.Wait();
         return server;
     }

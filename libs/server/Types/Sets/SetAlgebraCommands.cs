@@ -81,6 +81,7 @@ internal static class SetAlgebraCommands
 
     private static Outcome Replace(ref Call call, in KeyRef target, in Operands members)
     {
+        call.Store.Announce(in target, members.EncodedBytes());
         var delete = default(DeleteKey);
         call.Store.Modify(in target, ref delete);
         if (members.Count == 0)

@@ -93,6 +93,7 @@ internal static class ScoreAlgebraCommands
     /// <summary>Puts scored members in the place of whatever is under the key.</summary>
     internal static unsafe Outcome Keep(ref Call call, in KeyRef target, in Operands members)
     {
+        call.Store.Announce(in target, members.EncodedBytes() + ((long)members.Count * NumberText.DoubleBytesMax));
         var delete = default(DeleteKey);
         call.Store.Modify(in target, ref delete);
         if (members.Count == 0)

@@ -70,7 +70,7 @@ internal sealed unsafe class LaneSet : IDisposable
     public bool TryAnnounce(ulong batch, long bytes)
     {
         ref long announced = ref Announced(batch);
-        if (Interlocked.Add(ref announced, bytes) <= LogLimits.BatchBytesMax)
+        if (Interlocked.Add(ref announced, bytes) <= LogLimits.BatchBytesMax || bytes < 0)
         {
             if (bytes >= _batchBytes) BecomeLong();
             return true;

@@ -9,39 +9,42 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class StepBudget(StoreCore core)
 {
-    // Small changes of a step are announced together: one atomic for so many bytes.
-    private const long GrainBytes = 1 << 20;
-
     private ulong _batch;
     private long _stepBytes, _announcedBytes;
 
-    /// <summary>The locks of the step are given back.</summary>
+    /// <summary>The step ends, its locks still held: what it did not write after all is others' again.</summary>
     public void EndStep()
     {
+        if (_batch != 0 && _announcedBytes > _stepBytes) core.Log?.TryAnnounce(_batch, _stepBytes - _announcedBytes);
         _stepBytes = _announcedBytes = 0;
         _batch = 0;
     }
 
-    /// <summary>A change in a step that holds its locks is about to write so many bytes.</summary>
+    /// <summary>A change in a step that holds its locks is about to write so many bytes. Short steps are not announced.</summary>
     public void Take(Partition* partition, long bytes)
     {
-        if (_stepBytes + bytes > _announcedBytes) Ask(partition, bytes);
+        if (_stepBytes + bytes > Math.Max(_announcedBytes, IWriteLog.UnannouncedBytesMax)) Ask(partition, bytes);
         _stepBytes += bytes;
     }
 
-    /// <summary>Announces what the step will write besides what it has.</summary>
+    /// <summary>Announces what the step will write besides what it has; and as much again, so that a long step does so seldom.</summary>
     public void Ask(Partition* partition, long bytes)
     {
         IWriteLog log = core.Log!;
-        TooLargeException.Above(log.StepBytesMax, _stepBytes + bytes, What);
+        long wanted = _stepBytes + bytes;
+        TooLargeException.Above(log.StepBytesMax, wanted, What);
         ulong batch = core.BatchOf(partition);
-        if (batch != _batch) _announcedBytes = _stepBytes; // the step has ended a batch itself
+        if (batch != _batch && _batch != 0) _announcedBytes = _stepBytes; // the step has ended a batch itself
         _batch = batch;
-        long more = Math.Max(_stepBytes + bytes - _announcedBytes, GrainBytes);
-        if (more <= 0) return;
-        // Other long steps run beside this one. It holds locks, so that nothing can be waited for.
-        if (!log.TryAnnounce(batch, more)) throw new TooLargeException("a step of the append-only file beside others that run at the same time, try again;", _stepBytes + bytes, log.StepBytesMax);
-        _announcedBytes += more;
+        if (wanted <= _announcedBytes) return;
+        long most = Math.Min(2 * wanted, log.StepBytesMax);
+        if (!log.TryAnnounce(batch, most - _announcedBytes))
+        {
+            // Other long steps run beside this one. It holds locks, so that nothing can be waited for.
+            most = wanted;
+            if (!log.TryAnnounce(batch, most - _announcedBytes)) throw new TooLargeException(Crowded, wanted, log.StepBytesMax);
+        }
+        _announcedBytes = most;
     }
 
     /// <summary>Takes the lock for a change that is a step by itself, and announces it; waits, without the lock, until a batch has room.</summary>
@@ -61,6 +64,8 @@ internal sealed unsafe class StepBudget(StoreCore core)
             Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (S6)
         }
     }
+
+    private const string Crowded = "a step of the append-only file together with others that run at the same time (try again)";
 
     public const string What = "a step of the append-only file (aof-step-max-size)";
 }

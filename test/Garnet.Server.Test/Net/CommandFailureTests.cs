@@ -1,0 +1,40 @@
+using Garnet.Common.Time;
+using NUnit.Framework;
+
+namespace Garnet.Server.Test.Net;
+
+/// <summary>A mistake of ours inside a command that has changed nothing costs its own client the connection, and nobody else anything.</summary>
+internal sealed class CommandFailureTests
+{
+    [Test]
+    public void A_command_that_fails_before_it_changed_anything_is_answered_counted_and_the_end_of_its_client_only()
+    {
+        var clock = new BrokenClock();
+        using var server = new EmbeddedServer(adjust: static settings => settings.Inspect.SlowerThanMicroseconds = 0, clock: clock);
+        using var other = new TestClient(server.Server.Port);
+        Assert.That(other.Call("SET", "k", "v"), Is.EqualTo("OK"));
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("GET", "k"), Is.EqualTo("v"));
+        clock.FailsIn = 2; // the first look is the round's, the second the command's
+        Assert.That(client.Call("GET", "k"), Does.StartWith("ERR the command failed through a mistake of the server"));
+        Assert.That(() => client.Call("PING"), Throws.InstanceOf<IOException>());
+        Assert.That(other.Call("GET", "k"), Is.EqualTo("v"));
+        Assert.That(other.Call("INFO", "stats"), Does.Contain("garnet_failed_commands:1"));
+    }
+
+    private sealed class BrokenClock : IClock
+    {
+        private int _failsIn;
+
+        public int FailsIn
+        {
+            set => Volatile.Write(ref _failsIn, value);
+        }
+
+        public long UnixUs => SystemClock.Instance.UnixUs;
+        public long UnixMs => SystemClock.Instance.UnixMs;
+
+        public long MonotonicUs =>
+            Volatile.Read(ref _failsIn) > 0 && Interlocked.Decrement(ref _failsIn) == 0 ? throw new InvalidOperationException("planted") : SystemClock.Instance.MonotonicUs;
+    }
+}
