@@ -3,13 +3,17 @@ using Garnet.Server.Net;
 namespace Garnet.Server.Scripting;
 
 /// <summary>
-/// Turns of reactors and scripts: any number of reactors run batches of commands, or one of them runs a script. Without it a reactor
-/// would wait for a lock that a long script holds, and could not tell its clients that the server is busy.
+/// Turns of reactors and scripts: any number of reactors run batches of commands, or one of them runs a script, or a command that
+/// changes what all of them go by. Without it a reactor would wait for a lock that a long script holds, and could not tell its clients
+/// that the server is busy.
 ///
 /// G1  A reactor that waits here holds no lock and is in no command; it goes on when the script has ended, or, once that has run
 ///     for longer than busy-reply-threshold, without touching the store.
 /// G2  Whoever begins says so before it looks whether somebody else has begun: of two at least one sees the other.
 /// G3  While a script runs, no other reactor has or awaits the locks of keys: the script may take its own in any order.
+/// G4  What a database's number stands for, and that a pause begins, changes only in a turn of its own: what a batch has looked up of
+///     them is true to the end of the batch, whatever locks it takes in between, and who has begun a pause knows that no batch goes on
+///     that has not seen it. A command in a script or a transaction finds the turn taken by it; a transaction takes it before its locks.
 /// </summary>
 internal sealed class ScriptGate(Server server) : IDisposable
 {
@@ -60,6 +64,16 @@ internal sealed class ScriptGate(Server server) : IDisposable
         }
 
         return true;
+    }
+
+    /// <summary>
+    /// Before a command changes what all go by (G4). False if a script has run too long. Whoever has the turn already keeps it:
+    /// <paramref name="took"/> says whether <see cref="Release"/> is to follow.
+    /// </summary>
+    internal bool TryBegin(Reactor reactor, out bool took)
+    {
+        took = Volatile.Read(ref _holder) != reactor;
+        return !took || TryTake(reactor);
     }
 
     /// <summary>After the script: the reactor goes on with commands.</summary>

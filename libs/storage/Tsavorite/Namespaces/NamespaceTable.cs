@@ -111,6 +111,9 @@ public sealed unsafe class NamespaceTable
         return keys;
     }
 
+    /// <summary>Returns once the records that were given up are gone; inside a step that holds the locks they are left to the background.</summary>
+    public void Reclaim() => Reclaim(wait: true);
+
     internal void Open(StoreCore core, MoverScheduler movers)
     {
         _core = core;
