@@ -234,7 +234,18 @@ public sealed unsafe class StoreSession : IDisposable
     /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
     /// False if the limit leaves no room: the caller refuses its write before it changes anything.
     /// </summary>
-    public bool EnsureRoom(long bytes) => _heldCount != 0 ? _store.Movers.HasRoom(bytes) : _store.Movers.EnsureRoom(bytes, NowMs);
+    public bool EnsureRoom(long bytes) =>
+        _heldCount == 0 ? _store.Movers.EnsureRoom(bytes, NowMs) : _held.Assured || _store.Movers.HasRoom(bytes);
+
+    /// <summary>
+    /// There is room for about what the next step takes whose locks are taken: it is not refused memory on the way, though others were
+    /// faster or it takes more than was thought (U20). What it takes above the limit is evicted after it.
+    /// </summary>
+    public void AssureRoom()
+    {
+        Garnet.Common.Faults.Check.That(_lockDepth == 0, "U20 room is looked for before the first change");
+        _held.Assured = true;
+    }
 
     /// <summary>
     /// Shows about <paramref name="count"/> records of the namespace from <paramref name="cursor"/> on and returns

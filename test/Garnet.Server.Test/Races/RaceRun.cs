@@ -9,7 +9,7 @@ namespace Garnet.Server.Test.Races;
 /// </summary>
 internal sealed class RaceRun : IDisposable
 {
-    private const int Reactors = 8, SecondsInGate = 5;
+    private const int Reactors = 8, SecondsInGate = 2;
 
     private readonly EmbeddedServer _server;
     private readonly List<TestThread> _threads = [];

@@ -5,21 +5,15 @@ namespace Garnet.Server.Test.Races;
 /// <summary>What clients of several reactors see of each other is what some order of whole commands shows; each program counts.</summary>
 public sealed class RaceTests
 {
+    private const int Depth = 50; // commands that a client sends at once
+
     [Test]
     public void No_change_of_a_watched_key_is_missed_while_others_begin_and_end_to_watch()
     {
         using var run = new RaceRun();
         long added = 0;
-        run.Begin(static client =>
-        {
-            client.Call("WATCH", "other");
-            client.Call("UNWATCH");
-        }, times: 2);
-        run.Begin(client =>
-        {
-            client.Call("INCR", "k");
-            Interlocked.Increment(ref added);
-        });
+        run.Begin(static client => client.Pipeline(Depth, ["WATCH", "other"], ["UNWATCH"]));
+        run.Begin(client => Interlocked.Add(ref added, client.Pipeline(Depth, ["INCR", "k"]).Length));
         run.Watch(client =>
         {
             client.Call("WATCH", "k");
@@ -28,6 +22,7 @@ public sealed class RaceTests
             client.Call("SET", "k", Text(seen + 1));
             if (client.Call("EXEC") != "nil")
                 Interlocked.Increment(ref added);
+            client.Call("PING"); // nobody watches but the other
             return null;
         });
         Assert.That(run.End(), Is.Null);
@@ -183,14 +178,7 @@ public sealed class RaceTests
     public void After_the_reply_to_CLIENT_PAUSE_nothing_is_written()
     {
         using var run = new RaceRun();
-        run.Begin(static client =>
-        {
-            const int Depth = 200;
-            for (int i = 0; i < Depth; i++)
-                client.Send("INCR", "k");
-            for (int i = 0; i < Depth; i++)
-                client.Read();
-        }, times: 4);
+        run.Begin(static client => client.Pipeline(4 * Depth, ["INCR", "k"]), times: 4);
         run.Watch(static client =>
         {
             client.Call("CLIENT", "PAUSE", "20", "WRITE");
@@ -201,17 +189,47 @@ public sealed class RaceTests
         Assert.That(run.End(), Is.Null);
     }
 
+    [Test]
+    public void A_transaction_is_applied_whole_or_not_at_all_when_memory_is_short()
+    {
+        const int Keys = 2000;
+        using var run = new RaceRun(static settings =>
+        {
+            settings.Memory.MaxMemoryBytes = 48 << 20;
+            settings.Memory.Policy = Tsavorite.EvictionPolicy.AllKeysLru;
+        });
+        int number = 0;
+        string filler = new('x', 20_000);
+        run.Begin(client => client.Call("SET", "f" + Text(Interlocked.Increment(ref number) % Keys), filler), times: 2);
+        run.Watch(client =>
+        {
+            string key = "t" + Text(Interlocked.Increment(ref number) % Keys);
+            client.Call("MULTI");
+            client.Call("SETRANGE", key, "200000", "x");
+            client.Call("COPY", key, key + "c", "REPLACE");
+            client.Call("APPEND", key, filler);
+            client.Call("SETBIT", key + "b", "1000000", "1");
+            string result = client.Call("EXEC");
+            return result.Contains("OOM", StringComparison.Ordinal) && result[0] == '[' ? result : null;
+        }, times: 3);
+        Assert.That(run.End(), Is.Null);
+    }
+
     private static void Furnish(TestClient client, string database, string home, string move)
     {
         client.Call("SELECT", database);
         client.Call("SET", "home", home);
-        client.Call(move switch
+        string[] keys = move is "ZRANGESTORE" or "BITOP" ? ["k1", "k2"] : ["k1"]; // from nothing these two make nothing
+        foreach (string key in keys)
         {
-            "SMOVE" => ["SADD", "k1", home],
-            "LMOVE" => ["RPUSH", "k1", home],
-            "ZRANGESTORE" => ["ZADD", "k1", "0", home],
-            _ => ["SET", "k1", home],
-        });
+            client.Call(move switch
+            {
+                "SMOVE" => ["SADD", key, home],
+                "LMOVE" => ["RPUSH", key, home],
+                "ZRANGESTORE" => ["ZADD", key, "0", home],
+                _ => ["SET", key, home],
+            });
+        }
     }
 
     private static string[] Mover(string move, string from, string to, string element) => move switch
