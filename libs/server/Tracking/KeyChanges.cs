@@ -54,6 +54,10 @@ internal sealed class KeyChanges : IKeyObserver
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
 
+    /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (G4).</summary>
+    internal static bool IsAlone(Server server) =>
+        _threadsReactor is not { } reactor || reactor.Server != server || server.ScriptGate.IsHeldBy(reactor);
+
     /// <summary>What this thread changes until it says null is told of so, whatever command runs: it is a change beside the command.</summary>
     internal static void TellAs(KeyEvent? told) => _told = told;
 
