@@ -12,7 +12,7 @@ namespace Garnet.Server.Tracking;
 /// N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.
 /// N2  While nobody listens the store does not call, and nothing here costs anything.
-/// N3  Who begins to listen is told from then on: <see cref="Listeners"/>, rules V.
+/// N4  Who begins to listen is told from then on: <see cref="Listeners"/>, rules V.
 /// </summary>
 internal sealed class KeyChanges : IKeyObserver
 {
