@@ -88,6 +88,7 @@ public sealed class Server : IDisposable
         StartedUnixMs = clock.UnixMs;
         ApplySettings();
         Changes.Listen();
+        Store.Namespaces.MayChange = () => KeyChanges.IsAlone(this);
         LiveSettings.Connect(this);
     }
 

@@ -14,7 +14,7 @@ public sealed class ProcessTests
     [TestCase("--port abc", 64, "port 'abc'")]
     [TestCase("--appendonly perhaps", 64, "appendonly 'perhaps'")]
     [TestCase("--dir /proc/garnet", 77, "/proc/garnet")]
-    [TestCase("--daemonize yes", 64, "stays in the foreground")]
+    [TestCase("--cluster-enabled yes", 64, "no cluster mode yet")]
     [TestCase("/nonexistent.conf", 64, "cannot read the configuration file")]
     [TestCase("--logfile /nonexistent/log", 77, "cannot open the log file")]
     public void A_refused_start_has_a_code_and_says_why(string arguments, int code, string reason)

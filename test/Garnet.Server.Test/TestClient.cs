@@ -38,9 +38,21 @@ internal sealed class TestClient : IDisposable
     internal void Send(params string[] words)
     {
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
-        foreach (string word in words) text.Append(CultureInfo.InvariantCulture, $"${word.Length}\r\n{word}\r\n");
+        Write(text, words);
         _socket.GetStream().Write(Encoding.Latin1.GetBytes(text.ToString()));
+    }
+
+    /// <summary>Sends the commands so many times over at once and reads the replies.</summary>
+    internal string[] Pipeline(int times, params string[][] commands)
+    {
+        var text = new StringBuilder();
+        for (int i = 0; i < times; i++)
+        {
+            foreach (string[] words in commands) Write(text, words);
+        }
+
+        _socket.GetStream().Write(Encoding.Latin1.GetBytes(text.ToString()));
+        return [.. Enumerable.Range(0, times * commands.Length).Select(_ => Read())];
     }
 
     /// <summary>The next reply or message.</summary>
@@ -50,6 +62,12 @@ internal sealed class TestClient : IDisposable
     {
         _stream.Dispose();
         _socket.Dispose();
+    }
+
+    private static void Write(StringBuilder text, string[] words)
+    {
+        text.Append(CultureInfo.InvariantCulture, $"*{words.Length}\r\n");
+        foreach (string word in words) text.Append(CultureInfo.InvariantCulture, $"${word.Length}\r\n{word}\r\n");
     }
 
     private string Read(out bool push)

@@ -1,6 +1,7 @@
 using Garnet.Common.Bytes;
 using Garnet.Server.Commands;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -51,17 +52,20 @@ internal static class BlockingCalls
         return Reply.Sent;
     }
 
-    /// <summary>Takes from the first of the keys that is there, or replies an error; false if none is there.</summary>
+    /// <summary>Takes from the first of the keys that is there, all of them locked, or replies an error; false if none is there.</summary>
     internal static bool TryTake<T>(ref Call call, T take, int firstKey, int keys, out Reply reply) where T : struct, ITake
     {
-        for (int i = firstKey; i < firstKey + keys; i++)
-        {
-            if (take.TryTake(ref call, i, out reply))
-                return true;
-        }
-
+        if (keys == 1)
+            return take.TryTake(ref call, firstKey, out reply);
+        KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, keys);
+        call.Store.Lock(rented.AsSpan(0, keys));
+        bool took = false;
         reply = Reply.Sent;
-        return false;
+        for (int i = firstKey; i < firstKey + keys && !took; i++)
+            took = take.TryTake(ref call, i, out reply);
+        call.Store.Unlock();
+        ManyCommands.Return(rented);
+        return took;
     }
 
     /// <summary>True if others wait for one of the keys already: the command has to join their queues (B3).</summary>
@@ -82,17 +86,16 @@ internal static class BlockingCalls
     /// <summary>Looks whether the first key that is there is of the kind; false: it is not, and the error has been written.</summary>
     internal static bool AreOfKind(ref Call call, int firstKey, int keys, RecordKind kind)
     {
-        for (int i = firstKey; i < firstKey + keys; i++)
-        {
-            KeyRef key = call.KeyAt(i);
-            var look = default(CountLook);
-            if (call.Store.Examine(in key, ref look, quiet: true) != Outcome.Done)
-                continue;
-            if (look.Kind != kind)
-                call.Fail(Fault.WrongType);
-            return look.Kind == kind;
-        }
-
-        return true;
+        KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, keys);
+        call.Store.Lock(rented.AsSpan(0, keys));
+        var look = default(CountLook);
+        for (int i = 0; i < keys && look.Kind == RecordKind.None; i++)
+            call.Store.Examine(in rented[i], ref look, quiet: true);
+        call.Store.Unlock();
+        ManyCommands.Return(rented);
+        bool isOther = look.Kind != RecordKind.None && look.Kind != kind;
+        if (isOther)
+            call.Fail(Fault.WrongType);
+        return !isOther;
     }
 }

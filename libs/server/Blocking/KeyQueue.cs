@@ -30,16 +30,16 @@ internal sealed class KeyQueue
 
     internal WaitPlace? First { get; private set; }
 
-    private WaitPlace? _last;
+    internal WaitPlace? Last { get; private set; }
 
     internal void Add(WaitPlace place)
     {
-        place.Before = _last;
-        if (_last is null)
+        place.Before = Last;
+        if (Last is null)
             First = place;
         else
-            _last.Behind = place;
-        _last = place;
+            Last.Behind = place;
+        Last = place;
     }
 
     internal void Remove(WaitPlace place)
@@ -49,7 +49,7 @@ internal sealed class KeyQueue
         else
             place.Before.Behind = place.Behind;
         if (place.Behind is null)
-            _last = place.Before;
+            Last = place.Before;
         else
             place.Behind.Before = place.Before;
     }

@@ -1,5 +1,6 @@
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -37,18 +38,14 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     /// <summary>Parks the command until one of its keys holds something, or serves it at once (B1).</summary>
     internal Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
     {
-        WaitTable waits = reactor.Server.Waits;
         wait.DeadlineMs = untilMs;
-        waits.Begin();
-        for (int i = 0; i < keys; i++)
-            waits.Join(wait, call[firstKey + i], call.HashAt(firstKey + i));
+        reactor.Server.Waits.Begin();
+        int all = wait.Target is null ? keys : keys + 1; // a target stands behind its source
+        KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, all);
+        while (!TryBegin(ref call, wait, rented.AsSpan(0, all), firstKey, out KeyQueue? ahead))
+            ServeAhead(ahead!, wait);
+        ManyCommands.Return(rented);
         reactor.Park(call.Client, wait);
-        for (int i = 0; i < keys && wait.End == WaitEnd.None; i++)
-        {
-            if (waits.Queue(call.Client.Database, call[firstKey + i], call.HashAt(firstKey + i)) is { } queue)
-                Serve(queue);
-        }
-
         return Reply.Parked;
     }
 
@@ -89,14 +86,68 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
             next = ServeOne(queue, next);
     }
 
+    // B1; false: of the first key that holds something others are to be served before, and then it looks once more.
+    private bool TryBegin(ref Call call, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, int firstKey, out KeyQueue? ahead)
+    {
+        int keys = wait.Target is null ? locked.Length : locked.Length - 1;
+        bool takes = false;
+        ahead = null;
+        reactor.Session.Lock(locked);
+        if (wait.Places is null)
+            Join(ref call, wait, firstKey, keys);
+        int ready = wait.End == WaitEnd.None ? FirstReady(wait, locked[..keys]) : -1;
+        if (ready >= 0)
+        {
+            KeyQueue queue = reactor.Server.Waits.Queue(call.Client.Database, call[firstKey + ready], call.HashAt(firstKey + ready))!;
+            takes = FirstFor(queue, in locked[ready]) == wait && wait.TryEnd(WaitEnd.Served);
+            if (takes)
+                wait.Pop(reactor.Server, reactor.Session, wait.Target is null ? locked[ready..] : locked, _reply.Begin(wait.Client.Resp3));
+            else if (wait.End == WaitEnd.None)
+                ahead = queue;
+        }
+
+        reactor.Session.Unlock();
+        if (takes)
+            HandOver(wait);
+        return ahead is null;
+    }
+
+    private void Join(ref Call call, KeyWait wait, int firstKey, int keys)
+    {
+        for (int i = firstKey; i < firstKey + keys; i++)
+            reactor.Server.Waits.Join(wait, call[i], call.HashAt(i));
+    }
+
+    // The first of the keys, which are locked, that holds what is waited for; -1 for none.
+    private int FirstReady(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
+    {
+        for (int i = 0; i < keys.Length; i++)
+        {
+            var look = default(Types.Collections.CountLook);
+            reactor.Session.Examine(in keys[i], ref look, quiet: true);
+            if (wait.IsReady(reactor.Session, in keys[i], look.Kind))
+                return i;
+        }
+
+        return -1;
+    }
+
+    // Those who came before it.
+    private void ServeAhead(KeyQueue queue, KeyWait wait)
+    {
+        KeyWait? next = reactor.Server.Waits.First(queue);
+        while (next is not null && next != wait)
+            next = ServeOne(queue, next);
+    }
+
     // Serves the first who waits for what is there, with the locks that the expected one needs; returns whom to expect next.
     private KeyWait? ServeOne(KeyQueue queue, KeyWait expected)
     {
         Server server = reactor.Server;
-        uint ns = server.Store.Namespaces.Id(queue.Database);
         byte[]? target = expected.Target;
         fixed (byte* bytes = queue.Bytes, other = target)
         {
+            uint ns = server.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (G4)
             KeyRef key = server.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
             Span<KeyRef> keys = target is null ? [key] : [key, server.Store.Key(other, target.Length - SlackBytes, ns)];
             reactor.Session.Lock(keys);

@@ -6,7 +6,8 @@ namespace Garnet.Server.Blocking;
 /// Who waits for which key. The store's observer tells of every change while anybody waits, whichever command makes it; the changed
 /// key's queue is noted, and served by the thread that made the change, once its command (or the whole of EXEC) is through.
 ///
-/// B1  A command joins its queues first and then looks at its keys once more: no change is missed.
+/// B1  A command joins its queues under the locks of all its keys, under which it has also looked that none holds what it waits for;
+///     it listens before that (rule V1): no change is missed, and of several keys filled as one step the first is taken from.
 /// B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
 /// B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
 /// B4  The end of a wait is decided once (<see cref="Net.Parking.TryEnd"/>), before anything is taken for it.
@@ -16,7 +17,6 @@ internal sealed class WaitTable(Server server)
     private const int Shards = 64;
 
     private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
-    private int _waits;
 
     private sealed class Shard
     {
@@ -26,20 +26,15 @@ internal sealed class WaitTable(Server server)
     }
 
     /// <summary>Commands that wait.</summary>
-    internal int Count => Volatile.Read(ref _waits);
+    internal int Count => server.Changes.Waiters.Count;
 
     /// <summary>Keys that are waited for.</summary>
     internal int Keys => _shards.Sum(static shard => shard.Queues);
 
     /// <summary>A command begins to wait.</summary>
-    internal void Begin()
-    {
-        Interlocked.Increment(ref _waits);
-        if (!server.Changes.Awaited) // another may have been the first, and not be through
-            server.Changes.Listen();
-    }
+    internal void Begin() => server.Changes.Waiters.Enter();
 
-    /// <summary>Adds the command to the queue of a key, once.</summary>
+    /// <summary>Adds the command to the queue of a key, once; the key's partition is locked, as it is for others who join.</summary>
     internal void Join(KeyWait wait, ReadOnlySpan<byte> key, ulong hash)
     {
         Shard shard = Of(hash);
@@ -47,12 +42,8 @@ internal sealed class WaitTable(Server server)
         lock (shard.Gate)
         {
             KeyQueue queue = Find(shard, database, key, hash) ?? Open(shard, database, key, hash);
-            for (WaitPlace? own = wait.Places; own is not null; own = own.Other)
-            {
-                if (own.Queue == queue)
-                    return;
-            }
-
+            if (queue.Last?.Owner == wait) // the command names the key twice
+                return;
             var place = new WaitPlace(wait, queue) { Other = wait.Places };
             wait.Places = place;
             queue.Add(place);
@@ -73,8 +64,7 @@ internal sealed class WaitTable(Server server)
             }
         }
 
-        if (Interlocked.Decrement(ref _waits) == 0)
-            server.Changes.Listen();
+        server.Changes.Waiters.Leave();
     }
 
     /// <summary>True if somebody waits for the key.</summary>

@@ -44,4 +44,6 @@ internal enum CommandFlags
     RunsScript = 1 << 27,
     /// <summary>Changes whole databases: in the log that is an operation between batches.</summary>
     WholeDatabases = 1 << 28,
+    /// <summary>Changes what all reactors go by: it has its turn while none of them is in a batch (G4).</summary>
+    Alone = 1 << 29,
 }

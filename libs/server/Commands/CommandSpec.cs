@@ -35,6 +35,9 @@ internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, K
     /// <summary>Of which keys that are not there the command tells.</summary>
     public KeyMisses Misses { get; init; }
 
+    /// <summary>What it may take beyond the bytes of its arguments, where that can be much: EXEC finds room for it first. Null for nothing.</summary>
+    public RoomNeeded? Room { get; init; }
+
     /// <summary>Command tips for clients.</summary>
     public string Tips { get; init; } = "";
 
@@ -44,3 +47,6 @@ internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, K
     /// <summary>True for the children of a container.</summary>
     public bool IsSubcommand => Name.Contains('|');
 }
+
+/// <summary>Bytes that a command may take of the store beyond those of its arguments, about, as things are.</summary>
+internal delegate long RoomNeeded(ref Call call);

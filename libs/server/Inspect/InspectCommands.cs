@@ -66,14 +66,6 @@ internal readonly struct MemoryUsage : ICommand
             return call.Null();
         return call.Int(look.Bytes + ((long)look.Records * IndexBytesPerKey));
     }
-
-    private struct FootprintLook : IExamine
-    {
-        internal long Bytes;
-        internal int Records;
-
-        public void Look(ref RecordEdit record) => Bytes = record.Footprint(out Records);
-    }
 }
 
 internal readonly struct MemoryStats : ICommand

@@ -13,11 +13,26 @@ internal static class DatabaseCommands
         table.Add<FlushAll>();
     }
 
-    /// <summary>What was done to whole databases stands in the log as a closed batch: the reply may have to wait for it.</summary>
-    internal static void NoteLogged(ref Call call)
+    /// <summary>
+    /// After whole databases were changed: gives the turn back (G4). The change stands in the log as a closed batch: the reply may have
+    /// to wait for it.
+    /// </summary>
+    internal static void End(ref Call call, bool took)
     {
         if (call.Server.Replication.Node.Leading is { } log)
             call.Store.LastBatch = log.Batch - 1;
+        if (took)
+            call.Server.ScriptGate.Release(call.Reactor);
+    }
+
+    /// <summary>The same after databases were emptied; others run on while their memory is given back.</summary>
+    internal static Reply EndFlush(ref Call call, bool took, bool wait)
+    {
+        End(ref call, took);
+        if (wait)
+            call.Reactor.Store.Namespaces.Reclaim();
+        call.Server.Tracker.Flushed(call.Reactor);
+        return call.Ok();
     }
 
     /// <summary>Reads ASYNC or SYNC; on false the error has been written.</summary>
@@ -51,7 +66,7 @@ internal readonly struct Select : ICommand
 
 internal readonly struct SwapDb : ICommand
 {
-    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.WholeDatabases) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Since = "4.0.0", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Since = "4.0.0", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {
@@ -62,12 +77,12 @@ internal readonly struct SwapDb : ICommand
         long count = call.Server.Settings.Memory.Databases;
         if (first < 0 || first >= count || second < 0 || second >= count)
             return call.Fail(Fault.DatabaseOutOfRange);
-        if (first != second)
-        {
-            call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
-            DatabaseCommands.NoteLogged(ref call);
-        }
-
+        if (first == second)
+            return call.Ok();
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+            return call.Reactor.Scripts.Busy(ref call);
+        call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
+        DatabaseCommands.End(ref call, took);
         return call.Ok();
     }
 
@@ -76,30 +91,30 @@ internal readonly struct SwapDb : ICommand
 
 internal readonly struct FlushDb : ICommand
 {
-    public static CommandSpec Spec => new("FLUSHDB", -1, CommandFlags.Write | CommandFlags.WholeDatabases) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of the database.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("FLUSHDB", -1, CommandFlags.Write | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of the database.", Complexity = "O(1)", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait);
-        DatabaseCommands.NoteLogged(ref call);
-        call.Server.Tracker.Flushed(call.Reactor);
-        return call.Ok();
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+            return call.Reactor.Scripts.Busy(ref call);
+        call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait: false);
+        return DatabaseCommands.EndFlush(ref call, took, wait);
     }
 }
 
 internal readonly struct FlushAll : ICommand
 {
-    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write | CommandFlags.WholeDatabases) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Complexity = "O(1)", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        call.Reactor.Store.Namespaces.FlushAll(wait);
-        DatabaseCommands.NoteLogged(ref call);
-        call.Server.Tracker.Flushed(call.Reactor);
-        return call.Ok();
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+            return call.Reactor.Scripts.Busy(ref call);
+        call.Reactor.Store.Namespaces.FlushAll(wait: false);
+        return DatabaseCommands.EndFlush(ref call, took, wait);
     }
 }

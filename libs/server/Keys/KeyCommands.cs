@@ -248,7 +248,7 @@ internal readonly struct RenameNx : ICommand
 
 internal readonly struct Copy : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0" };
+    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0", Room = FootprintLook.Of };
 
     public static Reply Run(ref Call call)
     {

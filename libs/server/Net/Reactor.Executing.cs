@@ -45,10 +45,10 @@ internal sealed unsafe partial class Reactor
             return;
         if (count > 1)
             _prefetch.Run(count);
-        _guarded = Server.Guarded | Store.Tight | _bigFrame;
+        _mayRun = Server.ScriptGate.TryEnter(this);
+        _guarded = Server.Guarded | Store.Tight | _bigFrame; // looked at in its turn (G4)
         _placed = Server.Replication.Guards;
         _reads = _placed && Server.Replication.TakesReads;
-        _mayRun = Server.ScriptGate.TryEnter(this);
         long began = Server.Clock.MonotonicUs;
         for (int from = 0; from < count; from = FrameAt + 1)
             ExecuteFrames(from, count);

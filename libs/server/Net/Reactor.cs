@@ -127,8 +127,8 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>True once the server is to stop.</summary>
     internal bool IsStopping => _stopping;
 
-    /// <summary>1 while commands run here, 0 while none does or a script of another reactor is waited for (rule G2).</summary>
-    internal int Runs;
+    /// <summary>Its turns among those of the other reactors (rule G2).</summary>
+    internal Turn Turn { get; } = new();
 
     /// <summary>Connections held now; read by the acceptor to balance.</summary>
     internal int ConnectionCount;

@@ -1,33 +1,39 @@
 using Garnet.Server.Net;
+using Tsavorite;
 
 namespace Garnet.Server.Scripting;
 
 /// <summary>
-/// Turns of reactors and scripts: any number of reactors run batches of commands, or one of them runs a script. Without it a reactor
-/// would wait for a lock that a long script holds, and could not tell its clients that the server is busy.
+/// Turns of reactors and scripts: any number of reactors run batches of commands, or one of them runs a script, or a command that
+/// changes what all of them go by. Without it a reactor would wait for a lock that a long script holds, and could not tell its clients
+/// that the server is busy.
 ///
 /// G1  A reactor that waits here holds no lock and is in no command; it goes on when the script has ended, or, once that has run
 ///     for longer than busy-reply-threshold, without touching the store.
-/// G2  Whoever begins says so before it looks whether somebody else has begun: of two at least one sees the other.
+/// G2  Whoever begins says so before it looks whether somebody else has begun (<see cref="Turns"/>).
 /// G3  While a script runs, no other reactor has or awaits the locks of keys: the script may take its own in any order.
+/// G4  What a database's number stands for, and that a pause begins, changes only in a turn of its own: what a batch has looked up of
+///     them is true to the end of the batch, whatever locks it takes in between, and who has begun a pause knows that no batch goes on
+///     that has not seen it. A command in a script or a transaction finds the turn taken by it; a transaction takes it before its locks.
 /// </summary>
 internal sealed class ScriptGate(Server server) : IDisposable
 {
     private const int SpinsMax = 100, WaitMsMax = 5;
 
+    private readonly Turns _turns = new(() => server.Reactors.Select(static reactor => reactor.Turn));
     private readonly ManualResetEventSlim _free = new();
-    private Reactor? _holder;
     private int _waiting;
+
+    /// <summary>True if the reactor runs a script, or a command that has its turn alone.</summary>
+    internal bool IsHeldBy(Reactor reactor) => _turns.IsHeldBy(reactor.Turn);
 
     /// <summary>Before commands run. False if a script has run too long; patiently: never.</summary>
     internal bool TryEnter(Reactor reactor, bool patiently = false)
     {
-        while (Volatile.Read(ref _holder) != reactor)
+        while (!_turns.IsHeldBy(reactor.Turn))
         {
-            Interlocked.Exchange(ref reactor.Runs, 1); // G2
-            if (Volatile.Read(ref _holder) is null)
+            if (_turns.TryEnter(reactor.Turn))
                 return true;
-            Volatile.Write(ref reactor.Runs, 0);
             if (!AwaitEnd(patiently))
                 return false;
         }
@@ -38,35 +44,36 @@ internal sealed class ScriptGate(Server server) : IDisposable
     /// <summary>After them.</summary>
     internal void Leave(Reactor reactor)
     {
-        if (Volatile.Read(ref _holder) != reactor)
-            Volatile.Write(ref reactor.Runs, 0);
+        if (!_turns.IsHeldBy(reactor.Turn))
+            _turns.Leave(reactor.Turn);
     }
 
     /// <summary>Before a script, by a reactor that has entered: waits until the others have left. False if a script has run too long; then the reactor has left.</summary>
     internal bool TryTake(Reactor reactor)
     {
-        Volatile.Write(ref reactor.Runs, 0);
-        while (Interlocked.CompareExchange(ref _holder, reactor, null) is not null)
+        while (!_turns.TryTake(reactor.Turn))
         {
             if (!AwaitEnd(patiently: false))
                 return false;
         }
 
-        var spin = default(SpinWait);
-        foreach (Reactor other in server.Reactors)
-        {
-            while (Volatile.Read(ref other.Runs) != 0)
-                spin.SpinOnce(sleep1Threshold: -1);
-        }
-
         return true;
+    }
+
+    /// <summary>
+    /// Before a command changes what all go by (G4). False if a script has run too long. Whoever has the turn already keeps it:
+    /// <paramref name="took"/> says whether <see cref="Release"/> is to follow.
+    /// </summary>
+    internal bool TryBegin(Reactor reactor, out bool took)
+    {
+        took = !_turns.IsHeldBy(reactor.Turn);
+        return !took || TryTake(reactor);
     }
 
     /// <summary>After the script: the reactor goes on with commands.</summary>
     internal void Release(Reactor reactor)
     {
-        Volatile.Write(ref reactor.Runs, 1);
-        Volatile.Write(ref _holder, null);
+        _turns.Release(reactor.Turn);
         Interlocked.MemoryBarrier();
         if (Volatile.Read(ref _waiting) > 0)
             _free.Set();
@@ -80,7 +87,7 @@ internal sealed class ScriptGate(Server server) : IDisposable
     {
         for (int spins = 0; spins < SpinsMax; spins++)
         {
-            if (Volatile.Read(ref _holder) is null)
+            if (!_turns.IsTaken)
                 return true;
             Thread.SpinWait(10);
         }
@@ -89,7 +96,7 @@ internal sealed class ScriptGate(Server server) : IDisposable
             return false;
         Interlocked.Increment(ref _waiting);
         _free.Reset();
-        if (Volatile.Read(ref _holder) is not null)
+        if (_turns.IsTaken)
             _free.Wait(WaitMsMax);
         Interlocked.Decrement(ref _waiting);
         return true;

@@ -195,7 +195,7 @@ internal readonly struct ClientKill : ICommand
 
 internal readonly struct ClientPause : ICommand
 {
-    public static CommandSpec Spec => ClientCommands.Spec("CLIENT|PAUSE", -3, "timeout [WRITE | ALL]", "Holds commands back for a time.", "2.9.50", CommandFlags.Admin);
+    public static CommandSpec Spec => ClientCommands.Spec("CLIENT|PAUSE", -3, "timeout [WRITE | ALL]", "Holds commands back for a time.", "2.9.50", CommandFlags.Admin | CommandFlags.Alone);
 
     public static Reply Run(ref Call call)
     {
@@ -215,7 +215,11 @@ internal readonly struct ClientPause : ICommand
             return call.Fail(Fault.TimeoutNegative);
         if (milliseconds > long.MaxValue - call.NowMs)
             return call.Fail(Fault.TimeoutNotAnInteger);
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+            return call.Reactor.Scripts.Busy(ref call);
         call.Server.Pause.Begin(call.NowMs + milliseconds, writesOnly);
+        if (took)
+            call.Server.ScriptGate.Release(call.Reactor);
         return call.Ok();
     }
 }

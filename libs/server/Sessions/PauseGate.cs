@@ -2,7 +2,10 @@ using Garnet.Server.Commands;
 
 namespace Garnet.Server.Sessions;
 
-/// <summary>CLIENT PAUSE: until when, and whether for writes only. Shared by all reactors; changed under its lock.</summary>
+/// <summary>
+/// CLIENT PAUSE: until when, and whether for writes only. Shared by all reactors; changed under its lock, and begun in a turn of its own
+/// (rule G4): once CLIENT PAUSE is answered, nothing that it holds is run.
+/// </summary>
 internal sealed class PauseGate
 {
     private readonly Lock _gate = new();
@@ -34,6 +37,16 @@ internal sealed class PauseGate
             _allUntilMs = _writesUntilMs = 0;
     }
 
+    // Looked at again under the lock: another pause may have begun.
+    private void EndIfOver(long nowMs)
+    {
+        lock (_gate)
+        {
+            if (UntilMs <= nowMs)
+                _allUntilMs = _writesUntilMs = 0;
+        }
+    }
+
     /// <summary>True if a command with these flags must wait now.</summary>
     internal bool Holds(CommandFlags flags, long nowMs)
     {
@@ -41,8 +54,8 @@ internal sealed class PauseGate
             return false;
         if (UntilMs <= nowMs)
         {
-            End();
-            return false;
+            EndIfOver(nowMs);
+            return false; // one that begins meanwhile waits for this batch
         }
 
         if (Volatile.Read(ref _allUntilMs) > nowMs)

@@ -12,8 +12,9 @@ namespace Garnet.Server.Tracking;
 /// N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.
 /// N2  While nobody listens the store does not call, and nothing here costs anything.
+/// N4  Who begins to listen is told from then on: <see cref="Listeners"/>, rules V.
 /// </summary>
-internal sealed class KeyChanges(Server server) : IKeyObserver
+internal sealed class KeyChanges : IKeyObserver
 {
     [ThreadStatic]
     private static Reactor? _threadsReactor;
@@ -21,59 +22,66 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     [ThreadStatic]
     private static KeyEvent? _told;
 
+    private readonly Server _server;
+    private readonly Lock _turns = new();
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
 
-    private volatile bool _tracking;
-    private volatile bool _watching;
-    private volatile bool _awaited;
     private volatile bool _telling;
     private volatile bool _unasked;
+    private volatile bool _perCommand;
+
+    internal KeyChanges(Server server)
+    {
+        _server = server;
+        Trackers = new Listeners(_turns, Turn);
+        Watchers = new Listeners(_turns, Turn);
+        Waiters = new Listeners(_turns, Turn);
+    }
 
     /// <summary>True while clients track keys, or commands have events: then every change is handed on right after its command.</summary>
-    internal bool PerCommand => _tracking | _telling;
+    internal bool PerCommand => _perCommand;
 
-    /// <summary>True while clients watch keys.</summary>
-    internal bool Watching => _watching;
+    /// <summary>Clients that track keys.</summary>
+    internal Listeners Trackers { get; }
 
-    /// <summary>True while commands wait for keys.</summary>
-    internal bool Awaited => _awaited;
+    /// <summary>Clients that watch keys.</summary>
+    internal Listeners Watchers { get; }
+
+    /// <summary>Commands that wait for keys.</summary>
+    internal Listeners Waiters { get; }
 
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
 
+    /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (G4).</summary>
+    internal static bool IsAlone(Server server) =>
+        _threadsReactor is not { } reactor || reactor.Server != server || server.ScriptGate.IsHeldBy(reactor);
+
     /// <summary>What this thread changes until it says null is told of so, whatever command runs: it is a change beside the command.</summary>
     internal static void TellAs(KeyEvent? told) => _told = told;
 
-    /// <summary>Begins or ends to listen, as the clients that track or watch and the setting for events have it now.</summary>
+    /// <summary>Looks at the setting for events again.</summary>
     internal void Listen()
     {
-        lock (_gate) // who wants what is looked at inside: the last to come sets what is true
-        {
-            NotifyClasses classes = server.Settings.Inspect.NotifyClasses;
-            _tracking = server.Tracker.Clients > 0;
-            _watching = server.Watches.Clients > 0;
-            _awaited = server.Waits.Count > 0;
-            _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
-            _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
-            server.Store.Observe(_tracking || _watching || _awaited || _telling || _unasked ? this : null);
-        }
+        lock (_turns)
+            Turn();
     }
 
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
-        if (server.Store.DatabaseOf(key.Namespace) == NamespaceTable.Reserved)
+        if (_server.Store.DatabaseOf(key.Namespace) == NamespaceTable.Reserved)
             return;
-        if (_watching)
-            server.Watches.OnChange(key, change);
-        if (_awaited && server.Waits.OnChange(key, change) is { } queue)
+        if (Watchers.IsOn)
+            _server.Watches.OnChange(key, change);
+        if (Waiters.IsOn && _server.Waits.OnChange(key, change) is { } queue)
             NoteReady(queue);
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
-        if (!_tracking && !(unasked ? _unasked : _telling))
+        if (!Trackers.IsOn && !(unasked ? _unasked : _telling))
             return;
-        var note = new KeyNote(key.Span.ToArray(), server.Store.DatabaseOf(key.Namespace), change, null, Told: _told);
-        if (_threadsReactor is { } reactor && reactor.Server == server)
+        var note = new KeyNote(key.Span.ToArray(), _server.Store.DatabaseOf(key.Namespace), change, null, Told: _told);
+        if (_threadsReactor is { } reactor && reactor.Server == _server)
         {
             reactor.Notes.Add(note with { Origin = reactor.Running });
             return;
@@ -82,30 +90,30 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         lock (_gate)
         {
             _foreign.Add(note);
-            if (_foreign.Count > 1 || server.Reactors.Count == 0)
+            if (_foreign.Count > 1 || _server.Reactors.Count == 0)
                 return;
         }
 
-        server.Reactors[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
+        _server.Reactors[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
 
     /// <inheritdoc/>
     public void OnFlush(int database)
     {
-        server.Watches.OnFlush(database);
+        _server.Watches.OnFlush(database);
         OnMany(database, database);
     }
 
     /// <inheritdoc/>
     public void OnSwap(int first, int second)
     {
-        server.Watches.OnSwap(first, second);
+        _server.Watches.OnSwap(first, second);
         OnMany(first, second);
     }
 
     private void OnMany(int first, int second)
     {
-        if (_awaited && _threadsReactor is { } reactor && reactor.Server == server)
+        if (Waiters.IsOn && _threadsReactor is { } reactor && reactor.Server == _server)
             reactor.Ready.AddAll(first, second);
     }
 
@@ -113,7 +121,7 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     internal void BeforeRun(ref Call call, CommandSpec spec)
     {
         if (_telling)
-            server.Events.BeforeRun(ref call, spec);
+            _server.Events.BeforeRun(ref call, spec);
     }
 
     /// <summary>After it has run.</summary>
@@ -129,10 +137,10 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         foreach (KeyNote note in notes)
         {
             if (!note.Missed)
-                server.Tracker.Changed(call.Reactor, note);
+                _server.Tracker.Changed(call.Reactor, note);
         }
 
-        server.Events.AfterRun(ref call, spec, failed);
+        _server.Events.AfterRun(ref call, spec, failed);
         notes.Clear();
         call.Reactor.Told.Clear();
     }
@@ -149,20 +157,30 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     {
         foreach (KeyNote note in reactor.Notes)
         {
-            server.Tracker.Changed(reactor, note);
-            server.Events.PublishServed(reactor, note, note.Told ?? told);
+            _server.Tracker.Changed(reactor, note);
+            _server.Events.PublishServed(reactor, note, note.Told ?? told);
         }
 
         reactor.Notes.Clear();
     }
 
+    // One of those who listen, or the setting, has changed; under the lock of the turns: the last to come sets what is true.
+    private void Turn()
+    {
+        NotifyClasses classes = _server.Settings.Inspect.NotifyClasses;
+        _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
+        _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
+        _perCommand = Trackers.IsOn || _telling;
+        _server.Store.Observe(Trackers.IsOn || Watchers.IsOn || Waiters.IsOn || _telling || _unasked ? this : null);
+    }
+
     // What another thread writes (a log read back, an import) is served by the first reactor.
     private void NoteReady(KeyQueue queue)
     {
-        if (_threadsReactor is { } reactor && reactor.Server == server)
+        if (_threadsReactor is { } reactor && reactor.Server == _server)
             reactor.Ready.Add(queue);
-        else if (server.Reactors.Count > 0)
-            server.Reactors[0].Post(static (owner, _, content) => owner.Ready.ServeNow((KeyQueue)content!), null, queue);
+        else if (_server.Reactors.Count > 0)
+            _server.Reactors[0].Post(static (owner, _, content) => owner.Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
     private void HandOnForeign(Reactor reactor)
@@ -171,15 +189,15 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         lock (_gate)
             (notes, _foreign) = (_foreign, []);
         HandOn(reactor, notes);
-        server.Tracker.Broadcast(reactor);
+        _server.Tracker.Broadcast(reactor);
     }
 
     private void HandOn(Reactor reactor, List<KeyNote> notes)
     {
         foreach (KeyNote note in notes)
         {
-            server.Tracker.Changed(reactor, note);
-            server.Events.PublishUnasked(reactor, note);
+            _server.Tracker.Changed(reactor, note);
+            _server.Events.PublishUnasked(reactor, note);
         }
     }
 }

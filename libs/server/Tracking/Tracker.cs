@@ -33,6 +33,8 @@ internal sealed class Tracker(Server server)
         state.Caching = before?.Caching ?? false;
         client.Tracking = state;
         client.Gate |= Gate.Tracking;
+        if (before is null)
+            server.Changes.Trackers.Enter(); // T1: whoever reads after this is told
         lock (_gate)
         {
             _clients[client.Id] = client;
@@ -41,8 +43,6 @@ internal sealed class Tracker(Server server)
                 if (before?.Prefixes.Contains(prefix) != true)
                     _prefixes.Add(client, prefix);
             }
-
-            server.Changes.Listen();
         }
     }
 
@@ -59,8 +59,9 @@ internal sealed class Tracker(Server server)
             _prefixes.Remove(client);
             if (_clients.IsEmpty)
                 _keys.Clear();
-            server.Changes.Listen();
         }
+
+        server.Changes.Trackers.Leave();
     }
 
     /// <summary>Before a command of a client that tracks runs (T1).</summary>

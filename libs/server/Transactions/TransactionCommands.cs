@@ -88,14 +88,26 @@ internal readonly struct WatchKeys : ICommand
         ulong hash = call.HashAt(index);
         if (table.Has(watched, call.Client.Database, call[index], hash))
             return;
-        KeyRef key = call.KeyAt(index);
-        call.Store.Lock([key]);
+        KeyRef key = LockAt(ref call, index);
         var look = default(PresenceLook);
         bool exists = call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
         var watch = new Watch(watched, call.Client.Database, call[index], hash, exists);
         table.Add(watch);
         call.Store.Unlock();
         watched.Add(watch);
+    }
+
+    // X1: on a replica databases change places whatever its reactors do.
+    private static KeyRef LockAt(ref Call call, int index)
+    {
+        while (true)
+        {
+            KeyRef key = call.KeyAt(index);
+            call.Store.Lock([key]);
+            if (call.Reactor.Store.IsOf(call.Client.Database, in key))
+                return key;
+            call.Store.Unlock();
+        }
     }
 }
 

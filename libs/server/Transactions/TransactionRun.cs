@@ -17,6 +17,7 @@ namespace Garnet.Server.Transactions;
 ///     before.
 /// X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
 ///     who exceeds one is closed.
+/// X7  Room for what the commands will take is found before the first of them runs, or none runs; none of them is refused memory (U20).
 ///
 /// Others wait for the partitions of a transaction as long as it runs: about as long as the same commands take in a pipeline.
 /// </summary>
@@ -136,7 +137,7 @@ internal sealed unsafe class TransactionRun : IDisposable
             reply = Nothing(ref call);
         else if ((transaction.Queue.Flags & CommandFlags.Write) != 0 && _session.StepBytesMax < transaction.Queue.Bytes)
             reply = call.FailText($"EXECABORT Transaction discarded because of: {CommandFailures.TextOf(_session.TooLongStep(transaction.Queue.Bytes))}");
-        else if ((transaction.Queue.Flags & CommandFlags.DenyOom) != 0 && !_session.EnsureRoom(transaction.Queue.Bytes))
+        else if ((transaction.Queue.Flags & CommandFlags.DenyOom) != 0 && !_session.EnsureRoom(RoomFor(call.Client, transaction.Queue)))
             reply = call.FailBytes([.. "EXECABORT Transaction discarded because of: "u8, .. FaultText.Of(Fault.OutOfMemory)]);
         else
             reply = RunLocked(ref call, transaction);
@@ -166,8 +167,8 @@ internal sealed unsafe class TransactionRun : IDisposable
 
     private Reply RunLocked(ref Call call, Transaction transaction)
     {
-        bool scripts = (transaction.Queue.Flags & CommandFlags.RunsScript) != 0;
-        if (scripts && !_reactor.Server.ScriptGate.TryTake(_reactor))
+        bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // G4
+        if (alone && !_reactor.Server.ScriptGate.TryTake(_reactor))
             return _reactor.Scripts.Busy(ref call);
         try
         {
@@ -177,7 +178,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         finally
         {
             _session.Unlock();
-            if (scripts)
+            if (alone)
                 _reactor.Server.ScriptGate.Release(_reactor);
         }
     }
@@ -196,6 +197,31 @@ internal sealed unsafe class TransactionRun : IDisposable
         return watched.Touched;
     }
 
+    // About what its commands will take: what they bring, and what some make of little or of what is there (U20).
+    private long RoomFor(Connection client, CommandQueue queue)
+    {
+        long bytes = queue.Bytes;
+        QueuedCommand* command = queue.First;
+        for (int left = queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
+        {
+            if (_reactor.Server.Commands.Specs[command->Command].Room is not { } room)
+                continue;
+            QueuedCommand.Unpack(command, _args);
+            var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+            if ((uint)(call.Count - _entries[command->Command].ArgsMin) <= _entries[command->Command].ArgsSpan)
+                bytes += Math.Max(room(ref call), 0);
+        }
+
+        return bytes;
+    }
+
+    // There is room for what it takes (U20); a script in it may ask for any amount, and is refused what there is not.
+    private void AssureRoom(Transaction transaction)
+    {
+        if ((transaction.Queue.Flags & CommandFlags.RunsScript) == 0)
+            _session.AssureRoom();
+    }
+
     // The partitions follow from what the databases stand for; if that changed before they were locked, once more.
     private void Lock(Connection client, Transaction transaction)
     {
@@ -204,6 +230,7 @@ internal sealed unsafe class TransactionRun : IDisposable
             long changes = _reactor.Store.Namespaces.Changes;
             if (!TryPlan(client, transaction))
                 break;
+            AssureRoom(transaction);
             _session.LockWanted();
             if (_reactor.Store.Namespaces.Changes == changes)
                 return;
@@ -211,6 +238,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         }
 
         _session.ForgetWanted();
+        AssureRoom(transaction);
         _session.LockAll();
     }
 

@@ -8,7 +8,8 @@ namespace Garnet.Server.Transactions;
 /// with each record would cost every write something, whether anybody watches or not; a bucket's sequence would also
 /// count changes of neighbours.
 ///
-/// X1  A key is watched under its partition's lock, in which it is also looked whether it is there: no change is missed.
+/// X1  A key is watched under its partition's lock, under which it is also looked whether it is there and whether the database still
+///     stands for the namespace; who watches listens before (rule V1): no change is missed.
 /// X2  Keys are told apart by database, not by namespace: who empties or swaps databases holds all locks and touches here
 ///     what was in them before it happens.
 /// X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
@@ -18,7 +19,6 @@ internal sealed class WatchTable(Server server)
     private const int Shards = 64;
 
     private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
-    private int _clients;
     private long _keys;
 
     private sealed class Shard
@@ -29,18 +29,13 @@ internal sealed class WatchTable(Server server)
     }
 
     /// <summary>Connections that watch.</summary>
-    internal int Clients => Volatile.Read(ref _clients);
+    internal int Clients => server.Changes.Watchers.Count;
 
     /// <summary>Keys watched, as often as they are.</summary>
     internal long Keys => Volatile.Read(ref _keys);
 
     /// <summary>A connection begins to watch.</summary>
-    internal void Begin()
-    {
-        Interlocked.Increment(ref _clients);
-        if (!server.Changes.Watching) // another may have been the first, and not be through
-            server.Changes.Listen();
-    }
+    internal void Begin() => server.Changes.Watchers.Enter();
 
     /// <summary>True if the connection watches the key.</summary>
     internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
@@ -78,8 +73,7 @@ internal sealed class WatchTable(Server server)
         foreach (Watch watch in watched.Watches)
             Remove(watch);
         Interlocked.Add(ref _keys, -watched.Watches.Count);
-        if (Interlocked.Decrement(ref _clients) == 0)
-            server.Changes.Listen();
+        server.Changes.Watchers.Leave();
     }
 
     /// <summary>A key has changed; under its partition's lock.</summary>

@@ -50,4 +50,8 @@ internal enum PlantedFault
     SplitWithoutStamp,
     /// <summary>Index segments merge while a snapshot is taken.</summary>
     MergeDuringSnapshot,
+    /// <summary>Who begins to listen is counted before the switch is turned, and believes the switch it finds.</summary>
+    CountBeforeSwitch,
+    /// <summary>A batch looks whether somebody has the turn alone before it says that it begins.</summary>
+    BeginUnsaid,
 }

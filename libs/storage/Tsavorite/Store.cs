@@ -15,7 +15,9 @@ namespace Tsavorite;
 /// U12 readers re-check the structure sequence too; U13 nothing changes in place in a draining segment; U14 lock
 /// holders run at normal priority; U15 index memory stays index memory; U16 splits copy a bucket's stamp, merges wait while a
 /// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen;
-/// U19 which batch a change is in is noted behind it, under the same lock.
+/// U19 which batch a change is in is noted behind it, under the same lock; U20 a step over several keys finds room for all of it before
+/// its first change, and is then not refused any: it happens whole or not at all; U21 what numbers stand for changes in a turn alone
+/// (<see cref="NamespaceTable"/>).
 /// (U8 to U11 and U17 concern media, which this store does not have.)
 /// </summary>
 public sealed unsafe class Store : IDisposable
@@ -160,11 +162,7 @@ public sealed unsafe class Store : IDisposable
     }
 
     /// <summary>Sets the observer, null for none; writers see the change with their next lock.</summary>
-    public void Observe(IKeyObserver? observer)
-    {
-        Core.Observer = observer;
-        Core.Logging = Core.Logging; // both hooks hang on one branch
-    }
+    public void Observe(IKeyObserver? observer) => Core.Observer = observer;
 
     /// <summary>True if the key has a record whose time has not come; for whoever holds its partition's lock.</summary>
     public bool IsLive(in KeyRef key, long nowMs)
@@ -175,6 +173,9 @@ public sealed unsafe class Store : IDisposable
         long expireAtMs = Record.ExpireAtMs(_shape->Base + IndexWord.Offset(*slot));
         return expireAtMs == 0 || expireAtMs > nowMs;
     }
+
+    /// <summary>True if the database stands for the key's namespace; for whoever holds its partition's lock: it does as long as that is held.</summary>
+    public bool IsOf(int database, in KeyRef key) => Core.Databases[key.Namespace] == database;
 
     /// <summary>The database that the namespace stands for, -1 if it was given up. True for as long as a partition's lock is held.</summary>
     public int DatabaseOf(uint ns) => Core.Databases[ns];

@@ -23,11 +23,12 @@ internal sealed unsafe class StoreCore : IDisposable
     public readonly ChangeSketch? Sketch;
     public readonly ulong HashSeed, HashMask;
     public IWriteLog? Log;
-    public volatile IKeyObserver? Observer;
     /// <summary>True when a log or an observer is set: the one branch of a change without either.</summary>
     public bool Hooked;
     /// <summary>Database number by namespace id, -1 for an id given up: what the log says instead of the id.</summary>
     public int[] Databases = [];
+    private readonly Lock _hookGate = new(); // of the two hooks: what both come to is worked out with neither changing
+    private volatile IKeyObserver? _observer;
     private bool _logging;
     // The thread that holds every partition's lock, 0 for none; changed by it only.
     private int _owner;
@@ -64,8 +65,25 @@ internal sealed unsafe class StoreCore : IDisposable
         get => _logging;
         set
         {
-            _logging = value && Log != null;
-            Volatile.Write(ref Hooked, _logging || Observer != null);
+            lock (_hookGate)
+            {
+                _logging = value && Log != null;
+                Hook();
+            }
+        }
+    }
+
+    /// <summary>Who is told of changes, null for nobody; writers see the change with their next lock.</summary>
+    public IKeyObserver? Observer
+    {
+        get => _observer;
+        set
+        {
+            lock (_hookGate)
+            {
+                _observer = value;
+                Hook();
+            }
         }
     }
 
@@ -378,6 +396,8 @@ internal sealed unsafe class StoreCore : IDisposable
         Sketch?.Clear();
         ExitAll();
     }
+
+    private void Hook() => Volatile.Write(ref Hooked, _logging || _observer != null);
 
     private IWriteLog? LogInForce => _logging ? Log : null;
 

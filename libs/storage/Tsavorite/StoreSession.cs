@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// expiry decisions of the session are taken by it.
 /// Reads take no lock: U2 what is read counts only if the bucket's sequence, and U12 the partition's structure
 /// sequence, are even and unmoved. Changes take one lock (U1) and pass the log under it (U7), which has been asked before whether it
-/// can take them (U20, <see cref="StepBudget"/>).
+/// can take them (U22, <see cref="StepBudget"/>).
 /// </summary>
 public sealed unsafe class StoreSession : IDisposable
 {
@@ -86,7 +86,7 @@ public sealed unsafe class StoreSession : IDisposable
     public long Changes { get; private set; }
 
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
-    /// <exception cref="TooLargeException">The log cannot take it (U20); nothing was done.</exception>
+    /// <exception cref="TooLargeException">The log cannot take it (U22); nothing was done.</exception>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
@@ -102,7 +102,7 @@ public sealed unsafe class StoreSession : IDisposable
     /// Runs the edit under the key's partition lock (or under <see cref="Lock"/>). <see cref="Outcome.NotFound"/>: the key's
     /// namespace was given up on the way and nothing was run; look the namespace up again.
     /// </summary>
-    /// <exception cref="TooLargeException">The log cannot take it (U20); nothing was done.</exception>
+    /// <exception cref="TooLargeException">The log cannot take it (U22); nothing was done.</exception>
     public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
@@ -116,7 +116,7 @@ public sealed unsafe class StoreSession : IDisposable
 
     /// <summary>
     /// Says that the step, whose locks are held, will write about so many bytes to the log for the key: before its first change, if it makes
-    /// several and is to be refused as a whole (U20).
+    /// several and is to be refused as a whole (U22).
     /// </summary>
     /// <exception cref="TooLargeException">The log cannot take so much.</exception>
     public void Announce(in KeyRef key, long bytes)
@@ -277,7 +277,18 @@ public sealed unsafe class StoreSession : IDisposable
     /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
     /// False if the limit leaves no room: the caller refuses its write before it changes anything.
     /// </summary>
-    public bool EnsureRoom(long bytes) => _heldCount != 0 ? _store.Movers.HasRoom(bytes) : _store.Movers.EnsureRoom(bytes, NowMs);
+    public bool EnsureRoom(long bytes) =>
+        _heldCount == 0 ? _store.Movers.EnsureRoom(bytes, NowMs) : _held.Assured || _store.Movers.HasRoom(bytes);
+
+    /// <summary>
+    /// There is room for about what the next step takes whose locks are taken: it is not refused memory on the way, though others were
+    /// faster or it takes more than was thought (U20). What it takes above the limit is evicted after it.
+    /// </summary>
+    public void AssureRoom()
+    {
+        Garnet.Common.Faults.Check.That(_lockDepth == 0, "U20 room is looked for before the first change");
+        _held.Assured = true;
+    }
 
     /// <summary>
     /// Shows about <paramref name="count"/> records of the namespace from <paramref name="cursor"/> on and returns
@@ -308,7 +319,7 @@ public sealed unsafe class StoreSession : IDisposable
         _writer.Dispose();
     }
 
-    // The key's partition is the session's afterwards, and a large entry announced (U20); true if that is for this change alone.
+    // The key's partition is the session's afterwards, and a large entry announced (U22); true if that is for this change alone.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool Enter<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
     {

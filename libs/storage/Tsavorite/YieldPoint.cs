@@ -19,6 +19,12 @@ internal enum YieldPoint
     StructureOdd,
     BeforeStructureEven,
     Buried,
+    /// <summary>Between a look at how many listen and what follows from it.</summary>
+    Counted,
+    /// <summary>The observer is on, or off.</summary>
+    Switched,
+    /// <summary>A thread has said that its turn begins or ends.</summary>
+    TurnSaid,
     /// <summary>Inside a test's own operation.</summary>
     Value,
 }

@@ -123,10 +123,10 @@ public sealed class TransactionTests
             client.Call("WATCH", "a", "b", "a");
             Queue(client, "SET a 1");
             Assert.That(server.Server.Watches.Keys, Is.EqualTo(2));
-            Assert.That(server.Server.Changes.Watching);
+            Assert.That(server.Server.Changes.Watchers.IsOn);
         }
 
-        while (server.Server.Changes.Watching) Thread.Yield(); // the last thing that ends
+        while (server.Server.Changes.Watchers.IsOn) Thread.Yield(); // the last thing that ends
         Assert.That((server.Server.Watches.Keys, server.Server.Watches.Clients), Is.EqualTo((0L, 0)));
     }
 

@@ -63,7 +63,7 @@ internal static class BitCommands
 
 internal readonly struct SetBit : ICommand
 {
-    public static CommandSpec Spec => BitCommands.Spec("SETBIT", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "RW ACCESS UPDATE", "key offset value", "Sets or clears a bit of a string and returns what it was.") with { Event = new("setbit", NotifyClasses.String) };
+    public static CommandSpec Spec => BitCommands.Spec("SETBIT", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "RW ACCESS UPDATE", "key offset value", "Sets or clears a bit of a string and returns what it was.") with { Event = new("setbit", NotifyClasses.String), Room = static (ref Call call) => BitCommands.TryOffset(ref call, call[2], out long offset) ? offset >> 3 : 0 };
 
     public static Reply Run(ref Call call)
     {

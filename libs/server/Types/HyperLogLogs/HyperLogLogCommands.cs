@@ -87,19 +87,29 @@ internal readonly struct PfCount : ICommand
     {
         if (call.Count == 2)
             return One(ref call);
+        int count = call.Count - 1;
         Span<byte> registers = stackalloc byte[HyperLogLog.Registers];
+        KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
+        HyperLogLogFault fault = HyperLogLogFault.None;
+        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
+            fault = Merge(call.Store, keys.AsSpan(0, count), registers);
+        ManyCommands.Return(keys);
+        return fault == HyperLogLogFault.None ? call.Int(CardinalityEstimate.Of(registers)) : HyperLogLogCommands.Refuse(ref call, fault);
+    }
+
+    private static HyperLogLogFault Merge(StoreSession store, scoped ReadOnlySpan<KeyRef> keys, scoped Span<byte> registers)
+    {
         registers.Clear();
-        for (int i = 1; i < call.Count; i++)
+        foreach (ref readonly KeyRef key in keys)
         {
-            KeyRef key = call.KeyAt(i);
-            HyperLogLogFault fault = HyperLogLogCommands.Read(call.Store, in key, PutElements.Scratch, out int length);
+            HyperLogLogFault fault = HyperLogLogCommands.Read(store, in key, PutElements.Scratch, out int length);
             if (fault == HyperLogLogFault.None && length > 0 && !HyperLogLog.TryMerge(PutElements.Scratch[..length], registers))
                 fault = HyperLogLogFault.Damaged;
             if (fault != HyperLogLogFault.None)
-                return HyperLogLogCommands.Refuse(ref call, fault);
+                return fault;
         }
 
-        return call.Int(CardinalityEstimate.Of(registers));
+        return HyperLogLogFault.None;
     }
 
     private static Reply One(ref Call call)

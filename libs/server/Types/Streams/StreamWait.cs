@@ -2,6 +2,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.PubSub;
 using Garnet.Server.Tracking;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
@@ -16,7 +17,7 @@ internal sealed unsafe class StreamWait : KeyWait
 {
     private const long LookMsMin = 100, LookMsMax = 60_000;
 
-    private readonly byte[][] _keys;
+    private readonly Dictionary<byte[], int> _places = new(ByteString.Comparer); // the first of each key
     // What each key is read behind; null for a group.
     private readonly StreamId[]? _after;
     private readonly byte[] _group = [];
@@ -28,9 +29,8 @@ internal sealed unsafe class StreamWait : KeyWait
 
     private StreamWait(ref Call call, in ReadRequest request, StreamId[]? after)
     {
-        _keys = new byte[request.Keys][];
-        for (int i = 0; i < request.Keys; i++)
-            _keys[i] = call[request.FirstKey + i].ToArray();
+        for (int i = 0; i < request.Keys && after is not null; i++)
+            _places.TryAdd(call[request.FirstKey + i].ToArray(), i);
         _after = after;
         _max = request.Max;
         _noAck = request.NoAck;
@@ -145,13 +145,7 @@ internal sealed unsafe class StreamWait : KeyWait
         reactor.Waiting.Add(client, this);
     }
 
-    private StreamId AfterOf(in KeyRef key)
-    {
-        int i = 0;
-        while (!key.Span.SequenceEqual(_keys[i]))
-            i++;
-        return _after![i];
-    }
+    private StreamId AfterOf(in KeyRef key) => _after![_places.GetAlternateLookup<ReadOnlySpan<byte>>()[key.Span]];
 
     private GroupLook Look(StoreSession store, in KeyRef key)
     {

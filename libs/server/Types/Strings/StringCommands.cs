@@ -240,7 +240,7 @@ internal readonly struct StrLen : ICommand
 
 internal readonly unsafe struct SetRange : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SETRANGE", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "RW UPDATE", "key offset value", "Overwrites part of a string value from an offset; creates the key if it does not exist.") with { Event = new("setrange", NotifyClasses.String), Since = "2.2.0" };
+    public static CommandSpec Spec => StringCommands.Spec("SETRANGE", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "RW UPDATE", "key offset value", "Overwrites part of a string value from an offset; creates the key if it does not exist.") with { Event = new("setrange", NotifyClasses.String), Since = "2.2.0", Room = static (ref Call call) => call.TryInt64(2, out long offset) ? Math.Clamp(offset, 0, call.Server.Limits.BulkBytesMax) : 0 };
 
     public static Reply Run(ref Call call)
     {

@@ -4,6 +4,8 @@ namespace Tsavorite;
 /// Namespace ids and the database numbers that stand for them. A flush gives the number a fresh id; the old one is
 /// retired (nothing new may enter it), emptied in the background, and used again only after a rest, so that a
 /// command which looked the id up before the flush cannot write into its successor.
+/// U21  Where several threads look ids up, a number comes to stand for another id only in a turn alone (<see cref="Turns"/>): all ids
+///      that a command has looked up belong to one moment, and that is the moment of its locks.
 /// </summary>
 public sealed unsafe class NamespaceTable
 {
@@ -49,9 +51,13 @@ public sealed unsafe class NamespaceTable
     /// <summary>Grows whenever a number comes to stand for another id; cannot while a partition's lock is held.</summary>
     public long Changes => Volatile.Read(ref _changes);
 
+    /// <summary>U21: says whether the calling thread has the turn alone, or is none of those who take turns. Null if nobody does.</summary>
+    public Func<bool>? MayChange { get; set; }
+
     /// <summary>Swaps what two numbers stand for, atomically.</summary>
     public void Swap(int first, int second)
     {
+        CheckTurn();
         lock (_gate)
         {
             uint[] ids = RoomFor(Math.Max(first, second));
@@ -77,6 +83,7 @@ public sealed unsafe class NamespaceTable
     /// </summary>
     public long Flush(int database, bool wait)
     {
+        CheckTurn();
         long keys = 0;
         lock (_gate)
         {
@@ -93,6 +100,7 @@ public sealed unsafe class NamespaceTable
     /// <summary>The same for every database, in one step.</summary>
     public long FlushAll(bool wait)
     {
+        CheckTurn();
         long keys = 0;
         lock (_gate)
         {
@@ -110,6 +118,9 @@ public sealed unsafe class NamespaceTable
         Reclaim(wait);
         return keys;
     }
+
+    /// <summary>Returns once the records that were given up are gone; inside a step that holds the locks they are left to the background.</summary>
+    public void Reclaim() => Reclaim(wait: true);
 
     internal void Open(StoreCore core, MoverScheduler movers)
     {
@@ -151,6 +162,9 @@ public sealed unsafe class NamespaceTable
 
     /// <summary>Ends what <see cref="Enter"/> began.</summary>
     internal void Exit() => _gate.Exit();
+
+    private void CheckTurn() =>
+        Garnet.Common.Faults.Check.That(MayChange?.Invoke() != false, "U21 what a number stands for changes in a turn alone");
 
     // Inside a step that holds the locks nobody can wait for them.
     private void Reclaim(bool wait)

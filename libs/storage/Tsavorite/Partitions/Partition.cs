@@ -64,7 +64,9 @@ internal unsafe struct Partition
     /// <summary>While a write holds several partitions: the log's batch that all its entries go to; else 0.</summary>
     [FieldOffset(240)] public ulong PinnedBatch;
     /// <summary>1 while the structure is odd because of a step over several keys: splits need not make it so.</summary>
-    [FieldOffset(212)] public uint Hidden;
+    [FieldOffset(212)] public ushort Hidden;
+    /// <summary>1 while a step holds the partition for which there was room (U20).</summary>
+    [FieldOffset(214)] public ushort Assured;
     /// <summary>Chunks whose root is gone, to be removed in the background.</summary>
     [FieldOffset(248)] public Orphan* Orphans;
 

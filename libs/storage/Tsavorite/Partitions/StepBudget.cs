@@ -4,7 +4,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// What the step of a session may still write to the log. All changes of a step are in one batch, and a batch is read back whole.
-/// U20: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused at the change that
+/// U22: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused at the change that
 /// would make it so, before it is made.
 /// </summary>
 internal sealed unsafe class StepBudget(StoreCore core)
