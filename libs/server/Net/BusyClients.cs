@@ -23,7 +23,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         foreach (Connection client in reactor.Touched)
         {
             if (client != reactor.Running && !client.Closed)
-                reactor.SendSegment(client);
+                reactor.Sender.SendSegment(client);
         }
 
         RespWriter own = reactor.Out;
@@ -64,7 +64,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         client.SegmentStart = client.SegmentEnd = null;
         byte[] bytes = _reply!.Take();
         fixed (byte* reply = bytes)
-            reactor.SendBytes(client, reply, bytes.Length);
+            reactor.Sender.SendBytes(client, reply, bytes.Length);
         if (client.CloseAfterReply && client.Out.Count == 0)
             reactor.Close(client);
     }
@@ -75,7 +75,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         if (client is null || client == running)
             return;
         if (ready.Writable)
-            reactor.SendPending(client);
+            reactor.Sender.SendPending(client);
         if (!ready.Readable || client == reactor.Framing || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > PendingMax)
             return;
         byte* received = stackalloc byte[ReceiveBytes];

@@ -5,7 +5,7 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// What becomes of an exception that left a command.
-/// R7  A command that asked for more than can be held, and one that failed through a mistake of ours before it changed anything, costs its
+/// R8  A command that asked for more than can be held, and one that failed through a mistake of ours before it changed anything, costs its
 ///     client an error and nobody else anything. What fails in the middle of a change, or after one, ends the process: nobody can say any
 ///     more what the store holds.
 /// </summary>
@@ -49,7 +49,7 @@ internal sealed class CommandFailures(Reactor reactor)
         try
         {
             Reply reply = plain ? entry->Run(ref call) : Guards.RunSeen(ref call, entry);
-            return reactor.ReplacesLongReply(call.Client) ? Reply.Failed : reply;
+            return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
         }
         catch (Exception e) when (IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
         {

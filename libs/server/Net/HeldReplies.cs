@@ -153,6 +153,6 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         client.Held = false;
         client.HeldFor = 0;
-        reactor.SendKept(client);
+        reactor.Sender.SendKept(client);
     }
 }

@@ -62,7 +62,7 @@ internal sealed unsafe partial class Reactor
         _args.Clear();
     }
 
-    // R6: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
+    // R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
     private void ExecuteFrames(int from, int count)
     {
         try
@@ -148,7 +148,7 @@ internal sealed unsafe partial class Reactor
     private void Finish(Connection client)
     {
         _afterwards = false;
-        ReplacesLongReply(client);
+        Replies.ReplacesLong(client);
         TakePushes(client);
     }
 

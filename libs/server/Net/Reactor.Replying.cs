@@ -1,6 +1,4 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 
@@ -10,19 +8,12 @@ namespace Garnet.Server.Net;
 /// Replies: each connection's replies of a round stand back to back in the reply memory and leave with one send; what the
 /// socket does not take is copied to the connection and goes out when it becomes writable.
 /// </summary>
-internal sealed unsafe partial class Reactor : IReplyRoom
+internal sealed unsafe partial class Reactor
 {
-    private const int ReplyBytes = 512 * 1024;
     internal const int SendEarlyBytes = 256 * 1024;
 
     private readonly List<Connection> _touched = [];
-    private readonly ExtraReplies _extraReplies = new();
-    private byte* _replies;
     private long _round = 1;
-    private long _givenUpBytes; // written of a reply that became too long, and taken back
-
-    /// <summary>Where the reply of the running command begins; it is taken back from there if the command fails.</summary>
-    internal byte* ReplyStart { get; private set; }
 
     /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
     internal long ChangesBefore { get; private set; }
@@ -31,59 +22,15 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
     internal void BeginReply()
     {
-        ReplyStart = Out.Position;
+        Replies.Start = Out.Position;
         ChangesBefore = Session.Changes;
     }
 
-    /// <inheritdoc/>
-    void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
-    {
-        Connection? client = _current;
-        byte* start = client is null ? writer.Position : client.SegmentStart;
-        long kept = writer.Position - start, most = client is null ? long.MaxValue : SlowReaders.ReplyBytesMax(client);
-        if (kept + bytes > most)
-            kept = GiveUpReply(writer, start);
-        long size = Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, ReplyBytes));
-        byte* memory = _extraReplies.Grow(start, kept, size);
-        ReplyStart += memory - start;
-        if (client is not null)
-            client.SegmentStart = memory;
-        writer.Position = memory + kept;
-        writer.Limit = memory + size;
-    }
-
     /// <summary>Takes back what the running command has written.</summary>
-    internal void TakeBackReply() => Out.Position = ReplyStart;
+    internal void TakeBackReply() => Out.Position = Replies.Start;
 
-    /// <summary>
-    /// True, and the reply is an error now, if the reply of the command that has just run was longer than its client may get. Closing is for
-    /// those whose class has a limit, as if they did not read.
-    /// </summary>
-    internal bool ReplacesLongReply(Connection client)
-    {
-        if (_givenUpBytes == 0)
-            return false;
-        long bytes = _givenUpBytes + (Out.Position - ReplyStart);
-        _givenUpBytes = 0;
-        TakeBackReply();
-        byte[] text = Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {SlowReaders.ReplyBytesMax(client)}; the command has run");
-        Out.Error(text);
-        Figures.CountError(text);
-        if (!SlowReaders.HasHardLimit(client))
-            return true;
-        Figures.OutputLimitCloses++;
-        Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, bytes);
-        client.CloseAfterReply = true;
-        return true;
-    }
-
-    // The command runs on, and what it writes goes nowhere: it may be in the middle of a change, or hold a lock.
-    private long GiveUpReply(RespWriter writer, byte* start)
-    {
-        _givenUpBytes += writer.Position - ReplyStart;
-        _afterwards = true;
-        return ReplyStart - start;
-    }
+    /// <summary>There is something to do when the running command is through.</summary>
+    internal void LookAfterwards() => _afterwards = true;
 
     /// <summary>Adds an out-of-band message for a connection of this reactor (rule R2).</summary>
     internal void Push(Connection client, ReadOnlySpan<byte> message)
@@ -107,7 +54,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         if (_current == client)
             return;
         EndSegment();
-        if (_extraReplies.Bytes > ExtraReplies.SharedBytesMax)
+        if (Replies.IsMuch)
             SendAll();
         if (client.Round != _round || client.SegmentStart == client.SegmentEnd)
         {
@@ -116,7 +63,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         }
         else if (client.SegmentEnd != Out.Position)
         {
-            SendSegment(client);
+            Sender.SendSegment(client);
             client.SegmentStart = Out.Position;
         }
 
@@ -165,10 +112,10 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             Connection client = _touched[i];
             if (client.Closed)
                 continue;
-            SendSegment(client);
+            Sender.SendSegment(client);
             if (client.Pushes.Count > 0 && !client.Closed)
             {
-                SendBytes(client, client.Pushes.Head, client.Pushes.Count);
+                Sender.SendBytes(client, client.Pushes.Head, client.Pushes.Count);
                 client.Pushes.Free();
             }
 
@@ -178,58 +125,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
 
         _touched.Clear();
         _round++;
-        _extraReplies.Free();
-        ResetReplies();
-    }
-
-    internal void SendSegment(Connection client)
-    {
-        byte* from = client.SegmentStart;
-        int count = checked((int)(client.SegmentEnd - from)); // SlowReaders.ReplyBytesMax
-        client.SegmentStart = client.SegmentEnd = null;
-        if (count > 0 && !client.Closed)
-            SendBytes(client, from, count);
-    }
-
-    internal void SendBytes(Connection client, byte* from, int count)
-    {
-        if (client.Closed | client.Muted)
-            return;
-        client.BytesOut += count;
-        Figures.BytesOut += count;
-        if (Held.Holds(client))
-        {
-            Held.Hold(client);
-        }
-        else if (client.Out.Count == 0)
-        {
-            int sent = Transport.Send(client, from, count);
-            if (sent == count)
-                return;
-            if (sent == ITransport.Broken)
-            {
-                Close(client);
-                return;
-            }
-
-            sent = Math.Max(sent, 0);
-            from += sent;
-            count -= sent;
-        }
-
-        if (SlowReaders.IsOver(client, count))
-        {
-            CloseSlowReader(client);
-            return;
-        }
-
-        if (client.Out.Count > 0 || !_extraReplies.TryGive(from, count, ref client.Out))
-            client.Out.Append(from, count);
-        if (client.Held)
-            return;
-        client.WriteBlocked = true;
-        client.Stalled = client.Out.Count > Server.StallBytes;
-        Watch(client);
+        Replies.Reset(Out);
     }
 
     // The current connection has many replies already: send them now; if the socket is full, the rest of its commands waits.
@@ -242,16 +138,9 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         client.SegmentEnd = Out.Position;
         if (!Server.MeasuresReplies && Server.LargeReplies.Wants(client.SegmentEnd - start))
             NoteLargeReply(client, frame);
-        long taken = _extraReplies.Bytes;
-        SendSegment(client);
-        if (_extraReplies.Bytes < taken)
-        {
-            start = _extraReplies.Grow(null, 0, ReplyBytes); // the client has the block
-            Out.Limit = start + ReplyBytes;
-        }
-
-        Out.Position = start;
-        client.SegmentStart = start;
+        long before = Replies.ExtraBytes;
+        Sender.SendSegment(client);
+        Out.Position = client.SegmentStart = Replies.GoOn(start, before);
         client.SegmentEnd = null;
         if ((client.Stalled | client.Held) && !client.Parked)
             client.KeepRest(frame->End);
@@ -264,50 +153,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
             Server.LargeReplies.Consider(ref call, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
-    /// <summary>Sends what was held back and goes on with what has arrived meanwhile.</summary>
-    internal void SendKept(Connection client)
-    {
-        client.WriteBlocked = client.Out.Count > 0;
-        SendPending(client);
-        Carry(client);
-    }
-
-    internal void SendPending(Connection client)
-    {
-        int waiting = client.Out.Count;
-        if (waiting > 0)
-        {
-            int sent = Transport.Send(client, client.Out.Head, waiting);
-            if (sent == ITransport.Broken)
-            {
-                Close(client);
-                return;
-            }
-
-            client.Out.Drop(Math.Max(sent, 0));
-            if (client.Out.Count > 0)
-            {
-                if (client.Stalled && client.Out.Count < Server.StallBytes / 2)
-                    Unstall(client);
-                Watch(client);
-                return;
-            }
-        }
-
-        client.WriteBlocked = false;
-        client.OverSoftLimitSinceMs = 0;
-        if (client.CloseAfterReply)
-        {
-            Close(client);
-            return;
-        }
-
-        if (client.Stalled)
-            Unstall(client);
-        Watch(client);
-    }
-
-    private void Unstall(Connection client)
+    internal void Unstall(Connection client)
     {
         client.Stalled = false;
         Carry(client);
@@ -315,7 +161,7 @@ internal sealed unsafe partial class Reactor : IReplyRoom
     }
 
     // Tells the transport what to look for, if that has changed.
-    private void Watch(Connection client)
+    internal void Watch(Connection client)
     {
         int wanted = (client.Stopped ? 1 : 0) | (client.WriteBlocked ? 2 : 0) | (client.Parked ? 4 : 0);
         if (client.Closed || client.Watched == wanted)
@@ -324,24 +170,9 @@ internal sealed unsafe partial class Reactor : IReplyRoom
         Transport.Watch(client, !client.Stopped, client.WriteBlocked);
     }
 
-    private void CloseSlowReader(Connection client)
+    internal void CloseSlowReader(Connection client)
     {
         SlowReaders.Mute(client);
         Touch(client);
-    }
-
-    private void ResetReplies()
-    {
-        if (_replies == null)
-            _replies = (byte*)NativeMemory.AlignedAlloc(ReplyBytes + Arena.Slack, 64);
-        Out.Position = _replies;
-        Out.Limit = _replies + ReplyBytes;
-    }
-
-    private void DisposeReplies()
-    {
-        _extraReplies.Free();
-        NativeMemory.AlignedFree(_replies);
-        _replies = null;
     }
 }

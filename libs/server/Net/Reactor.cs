@@ -55,9 +55,11 @@ internal sealed unsafe partial class Reactor : IDisposable
         Index = index;
         Store = server.Store;
         Session = server.Store.OpenSession();
-        Out = new RespWriter(this);
+        Replies = new ReplyMemory(this);
+        Out = new RespWriter(Replies);
         Figures = new ReactorFigures(server.Commands.Specs.Count);
         Held = new HeldReplies(this);
+        Sender = new ReplySender(this);
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
         Transactions = new TransactionRun(this);
@@ -70,7 +72,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _prefetch = new BatchPrefetch(this, _entries, FramesMax);
         Transport = transport;
         _mailbox = new Mailbox(transport);
-        ResetReplies();
+        Replies.Reset(Out);
     }
 
     internal Server Server { get; }
@@ -80,6 +82,12 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (Z6)
     internal RespWriter Out { get; set; }
     internal ReactorFigures Figures { get; }
+
+    /// <summary>Where replies stand until they are sent.</summary>
+    internal ReplyMemory Replies { get; }
+
+    /// <summary>Sends them.</summary>
+    internal ReplySender Sender { get; }
 
     /// <summary>Limits on unsent replies.</summary>
     internal SlowReaders SlowReaders { get; }
@@ -234,7 +242,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Scripts.Dispose();
         Busy.Dispose();
         Ready.Dispose();
-        DisposeReplies();
+        Replies.Dispose();
         Session.Dispose();
         NativeMemory.Free(_frames);
         _prefetch.Dispose();
@@ -274,7 +282,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         if (Slots.Find(ready) is not { } client)
             return;
         if (ready.Writable)
-            SendPending(client);
+            Sender.SendPending(client);
         Framing = client;
         if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
             Receive(client);
@@ -285,7 +293,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Framing = null;
     }
 
-    private void Carry(Connection client)
+    internal void Carry(Connection client)
     {
         if (client.Carried || client.Closed)
             return;
@@ -342,7 +350,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Held.Settle();
         Slots.ForEach(static _ => true, client =>
         {
-            SendPending(client);
+            Sender.SendPending(client);
             Close(client);
         });
     }

@@ -1,0 +1,107 @@
+using System.Runtime.InteropServices;
+using System.Text;
+using Garnet.Common.Resp;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// Where a reactor's replies of a round stand: memory of its own, and blocks for what outgrows it (<see cref="ExtraReplies"/>).
+/// R9  A reply that is longer than its client may get goes nowhere from there on, and is an error in the end: the command that writes it may be
+///     in the middle of a change, or hold a lock, and runs to its end.
+/// </summary>
+internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposable
+{
+    internal const int OwnBytes = 512 * 1024;
+
+    private readonly ExtraReplies _extra = new();
+    private byte* _own;
+    private long _givenUpBytes; // written of a reply that became too long, and taken back
+
+    /// <summary>True when so much stands outside the reactor's own memory that it is to be sent before others write.</summary>
+    internal bool IsMuch => _extra.Bytes > ExtraReplies.SharedBytesMax;
+
+    /// <summary>Where the reply of the running command begins.</summary>
+    internal byte* Start { get; set; }
+
+    /// <inheritdoc/>
+    public void MakeRoom(RespWriter writer, int bytes)
+    {
+        Connection? client = reactor.Running;
+        byte* start = client is null ? writer.Position : client.SegmentStart;
+        long kept = writer.Position - start, most = client is null ? long.MaxValue : reactor.SlowReaders.ReplyBytesMax(client);
+        if (kept + bytes > most)
+        {
+            _givenUpBytes += writer.Position - Start; // R9
+            kept = Start - start;
+            reactor.LookAfterwards();
+        }
+
+        long size = Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, OwnBytes));
+        byte* memory = _extra.Grow(start, kept, size);
+        Start += memory - start;
+        if (client is not null)
+            client.SegmentStart = memory;
+        writer.Position = memory + kept;
+        writer.Limit = memory + size;
+    }
+
+    /// <summary>
+    /// True, and the reply is an error now, if the reply of the command that has just run was longer than its client may get (R9). Closing is
+    /// for those whose class has a limit, as if they did not read.
+    /// </summary>
+    internal bool ReplacesLong(Connection client)
+    {
+        if (_givenUpBytes == 0)
+            return false;
+        long bytes = _givenUpBytes + (reactor.Out.Position - Start);
+        _givenUpBytes = 0;
+        reactor.Out.Position = Start;
+        byte[] text = Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {reactor.SlowReaders.ReplyBytesMax(client)}; the command has run");
+        reactor.Out.Error(text);
+        reactor.Figures.CountError(text);
+        if (!reactor.SlowReaders.HasHardLimit(client))
+            return true;
+        reactor.Figures.OutputLimitCloses++;
+        reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, bytes);
+        client.CloseAfterReply = true;
+        return true;
+    }
+
+    /// <summary>Keeps for the client what its socket did not take: the block where it stands, or a copy.</summary>
+    internal void Leave(Connection client, byte* from, int count)
+    {
+        if (client.Out.Count > 0 || !_extra.TryGive(from, count, ref client.Out))
+            client.Out.Append(from, count);
+    }
+
+    /// <summary>Where the client that has just been sent its replies goes on: where they began, unless it has been given that block.</summary>
+    internal byte* GoOn(byte* start, long bytesBefore)
+    {
+        if (_extra.Bytes == bytesBefore)
+            return start;
+        start = _extra.Grow(null, 0, OwnBytes);
+        reactor.Out.Limit = start + OwnBytes;
+        return start;
+    }
+
+    /// <summary>Bytes outside the reactor's own memory.</summary>
+    internal long ExtraBytes => _extra.Bytes;
+
+    /// <summary>Everything has been sent: the next round begins.</summary>
+    internal void Reset(RespWriter writer)
+    {
+        _extra.Free();
+        if (_own == null)
+            _own = (byte*)NativeMemory.AlignedAlloc(OwnBytes + Arena.Slack, 64);
+        writer.Position = _own;
+        writer.Limit = _own + OwnBytes;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _extra.Free();
+        NativeMemory.AlignedFree(_own);
+        _own = null;
+    }
+}

@@ -1,0 +1,100 @@
+namespace Garnet.Server.Net;
+
+/// <summary>From replies to the socket: what it does not take, or what may not leave yet, waits in the connection's own memory.</summary>
+internal sealed unsafe class ReplySender(Reactor reactor)
+{
+    /// <summary>Sends the client's replies of the round.</summary>
+    internal void SendSegment(Connection client)
+    {
+        byte* from = client.SegmentStart;
+        int count = checked((int)(client.SegmentEnd - from)); // reactor.SlowReaders.ReplyBytesMax
+        client.SegmentStart = client.SegmentEnd = null;
+        if (count > 0 && !client.Closed)
+            SendBytes(client, from, count);
+    }
+
+    /// <summary>Sends bytes, or keeps what the socket does not take or the log holds back.</summary>
+    internal void SendBytes(Connection client, byte* from, int count)
+    {
+        if (client.Closed | client.Muted)
+            return;
+        client.BytesOut += count;
+        reactor.Figures.BytesOut += count;
+        if (reactor.Held.Holds(client))
+        {
+            reactor.Held.Hold(client);
+        }
+        else if (client.Out.Count == 0)
+        {
+            int sent = reactor.Transport.Send(client, from, count);
+            if (sent == count)
+                return;
+            if (sent == ITransport.Broken)
+            {
+                reactor.Close(client);
+                return;
+            }
+
+            sent = Math.Max(sent, 0);
+            from += sent;
+            count -= sent;
+        }
+
+        if (reactor.SlowReaders.IsOver(client, count))
+        {
+            reactor.CloseSlowReader(client);
+            return;
+        }
+
+        reactor.Replies.Leave(client, from, count);
+        if (client.Held)
+            return;
+        client.WriteBlocked = true;
+        client.Stalled = client.Out.Count > reactor.Server.StallBytes;
+        reactor.Watch(client);
+    }
+
+    /// <summary>Sends what was held back and goes on with what has arrived meanwhile.</summary>
+    internal void SendKept(Connection client)
+    {
+        client.WriteBlocked = client.Out.Count > 0;
+        SendPending(client);
+        reactor.Carry(client);
+    }
+
+    /// <summary>Sends what waits, as far as the socket takes it.</summary>
+    internal void SendPending(Connection client)
+    {
+        int waiting = client.Out.Count;
+        if (waiting > 0)
+        {
+            int sent = reactor.Transport.Send(client, client.Out.Head, waiting);
+            if (sent == ITransport.Broken)
+            {
+                reactor.Close(client);
+                return;
+            }
+
+            client.Out.Drop(Math.Max(sent, 0));
+            if (client.Out.Count > 0)
+            {
+                if (client.Stalled && client.Out.Count < reactor.Server.StallBytes / 2)
+                    reactor.Unstall(client);
+                reactor.Watch(client);
+                return;
+            }
+        }
+
+        client.WriteBlocked = false;
+        client.OverSoftLimitSinceMs = 0;
+        if (client.CloseAfterReply)
+        {
+            reactor.Close(client);
+            return;
+        }
+
+        if (client.Stalled)
+            reactor.Unstall(client);
+        reactor.Watch(client);
+    }
+}
