@@ -22,7 +22,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     private SnapshotInlet? _inlet;
     private PlanFrame? _plan;
     private (int Lanes, ulong Seed) _layout;
-    private ulong _received;
+    private LogPosition _received = LogPosition.None;
     private bool _isTorn, _isLoading, _isDoubted;
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
@@ -65,13 +65,16 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>Lanes and hash seed of whoever writes the log.</summary>
     internal (int Lanes, ulong Seed) Layout => _layout;
 
-    /// <summary>How far everything is.</summary>
+    /// <summary>How far everything is; what a primary may be told of it is its link's to say.</summary>
     internal AckFrame Ack()
     {
         if (IsTorn)
             return default;
-        ulong received = Volatile.Read(ref _received), durable = log.OnDisk is { } disk ? Math.Min(disk.Durable, received) : 0;
-        return new AckFrame(state.Term, received, durable, Math.Min(IsFed ? state.Number : 0, received));
+        LogPosition at = Volatile.Read(ref _received);
+        if (!at.IsKnown)
+            return default;
+        ulong durable = log.OnDisk is { } disk ? Math.Min(disk.Durable, at.Batch) : 0;
+        return new AckFrame(at.Term, at.Mark, at.Batch, durable, Math.Min(IsFed ? state.Number : 0, at.Batch));
     }
 
     /// <summary>Batches follow behind the place where the log stands.</summary>
@@ -152,7 +155,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         if (batch.Term != term)
             TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term));
         log.Current!.Receive(batch); // F1
-        Volatile.Write(ref _received, batch.Batch);
+        Volatile.Write(ref _received, _intake.Position);
         _applier!.Add(batch);
         return null;
     }
@@ -213,7 +216,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         }
 
         log.Backlog.Keep();
-        _received = at.Batch;
+        Volatile.Write(ref _received, at);
         _intake = new BatchIntake(at);
     }
 

@@ -1,6 +1,7 @@
 using Garnet.Aof;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 
@@ -13,8 +14,8 @@ internal readonly struct ReplHello : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        if (!call.Is(2, "1"u8))
-            return call.FailText($"ERR this server knows version 1 of the protocol, not '{call.Text(2)}'");
+        if (call.Text(2) != FrameFormat.Protocol)
+            return call.FailText($"ERR this server knows version {FrameFormat.Protocol} of the protocol, not '{call.Text(2)}'");
         CopyPlace? copy = null;
         if (call.Count > 9 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535 || !AnnouncedHost.IsHost(call.Text(5))
             || !LogPosition.TryParse(call.Text(6), out LogPosition position) || !LogPosition.TryParse(call.Text(Math.Min(call.Count - 1, 7)), out LogPosition earlier)

@@ -21,6 +21,7 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly Signal _signal = new();
     private readonly Lock _gate = new();
     private readonly Thread _sender, _receiver;
+    private byte[] _greeting = [];
 
     internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, CopyShelf shelf, Func<int> keepMs)
     {
@@ -33,9 +34,10 @@ internal sealed class ReplicaThreads : IDisposable
     /// <summary>The link.</summary>
     internal ReplicaLink Link => _link;
 
+    /// <summary>Begins, by the answer to the replica's greeting; on the link's own threads, for the connection may be broken already.</summary>
     internal void Start(string greeting)
     {
-        _socket.Send(Encoding.ASCII.GetBytes(greeting));
+        _greeting = Encoding.ASCII.GetBytes(greeting);
         _sender.Start();
         _receiver.Start();
     }
@@ -67,6 +69,7 @@ internal sealed class ReplicaThreads : IDisposable
         var writer = new FrameWriter();
         try
         {
+            _socket.Send(_greeting);
             while (_link.Stage != LinkStage.Ended)
             {
                 if (_link.Stage == LinkStage.Snapshot)

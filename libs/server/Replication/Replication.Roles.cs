@@ -60,6 +60,9 @@ internal sealed partial class Replication
     public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
 
     /// <inheritdoc/>
+    public bool IsToCome(LogPosition position) => _follower is not null && position.IsKnown && Backlog.End is var end && position.Term == end.Term && position.Batch > end.Batch;
+
+    /// <inheritdoc/>
     public void OnDiverged(HelloFacts replica)
     {
         Links.CountDivergence();

@@ -1,3 +1,4 @@
+using Garnet.Server.Persistence;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -31,6 +32,19 @@ internal sealed partial class Replication
 
     // What can be read here is what was applied last: on a replica, and until it leads (Z4). A primary becomes one when its log has ended (Z2).
     private bool ShowsApplied => _follower is not null || (_isReplica && Node.Current is null);
+
+    /// <summary>The term this server leads in, or led in last.</summary>
+    internal uint LedTerm => _term;
+
+    /// <summary>True if a client's change is not a part of the history this server leads now: it was discarded, or nobody knows.</summary>
+    internal bool HasGivenUp(LogMark write) => write.IsKnown && write.Term != _term && (_terms.LastOf(write.Term) is not { } end || write.Batch > end);
+
+    /// <summary>Somebody waits for the change.</summary>
+    internal void Demand(LogMark write)
+    {
+        if (write.Term == _term)
+            Node.Leading?.Demand(write.Batch);
+    }
 
     /// <summary>Whether what a token covers can be read here.</summary>
     internal TokenState Reached(uint term, ulong batch)

@@ -190,7 +190,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         var link = new ReplicaLink(this, hello, _server.Clock);
         Digests.Ensure();
         Links.Break(hello.RunId, "it has connected again");
-        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL {Frames.FrameFormat.Protocol} {RunId}\r\n");
     }
 
     /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>

@@ -36,10 +36,10 @@ public sealed class FrameTests
     public void Acknowledgements_and_pings_are_read_as_they_were_written()
     {
         byte[] bytes = new byte[AckFrame.Bytes];
-        var ack = new AckFrame(3, 100, 90, 100);
+        var ack = new AckFrame(3, 0xFEDCBA98, 100, 90, 100);
         ack.Write(bytes);
         Assert.That(AckFrame.TryRead(bytes, out AckFrame read) && read == ack);
-        new AckFrame(3, 100, 101, 100).Write(bytes);
+        new AckFrame(3, 7, 100, 101, 100).Write(bytes);
         Assert.That(AckFrame.TryRead(bytes, out _), Is.False, "what has not come cannot be durable");
         bytes = new byte[PingFrame.Bytes];
         var ping = new PingFrame(4, 5, -6);

@@ -44,6 +44,9 @@ public sealed unsafe class BatchBytes
     /// <summary>Where the log stands behind the batch.</summary>
     public LogPosition Position => new(Term, Batch, [.. _crcs]);
 
+    /// <summary>The mark of that place.</summary>
+    public uint Mark => LogPosition.MarkOf(_crcs);
+
     /// <summary>The bytes of a part: header, lane table, entries; the holder's as long as it holds the batch.</summary>
     public ReadOnlySpan<byte> Part(int part) => new((void*)_parts[part], _lengths[part]);
 

@@ -158,6 +158,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
 
+    public bool IsToCome(LogPosition position) => false; // only primaries are followed here
+
     // Nobody grants terms: one that comes back and one that was promoted meanwhile may have taken the same. The replica gets everything anew.
     public void OnDiverged(HelloFacts replica)
     {

@@ -16,6 +16,8 @@ public enum SimulationFault
     SplitStep,
     /// <summary>A write is acknowledged before a replica has it.</summary>
     AckEarly,
+    /// <summary>What a replica says counts, of whatever history it speaks.</summary>
+    BelieveAcks,
     /// <summary>Whichever replica is at hand is promoted.</summary>
     PromoteAny,
 }

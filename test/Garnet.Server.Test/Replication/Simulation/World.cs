@@ -58,7 +58,15 @@ internal sealed class World : IDisposable
     }
 
     /// <summary>A replica that is attached has applied the batch.</summary>
-    public bool AppliedSomewhere(ulong batch) => _links.Any(link => link is { IsOver: false } && ReferenceEquals(link.Primary, Primary) && link.Ack.Applied >= batch);
+    public bool AppliedSomewhere(uint term, ulong batch) => _links.Any(link => link is { IsOver: false } && ReferenceEquals(link.Primary, Primary)
+        && (Fault == SimulationFault.BelieveAcks ? link.Claimed.Applied >= batch : link.HasApplied(term, batch)));
+
+    /// <summary>A write that is acknowledged is there: one that follows the primary has it, and shows it.</summary>
+    public void CheckAcknowledged(Lineage lineage, ulong batch)
+    {
+        if (!Nodes.Any(node => node is { Follower.IsFed: true } && node.Lineage.Has(lineage, batch) && node.Applied.Number >= batch))
+            Fail($"batch {batch} was acknowledged, and nobody who follows has it");
+    }
 
     /// <summary>What a reader has seen must be so behind the batch it went by.</summary>
     public void Observe(Node node, ReadPoint point, int[] keys, long[] values)
@@ -108,7 +116,7 @@ internal sealed class World : IDisposable
         int dice = Random.Next(10);
         if (dice < 3) link.Send();
         else if (dice < 8) link.Deliver(Random.Next(1, BytesAtOnce));
-        else link.Acknowledge();
+        else link.Acknowledge(early: Random.Next(4) == 0);
         if (!link.IsOver) return;
         Figures.Faults++;
         Figures.Tell?.Invoke($"{Now} link of {i}: {link.Reason}");
