@@ -318,6 +318,18 @@ internal sealed class DataKeeper : IDisposable
         }
     }
 
+    /// <summary>Fills the store, which is empty, with what the directory has; nobody writes the log meanwhile. Where it goes on.</summary>
+    /// <exception cref="GarnetException">It cannot be read back.</exception>
+    internal AofStart ReadBack(Server server)
+    {
+        var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
+        RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
+        foreach (string message in report.Messages)
+            _log.Recovery(message);
+        _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
+        return report.Start;
+    }
+
     // D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
     private bool TryImport(Server server)
     {

@@ -25,6 +25,9 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     internal Aof.Aof? Leading => _leads ? Current : null;
 
     /// <inheritdoc/>
+    public bool IsKeptOnDisk => server.Keeper is { HasLog: true, Poison: null };
+
+    /// <inheritdoc/>
     public IDisk? Disk => server.Keeper?.Files.Disk;
 
     /// <inheritdoc/>

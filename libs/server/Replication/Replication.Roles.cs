@@ -14,6 +14,7 @@ namespace Garnet.Server.Replication;
 internal sealed partial class Replication
 {
     private const int TurnMs = 20;
+    private (Discarding Looked, LogPosition Mine)? _discarding; // given up when the copy is whole
 
     /// <inheritdoc/>
     public Aof.Aof? LogOnDisk => Node.OnDisk;
@@ -146,9 +147,8 @@ internal sealed partial class Replication
     /// <summary>The primary has said how this replica comes up to date; on the link's thread, before it happens.</summary>
     internal void OnPlan(PlanFrame plan, LogPosition mine, Peer primary)
     {
-        HistoryId = plan.HistoryId;
         _termElsewhere = Math.Max(_termElsewhere, plan.Term);
-        _terms.Take(plan.Terms);
+        _discarding = null;
         if (!plan.IsFull)
         {
             Log.PartialSync(primary.ToString(), plan.At.ToString());
@@ -165,6 +165,19 @@ internal sealed partial class Replication
             return;
         var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
         discarding.Run(plan, mine);
+        _discarding = (discarding, mine);
+    }
+
+    // The data are the primary's from here on, and so is their history; what was here before is gone.
+    private void OnBegan(PlanFrame plan)
+    {
+        HistoryId = plan.HistoryId;
+        _terms.Take(plan.Terms);
+        if (plan.IsFull && _server.Reactors.Count > 0)
+            _server.Reactors[0].Post(static (owner, _, _) => owner.Server.Tracker.Flushed(owner)); // whoever keeps copies of keys
+        if (!plan.IsFull || _discarding is not var (discarding, mine))
+            return;
+        _discarding = null;
         Discards++;
         DiscardedWrites += Math.Max(discarding.Writes, 0);
         Log.Discarded(mine.ToString(), discarding.Writes, discarding.File);
@@ -191,6 +204,12 @@ internal sealed partial class Replication
                     HandOver(handover);
                 while (TryTakeWish(out Peer? primary))
                     Take(primary);
+            }
+            catch (GarnetException e)
+            {
+                Log.RoleFailed(e.Message);
+                _server.Fail(e);
+                return;
             }
             catch (DiskException e)
             {
@@ -261,7 +280,10 @@ internal sealed partial class Replication
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
-        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) { TermBegan = _terms.Add };
+        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) 
+        {
+            TermBegan = _terms.Add, Began = OnBegan, OldGivenUp = Log.OldGivenUp, MemoryBytesMax = () => _server.MemoryLimitBytes,
+        };
     }
 
     // First what is removed by itself, then what clients do: reactors remove what is due too, between commands.
@@ -300,13 +322,15 @@ internal sealed partial class Replication
     // Z4
     private void Promote()
     {
-        bool isTorn = _follower is { IsTorn: true }, leadsOn = _follower is null;
+        bool isTorn = _follower is { IsTorn: true, KeepsOld: false }, leadsOn = _follower is null;
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _copies.Drop();
         Links.DropPlaces();
         _follower?.Dispose();
         LogPosition at = Node.Stop();
+        if (isTorn)
+            at = ReadBack(at);
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
         bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
         if (hasLog)
@@ -320,17 +344,27 @@ internal sealed partial class Replication
             _server.Store.SetLog(counter);
         }
 
-        if (isTorn)
-        {
-            Log.PromotedTorn();
-            _server.Store.Namespaces.FlushAll(wait: false);
-        }
-
         _follower = null; // from here on what is read and named is this server's own
         Decide();
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
         Log.Promoted(_term, at.ToString());
+    }
+
+    // The store holds a part of a primary's data: what it held before is on this server's own disk, or nowhere.
+    private LogPosition ReadBack(LogPosition at)
+    {
+        _server.Store.Namespaces.Clear(wait: true);
+        if (_server.Keeper is not { HasLog: true } keeper)
+        {
+            Log.PromotedTorn();
+            return at;
+        }
+
+        Log.ReadsBack();
+        AofStart start = keeper.ReadBack(_server);
+        _terms.Take(start.Terms);
+        return start.Position;
     }
 
     // 0 = nobody has led here yet.

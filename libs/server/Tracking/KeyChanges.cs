@@ -63,8 +63,9 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
-        if (server.Store.DatabaseOf(key.Namespace) == NamespaceTable.Reserved)
-            return;
+        int database = server.Store.DatabaseOf(key.Namespace);
+        if (database is < 0 or NamespaceTable.Reserved)
+            return; // nobody sees it: of the server's own, or loaded beside what is shown
         if (_watching)
             server.Watches.OnChange(key, change);
         if (_awaited && server.Waits.OnChange(key, change) is { } queue)
@@ -72,7 +73,7 @@ internal sealed class KeyChanges(Server server) : IKeyObserver
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
         if (!_tracking && !(unasked ? _unasked : _telling))
             return;
-        var note = new KeyNote(key.Span.ToArray(), server.Store.DatabaseOf(key.Namespace), change, null, Told: _told);
+        var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: _told);
         if (_threadsReactor is { } reactor && reactor.Server == server)
         {
             reactor.Notes.Add(note with { Origin = reactor.Running });

@@ -18,6 +18,8 @@ public enum SimulationFault
     AckEarly,
     /// <summary>What a replica says counts, of whatever history it speaks.</summary>
     BelieveAcks,
+    /// <summary>A server that is promoted amid a full copy begins with nothing.</summary>
+    PromoteEmpty,
     /// <summary>Whichever replica is at hand is promoted.</summary>
     PromoteAny,
 }

@@ -128,7 +128,7 @@ internal sealed class World : IDisposable
         if (plan.IsFull) Figures.Full++;
         else Figures.Partial++;
         Figures.Tell?.Invoke($"{Now} server {replica.Number} follows {primary.Number} {(plan.IsFull ? "anew" : "on")} from {plan.At}");
-        replica.Lineage = primary.Lineage;
+        replica.Next = primary.Lineage;
     }
 
     // Others read while the batch is half applied.
@@ -208,15 +208,16 @@ internal sealed class World : IDisposable
 
     private void Promote(int i)
     {
-        if (Nodes[i] is not { Follower: { IsFed: true } follower } node || i == _primary) return;
-        ulong received = follower.Ack().Received;
+        if (Nodes[i] is not { CanLead: true, Follower: { } follower } node || i == _primary) return;
+        ulong received = follower.IsTorn ? node.Backlog.End.Batch : follower.Ack().Received;
         if (!MayLead(node, received)) return;
         Node? old = Nodes[_primary];
         Figures.Promotions++;
         Figures.Tell?.Invoke($"{Now} server {i} is promoted at batch {received}");
         for (int link = 0; link < Servers; link++) Hang(link);
+        if (follower.IsTorn) Figures.PromotedAmidCopy++;
         _hasLost = true;
-        node.Lead();
+        node.Lead(Fault);
         _primary = i;
         old?.BecomeFollower();
         foreach (Writer writer in _writers)
