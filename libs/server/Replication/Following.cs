@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Replication.Frames;
 
@@ -121,7 +122,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             reason = e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock
                 ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {owner.TimeoutMs / 1000} s (repl-timeout)") : e.Message;
         }
-        catch (IOException e)
+        catch (Exception e) when (e is IOException or GarnetException)
         {
             reason = e.Message;
         }

@@ -11,8 +11,8 @@ namespace Garnet.Server.Replication;
 /// What the role lets clients do.
 /// Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked up in the announcements before and
 /// after it ran, and if a batch came in between, its reply is taken back and it runs again; after a few times, or when a batch that
-/// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction)
-/// holds up the next batch while it runs.
+/// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction), or looks
+/// at keys that it does not name (a script, SORT_RO: CommandFlags.OtherKeys), holds up the next batch while it runs.
 /// Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
 /// </summary>
 internal sealed partial class Replication
@@ -103,7 +103,7 @@ internal sealed partial class Replication
         if (client.ReadsAnyState || !ChecksReads) // or what the disk had, before the primary was heard of
             return RunAsOf(ref call, entry);
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
-        if (keys.First == 0 || (entry->Flags & CommandFlags.RunsScript) != 0)
+        if (keys.First == 0 || (entry->Flags & (CommandFlags.RunsScript | CommandFlags.OtherKeys)) != 0)
             return RunHeld(ref call, entry);
         (int last, int step) = LastKey(ref call, keys);
         if (last < keys.First)

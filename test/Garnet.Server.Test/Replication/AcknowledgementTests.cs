@@ -104,5 +104,20 @@ public sealed class AcknowledgementTests
         ReplicaGroup.AssertSame(primary, lagging, replica);
     }
 
+    [Test]
+    public void A_greeting_whose_connection_is_reset_at_once_ends_nothing_else()
+    {
+        using EmbeddedServer primary = new();
+        using TestClient client = new(primary.Server.Port);
+        byte[] hello = System.Text.Encoding.ASCII.GetBytes($"*7\r\n$4\r\nREPL\r\n$5\r\nHELLO\r\n$1\r\n{FrameFormat.Protocol}\r\n$40\r\n{new string('b', 40)}\r\n$1\r\n1\r\n$1\r\n-\r\n$4\r\n0:0:\r\n");
+        for (int i = 0; i < 200; i++)
+        {
+            using var socket = new System.Net.Sockets.TcpClient("127.0.0.1", primary.Server.Port) { LingerState = new System.Net.Sockets.LingerOption(true, 0) };
+            socket.GetStream().Write(hello);
+        }
+        Assert.That(client.Call("SET", "k", "v"), Is.EqualTo("OK"));
+        Assert.That(() => primary.Server.Replication.Links.All, Is.Empty.After(ReplicaGroup.WaitMs, 5));
+    }
+
     private static string Port(EmbeddedServer server) => server.Server.Port.ToString(System.Globalization.CultureInfo.InvariantCulture);
 }

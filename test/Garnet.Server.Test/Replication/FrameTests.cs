@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Common;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 
@@ -60,6 +61,14 @@ public sealed class FrameTests
         }
         Assert.That(reader.Fault, Is.Null);
         Assert.That(found, Is.EqualTo(sent));
+    }
+
+    [Test]
+    public void What_does_not_fit_into_a_frame_is_said_and_ends_its_link_only()
+    {
+        Assert.That(FrameWriter.Bytes32(Array.MaxLength), Is.EqualTo(Array.MaxLength));
+        foreach (long bytes in (long[])[Array.MaxLength + 1L, 1L << 31, 1L << 32])
+            Assert.That(LinkSocket.IsOfLink(Assert.Throws<GarnetException>(() => FrameWriter.Bytes32(bytes))!));
     }
 
     [Test]
