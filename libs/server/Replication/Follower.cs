@@ -179,7 +179,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         if (fault is not null || batch is null)
             return fault;
         if (batch.Term != term)
-            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term));
+            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term) { Owner = batch.Owner });
         log.Current!.Receive(batch); // F1
         Volatile.Write(ref _received, _intake.Position);
         _applier!.Add(batch);

@@ -59,8 +59,7 @@ internal readonly struct ReplToken : ICommand
 
     public static Reply Run(ref Call call)
     {
-        (uint term, ulong batch) = call.Server.Replication.Token();
-        call.Out.Bulk(Tokens.Text(term, batch));
+        call.Out.Bulk(call.Server.Replication.TokenText());
         return Reply.Sent;
     }
 }
@@ -72,13 +71,13 @@ internal readonly struct ReplWait : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!Tokens.TryParse(call.Text(2), out uint term, out ulong batch))
+        if (!Tokens.TryParse(call.Text(2), out uint term, out ulong batch, out uint owner))
             return call.FailBytes("ERR a token is what REPL TOKEN returns"u8);
         if (!call.TryInt64(3, out long timeout))
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
-        var wait = new BatchWait(call.Server.Replication, term, batch, call.UntilMs(timeout));
+        var wait = new BatchWait(call.Server.Replication, (term, batch, owner), call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

@@ -105,18 +105,18 @@ internal sealed partial class Replication
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
         if (keys.First == 0 || (entry->Flags & (CommandFlags.RunsScript | CommandFlags.OtherKeys)) != 0)
             return RunHeld(ref call, entry);
-        (int last, int step) = LastKey(ref call, keys);
+        (int last, int step) = NamedKeys.LastOf(ref call, keys);
         if (last < keys.First)
             return Run(ref call, entry);
         nint before = (nint)(call.Out.Position - client.SegmentStart);
         ReadPoint point = Applied.Point;
         for (int tries = 0; tries < TriesMax; tries++, point = Applied.Point)
         {
-            if (!Sees(ref call, entry, last, step, point))
+            if (!NamedKeys.AreSeen(ref call, entry, last, step, point))
                 break;
             Reply reply = RunAsOf(ref call, entry);
             AppliedState.AfterReading();
-            if (Sees(ref call, entry, last, step, point))
+            if (NamedKeys.AreSeen(ref call, entry, last, step, point))
             {
                 client.ReadUntilMs = 0;
                 return reply;
@@ -200,30 +200,5 @@ internal sealed partial class Replication
             return Commands.Guards.RunTimed(ref call, entry);
         call.Reactor.Figures.Calls[entry->Id]++;
         return entry->Run(ref call);
-    }
-
-    private unsafe bool Sees(ref Call call, CommandEntry* entry, int last, int step, ReadPoint point)
-    {
-        int first = _server.Commands.Specs[entry->Id].Keys.First;
-        for (int i = first; i <= last; i += step)
-        {
-            KeyRef key = i == 1 && entry->FirstKey == 1 ? call.Key : call.KeyAt(i); // the first has been hashed already
-            if (!Applied.Sees(key.Hash, point))
-                return false;
-        }
-
-        return true;
-    }
-
-    // The last argument that is a key; one before the first if that cannot be said: the command will answer with an error.
-    private static (int Last, int Step) LastKey(ref Call call, KeySpec keys)
-    {
-        if (keys.First == 0)
-            return (-1, 1);
-        if (keys.CountArg == 0)
-            return (Math.Min(keys.Last < 0 ? call.Count + keys.Last : keys.Last, call.Count - 1), keys.Step);
-        if (!call.TryInt64(keys.CountArg, out long count) || count < 1 || count > (call.Count - keys.First) / keys.Step)
-            return (-1, 1);
-        return (keys.First + ((int)(count - 1) * keys.Step), keys.Step);
     }
 }

@@ -14,7 +14,7 @@ namespace Garnet.Server.Replication;
 internal sealed partial class Replication
 {
     private const int TurnMs = 20;
-    private (Discarding Looked, LogPosition Mine)? _discarding; // given up when the copy is whole
+    private Discarding? _discarding; // given up when the copy is whole
 
     /// <inheritdoc/>
     public Aof.Aof? LogOnDisk => Node.OnDisk;
@@ -165,7 +165,7 @@ internal sealed partial class Replication
             return;
         var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
         discarding.Run(plan, mine);
-        _discarding = (discarding, mine);
+        _discarding = discarding;
     }
 
     // The data are the primary's from here on, and so is their history; what was here before is gone.
@@ -175,12 +175,12 @@ internal sealed partial class Replication
         _terms.Take(plan.Terms);
         if (plan.IsFull && _server.Reactors.Count > 0)
             _server.Reactors[0].Post(static (owner, _, _) => owner.Server.Tracker.Flushed(owner)); // whoever keeps copies of keys
-        if (!plan.IsFull || _discarding is not var (discarding, mine))
+        if (!plan.IsFull || _discarding is not { } discarded)
             return;
         _discarding = null;
         Discards++;
-        DiscardedWrites += Math.Max(discarding.Writes, 0);
-        Log.Discarded(mine.ToString(), discarding.Writes, discarding.File);
+        DiscardedWrites += Math.Max(discarded.Writes, 0);
+        Log.Discarded(discarded.Mine.ToString(), discarded.Writes, discarded.File);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
@@ -273,7 +273,7 @@ internal sealed partial class Replication
         _copies.Drop();
         Links.DropPlaces();
         EndWriting();
-        UnblockAll();
+        RoleRounds.Unblock(_server);
         LogPosition at = Node.Stop();
         if (Node.Current is not null)
             Applied.Begin(at, 0); // until the primary is heard of, what was written here is what can be read
@@ -297,7 +297,7 @@ internal sealed partial class Replication
         }
 
         _server.Store.PauseExpiry(true); // a mover's step that evicts has ended too
-        AwaitReactors();
+        RoleRounds.Await(_server, () => Volatile.Read(ref _stopping));
     }
 
     /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
@@ -380,38 +380,12 @@ internal sealed partial class Replication
             start = start with { LastHeaderCrcs = chain, LastTerm = start.Term };
         }
 
+        start = start with { Owner = Terms.OwnerBy(RunId) };
         Node.RaiseTerm(start.Term);
         _term = start.Term;
-        _terms.Add(new TermStart(start.Term, start.LastBatch + 1, start.LastTerm));
+        _terms.Add(new TermStart(start.Term, start.LastBatch + 1, start.LastTerm) { Owner = start.Owner });
         Node.Lead(start);
         if (isLater)
             Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written
-    }
-
-    // Every reactor has begun a round after the role was changed: no command that was let through before still runs.
-    private void AwaitReactors()
-    {
-        using var passed = new CountdownEvent(1);
-        foreach (Reactor reactor in _server.Reactors)
-        {
-            passed.AddCount();
-            reactor.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
-        }
-
-        passed.Signal();
-        while (!passed.Wait(100))
-        {
-            if (Volatile.Read(ref _stopping))
-                return;
-        }
-    }
-
-    // What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.
-    private void UnblockAll()
-    {
-        foreach (Reactor reactor in _server.Reactors)
-        {
-            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
-        }
     }
 }

@@ -12,7 +12,7 @@ public sealed class FrameTests
     {
         IsFull = true, At = new LogPosition(7, 123_456_789_012, [1, 0xFFFFFFFF, 3]), Term = 8, Lanes = 64, HashSeed = ulong.MaxValue - 1,
         StartedUnixUs = 1_790_000_000_000_000, Fork = ulong.MaxValue, HistoryId = new string('a', 40), Path = [new string('0', 40), new string('9', 40)],
-        Terms = [new TermStart(6, 100, 5), new TermStart(7, 200, 6)],
+        Terms = [new TermStart(6, 100, 5), new TermStart(7, 200, 6) { Owner = 0xFEDCBA98 }],
     };
 
     [Test]

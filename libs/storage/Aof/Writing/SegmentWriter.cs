@@ -150,7 +150,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         {
             Kind = part.Kind, Term = _place.Start.Term, Batch = part.Batch, SealedUnixUs = (ulong)part.SealedUnixUs,
             Part = (byte)_place.Number, Parts = (byte)_place.Count, Lanes = (ushort)part.RowCount, BodyBytes = (uint)part.BodyBytes,
-            Entries = part.Entries, PreviousCrc = _chain, DurableBatch = durable,
+            Entries = part.Entries, PreviousCrc = _chain, DurableBatch = durable, Owner = _place.Start.Owner,
             BodyCrc = Crc32C.Of(new ReadOnlySpan<byte>(_buffer + at + BatchHeader.Bytes, (int)part.BodyBytes)),
         };
         _chain = header.Write(new Span<byte>(_buffer + at, BatchHeader.Bytes));
