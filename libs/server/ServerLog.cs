@@ -115,7 +115,11 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void Promoted(uint term, string at) => Write(LogLevel.Information, 47, $"This server is a primary now: term {term} begins behind {at}");
 
-    internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one: it begins empty");
+    internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one, and what it had before is kept nowhere: it begins empty");
+
+    internal void ReadsBack() => Write(LogLevel.Information, 59, "This server became a primary while it was getting all data of another one: it reads back from its own disk what it had before");
+
+    internal void OldGivenUp() => Write(LogLevel.Warning, 60, "The primary's data do not fit into maxmemory beside what was here before, which is given up: until they are whole this server has nothing to lead with");
 
     internal void HandsOver() => Write(LogLevel.Information, 50, "This server is giving its place as primary to a replica: writes wait");
 

@@ -1,5 +1,6 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
+using Garnet.Server.Persistence;
 using Garnet.Server.Tracking;
 using Tsavorite;
 
@@ -12,7 +13,7 @@ namespace Garnet.Server.Blocking;
 internal abstract class KeyWait : Parking
 {
     private byte[]? _reply;
-    private ulong _written, _seen; // batches of the log: what the reply acknowledges, and what it shows
+    private LogMark _written, _seen; // batches of the log: what the reply acknowledges, and what it shows
 
     /// <summary>Who waits.</summary>
     internal required Connection Client { get; init; }
@@ -37,7 +38,7 @@ internal abstract class KeyWait : Parking
     internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 
     /// <summary>Hands the reply over; on the server's thread.</summary>
-    internal void Answer(byte[] reply, ulong written, ulong seen)
+    internal void Answer(byte[] reply, LogMark written, LogMark seen)
     {
         (_written, _seen) = (written, seen);
         Volatile.Write(ref _reply, reply);
@@ -65,9 +66,10 @@ internal abstract class KeyWait : Parking
     {
         if (Volatile.Read(ref _reply) is not { } reply)
             return false;
-        if (_written != 0)
-            client.HeldFor = client.LastWrite = Math.Max(_written, client.HeldFor);
-        client.HeldFor = Math.Max(client.HeldFor, _seen);
+        if (_written.IsKnown)
+            client.HeldFor = client.LastWrite = _written;
+        if (_seen.Batch > client.HeldFor.Batch)
+            client.HeldFor = _seen;
         reactor.Out.Raw(reply);
         return true;
     }

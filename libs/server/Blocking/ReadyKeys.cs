@@ -172,7 +172,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     private void HandOver(KeyWait wait)
     {
         reactor.Server.Waits.Remove(wait);
-        wait.Answer(_reply.Take(), reactor.Held.TakeBatch(), reactor.Held.TakeSeen());
+        wait.Answer(_reply.Take(), reactor.Held.Mark(reactor.Held.TakeBatch()), reactor.Held.Mark(reactor.Held.TakeSeen()));
         if (reactor.Notes.Count > 0 && reactor.Server.Changes.PerCommand)
             reactor.Server.Changes.HandOnServed(reactor, wait.Event);
         Connection client = wait.Client;

@@ -42,8 +42,10 @@ internal enum CommandFlags
     OtherDatabases = 1 << 26,
     /// <summary>Runs a script or function: it may touch more than the keys it names.</summary>
     RunsScript = 1 << 27,
+    /// <summary>Looks at keys that none of its arguments names: what they are follows from data.</summary>
+    OtherKeys = 1 << 29,
     /// <summary>Changes whole databases: in the log that is an operation between batches.</summary>
     WholeDatabases = 1 << 28,
     /// <summary>Changes what all reactors go by: it has its turn while none of them is in a batch (G4).</summary>
-    Alone = 1 << 29,
+    Alone = 1 << 30,
 }

@@ -21,7 +21,7 @@ internal static class SortCommands
     }
 
     internal static CommandSpec Spec(string name, CommandFlags flags, string more, string since) =>
-        new(name, -2, flags | CommandFlags.MovableKeys, KeySpec.One with { Usage = "RO ACCESS" })
+        new(name, -2, flags | CommandFlags.MovableKeys | CommandFlags.OtherKeys, KeySpec.One with { Usage = "RO ACCESS" })
         {
             Group = "generic", Syntax = $"key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]{more}",
             Summary = "Sorts the elements of a list, a set or a sorted set.", Since = since, Complexity = "O(N+M*log(M))", Categories = "dangerous",

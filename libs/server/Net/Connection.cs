@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using Garnet.Server.Commands;
 using Garnet.Server.Rdb;
 using Garnet.Server.Rdb.Export;
+using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
@@ -63,8 +64,8 @@ internal sealed unsafe class Connection
     internal bool Muted;             // closing for not reading: nothing more is sent, so that no reply has a hole
     internal bool Closed;
     internal bool Held;              // its replies wait for the log (R6)
-    internal ulong HeldFor;          // the batch they wait for
-    internal ulong LastWrite;        // the batch of its last change, 0 if it made none
+    internal LogMark HeldFor;        // the batch they wait for
+    internal LogMark LastWrite;      // the batch of its last change, nothing if it made none
     internal long ReadUntilMs;       // until when its next read on a replica waits, Unix milliseconds; 0 = it does not wait
     internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
     internal bool HoldsState;        // its running command keeps a replica's state as it is (Z5)

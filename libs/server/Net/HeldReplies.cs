@@ -10,11 +10,14 @@ namespace Garnet.Server.Net;
 ///
 /// R6  A reply that acknowledges a change leaves only when the batch that holds the change is kept as the policy promises; with
 ///     aof-durable-reads a reply that shows somebody else's change as well.
+/// R7  What it waits for is a batch of one log, the one this server led in one term: the numbers of another log say nothing of it. Once
+///     its log has ended, the reply leaves if that log kept the batch, else the client is closed.
 /// </summary>
 internal sealed class HeldReplies(Reactor reactor)
 {
     private readonly List<Connection> _held = [];
-    private ulong _least = ulong.MaxValue, _most; // of the batches they wait for
+    private ulong _least = ulong.MaxValue; // of the batches they wait for
+    private uint _term; // of their log; where there are several, all but the last one have ended
     private ulong _wanted; // a batch that the log is to be told of
     private long _seen;
 
@@ -29,11 +32,14 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         ulong written = TakeBatch();
         if (written != 0)
-            client.HeldFor = client.LastWrite = written; // not before what it has seen
+            client.HeldFor = client.LastWrite = Mark(written); // not before what it has seen
         ulong seen = TakeSeen();
-        if (seen > client.HeldFor)
-            client.HeldFor = seen;
+        if (seen > client.HeldFor.Batch)
+            client.HeldFor = Mark(seen);
     }
+
+    /// <summary>A batch that was open in this round: no other log comes into force before the round ends (Z2).</summary>
+    internal LogMark Mark(ulong batch) => new(reactor.Server.Replication.LedTerm, batch);
 
     /// <summary>The batch of the last change, which the log is told of at the end of the round; 0 if nothing was changed or there is no log.</summary>
     internal ulong TakeBatch()
@@ -71,11 +77,11 @@ internal sealed class HeldReplies(Reactor reactor)
     /// <summary>True if nothing may leave for the client now.</summary>
     internal bool Holds(Connection client)
     {
-        if (client.HeldFor == 0)
+        if (!client.HeldFor.IsKnown)
             return false;
-        if (reactor.Server.Keeper is { } keeper && client.HeldFor > keeper.Kept)
+        if (reactor.Server.Keeper is { } keeper && !keeper.Keeps(client.HeldFor))
             return true;
-        client.HeldFor = 0; // another history, got by a full copy, may have lower numbers
+        client.HeldFor = default;
         return false;
     }
 
@@ -86,8 +92,7 @@ internal sealed class HeldReplies(Reactor reactor)
             return;
         client.Held = true;
         _held.Add(client);
-        _least = Math.Min(_least, client.HeldFor);
-        _most = Math.Max(_most, client.HeldFor);
+        Expect(client.HeldFor);
         Waits = true;
     }
 
@@ -99,25 +104,24 @@ internal sealed class HeldReplies(Reactor reactor)
         Interlocked.MemoryBarrier();
         Server server = reactor.Server;
         return _seen != server.Replication.Moves
-            || (_held.Count > 0 && (_least <= server.Kept || server.Keeper is { Poison: not null }));
+            || (_held.Count > 0 && server.Keeper is { } keeper && (keeper.Term != _term || _least <= keeper.Kept || keeper.Poison is not null));
     }
 
     /// <summary>Lets go what the log has on disk by now.</summary>
     internal void Release()
     {
         _seen = reactor.Server.Replication.Moves;
-        ulong written = reactor.Server.Kept;
-        bool lost = reactor.Server.Keeper is { Poison: not null };
+        DataKeeper? keeper = reactor.Server.Keeper;
         int kept = 0;
-        (_least, _most) = (ulong.MaxValue, 0);
+        _least = ulong.MaxValue;
         for (int i = 0; i < _held.Count; i++)
         {
             Connection client = _held[i];
             if (client.Closed)
                 continue;
-            if (client.HeldFor <= written)
+            if (keeper is null || keeper.Keeps(client.HeldFor))
                 Release(client);
-            else if (lost)
+            else if (keeper.HasLost(client.HeldFor))
                 reactor.Close(client); // what it waits for will never be on disk: it must not hear that it is
             else
                 Keep(client, kept++);
@@ -132,10 +136,11 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         if (_held.Count == 0)
             return;
-        reactor.Server.Keeper!.WaitDurable(_most);
+        DataKeeper keeper = reactor.Server.Keeper!;
+        keeper.WaitDurable(_held.Max(client => client.HeldFor.Term == keeper.Term ? client.HeldFor.Batch : 0));
         foreach (Connection client in _held)
         {
-            if (client.HeldFor > reactor.Server.Keeper.Durable)
+            if (!keeper.IsDurable(client.HeldFor))
                 reactor.Close(client);
         }
 
@@ -145,14 +150,19 @@ internal sealed class HeldReplies(Reactor reactor)
     private void Keep(Connection client, int place)
     {
         _held[place] = client;
-        _least = Math.Min(_least, client.HeldFor);
-        _most = Math.Max(_most, client.HeldFor);
+        Expect(client.HeldFor);
+    }
+
+    private void Expect(LogMark mark)
+    {
+        _least = Math.Min(mark.Term == _term ? _least : ulong.MaxValue, mark.Batch);
+        _term = mark.Term;
     }
 
     private void Release(Connection client)
     {
         client.Held = false;
-        client.HeldFor = 0;
+        client.HeldFor = default;
         reactor.Sender.SendKept(client);
     }
 }

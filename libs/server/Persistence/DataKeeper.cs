@@ -28,8 +28,9 @@ internal sealed class DataKeeper : IDisposable
     private readonly DataDirectory _directory;
     private readonly Backlog _backlog;
     private readonly AofSettings _aofSettings;
-    private volatile Aof.Aof? _aof;
-    private readonly ManualResetEventSlim _advanced = new();
+    private volatile LogInForce? _inForce;
+    private readonly AdvanceBell _advanced = new();
+    private readonly EndedLogs _ended = new();
     private ulong _toldKept, _toldDurable;
     private volatile string? _toldTrouble;
     private Server? _server;
@@ -74,7 +75,7 @@ internal sealed class DataKeeper : IDisposable
     internal IWriteLog? Log => Counter;
 
     /// <summary>Number of the open batch.</summary>
-    internal ulong OpenBatch => _aof?.Batch ?? 1;
+    internal ulong OpenBatch => Current?.Batch ?? 1;
 
     /// <summary>The files.</summary>
     internal DataDirectory Files => _directory;
@@ -98,7 +99,7 @@ internal sealed class DataKeeper : IDisposable
     internal SaveJob? Saves { get; private set; }
 
     /// <summary>The log's figures; null without an append-only file or before it is open.</summary>
-    internal AofFigures? Figures => _aof is null || _loading ? null : _aof.Figures();
+    internal AofFigures? Figures => Current is null || _loading ? null : Current.Figures();
 
     /// <summary>Ends when the data is loaded.</summary>
     internal Task Loaded => _loaded.Task;
@@ -107,22 +108,39 @@ internal sealed class DataKeeper : IDisposable
     internal bool Loading => _loading;
 
     /// <summary>Why the log cannot keep changes any more; null while it can.</summary>
-    internal string? Poison => _aof?.Poison;
+    internal string? Poison => Current?.Poison;
 
     /// <summary>Why the log does not keep changes now; null while it does.</summary>
-    internal string? Trouble => _aof?.Poison ?? _aof?.Stalled;
+    internal string? Trouble => Current?.Poison ?? Current?.Stalled;
 
     /// <summary>True while the log, or a snapshot, has no memory for more changes.</summary>
-    internal bool IsFull => _aof is { IsFull: true } || _server!.Store.SnapshotBehind;
+    internal bool IsFull => Current is { IsFull: true } || _server!.Store.SnapshotBehind;
 
     /// <summary>True if some commands may be refused now.</summary>
-    internal bool Blocks => _loading || IsFull || (_aof is { } aof && (aof.Poison is not null || aof.Stalled is not null));
+    internal bool Blocks => _loading || IsFull || (Current is { } aof && (aof.Poison is not null || aof.Stalled is not null));
 
     /// <summary>Replies may acknowledge changes up to this batch: synced under <c>always</c>, else given to the system.</summary>
-    internal ulong Kept => _aof is not { } aof ? ulong.MaxValue : _aofSettings.Sync == SyncPolicy.Always ? aof.Durable : aof.Written;
+    internal ulong Kept => Current is not { } aof ? ulong.MaxValue : KeptBy(aof);
 
     /// <summary>Every change up to this batch is durable under the policy in force.</summary>
-    internal ulong Durable => _aof?.Durable ?? ulong.MaxValue;
+    internal ulong Durable => Current?.Durable ?? ulong.MaxValue;
+
+    /// <summary>The term in which the log in force is led; 0 while it follows.</summary>
+    internal uint Term => _inForce?.Term ?? 0;
+
+    /// <summary>True if replies may acknowledge what is in the batch (R7).</summary>
+    internal bool Keeps(LogMark mark)
+    {
+        if (_inForce is not { } log)
+            return true;
+        return mark.Batch <= (mark.Term == log.Term ? KeptBy(log.Aof) : _ended.Of(mark.Term).Kept);
+    }
+
+    /// <summary>True if the batch will never be kept.</summary>
+    internal bool HasLost(LogMark mark) => _inForce is { } log && (mark.Term != log.Term || log.Aof.Poison is not null) && !Keeps(mark);
+
+    /// <summary>True if the batch is durable under the policy in force.</summary>
+    internal bool IsDurable(LogMark mark) => _inForce is not { } log || mark.Batch <= (mark.Term == log.Term ? log.Aof.Durable : _ended.Of(mark.Term).Durable);
 
     /// <summary>A log over the files, in as many sublogs; not started.</summary>
     internal Aof.Aof NewLog(int sublogs)
@@ -131,13 +149,15 @@ internal sealed class DataKeeper : IDisposable
         return new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog);
     }
 
-    /// <summary>The log in force is this one from now on.</summary>
-    internal void TakeLog(Aof.Aof log)
+    /// <summary>The log in force is this one from now on; the one before has ended.</summary>
+    internal void TakeLog(Aof.Aof log, uint ledTerm)
     {
         if (!HasLog)
             return;
+        if (_inForce is { Term: not 0 } before)
+            _ended.Add(new EndedLogs.Ended(before.Term, KeptBy(before.Aof), before.Aof.Durable)); // first: it is looked for there from then on
         log.Advanced += OnAdvanced;
-        _aof = log;
+        _inForce = new LogInForce(log, ledTerm);
         _toldKept = ulong.MaxValue; // of another history
         OnAdvanced();
     }
@@ -184,25 +204,17 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Blocks until the batch is durable; false if it never will be. For background threads and the end only.</summary>
     internal bool WaitDurable(ulong batch)
     {
-        if (_aof is not { } aof)
+        if (Current is not { } aof)
             return true;
         aof.Demand(batch);
-        while (aof.Durable < batch)
-        {
-            if (aof.Poison is not null || _stopped)
-                return aof.Durable >= batch;
-            _advanced.Reset();
-            if (aof.Durable < batch && aof.Poison is null)
-                _advanced.Wait();
-        }
-
-        return true;
+        _advanced.Await(() => aof.Durable >= batch || aof.Poison is not null || _stopped || aof != Current);
+        return aof.Durable >= batch;
     }
 
     /// <summary>Deletes log files that only hold batches below <paramref name="before"/>, and that no replica is still to get.</summary>
     internal void Truncate(ulong before)
     {
-        if (_aof is not { } aof)
+        if (Current is not { } aof)
             return;
         ulong needed = _server!.Replication.Links.NeededFrom;
         bool waits = aof.Figures().SegmentBytes < _server.Settings.Replication.RetentionBytes; // a replica that is slower than that is not waited for
@@ -234,9 +246,9 @@ internal sealed class DataKeeper : IDisposable
             Saves?.TakeLast();
         Saves?.Cancel();
         if (!_loading)
-            _aof?.Stop();
+            Current?.Stop();
         _stopped = true;
-        _advanced.Set();
+        _advanced.Ring();
     }
 
     /// <inheritdoc/>
@@ -244,9 +256,8 @@ internal sealed class DataKeeper : IDisposable
     {
         Stop();
         Saves?.Dispose();
-        _aof?.Dispose();
+        Current?.Dispose();
         Counter?.Dispose();
-        _advanced.Dispose();
         _directory.Dispose();
     }
 
@@ -259,6 +270,10 @@ internal sealed class DataKeeper : IDisposable
         var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, sublogs);
         return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
     }
+
+    private Aof.Aof? Current => _inForce?.Aof;
+
+    private ulong KeptBy(Aof.Aof log) => _aofSettings.Sync == SyncPolicy.Always ? log.Durable : log.Written;
 
     private static bool IsGiven(SettingTable table, string name) => table.TryFind(name, out Setting? setting) && setting.Source != SettingSource.Default;
 
@@ -307,6 +322,18 @@ internal sealed class DataKeeper : IDisposable
         }
     }
 
+    /// <summary>Fills the store, which is empty, with what the directory has; nobody writes the log meanwhile. Where it goes on.</summary>
+    /// <exception cref="GarnetException">It cannot be read back.</exception>
+    internal AofStart ReadBack(Server server)
+    {
+        var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
+        RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
+        foreach (string message in report.Messages)
+            _log.Recovery(message);
+        _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
+        return report.Start;
+    }
+
     // D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
     private bool TryImport(Server server)
     {
@@ -336,13 +363,13 @@ internal sealed class DataKeeper : IDisposable
 
     private void Tick()
     {
-        _aof?.Nudge(); // what the store removed by itself (expiry, eviction) while no command came
+        Current?.Nudge(); // what the store removed by itself (expiry, eviction) while no command came
         Saves?.StartIfDue();
     }
 
     private void OnAdvanced()
     {
-        _advanced.Set();
+        _advanced.Ring();
         if (_server is not { } server || !HasNews())
             return;
         if (Trouble is not null)

@@ -105,9 +105,9 @@ internal readonly struct WaitAof : ICommand
             return call.FailBytes("ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated."u8);
         if (local > 0 && call.Server.Keeper is not { HasLog: true })
             return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
-        ulong batch = call.Client.LastWrite;
-        call.Server.Replication.Node.Leading?.Demand(batch);
-        var wait = new AckWait(call.Server, batch, (int)local, (int)replicas, call.UntilMs(timeout));
+        LogMark write = call.Client.LastWrite;
+        call.Server.Replication.Demand(write);
+        var wait = new AckWait(call.Server, write, (int)local, (int)replicas, call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

@@ -104,7 +104,7 @@ internal unsafe struct ListPackWriter
             _bytes.Append(stackalloc byte[HeaderBytes]);
         _bytes.Append(head);
         _bytes.Append(text);
-        int bytes = head.Length + text.Length, groups = ListPack.BackwardBytes(bytes);
+        int bytes = checked(head.Length + text.Length), groups = ListPack.BackwardBytes(bytes);
         for (int group = 0; group < groups; group++)
             _bytes.Append([(byte)ListPack.BackwardByte(bytes, group, groups)]);
         _count++;

@@ -24,7 +24,7 @@ internal sealed class BarrierWait(Replication replication, long untilMs) : LogWa
 
         if (answer is not null && replication.Reached(answer.Term, answer.Batch) == TokenState.Reached)
         {
-            reactor.Out.Bulk(Tokens.Text(answer.Term, answer.Batch));
+            reactor.Out.Bulk(replication.TextOf(answer.Term, answer.Batch));
             return true;
         }
 

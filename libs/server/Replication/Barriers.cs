@@ -73,7 +73,7 @@ internal sealed class Barriers(Replication replication)
         {
             Connect();
             string header = _socket!.Call("REPL", "BARRIER", replication.TimeoutMs.ToString(CultureInfo.InvariantCulture));
-            if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out term, out batch))
+            if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out term, out batch, out _))
                 return null;
             Hang();
             return header;

@@ -4,11 +4,11 @@ using Garnet.Server.Persistence;
 namespace Garnet.Server.Replication;
 
 /// <summary>REPL WAIT: until what a token names can be read here, or for so long.</summary>
-internal sealed class BatchWait(Replication replication, uint term, ulong batch, long untilMs) : LogWait
+internal sealed class BatchWait(Replication replication, (uint Term, ulong Batch, uint Owner) token, long untilMs) : LogWait
 {
     internal override bool Resume(Reactor reactor, Connection client)
     {
-        switch (replication.Reached(term, batch))
+        switch (replication.Reached(token.Term, token.Batch, token.Owner))
         {
             case TokenState.Reached:
                 reactor.Out.Ok();

@@ -15,12 +15,16 @@ internal sealed class Discarding(Replication owner, IDisk? disk)
     /// <summary>Writes of this server's own; -1 if that is not known.</summary>
     internal long Writes { get; private set; } = -1;
 
+    /// <summary>Where this server stood.</summary>
+    internal LogPosition Mine { get; private set; } = LogPosition.None;
+
     /// <summary>The file that has them; null if there is none.</summary>
     internal string? File { get; private set; }
 
     /// <summary>Looks through the batches behind the place where the primary's history left this server's, which ends at <paramref name="mine"/>.</summary>
     internal void Run(PlanFrame plan, LogPosition mine)
     {
+        Mine = mine;
         if (plan.Fork > mine.Batch)
             return;
         try

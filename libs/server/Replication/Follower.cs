@@ -12,17 +12,23 @@ namespace Garnet.Server.Replication;
 /// no thread, no wait, no clock. Taking (<see cref="Part"/> and the like) and applying (<see cref="Turn"/>) may be on two threads.
 ///
 /// F1  A batch that came whole is given to the log and to the applier; nothing else changes the store.
-/// F2  A full sync leaves what is on disk alone until the snapshot is whole; the store is of no use meanwhile.
+/// F2  A full sync leaves what this server had alone until the snapshot is whole: on disk, or, where it is not kept there, in the store,
+///     beside which the snapshot is loaded. Nobody reads meanwhile; who must lead before the end goes on from what was here before.
+/// F3  What was here before gives way only to the whole snapshot, or if both need more memory than the server may use.
 /// </summary>
 internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
+    private const int BlocksPerLook = 64; // some 4 MiB
+
     private readonly Lock _gate = new();
+    private StagedNamespaces? _staged;
+    private bool _keepsOld;
     private BatchIntake _intake = new(log.Backlog.End, log.Backlog.Filled);
     private BatchApplier? _applier;
     private SnapshotInlet? _inlet;
     private PlanFrame? _plan;
     private (int Lanes, ulong Seed) _layout;
-    private ulong _received;
+    private LogPosition _received = LogPosition.None;
     private bool _isTorn, _isLoading, _isDoubted;
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
@@ -43,6 +49,9 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// case this server must lead.
     /// </summary>
     internal bool IsDoubted => Volatile.Read(ref _isDoubted);
+
+    /// <summary>True if the store holds, beside what has come of a snapshot, all it held before (F2).</summary>
+    internal bool KeepsOld => Volatile.Read(ref _keepsOld);
 
     /// <summary>The data differ from the primary's.</summary>
     internal void Doubt() => Volatile.Write(ref _isDoubted, true);
@@ -65,13 +74,16 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>Lanes and hash seed of whoever writes the log.</summary>
     internal (int Lanes, ulong Seed) Layout => _layout;
 
-    /// <summary>How far everything is.</summary>
+    /// <summary>How far everything is; what a primary may be told of it is its link's to say.</summary>
     internal AckFrame Ack()
     {
         if (IsTorn)
             return default;
-        ulong received = Volatile.Read(ref _received), durable = log.OnDisk is { } disk ? Math.Min(disk.Durable, received) : 0;
-        return new AckFrame(state.Term, received, durable, Math.Min(IsFed ? state.Number : 0, received));
+        LogPosition at = Volatile.Read(ref _received);
+        if (!at.IsKnown)
+            return default;
+        ulong durable = log.OnDisk is { } disk ? Math.Min(disk.Durable, at.Batch) : 0;
+        return new AckFrame(at.Term, at.Mark, at.Batch, durable, Math.Min(IsFed ? state.Number : 0, at.Batch));
     }
 
     /// <summary>Batches follow behind the place where the log stands.</summary>
@@ -95,20 +107,24 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         return null;
     }
 
-    /// <summary>A snapshot follows: the store is emptied for it.</summary>
+    /// <summary>A snapshot follows: room is made for it, beside what is here or in its place (F2).</summary>
     internal void BeginFull(PlanFrame plan)
     {
+        bool keepsOld = !log.IsKeptOnDisk && (IsTorn ? KeepsOld : TryApplyAll());
         IsTorn = true;
         Volatile.Write(ref _isDoubted, false);
         Volatile.Write(ref _isLoading, true);
         DropApplier();
         state.Close(); // whoever was let in to read before may be at it still
-        _inlet?.Dispose();
-        _inlet = null;
+        DropCopy();
         log.Stop();
-        store.Namespaces.FlushAll(wait: true);
+        Volatile.Write(ref _keepsOld, keepsOld);
+        if (keepsOld)
+            _staged = store.Namespaces.Stage();
+        else
+            store.Namespaces.Clear(wait: true);
         _plan = plan;
-        _inlet = new SnapshotInlet(store, log.Disk, FactsOf(plan));
+        _inlet = new SnapshotInlet(store, log.Disk, FactsOf(plan), _staged);
     }
 
     /// <summary>The snapshot that broke off goes on.</summary>
@@ -124,7 +140,16 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     internal CopyPlace? Copy => _inlet is { } inlet && _plan is { } plan ? new CopyPlace(plan.At, plan.StartedUnixUs, inlet.Blocks) : null;
 
     /// <summary>A block of the snapshot.</summary>
-    internal string? Block(ReadOnlySpan<byte> bytes) => _inlet!.Block(bytes);
+    internal string? Block(ReadOnlySpan<byte> bytes)
+    {
+        if (KeepsOld && _inlet!.Blocks % BlocksPerLook == 0 && store.Figures().UsedBytes > MemoryBytesMax())
+            GiveUpOld();
+        string? fault = _inlet!.Block(bytes);
+        if (fault is null || !_inlet.IsOutOfMemory || !KeepsOld)
+            return fault;
+        GiveUpOld();
+        return _inlet.Block(bytes);
+    }
 
     /// <summary>The snapshot's end: the store is the primary's, and the log goes on behind it.</summary>
     internal string? EndFull(ReadOnlySpan<byte> footer)
@@ -135,6 +160,10 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         _inlet.Dispose();
         _inlet = null;
         log.Replace(SnapshotFileName.Of(_plan!.At.Batch), _plan.At, _plan.Terms);
+        if (_staged is { } staged)
+            store.Namespaces.Show(staged);
+        _staged = null;
+        Volatile.Write(ref _keepsOld, false);
         log.Backlog.Continue(_plan.At);
         Begin(_plan);
         IsTorn = false;
@@ -150,9 +179,9 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         if (fault is not null || batch is null)
             return fault;
         if (batch.Term != term)
-            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term));
+            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term) { Owner = batch.Owner });
         log.Current!.Receive(batch); // F1
-        Volatile.Write(ref _received, batch.Batch);
+        Volatile.Write(ref _received, _intake.Position);
         _applier!.Add(batch);
         return null;
     }
@@ -180,6 +209,15 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// <summary>Why the store is torn by a batch; null if it is not.</summary>
     internal string? Failure => _applier?.Failure;
 
+    /// <summary>Told when the data are the plan's: batches follow.</summary>
+    internal Action<PlanFrame>? Began { get; init; }
+
+    /// <summary>Told when what was here before had to give way to a snapshot that is not whole yet.</summary>
+    internal Action? OldGivenUp { get; init; }
+
+    /// <summary>What the data may need while a snapshot is loaded beside those from before.</summary>
+    internal Func<long> MemoryBytesMax { get; init; } = static () => long.MaxValue;
+
     /// <summary>Told when the first batch of a term has come.</summary>
     internal Action<TermStart>? TermBegan { get; init; }
 
@@ -194,8 +232,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     public void Dispose()
     {
         Disconnect();
-        _inlet?.Dispose();
-        _inlet = null;
+        DropCopy();
         DropApplier();
     }
 
@@ -213,7 +250,8 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         }
 
         log.Backlog.Keep();
-        _received = at.Batch;
+        Began?.Invoke(plan);
+        Volatile.Write(ref _received, at);
         _intake = new BatchIntake(at);
     }
 
@@ -223,11 +261,34 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
 
     private void DrainApplier()
     {
+        TryApplyAll();
+        DropApplier();
+    }
+
+    // False if something of it cannot be applied.
+    private bool TryApplyAll()
+    {
         while (Turn())
         {
         }
 
-        DropApplier();
+        return !IsTorn;
+    }
+
+    private void GiveUpOld()
+    {
+        Volatile.Write(ref _keepsOld, false);
+        store.Namespaces.Clear(wait: true);
+        OldGivenUp?.Invoke();
+    }
+
+    private void DropCopy()
+    {
+        _inlet?.Dispose();
+        _inlet = null;
+        if (_staged is { } staged)
+            store.Namespaces.Drop(staged, wait: true);
+        _staged = null;
     }
 
     private void DropApplier()

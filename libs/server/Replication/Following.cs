@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Replication.Frames;
 
@@ -121,7 +122,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             reason = e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock
                 ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {owner.TimeoutMs / 1000} s (repl-timeout)") : e.Message;
         }
-        catch (IOException e)
+        catch (Exception e) when (e is IOException or GarnetException)
         {
             reason = e.Message;
         }
@@ -139,13 +140,13 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     private void Greet(LinkSocket socket)
     {
         socket.Authenticate(owner.Credentials);
-        string hello = socket.Call(["REPL", "HELLO", "1", .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString(), .. CopyWords()]);
-        if (hello.StartsWith("+REPL 1 ", StringComparison.Ordinal))
+        string hello = socket.Call(["REPL", "HELLO", FrameFormat.Protocol, .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString(), .. CopyWords()]);
+        if (hello.StartsWith($"+REPL {FrameFormat.Protocol} ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
             throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a Redis, put its dump.rdb into this server's empty dir and start it");
-        if (hello.StartsWith("+REPL ", StringComparison.Ordinal))
-            throw new IOException("it speaks another version of the protocol, and this server knows version 1 only: both must be of versions that go together; it answered " + hello);
+        if (hello.StartsWith("+REPL ", StringComparison.Ordinal) || hello.StartsWith("-ERR this server knows version ", StringComparison.Ordinal))
+            throw new IOException($"it speaks another version of the protocol, and this server knows version {FrameFormat.Protocol} only: both must be of versions that go together; it answered " + hello);
         throw new IOException("it answered " + hello);
     }
 
@@ -249,9 +250,11 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
         while (!_isCancelled)
         {
             _acks.Wait(AckEveryMs);
-            AckFrame ack = follower.Ack();
-            if (Volatile.Read(ref _socket) is not { } socket || Volatile.Read(ref _link) is null || Plan is null)
+            if (Volatile.Read(ref _link) is not { } link)
                 continue;
+            AckFrame ack = link.Ack();
+            if (Volatile.Read(ref _socket) is not { } socket || Volatile.Read(ref _link) != link)
+                continue; // what was true on one connection is not said on another
             if (follower.IsLoading && follower.Copy is { } copy && copy != copied)
             {
                 BinaryPrimitives.WriteUInt64LittleEndian(body, copy.Blocks);

@@ -98,7 +98,7 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     /// <inheritdoc/>
     public void Block(ReadOnlySpan<byte> header, ReadOnlySpan<byte> records)
     {
-        int count = header.Length + records.Length;
+        int count = checked(header.Length + records.Length);
         byte[] bytes = ArrayPool<byte>.Shared.Rent(count);
         header.CopyTo(bytes);
         records.CopyTo(bytes.AsSpan(header.Length));

@@ -16,6 +16,9 @@ internal interface IFollowedLog
     /// <summary>The same if it is on disk.</summary>
     Aof.Aof? OnDisk { get; }
 
+    /// <summary>True if what the store held before a full copy can be read back from this server's own disk.</summary>
+    bool IsKeptOnDisk { get; }
+
     /// <summary>Where snapshots of a primary are kept; null = nowhere.</summary>
     IDisk? Disk { get; }
 

@@ -31,6 +31,12 @@ internal interface IShipper
     /// <summary>True if this log has another batch of that number and term.</summary>
     bool Diverges(LogPosition position);
 
+    /// <summary>
+    /// True if this server is a replica itself and what the position names may still come to it: whoever is there would go back in time
+    /// within one history if it followed now.
+    /// </summary>
+    bool IsToCome(LogPosition position);
+
     /// <summary>A replica's log has diverged from this one.</summary>
     void OnDiverged(HelloFacts replica);
 

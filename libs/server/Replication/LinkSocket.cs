@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -17,6 +18,9 @@ internal sealed class LinkSocket : IDisposable
         socket.Blocking = true;
         socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
     }
+
+    /// <summary>True of what concerns one link and nothing else: it ends, with the reason (P5). Anything else is a fault of ours.</summary>
+    internal static bool IsOfLink(Exception e) => e is SocketException or IOException or ObjectDisposedException or GarnetException;
 
     /// <summary>Connects within the time.</summary>
     internal static LinkSocket Connect(string host, int port, int timeoutMs)

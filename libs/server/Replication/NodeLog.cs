@@ -25,6 +25,9 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     internal Aof.Aof? Leading => _leads ? Current : null;
 
     /// <inheritdoc/>
+    public bool IsKeptOnDisk => server.Keeper is { HasLog: true, Poison: null };
+
+    /// <inheritdoc/>
     public IDisk? Disk => server.Keeper?.Files.Disk;
 
     /// <inheritdoc/>
@@ -40,7 +43,7 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
         log.Start(start);
         Volatile.Write(ref _last, start.LastBatch);
         _leads = true;
-        Put(log);
+        Put(log, start.Term);
         server.Store.SetLog(log);
     }
 
@@ -50,7 +53,7 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
         Stop();
         Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
         log.Follow(start);
-        Put(log);
+        Put(log, ledTerm: 0);
     }
 
     /// <summary>The batch that ends with all that has been written so far, of the log that leads or of the last one that did; 0 if none did.</summary>
@@ -107,11 +110,11 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     }
 
     // Others may be looking at the one before for a moment; it is given back when it has been out of use for a whole role.
-    private void Put(Aof.Aof log)
+    private void Put(Aof.Aof log, uint ledTerm)
     {
         _retired?.Dispose();
         _retired = Current;
         Volatile.Write(ref _current, log);
-        server.Keeper?.TakeLog(log);
+        server.Keeper?.TakeLog(log, ledTerm);
     }
 }

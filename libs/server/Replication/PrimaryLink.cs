@@ -17,6 +17,9 @@ internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, A
     /// <summary>True while batches come in: the replica follows.</summary>
     internal bool IsStreaming => Volatile.Read(ref _planned) && Fault is null && !follower.IsLoading;
 
+    /// <summary>What the primary may be told: nothing of what was here before its plan was carried out.</summary>
+    internal AckFrame Ack() => IsStreaming ? follower.Ack() : default;
+
     /// <summary>Takes what has come; false if the link is over.</summary>
     internal bool Take(FrameReader from)
     {

@@ -1,6 +1,7 @@
 using Garnet.Aof;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 
@@ -13,8 +14,8 @@ internal readonly struct ReplHello : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        if (!call.Is(2, "1"u8))
-            return call.FailText($"ERR this server knows version 1 of the protocol, not '{call.Text(2)}'");
+        if (call.Text(2) != FrameFormat.Protocol)
+            return call.FailText($"ERR this server knows version {FrameFormat.Protocol} of the protocol, not '{call.Text(2)}'");
         CopyPlace? copy = null;
         if (call.Count > 9 || call[3].Length != IdBytes || !call.TryInt64(4, out long port) || port is < 0 or > 65535 || !AnnouncedHost.IsHost(call.Text(5))
             || !LogPosition.TryParse(call.Text(6), out LogPosition position) || !LogPosition.TryParse(call.Text(Math.Min(call.Count - 1, 7)), out LogPosition earlier)
@@ -58,8 +59,7 @@ internal readonly struct ReplToken : ICommand
 
     public static Reply Run(ref Call call)
     {
-        (uint term, ulong batch) = call.Server.Replication.Token();
-        call.Out.Bulk(Tokens.Text(term, batch));
+        call.Out.Bulk(call.Server.Replication.TokenText());
         return Reply.Sent;
     }
 }
@@ -71,13 +71,13 @@ internal readonly struct ReplWait : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!Tokens.TryParse(call.Text(2), out uint term, out ulong batch))
+        if (!Tokens.TryParse(call.Text(2), out uint term, out ulong batch, out uint owner))
             return call.FailBytes("ERR a token is what REPL TOKEN returns"u8);
         if (!call.TryInt64(3, out long timeout))
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
-        var wait = new BatchWait(call.Server.Replication, term, batch, call.UntilMs(timeout));
+        var wait = new BatchWait(call.Server.Replication, (term, batch, owner), call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

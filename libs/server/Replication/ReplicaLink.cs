@@ -15,6 +15,9 @@ namespace Garnet.Server.Replication;
 /// P1  Batches are sent behind a place that both logs agree about, or behind a snapshot cut between two batches; each once, in order.
 /// P2  What a replica has not taken is kept within limits; one that is slower than those is sent away with the reason and
 ///     never waited for.
+/// P3  What a replica acknowledges counts from the moment its plan is carried out, and if it names, by its checksums, a place that
+///     this very link has gone through: numbers of another history are no acknowledgement.
+/// P4  Nobody is sent back in time within one history: who is ahead of a replica comes again until that has caught up, or leads.
 /// </summary>
 internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : IDisposable
 {
@@ -28,7 +31,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private long _sentUs = clock.MonotonicUs;
     private long _ackedUs = clock.MonotonicUs;
     private AckFrame _ack;
-    private ulong _shipped, _told = ulong.MaxValue;
+    private ShippedPlaces? _places;
+    private ulong _told = ulong.MaxValue;
     private DigestFrame? _digest;
     private volatile LinkStage _stage;
 
@@ -45,7 +49,16 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     internal bool WasFull { get; private set; }
 
     /// <summary>The last batch sent.</summary>
-    internal ulong Shipped => Volatile.Read(ref _shipped);
+    internal ulong Shipped => Volatile.Read(ref _places)?.End ?? 0;
+
+    /// <summary>True if the replica streams, and its readers see what is in the batch of the term.</summary>
+    internal bool HasApplied(uint term, ulong batch) => Ack is var ack && Counts(ack, term) && ack.Applied >= batch;
+
+    /// <summary>True if the replica streams, and has the batch of the term on its disk.</summary>
+    internal bool HasDurable(uint term, ulong batch) => Ack is var ack && Counts(ack, term) && ack.Durable >= Math.Max(batch, 1);
+
+    // P3. A place of a later term than the write's has it behind it, as long as the write is of this history: its owner looks at that.
+    private bool Counts(AckFrame ack, uint term) => _stage == LinkStage.Streaming && ack.Term >= Math.Max(term, 1);
 
     /// <summary>The first batch that it may still need: sent is not received. Nothing is needed before a plan is made.</summary>
     internal ulong Needed => _feed?.Needed ?? ulong.MaxValue;
@@ -160,9 +173,15 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         if (from is not null)
         {
             _feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, from.Batch);
-            _shipped = from.Batch;
+            Volatile.Write(ref _places, new ShippedPlaces(owner.Backlog, from));
             _stage = LinkStage.Streaming; // before others hear of the plan
             Add(from, clock.UnixUs, isFull: false);
+            return true;
+        }
+
+        if (owner.IsToCome(hello.Position))
+        {
+            End($"this server is a replica itself, at {owner.Backlog.End}, and has not got yet what is at {hello.Position}"); // P4
             return true;
         }
 
@@ -206,7 +225,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private void BeginCopy(bool resumes)
     {
         WasFull = true;
-        _shipped = _copy!.Batch;
+        Volatile.Write(ref _places, new ShippedPlaces(owner.Backlog, _copy!.At));
         Add(_copy.At, _copy.StartedUnixUs, isFull: true, resumes);
         _stage = LinkStage.Snapshot;
     }
@@ -228,7 +247,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         {
             for (int part = 0; part < batch.Parts; part++)
                 _to.Add(FrameKind.Batch, batch.Part(part));
-            Volatile.Write(ref _shipped, batch.Batch);
+            _places!.Add(batch);
             batch.Release();
             any = true;
         }
@@ -242,15 +261,23 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
 
     private bool TryAck(ReadOnlySpan<byte> body)
     {
-        if (!AckFrame.TryRead(body, out AckFrame ack) || ack.Received > Math.Max(_shipped, hello.Position.Batch))
+        if (!AckFrame.TryRead(body, out AckFrame ack))
             return false;
-        lock (hello)
-            _ack = ack;
-        if (ack.Term != 0 && _stage == LinkStage.Streaming)
+        if (_stage != LinkStage.Streaming)
+            return true; // a sign of life: of this history it has nothing yet (P3)
+        if (ack.Term != 0)
         {
+            bool? isOurs = _places!.Has(ack.Term, ack.Received, ack.Mark);
+            if (isOurs is null)
+                return true; // far behind: it is believed once it names a place that is still known
+            if (!isOurs.Value)
+                return false;
             _copy = null; // it has all; the feed goes on
             _feed!.Confirm(ack.Received);
         }
+
+        lock (hello)
+            _ack = ack;
 
         owner.OnAck();
         return true;

@@ -117,8 +117,8 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
             replica.End(reason);
     }
 
-    /// <summary>Replicas whose acknowledgement satisfies the condition.</summary>
-    internal int Count(Predicate<AckFrame> condition) => All.Count(one => condition(one.Link.Ack));
+    /// <summary>Replicas that stream and of which the condition holds.</summary>
+    internal int Count(Predicate<ReplicaLink> condition) => All.Count(one => one.Link.Stage == LinkStage.Streaming && condition(one.Link));
 
     /// <summary>Replicas that stream and were heard of within the time.</summary>
     internal int CountGood(int lagSecondsMax) =>

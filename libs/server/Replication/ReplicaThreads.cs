@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof.Disk;
+using Garnet.Common;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -8,6 +9,9 @@ namespace Garnet.Server.Replication;
 /// <summary>
 /// Drives a <see cref="ReplicaLink"/> over a socket: one thread sends what the link has, another takes what comes. The link's own
 /// lock keeps them apart.
+///
+/// P5  What fails on a link ends the link, whatever it is: what the disk says, what does not fit into a frame, a broken connection. Only what cannot
+///     be without a fault of ours (Check) ends more.
 /// </summary>
 internal sealed class ReplicaThreads : IDisposable
 {
@@ -21,6 +25,7 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly Signal _signal = new();
     private readonly Lock _gate = new();
     private readonly Thread _sender, _receiver;
+    private byte[] _greeting = [];
 
     internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, CopyShelf shelf, Func<int> keepMs)
     {
@@ -33,9 +38,10 @@ internal sealed class ReplicaThreads : IDisposable
     /// <summary>The link.</summary>
     internal ReplicaLink Link => _link;
 
+    /// <summary>Begins, by the answer to the replica's greeting; on the link's own threads, for the connection may be broken already.</summary>
     internal void Start(string greeting)
     {
-        _socket.Send(Encoding.ASCII.GetBytes(greeting));
+        _greeting = Encoding.ASCII.GetBytes(greeting);
         _sender.Start();
         _receiver.Start();
     }
@@ -67,6 +73,7 @@ internal sealed class ReplicaThreads : IDisposable
         var writer = new FrameWriter();
         try
         {
+            _socket.Send(_greeting);
             while (_link.Stage != LinkStage.Ended)
             {
                 if (_link.Stage == LinkStage.Snapshot)
@@ -78,7 +85,7 @@ internal sealed class ReplicaThreads : IDisposable
             _link.Farewell(writer);
             _socket.Send(writer);
         }
-        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             EndBy(e);
         }
@@ -142,7 +149,7 @@ internal sealed class ReplicaThreads : IDisposable
 
             Break("the replica closed the connection");
         }
-        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             EndBy(e);
         }
@@ -158,5 +165,5 @@ internal sealed class ReplicaThreads : IDisposable
     }
 
     private void EndBy(Exception e) => Break(e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock }
-        ? "nothing was heard of the replica for repl-timeout, or it took nothing" : e is DiskException ? "the log cannot be read back: " + e.Message : "the connection broke: " + e.Message);
+        ? "nothing was heard of the replica for repl-timeout, or it took nothing" : e is DiskException ? "the log cannot be read back: " + e.Message : e is GarnetException ? e.Message : "the connection broke: " + e.Message);
 }

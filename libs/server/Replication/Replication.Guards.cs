@@ -11,8 +11,8 @@ namespace Garnet.Server.Replication;
 /// What the role lets clients do.
 /// Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked up in the announcements before and
 /// after it ran, and if a batch came in between, its reply is taken back and it runs again; after a few times, or when a batch that
-/// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction)
-/// holds up the next batch while it runs.
+/// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction), or looks
+/// at keys that it does not name (a script, SORT_RO: CommandFlags.OtherKeys), holds up the next batch while it runs.
 /// Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
 /// </summary>
 internal sealed partial class Replication
@@ -106,20 +106,20 @@ internal sealed partial class Replication
         if (client.ReadsAnyState || !ChecksReads) // or what the disk had, before the primary was heard of
             return RunAsOf(ref call, entry);
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
-        if (keys.First == 0 || (entry->Flags & CommandFlags.RunsScript) != 0)
+        if (keys.First == 0 || (entry->Flags & (CommandFlags.RunsScript | CommandFlags.OtherKeys)) != 0)
             return RunHeld(ref call, entry);
-        (int last, int step) = LastKey(ref call, keys);
+        (int last, int step) = NamedKeys.LastOf(ref call, keys);
         if (last < keys.First)
             return Run(ref call, entry);
         nint before = (nint)(call.Out.Position - client.SegmentStart);
         ReadPoint point = Applied.Point;
         for (int tries = 0; tries < TriesMax; tries++, point = Applied.Point)
         {
-            if (!Sees(ref call, entry, last, step, point))
+            if (!NamedKeys.AreSeen(ref call, entry, last, step, point))
                 break;
             Reply reply = RunAsOf(ref call, entry);
             AppliedState.AfterReading();
-            if (Sees(ref call, entry, last, step, point))
+            if (NamedKeys.AreSeen(ref call, entry, last, step, point))
             {
                 client.ReadUntilMs = 0;
                 return reply;
@@ -209,30 +209,5 @@ internal sealed partial class Replication
             return Commands.Guards.RunTimed(ref call, entry);
         call.Reactor.Figures.Calls[entry->Id]++;
         return entry->Run(ref call);
-    }
-
-    private unsafe bool Sees(ref Call call, CommandEntry* entry, int last, int step, ReadPoint point)
-    {
-        int first = _server.Commands.Specs[entry->Id].Keys.First;
-        for (int i = first; i <= last; i += step)
-        {
-            KeyRef key = i == 1 && entry->FirstKey == 1 ? call.Key : call.KeyAt(i); // the first has been hashed already
-            if (!Applied.Sees(key.Hash, point))
-                return false;
-        }
-
-        return true;
-    }
-
-    // The last argument that is a key; one before the first if that cannot be said: the command will answer with an error.
-    private static (int Last, int Step) LastKey(ref Call call, KeySpec keys)
-    {
-        if (keys.First == 0)
-            return (-1, 1);
-        if (keys.CountArg == 0)
-            return (Math.Min(keys.Last < 0 ? call.Count + keys.Last : keys.Last, call.Count - 1), keys.Step);
-        if (!call.TryInt64(keys.CountArg, out long count) || count < 1 || count > (call.Count - keys.First) / keys.Step)
-            return (-1, 1);
-        return (keys.First + ((int)(count - 1) * keys.Step), keys.Step);
     }
 }

@@ -14,6 +14,7 @@ namespace Garnet.Server.Replication;
 internal sealed partial class Replication
 {
     private const int TurnMs = 20;
+    private Discarding? _discarding; // given up when the copy is whole
 
     /// <inheritdoc/>
     public Aof.Aof? LogOnDisk => Node.OnDisk;
@@ -58,6 +59,9 @@ internal sealed partial class Replication
 
     /// <inheritdoc/>
     public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
+
+    /// <inheritdoc/>
+    public bool IsToCome(LogPosition position) => _follower is not null && position.IsKnown && Backlog.End is var end && position.Term == end.Term && position.Batch > end.Batch;
 
     /// <inheritdoc/>
     public void OnDiverged(HelloFacts replica)
@@ -143,9 +147,8 @@ internal sealed partial class Replication
     /// <summary>The primary has said how this replica comes up to date; on the link's thread, before it happens.</summary>
     internal void OnPlan(PlanFrame plan, LogPosition mine, Peer primary)
     {
-        HistoryId = plan.HistoryId;
         _termElsewhere = Math.Max(_termElsewhere, plan.Term);
-        _terms.Take(plan.Terms);
+        _discarding = null;
         if (!plan.IsFull)
         {
             Log.PartialSync(primary.ToString(), plan.At.ToString());
@@ -162,9 +165,22 @@ internal sealed partial class Replication
             return;
         var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
         discarding.Run(plan, mine);
+        _discarding = discarding;
+    }
+
+    // The data are the primary's from here on, and so is their history; what was here before is gone.
+    private void OnBegan(PlanFrame plan)
+    {
+        HistoryId = plan.HistoryId;
+        _terms.Take(plan.Terms);
+        if (plan.IsFull && _server.Reactors.Count > 0)
+            _server.Reactors[0].Post(static (owner, _, _) => owner.Server.Tracker.Flushed(owner)); // whoever keeps copies of keys
+        if (!plan.IsFull || _discarding is not { } discarded)
+            return;
+        _discarding = null;
         Discards++;
-        DiscardedWrites += Math.Max(discarding.Writes, 0);
-        Log.Discarded(mine.ToString(), discarding.Writes, discarding.File);
+        DiscardedWrites += Math.Max(discarded.Writes, 0);
+        Log.Discarded(discarded.Mine.ToString(), discarded.Writes, discarded.File);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
@@ -188,6 +204,12 @@ internal sealed partial class Replication
                     HandOver(handover);
                 while (TryTakeWish(out Peer? primary))
                     Take(primary);
+            }
+            catch (GarnetException e)
+            {
+                Log.RoleFailed(e.Message);
+                _server.Fail(e);
+                return;
             }
             catch (DiskException e)
             {
@@ -251,14 +273,17 @@ internal sealed partial class Replication
         _copies.Drop();
         Links.DropPlaces();
         EndWriting();
-        UnblockAll();
+        RoleRounds.Unblock(_server);
         LogPosition at = Node.Stop();
         if (Node.Current is not null)
             Applied.Begin(at, 0); // until the primary is heard of, what was written here is what can be read
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
-        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) { TermBegan = _terms.Add };
+        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) 
+        {
+            TermBegan = _terms.Add, Began = OnBegan, OldGivenUp = Log.OldGivenUp, MemoryBytesMax = () => _server.MemoryLimitBytes,
+        };
     }
 
     // First what is removed by itself, then what clients do: reactors remove what is due too, between commands.
@@ -272,7 +297,7 @@ internal sealed partial class Replication
         }
 
         _server.Store.PauseExpiry(true); // a mover's step that evicts has ended too
-        AwaitReactors();
+        RoleRounds.Await(_server, () => Volatile.Read(ref _stopping));
     }
 
     /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
@@ -297,13 +322,15 @@ internal sealed partial class Replication
     // Z4
     private void Promote()
     {
-        bool isTorn = _follower is { IsTorn: true }, leadsOn = _follower is null;
+        bool isTorn = _follower is { IsTorn: true, KeepsOld: false }, leadsOn = _follower is null;
         if (_follower is not null)
             Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
         _copies.Drop();
         Links.DropPlaces();
         _follower?.Dispose();
         LogPosition at = Node.Stop();
+        if (isTorn)
+            at = ReadBack(at);
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
         bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
         if (hasLog)
@@ -317,17 +344,27 @@ internal sealed partial class Replication
             _server.Store.SetLog(counter);
         }
 
-        if (isTorn)
-        {
-            Log.PromotedTorn();
-            _server.Store.Namespaces.FlushAll(wait: false);
-        }
-
         _follower = null; // from here on what is read and named is this server's own
         Decide();
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
         Log.Promoted(_term, at.ToString());
+    }
+
+    // The store holds a part of a primary's data: what it held before is on this server's own disk, or nowhere.
+    private LogPosition ReadBack(LogPosition at)
+    {
+        _server.Store.Namespaces.Clear(wait: true);
+        if (_server.Keeper is not { HasLog: true } keeper)
+        {
+            Log.PromotedTorn();
+            return at;
+        }
+
+        Log.ReadsBack();
+        AofStart start = keeper.ReadBack(_server);
+        _terms.Take(start.Terms);
+        return start.Position;
     }
 
     // 0 = nobody has led here yet.
@@ -343,38 +380,12 @@ internal sealed partial class Replication
             start = start with { LastHeaderCrcs = chain, LastTerm = start.Term };
         }
 
+        start = start with { Owner = Terms.OwnerBy(RunId) };
         Node.RaiseTerm(start.Term);
         _term = start.Term;
-        _terms.Add(new TermStart(start.Term, start.LastBatch + 1, start.LastTerm));
+        _terms.Add(new TermStart(start.Term, start.LastBatch + 1, start.LastTerm) { Owner = start.Owner });
         Node.Lead(start);
         if (isLater)
             Node.Leading!.MarkTerm(); // a token taken now can be waited for before anything is written
-    }
-
-    // Every reactor has begun a round after the role was changed: no command that was let through before still runs.
-    private void AwaitReactors()
-    {
-        using var passed = new CountdownEvent(1);
-        foreach (Reactor reactor in _server.Reactors)
-        {
-            passed.AddCount();
-            reactor.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
-        }
-
-        passed.Signal();
-        while (!passed.Wait(100))
-        {
-            if (Volatile.Read(ref _stopping))
-                return;
-        }
-    }
-
-    // What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.
-    private void UnblockAll()
-    {
-        foreach (Reactor reactor in _server.Reactors)
-        {
-            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
-        }
     }
 }

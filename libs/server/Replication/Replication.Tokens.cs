@@ -1,3 +1,4 @@
+using Garnet.Server.Persistence;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -29,12 +30,33 @@ internal sealed partial class Replication
     /// <summary>Covers all that anybody can have seen here so far, also while the role is being changed.</summary>
     internal (uint Term, ulong Batch) Token() => ShowsApplied ? (Applied.Term, Applied.Number) : (_term, Node.EndBatch());
 
+    /// <summary>The same for clients.</summary>
+    internal string TokenText() => Token() is var (term, batch) ? TextOf(term, batch) : "";
+
+    /// <summary>A moment of this history for clients.</summary>
+    internal string TextOf(uint term, ulong batch) => Tokens.Text(term, batch, _terms.OwnerOf(term));
+
     // What can be read here is what was applied last: on a replica, and until it leads (Z4). A primary becomes one when its log has ended (Z2).
     private bool ShowsApplied => _follower is not null || (_isReplica && Node.Current is null);
 
-    /// <summary>Whether what a token covers can be read here.</summary>
-    internal TokenState Reached(uint term, ulong batch)
+    /// <summary>The term this server leads in, or led in last.</summary>
+    internal uint LedTerm => _term;
+
+    /// <summary>True if a client's change is not a part of the history this server leads now: it was discarded, or nobody knows.</summary>
+    internal bool HasGivenUp(LogMark write) => write.IsKnown && write.Term != _term && (_terms.IsOthers(write.Term, Terms.OwnerBy(RunId)) || _terms.LastOf(write.Term) is not { } end || write.Batch > end);
+
+    /// <summary>Somebody waits for the change.</summary>
+    internal void Demand(LogMark write)
     {
+        if (write.Term == _term)
+            Node.Leading?.Demand(write.Batch);
+    }
+
+    /// <summary>Whether what a token covers can be read here.</summary>
+    internal TokenState Reached(uint term, ulong batch, uint owner = 0)
+    {
+        if (_terms.IsOthers(term, owner))
+            return TokenState.GivenUp;
         bool showsApplied = ShowsApplied;
         (uint here, ulong last) = showsApplied ? (Applied.Term, Applied.Number) : (_term, LastBatch);
         if (term > here)

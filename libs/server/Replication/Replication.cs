@@ -62,7 +62,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         backlog.Grew += Links.Nudge;
         backlog.Grew += Links.ReviewPlaces;
         Node.Advanced += () => _following?.NudgeAck();
-        _configured = Configured(Settings.ReplicaOf);
+        _configured = Peer.Configured(Settings.ReplicaOf);
         _isReplica = _configured is not null;
     }
 
@@ -190,7 +190,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         var link = new ReplicaLink(this, hello, _server.Clock);
         Digests.Ensure();
         Links.Break(hello.RunId, "it has connected again");
-        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL 1 {RunId}\r\n");
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL {Frames.FrameFormat.Protocol} {RunId}\r\n");
     }
 
     /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>
@@ -251,15 +251,6 @@ internal sealed partial class Replication : IShipper, IDisposable
     }
 
     private ReplicationSettings Settings => _server.Settings.Replication;
-
-    private static Peer? Configured(string[] words)
-    {
-        if (words.Length == 0 || (words is [var no, var one] && $"{no} {one}".Equals("no one", StringComparison.OrdinalIgnoreCase)))
-            return null;
-        if (words is [var host, var port] && ushort.TryParse(port, System.Globalization.NumberStyles.None, System.Globalization.CultureInfo.InvariantCulture, out ushort number))
-            return new Peer(host, number);
-        throw new GarnetException(ExitKind.Configuration, $"replicaof {string.Join(' ', words)}", "it must be a host and a port", "Write: replicaof 127.0.0.1 6379");
-    }
 
     private static string NewId() => Convert.ToHexStringLower(System.Security.Cryptography.RandomNumberGenerator.GetBytes(20));
 

@@ -1,5 +1,6 @@
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 
@@ -114,9 +115,9 @@ internal readonly struct Wait : ICommand
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
-        ulong batch = call.Client.LastWrite;
-        replication.Node.Leading?.Demand(batch);
-        var wait = new ReplicaWait(replication, batch, (int)Math.Clamp(replicas, 0, int.MaxValue), call.UntilMs(timeout));
+        LogMark write = call.Client.LastWrite;
+        replication.Demand(write);
+        var wait = new ReplicaWait(replication, write, (int)Math.Clamp(replicas, 0, int.MaxValue), call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;
         call.Reactor.Park(call.Client, wait);

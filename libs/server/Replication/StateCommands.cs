@@ -29,8 +29,7 @@ internal readonly struct ReplBarrier : ICommand
             return Reply.Postponed; // what has come and is not applied is in the history that this server will go on with
         if (!replication.IsReplica)
         {
-            (uint term, ulong batch) = replication.Token();
-            call.Out.Bulk(Tokens.Text(term, batch));
+            call.Out.Bulk(replication.TokenText());
             return Reply.Sent;
         }
 

@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using System.Runtime.ExceptionServices;
 using Garnet.Common.Linux;
 
@@ -29,7 +28,7 @@ internal static class SteppedBack
             work();
             return null;
         }
-        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             return ExceptionDispatchInfo.Capture(e);
         }

@@ -5,7 +5,8 @@ namespace Garnet.Server.Replication;
 /// <summary>
 /// Which terms this log has had, as far as this server, or the primary it follows, has seen them begin or found their beginnings in its
 /// log when it started, and with which batch each began: where another history left it. What is not known is not guessed.
-/// Nobody grants terms. A start takes the next one, a promotion the next multiple of <see cref="Step"/>: so a primary that comes back
+/// Nobody grants terms: two servers that were promoted apart may take the same number, and only who began it tells the one from the other
+/// (<see cref="OwnerOf"/>). A start takes the next one, a promotion the next multiple of <see cref="Step"/>: so a primary that comes back
 /// after another one was promoted has neither its term nor a later one.
 /// </summary>
 internal sealed class Terms
@@ -29,6 +30,8 @@ internal sealed class Terms
     {
         lock (_gate)
         {
+            if (_known.Count > 0 && _known[^1].Term == start.Term && _known[^1].Owner == 0)
+                _known[^1] = _known[^1] with { Owner = start.Owner };
             if (_known.Count > 0 && _known[^1].Term >= start.Term)
                 return; // the primary has told of it already
             _known.Add(start);
@@ -55,6 +58,19 @@ internal sealed class Terms
             _known.Clear();
             _known.AddRange(known);
         }
+    }
+
+    /// <summary>Who begins the terms of a run of a server.</summary>
+    internal static uint OwnerBy(string runId) => Math.Max(1, Convert.ToUInt32(runId[..8], 16));
+
+    /// <summary>True if the term was begun by another one than is named, as far as both are known.</summary>
+    internal bool IsOthers(uint term, uint owner) => owner != 0 && OwnerOf(term) is not 0 and var here && here != owner;
+
+    /// <summary>Who began a term of this history; 0 if that is not known.</summary>
+    internal uint OwnerOf(uint term)
+    {
+        lock (_gate)
+            return _known.Find(start => start.Term == term).Owner;
     }
 
     /// <summary>The last batch of a term that has ended; null if it is not known which term came next and where.</summary>

@@ -2,16 +2,18 @@ using System.Globalization;
 
 namespace Garnet.Server.Replication;
 
-/// <summary>Moments as clients carry them: <c>term:batch</c>.</summary>
+/// <summary>Moments as clients carry them: <c>term:batch</c>, and who began the term if that is known.</summary>
 internal static class Tokens
 {
-    internal static string Text(uint term, ulong batch) => string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}");
+    internal static string Text(uint term, ulong batch, uint owner = 0) =>
+        owner == 0 ? string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}") : string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}:{owner:x8}");
 
-    internal static bool TryParse(string text, out uint term, out ulong batch)
+    internal static bool TryParse(string text, out uint term, out ulong batch, out uint owner)
     {
-        batch = 0;
+        (batch, owner) = (0, 0);
         string[] words = text.Split(':');
-        return uint.TryParse(words[0], NumberStyles.None, CultureInfo.InvariantCulture, out term) && words.Length == 2
-            && ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out batch);
+        return uint.TryParse(words[0], NumberStyles.None, CultureInfo.InvariantCulture, out term) && words.Length is 2 or 3
+            && ulong.TryParse(words[1], NumberStyles.None, CultureInfo.InvariantCulture, out batch)
+            && (words.Length == 2 || (words[2].Length == 8 && uint.TryParse(words[2], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out owner)));
     }
 }

@@ -71,8 +71,9 @@ internal sealed class KeyChanges : IKeyObserver
     /// <inheritdoc/>
     public void OnChange(in KeyRef key, KeyChange change)
     {
-        if (_server.Store.DatabaseOf(key.Namespace) == NamespaceTable.Reserved)
-            return;
+        int database = _server.Store.DatabaseOf(key.Namespace);
+        if (database is < 0 or NamespaceTable.Reserved)
+            return; // nobody sees it: of the server's own, or loaded beside what is shown
         if (Watchers.IsOn)
             _server.Watches.OnChange(key, change);
         if (Waiters.IsOn && _server.Waits.OnChange(key, change) is { } queue)
@@ -80,7 +81,7 @@ internal sealed class KeyChanges : IKeyObserver
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
         if (!Trackers.IsOn && !(unasked ? _unasked : _telling))
             return;
-        var note = new KeyNote(key.Span.ToArray(), _server.Store.DatabaseOf(key.Namespace), change, null, Told: _told);
+        var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: _told);
         if (_threadsReactor is { } reactor && reactor.Server == _server)
         {
             reactor.Notes.Add(note with { Origin = reactor.Running });

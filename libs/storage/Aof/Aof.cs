@@ -258,6 +258,10 @@ public sealed class Aof : IWriteLog, IDisposable
         {
             foreach (Sublog sublog in _sublogs) sublog.Finish();
         }
+        if (_follows)
+        {
+            foreach (Sublog sublog in _sublogs) sublog.Prove();
+        }
         foreach (Sublog sublog in _sublogs) sublog.Close(); // who follows another server cuts these files next
     }
 

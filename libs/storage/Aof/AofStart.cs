@@ -13,6 +13,9 @@ public sealed record AofStart(uint Term, ulong LastBatch, IReadOnlyList<uint> La
     /// <summary>Term of <see cref="LastBatch"/>; 0 = not known, then no replica can go on from there.</summary>
     public uint LastTerm { get; init; }
 
+    /// <summary>Who begins the term (<see cref="Format.BatchHeader.Owner"/>).</summary>
+    public uint Owner { get; init; }
+
     /// <summary>When that batch was closed, Unix microseconds; of a snapshot alone, when it was cut; 0 = not known.</summary>
     public long SealedUnixUs { get; init; }
 

@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Common;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 
@@ -11,7 +12,7 @@ public sealed class FrameTests
     {
         IsFull = true, At = new LogPosition(7, 123_456_789_012, [1, 0xFFFFFFFF, 3]), Term = 8, Lanes = 64, HashSeed = ulong.MaxValue - 1,
         StartedUnixUs = 1_790_000_000_000_000, Fork = ulong.MaxValue, HistoryId = new string('a', 40), Path = [new string('0', 40), new string('9', 40)],
-        Terms = [new TermStart(6, 100, 5), new TermStart(7, 200, 6)],
+        Terms = [new TermStart(6, 100, 5), new TermStart(7, 200, 6) { Owner = 0xFEDCBA98 }],
     };
 
     [Test]
@@ -36,10 +37,10 @@ public sealed class FrameTests
     public void Acknowledgements_and_pings_are_read_as_they_were_written()
     {
         byte[] bytes = new byte[AckFrame.Bytes];
-        var ack = new AckFrame(3, 100, 90, 100);
+        var ack = new AckFrame(3, 0xFEDCBA98, 100, 90, 100);
         ack.Write(bytes);
         Assert.That(AckFrame.TryRead(bytes, out AckFrame read) && read == ack);
-        new AckFrame(3, 100, 101, 100).Write(bytes);
+        new AckFrame(3, 7, 100, 101, 100).Write(bytes);
         Assert.That(AckFrame.TryRead(bytes, out _), Is.False, "what has not come cannot be durable");
         bytes = new byte[PingFrame.Bytes];
         var ping = new PingFrame(4, 5, -6);
@@ -60,6 +61,14 @@ public sealed class FrameTests
         }
         Assert.That(reader.Fault, Is.Null);
         Assert.That(found, Is.EqualTo(sent));
+    }
+
+    [Test]
+    public void What_does_not_fit_into_a_frame_is_said_and_ends_its_link_only()
+    {
+        Assert.That(FrameWriter.Bytes32(Array.MaxLength), Is.EqualTo(Array.MaxLength));
+        foreach (long bytes in (long[])[Array.MaxLength + 1L, 1L << 31, 1L << 32])
+            Assert.That(LinkSocket.IsOfLink(Assert.Throws<GarnetException>(() => FrameWriter.Bytes32(bytes))!));
     }
 
     [Test]

@@ -29,7 +29,7 @@ public sealed class HostileInputTests
         Assert.That(client.Call("DBSIZE"), Is.EqualTo("1"));
     }
 
-    [TestCase("REPL HELLO 1 0123456789012345678901234567890123456789 6379 - 0:0:", "REPL HELLO")]
+    [TestCase("REPL HELLO 2 0123456789012345678901234567890123456789 6379 - 0:0:", "REPL HELLO")]
     [TestCase("REPLCONF capa eof rdb-only 1\r\nSYNC", "SYNC")]
     public void Who_takes_a_connection_over_must_not_have_sent_more(string commands, string taking)
     {
@@ -83,10 +83,10 @@ public sealed class HostileInputTests
 
     private static IEnumerable<TestCaseData> Hellos()
     {
-        string[] hello = ["REPL", "HELLO", "1", new string('b', 40), "1", "-", "0:0:", "0:0:"];
+        string[] hello = ["REPL", "HELLO", "2", new string('b', 40), "1", "-", "0:0:", "0:0:"];
         (int Word, string Value, string Name)[] lies =
         [
-            (2, "2", "another version"), (2, "", "no version"), (3, "b", "a short id"), (3, new string('b', 41), "a long id"), (4, "-1", "a negative port"),
+            (2, "1", "the version before"), (2, "3", "another version"), (2, "", "no version"), (3, "b", "a short id"), (3, new string('b', 41), "a long id"), (4, "-1", "a negative port"),
             (4, "65536", "too large a port"), (4, "x", "no port"), (6, "1:2", "half a position"), (6, "1:2:zz", "no checksum"), (6, "-1:2:00000000", "a negative term"),
             (6, "1:99999999999999999999:0", "too large a batch"), (6, "1:1:" + string.Join(',', Enumerable.Repeat("0", 200)), "too many sublogs"), (7, "x", "no earlier position"),
         ];

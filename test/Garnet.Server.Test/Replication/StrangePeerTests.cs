@@ -10,13 +10,13 @@ namespace Garnet.Server.Test.Replication;
 public sealed class StrangePeerTests
 {
     private const int WaitMs = 20_000;
-    private static readonly string Greeting = $"+REPL 1 {new string('a', 40)}\r\n";
+    private static readonly string Greeting = $"+REPL 2 {new string('a', 40)}\r\n";
 
     private static IEnumerable<TestCaseData> Answers()
     {
         yield return new TestCaseData("HTTP/1.1 400 Bad Request\r\n\r\n", "it answered HTTP/1.1 400").SetArgDisplayNames("a web server");
         yield return new TestCaseData("-ERR unknown command 'REPL', with args beginning with: 'HELLO' \r\n", "dump.rdb").SetArgDisplayNames("a Redis");
-        yield return new TestCaseData($"+REPL 2 {new string('a', 40)}\r\n", "another version of the protocol").SetArgDisplayNames("a later version");
+        yield return new TestCaseData($"+REPL 3 {new string('a', 40)}\r\n", "another version of the protocol").SetArgDisplayNames("a later version");
         yield return new TestCaseData("-NOAUTH Authentication required.\r\n", "NOAUTH").SetArgDisplayNames("a password");
         yield return new TestCaseData(new string('x', 5000), "its reply does not end").SetArgDisplayNames("an endless line");
         yield return new TestCaseData("\0\u0001\u001b[31m\r\n", "it answered ??").SetArgDisplayNames("control characters");
@@ -102,7 +102,7 @@ public sealed class StrangePeerTests
         using TestClient client = new(server.Server.Port);
         using var replica = new TcpClient("127.0.0.1", server.Server.Port) { ReceiveTimeout = WaitMs };
         NetworkStream stream = replica.GetStream();
-        string[] words = ["REPL", "HELLO", "1", new string('b', 40), "1", "-", "0:0:"];
+        string[] words = ["REPL", "HELLO", "2", new string('b', 40), "1", "-", "0:0:"];
         stream.Write(Encoding.ASCII.GetBytes($"*{words.Length}\r\n" + string.Concat(words.Select(static word => $"${word.Length}\r\n{word}\r\n"))));
         Assert.That(() => server.Server.Replication.Links.All.Count, Is.EqualTo(1).After(WaitMs, 5));
         stream.Write(lie);
@@ -136,7 +136,7 @@ public sealed class StrangePeerTests
     private static byte[] Ack(uint term, ulong received)
     {
         byte[] bytes = new byte[AckFrame.Bytes];
-        new AckFrame(term, received, 0, 0).Write(bytes);
+        new AckFrame(term, 0, received, 0, 0).Write(bytes);
         return bytes;
     }
 

@@ -150,6 +150,32 @@ public sealed class TermTests
     }
 
     // A replica of it is promoted and writes, and is gone; returns a token of what both have.
+    [Test]
+    public void A_token_of_one_promoted_replica_is_no_good_on_another_of_the_same_term()
+    {
+        using EmbeddedServer primary = new();
+        using EmbeddedServer one = ReplicaGroup.ReplicaOf(primary.Server.Port), two = ReplicaGroup.ReplicaOf(primary.Server.Port), third = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        using TestClient writer = new(primary.Server.Port), first = new(one.Server.Port), second = new(two.Server.Port), reader = new(third.Server.Port);
+        writer.Call("SET", "k", "1");
+        string before = writer.Call("REPL", "TOKEN");
+        foreach (EmbeddedServer replica in (EmbeddedServer[])[one, two, third]) ReplicaGroup.CatchUp(replica, primary);
+        foreach (TestClient client in (TestClient[])[first, second])
+        {
+            client.Call("REPLICAOF", "NO", "ONE");
+            client.Call("SET", "k", "2");
+        }
+        Assert.That((one.Server.Replication.Term, two.Server.Replication.Term), Is.EqualTo((64u, 64u)), "nobody grants terms");
+        string token = first.Call("REPL", "TOKEN");
+        Assert.That(first.Call("REPL", "WAIT", token, "1000"), Is.EqualTo("OK"));
+        Assert.That(second.Call("REPL", "WAIT", token, "0"), Does.StartWith("STALETOKEN"));
+        Assert.That(second.Call("REPL", "WAIT", before, "0"), Is.EqualTo("OK"), "of the primary both had");
+        Assert.That(second.Call("REPL", "WAIT", token[..token.LastIndexOf(':')], "0"), Is.EqualTo("OK"), "without its owner it says less");
+        reader.Call("REPLICAOF", "127.0.0.1", two.Server.Port.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        ReplicaGroup.CatchUp(third, two);
+        Assert.That(reader.Call("REPL", "WAIT", token, "0"), Does.StartWith("STALETOKEN"), "who follows knows too");
+        Assert.That(reader.Call("REPL", "WAIT", second.Call("REPL", "TOKEN"), "1000"), Is.EqualTo("OK"));
+    }
+
     private static string LeaveBehind(EmbeddedServer old, MemoryDisk nextDisk, bool saves)
     {
         string kept = Write(old, "kept", 5);

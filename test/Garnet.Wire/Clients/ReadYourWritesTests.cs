@@ -40,7 +40,7 @@ internal sealed class ReadYourWritesTests
         Assert.That(Cli(second, "REPL", "WAIT", token, "5000"), Is.EqualTo("OK"));
         Assert.That(Cli(second, "GET", "k"), Is.EqualTo("v"));
         Assert.That(Cli(first, "SET", "k", "w"), Is.EqualTo("OK"));
-        Assert.That(Cli(second, "REPL", "BARRIER", "5000"), Does.Match("^[0-9]+:[0-9]+$"));
+        Assert.That(Cli(second, "REPL", "BARRIER", "5000"), Does.Match("^[0-9]+:[0-9]+:[0-9a-f]{8}$"));
         Assert.That(Cli(second, "GET", "k"), Is.EqualTo("w"));
         Assert.That(Cli(second, "REPL", "DIGEST"), Is.EqualTo(Cli(first, "REPL", "DIGEST")));
 

@@ -2,15 +2,18 @@ using System.Buffers.Binary;
 
 namespace Garnet.Server.Replication.Frames;
 
-/// <summary>How far a replica is: the last batches received whole, durable on its disk, applied and seen by its readers.</summary>
-internal readonly record struct AckFrame(uint Term, ulong Received, ulong Durable, ulong Applied)
+/// <summary>
+/// How far a replica is: the last batches received whole, durable on its disk, applied and seen by its readers. It names the place up to
+/// which it has received: term and mark of that batch, so that the numbers are of one history and no other. All zeros: nothing is here.
+/// </summary>
+internal readonly record struct AckFrame(uint Term, uint Mark, ulong Received, ulong Durable, ulong Applied)
 {
     internal const int Bytes = 32;
 
     internal void Write(Span<byte> to)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, Term);
-        BinaryPrimitives.WriteUInt32LittleEndian(to[4..], 0);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[4..], Mark);
         BinaryPrimitives.WriteUInt64LittleEndian(to[8..], Received);
         BinaryPrimitives.WriteUInt64LittleEndian(to[16..], Durable);
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], Applied);
@@ -20,13 +23,14 @@ internal readonly record struct AckFrame(uint Term, ulong Received, ulong Durabl
     internal static bool TryRead(ReadOnlySpan<byte> from, out AckFrame ack)
     {
         ack = default;
-        if (from.Length != Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from[4..]) != 0)
+        if (from.Length != Bytes)
             return false;
         ack = new AckFrame(
             BinaryPrimitives.ReadUInt32LittleEndian(from),
+            BinaryPrimitives.ReadUInt32LittleEndian(from[4..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[24..]));
-        return ack.Applied <= ack.Received && ack.Durable <= ack.Received;
+        return ack.Applied <= ack.Received && ack.Durable <= ack.Received && (ack.Term != 0 || ack == default);
     }
 }

@@ -11,6 +11,10 @@ internal static class FrameFormat
 {
     internal const int HeaderBytes = 16;
     internal const byte Version = 1;
+
+    /// <summary>What a greeting asks for: which frames there are, and what is in them. Since 2 acknowledgements name a place.</summary>
+    internal const string Protocol = "2";
+
     private const uint Magic = 0x46_52_4E_47; // "GNRF"
     private const int CrcOffset = 12;
 

@@ -15,15 +15,20 @@ internal sealed class FrameWriter
     /// <summary>Adds a frame; its body may be given in two pieces.</summary>
     internal void Add(FrameKind kind, ReadOnlySpan<byte> body, ReadOnlySpan<byte> more = default)
     {
-        int bytes = FrameFormat.HeaderBytes + body.Length + more.Length;
-        if (_bytes.Length - Count < bytes)
-            Array.Resize(ref _bytes, (int)Math.Min(Math.Max(_bytes.Length * 2L, (long)Count + bytes), Array.MaxLength));
+        int bytes = Bytes32(FrameFormat.HeaderBytes + (long)body.Length + more.Length);
+        int needed = Bytes32((long)Count + bytes);
+        if (_bytes.Length < needed)
+            Array.Resize(ref _bytes, (int)Math.Min(Math.Max(_bytes.Length * 2L, needed), Array.MaxLength));
         Span<byte> to = _bytes.AsSpan(Count, bytes);
         FrameFormat.Write(to, kind, body, more);
         body.CopyTo(to[FrameFormat.HeaderBytes..]);
         more.CopyTo(to[(FrameFormat.HeaderBytes + body.Length)..]);
         Count += bytes;
     }
+
+    /// <summary>The length as it is written; what cannot be ends the link that it was to go over, and nothing else (P5).</summary>
+    internal static int Bytes32(long bytes) => bytes <= Array.MaxLength ? (int)bytes
+        : throw new Garnet.Common.GarnetException(Garnet.Common.ExitKind.Data, $"{bytes} bytes cannot be sent to a replica at once", "a frame, with those before it, is shorter than 2 GiB", "Write such data in several steps.");
 
     /// <summary>All has been sent.</summary>
     internal void Clear()

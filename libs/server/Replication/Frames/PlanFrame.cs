@@ -8,7 +8,7 @@ namespace Garnet.Server.Replication.Frames;
 internal sealed record PlanFrame
 {
     internal const int IdBytes = 40, PathMax = 16;
-    private const int FixedBytes = 56, TermBytes = 16;
+    private const int FixedBytes = 56, TermBytes = 20;
 
     /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
     internal required bool IsFull { get; init; }
@@ -65,6 +65,7 @@ internal sealed record PlanFrame
             BinaryPrimitives.WriteUInt32LittleEndian(rest, term.Term);
             BinaryPrimitives.WriteUInt32LittleEndian(rest[4..], term.Before);
             BinaryPrimitives.WriteUInt64LittleEndian(rest[8..], term.First);
+            BinaryPrimitives.WriteUInt32LittleEndian(rest[16..], term.Owner);
             rest = rest[TermBytes..];
         }
 
@@ -94,7 +95,10 @@ internal sealed record PlanFrame
         for (int i = 0; i < terms.Length; i++)
         {
             ReadOnlySpan<byte> term = from[^((terms.Length - i) * TermBytes)..];
-            terms[i] = new TermStart(BinaryPrimitives.ReadUInt32LittleEndian(term), BinaryPrimitives.ReadUInt64LittleEndian(term[8..]), BinaryPrimitives.ReadUInt32LittleEndian(term[4..]));
+            terms[i] = new TermStart(BinaryPrimitives.ReadUInt32LittleEndian(term), BinaryPrimitives.ReadUInt64LittleEndian(term[8..]), BinaryPrimitives.ReadUInt32LittleEndian(term[4..]))
+            {
+                Owner = BinaryPrimitives.ReadUInt32LittleEndian(term[16..]),
+            };
         }
 
         return new PlanFrame

@@ -41,6 +41,10 @@ public readonly record struct BatchHeader
     /// nothing, unless it says that the broken one had been safe.
     /// </summary>
     public ulong DurableBatch { get; init; }
+    /// <summary>
+    /// Who began the term, the first digits of that run's id; 0 = not known. Nobody grants terms: two that were promoted apart may have taken the same.
+    /// </summary>
+    public uint Owner { get; init; }
 
     /// <summary>Writes the header and returns its checksum, which the next one names.</summary>
     public uint Write(Span<byte> to)
@@ -61,6 +65,7 @@ public readonly record struct BatchHeader
         BinaryPrimitives.WriteUInt32LittleEndian(to[40..], PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(to[44..], BodyCrc);
         BinaryPrimitives.WriteUInt64LittleEndian(to[48..], DurableBatch);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[56..], Owner);
         uint crc = Crc32C.Of(to[..CrcOffset]);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], crc);
         return crc;
@@ -95,6 +100,7 @@ public readonly record struct BatchHeader
             PreviousCrc = BinaryPrimitives.ReadUInt32LittleEndian(from[40..]),
             BodyCrc = BinaryPrimitives.ReadUInt32LittleEndian(from[44..]),
             DurableBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[48..]),
+            Owner = BinaryPrimitives.ReadUInt32LittleEndian(from[56..]),
         };
         return HeaderState.Whole;
     }

@@ -7,8 +7,10 @@ public readonly record struct FileHeader
 {
     /// <summary>Size on disk; what a write starts at is a multiple of it too.</summary>
     public const int Bytes = 4096;
-    /// <summary>The version this code writes; another one is refused by name.</summary>
-    public const byte CurrentVersion = 1;
+    /// <summary>The version this code writes for batches of its own; of received ones, among which there may be a <see cref="DurableProof"/>,
+    /// it is the next. Others are refused by name.</summary>
+    public const byte OwnVersion = 1;
+    private const byte ReceivedVersion = 2;
 
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
@@ -29,6 +31,7 @@ public readonly record struct FileHeader
     public required uint PreviousCrc { get; init; }
     /// <summary>
     /// The batches came from a primary as they are: what their headers call durable was so on its disk, and proves nothing here.
+    /// Between them stand proofs of this server's own; not in files of version 1.
     /// </summary>
     public bool IsReceived { get; init; }
 
@@ -38,7 +41,7 @@ public readonly record struct FileHeader
         to = to[..Bytes];
         to.Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
-        to[4] = CurrentVersion;
+        to[4] = IsReceived ? ReceivedVersion : OwnVersion;
         to[5] = Sublog;
         to[6] = Sublogs;
         to[7] = IsReceived ? ReceivedFlag : (byte)0;
@@ -58,7 +61,7 @@ public readonly record struct FileHeader
             return HeaderState.None;
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             return HeaderState.Damaged;
-        if (from[4] != CurrentVersion)
+        if (from[4] is not (OwnVersion or ReceivedVersion))
             return HeaderState.Newer;
         header = new FileHeader
         {

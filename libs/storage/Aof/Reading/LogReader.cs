@@ -87,6 +87,7 @@ internal sealed class LogReader : IDisposable
 
     private bool Fail(LogFailure failure)
     {
+        foreach (SublogCursor cursor in _cursors) cursor.SkipProofs(); // they are no rest of an interrupted write
         Failure = failure;
         return false;
     }

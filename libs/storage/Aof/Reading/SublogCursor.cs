@@ -72,6 +72,7 @@ internal sealed unsafe class SublogCursor : IDisposable
     /// <summary>Finds and checks the next part; false with <see cref="Failure"/> set if there is none that counts.</summary>
     public bool TryRead()
     {
+        SkipProofs();
         if (FileIndex < 0) return Fail(LogFailureKind.End, LogFileName.Of(Sublog, Next), 0, "the file does not exist");
         LogFile file = Files[FileIndex];
         _view.Open(file.Name);
@@ -91,6 +92,17 @@ internal sealed unsafe class SublogCursor : IDisposable
             HeaderState.Newer => Fail(LogFailureKind.Newer, file.Name, near, "the batch is of a newer version of the format"),
             _ => Fail(LogFailureKind.Broken, file.Name, near, "the checksum of the batch header does not hold"),
         };
+    }
+
+    /// <summary>Moves behind the proofs of durability that stand next, and believes them; then a part stands there, or nothing that counts.</summary>
+    public void SkipProofs()
+    {
+        if (FileIndex < 0 || !_layout.IsReceived) return;
+        _view.Open(Files[FileIndex].Name);
+        while (Offset > FileHeader.Bytes && (TrySkipProof(Up(Offset, BatchAlignment)) || TrySkipProof(Up(Offset, WriteAlignment))))
+        {
+            // there are seldom two
+        }
     }
 
     /// <summary>The part found is one that counts.</summary>
@@ -149,6 +161,20 @@ internal sealed unsafe class SublogCursor : IDisposable
         HeaderState state = BatchHeader.TryRead(bytes, out header, out crc);
         if (state == HeaderState.Whole && !_open.IsReceived) Durable = Math.Max(Durable, header.DurableBatch);
         return state;
+    }
+
+    // What stands between here and there is nothing: a write may begin at the next page.
+    private bool TrySkipProof(long offset)
+    {
+        long near = Up(Offset, BatchAlignment);
+        byte* at = _view.At(near, DurableProof.Bytes);
+        if (at == null || (near != offset && new ReadOnlySpan<byte>(at, DurableProof.Bytes).ContainsAnyExcept((byte)0))) return false;
+        at = _view.At(offset, DurableProof.Bytes);
+        if (at == null || !DurableProof.TryRead(new ReadOnlySpan<byte>(at, DurableProof.Bytes), out DurableProof proof)) return false;
+        if (proof.Sublog != Sublog || proof.Sublogs != _sublogs || proof.PreviousCrc != LastCrc) return false;
+        Durable = Math.Max(Durable, proof.Batch);
+        Offset = offset + DurableProof.Bytes;
+        return true;
     }
 
     // The header is whole: is it the one that comes next, and does its body hold?

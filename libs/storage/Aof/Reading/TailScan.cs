@@ -5,7 +5,7 @@ namespace Garnet.Aof.Reading;
 
 /// <summary>
 /// Looks at everything behind the end of a log and says whether the end is an interrupted write or damage. Damage is: what
-/// can never come of an interrupted write; a header that says that the failed batch had been durable; and a later file of the
+/// can never come of an interrupted write; a header (of received batches: a proof) that says that the failed batch had been durable; and a later file of the
 /// same sublog, for a file is synced before its successor exists. A whole later batch alone proves nothing.
 /// </summary>
 internal sealed unsafe class TailScan
@@ -74,11 +74,18 @@ internal sealed unsafe class TailScan
     /// </summary>
     private long Note(DiskView view, SublogCursor cursor, long at, ReadOnlySpan<byte> bytes)
     {
+        if (_isReceived) NoteProof(cursor, bytes);
         if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;
         if (header.Part != cursor.Sublog || header.Parts != _reader.Cursors.Count || header.Term < cursor.LastTerm) return 0;
         if (!_isReceived) _durable = Math.Max(_durable, header.DurableBatch);
         long end = at + BatchHeader.Bytes + header.BodyBytes;
         return end > view.Length ? 0 : (end + BatchHeader.Bytes - 1) / BatchHeader.Bytes * BatchHeader.Bytes;
+    }
+
+    private void NoteProof(SublogCursor cursor, ReadOnlySpan<byte> bytes)
+    {
+        if (!DurableProof.TryRead(bytes, out DurableProof proof)) return;
+        if (proof.Sublog == cursor.Sublog && proof.Sublogs == _reader.Cursors.Count && proof.Term >= cursor.LastTerm) _durable = Math.Max(_durable, proof.Batch);
     }
 
     private void NoteFile(DiskView view, SublogCursor cursor, bool isHead)

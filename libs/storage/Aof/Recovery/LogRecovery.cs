@@ -140,16 +140,18 @@ internal sealed class LogRecovery : IDisposable
             Filled = null;
         else if (_term != 0)
             Filled ??= new LogPosition(_term, _reader.LastBatch - 1, [.. _reader.Cursors.Select(static cursor => cursor.Part.Header.PreviousCrc)]);
-        MeetTerm(_reader.Cursors[0].Part.Header.Term);
+        MeetTerm(_reader.Cursors[0].Part.Header.Term, _reader.Cursors[0].Part.Header.Owner);
         SealedUnixUs = (long)_reader.Cursors[0].Part.Header.SealedUnixUs;
     }
 
-    private void MeetTerm(uint term)
+    private void MeetTerm(uint term, uint owner)
     {
         uint before = _term != 0 ? _term : SnapshotTerm;
         bool isKnown = _terms.Count > 0 && _terms[^1].Term >= term;
         if (before != 0 && term != before && !isKnown)
-            _terms.Add(new TermStart(term, _reader.LastBatch, before));
+            _terms.Add(new TermStart(term, _reader.LastBatch, before) { Owner = owner });
+        else if (_terms.Count > 0 && _terms[^1].Term == term && _terms[^1].Owner == 0)
+            _terms[^1] = _terms[^1] with { Owner = owner };
         if (_terms.Count > TermStart.KeptMax) _terms.RemoveAt(0);
         _term = term;
     }

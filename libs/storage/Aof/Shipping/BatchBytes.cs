@@ -18,7 +18,7 @@ public sealed unsafe class BatchBytes
 
     internal BatchBytes(in BatchHeader header)
     {
-        (Batch, Term, Kind, SealedUnixUs) = (header.Batch, header.Term, header.Kind, header.SealedUnixUs);
+        (Batch, Term, Owner, Kind, SealedUnixUs) = (header.Batch, header.Term, header.Owner, header.Kind, header.SealedUnixUs);
         _missing = header.Parts;
         (_parts, _lengths, _crcs) = (new nint[header.Parts], new int[header.Parts], new uint[header.Parts]);
     }
@@ -27,6 +27,8 @@ public sealed unsafe class BatchBytes
     public ulong Batch { get; }
     /// <summary>Its term.</summary>
     public uint Term { get; }
+    /// <summary>Who began the term.</summary>
+    public uint Owner { get; }
     /// <summary>What it holds.</summary>
     public BatchKind Kind { get; }
     /// <summary>When it was closed, Unix microseconds.</summary>
@@ -43,6 +45,9 @@ public sealed unsafe class BatchBytes
     public bool HasBytes => !_parts.AsSpan().Contains(0);
     /// <summary>Where the log stands behind the batch.</summary>
     public LogPosition Position => new(Term, Batch, [.. _crcs]);
+
+    /// <summary>The mark of that place.</summary>
+    public uint Mark => LogPosition.MarkOf(_crcs);
 
     /// <summary>The bytes of a part: header, lane table, entries; the holder's as long as it holds the batch.</summary>
     public ReadOnlySpan<byte> Part(int part) => new((void*)_parts[part], _lengths[part]);

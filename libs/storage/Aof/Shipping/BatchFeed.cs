@@ -1,6 +1,7 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
+using Garnet.Common;
 
 namespace Garnet.Aof.Shipping;
 
@@ -119,7 +120,10 @@ public sealed unsafe class BatchFeed : IDisposable
 
     private static void Add(BatchBytes batch, in LogPart part)
     {
-        byte[] bytes = new byte[BatchHeader.Bytes + part.Header.BodyBytes];
+        long length = BatchHeader.Bytes + (long)part.Header.BodyBytes;
+        if (length > Array.MaxLength)
+            throw new GarnetException(ExitKind.Data, $"batch {part.Header.Batch} cannot be read back for a replica", $"a part of it has {length} bytes", "Write such data in several steps.");
+        byte[] bytes = new byte[length];
         part.Header.Write(bytes);
         new ReadOnlySpan<byte>(part.Body, (int)part.Header.BodyBytes).CopyTo(bytes.AsSpan(BatchHeader.Bytes));
         batch.Add(part.Header, part.HeaderCrc, bytes, keeps: true);

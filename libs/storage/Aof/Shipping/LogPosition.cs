@@ -1,4 +1,6 @@
+using System.Buffers.Binary;
 using System.Globalization;
+using Garnet.Aof.Format;
 
 namespace Garnet.Aof;
 
@@ -13,6 +15,22 @@ public sealed record LogPosition(uint Term, ulong Batch, IReadOnlyList<uint> Crc
 
     /// <summary>True if there is something behind it that another log may be compared with.</summary>
     public bool IsKnown => Term != 0 && Crcs.Count > 0;
+
+    /// <summary>The checksums as one number: with term and batch it names the place where there is no room for all of them.</summary>
+    public uint Mark => MarkOf([.. Crcs]);
+
+    /// <summary>The mark of a place with these checksums.</summary>
+    public static uint MarkOf(ReadOnlySpan<uint> crcs)
+    {
+        Span<byte> bytes = stackalloc byte[sizeof(uint)];
+        uint mark = 0;
+        foreach (uint crc in crcs)
+        {
+            BinaryPrimitives.WriteUInt32LittleEndian(bytes, crc);
+            mark = Crc32C.Of(bytes, mark);
+        }
+        return mark;
+    }
 
     /// <summary>True if both name the same place of the same history.</summary>
     public bool Is(LogPosition other)

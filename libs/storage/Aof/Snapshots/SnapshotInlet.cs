@@ -4,7 +4,7 @@ using Tsavorite;
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>
-/// Takes the blocks of a snapshot that a peer sends: checks each, loads it into an empty store, and writes it to a file if there
+/// Takes the blocks of a snapshot that a peer sends: checks each, loads it into an empty store or beside what is shown, and writes it to a file if there
 /// is a disk. The peer is not believed a single byte. The store is of use only after <see cref="End"/> has found no fault.
 /// </summary>
 public sealed class SnapshotInlet : IDisposable
@@ -19,11 +19,14 @@ public sealed class SnapshotInlet : IDisposable
     private ulong _blocks, _records, _recordBytes;
     private uint _blocksCrc;
 
-    /// <summary>Begins; the store's log is off and its expiry paused. <paramref name="disk"/>: null = nothing is written.</summary>
-    public SnapshotInlet(Store store, IDisk? disk, in SnapshotFileFacts facts)
+    /// <summary>
+    /// Begins; the store's log is off and its expiry paused. <paramref name="disk"/>: null = nothing is written. <paramref name="staged"/>:
+    /// null = the store is empty, and loaded itself.
+    /// </summary>
+    public SnapshotInlet(Store store, IDisk? disk, in SnapshotFileFacts facts, StagedNamespaces? staged = null)
     {
         _facts = facts;
-        _loader = new SnapshotLoader(store);
+        _loader = new SnapshotLoader(store, staged);
         try
         {
             _writer = disk is null ? null : new SnapshotWriter(disk, facts);
@@ -34,6 +37,9 @@ public sealed class SnapshotInlet : IDisposable
             throw;
         }
     }
+
+    /// <summary>True if the last block failed because the store has no room for it: it may be given again.</summary>
+    public bool IsOutOfMemory { get; private set; }
 
     /// <summary>Bytes of records so far.</summary>
     public long Bytes => (long)_recordBytes;
@@ -55,7 +61,8 @@ public sealed class SnapshotInlet : IDisposable
         records.CopyTo(_block);
         long before = _loader.Records;
         LoadOutcome outcome = _loader.Load(_block.AsSpan(0, records.Length));
-        if (outcome == LoadOutcome.OutOfMemory) return "the primary's data do not fit into memory: raise maxmemory";
+        IsOutOfMemory = outcome == LoadOutcome.OutOfMemory;
+        if (IsOutOfMemory) return "the primary's data do not fit into memory: raise maxmemory";
         if (outcome == LoadOutcome.Damaged || _loader.Records - before != header.Records) return "the records of a snapshot's block are not as they must be";
         _writer?.Write(records, (int)header.Records);
         _blocksCrc = SnapshotFooter.Chain(_blocksCrc, header.Crc);

@@ -13,6 +13,8 @@ namespace Garnet.Aof.Writing;
 /// W2: a call that failed because the disk is full may be repeated and does the same again, at the same place.
 /// W3: a file is synced before its successor exists; header and name of the successor are durable before a batch is in it.
 /// W9: a part received from a primary is written as it is, chain and all.
+/// W11: received parts say nothing of this disk: a <see cref="DurableProof"/> stands in front of a part, never first in a file, once more
+/// is durable than the last one says; and behind the last part when the log rests or ends. A file leaves room for that.
 /// Failures are <see cref="DiskException"/>s.
 /// </summary>
 internal sealed unsafe class SegmentWriter : IDisposable
@@ -30,7 +32,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private long _bufferBytes, _used, _offset, _end, _begun, _zeroed;
     private byte* _zeros;
     private int _alignment = WriteAlignment;
-    private uint _chain;
+    private uint _chain, _term;
+    private ulong _proven;
     private IDiskFile? _file;
     private string _name = "";
 
@@ -44,6 +47,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _place = place;
         _segmentBytes = segmentBytes;
         _chain = place.Chain;
+        _term = place.Start.Term;
+        _proven = place.Start.LastBatch;
         _header = new FileHeader
         {
             Sublog = (byte)place.Number, Sublogs = (byte)place.Count, FirstBatch = 0, Term = place.Start.Term,
@@ -58,13 +63,13 @@ internal sealed unsafe class SegmentWriter : IDisposable
     public long UsedBytes => _used;
 
     /// <summary>Whether the part fits into the file behind what is laid out already.</summary>
-    public bool Fits(SealedPart part) => HasRoom(part.Bytes);
+    public bool Fits(SealedPart part) => HasRoom(_place.Follows ? DurableProof.Bytes + part.Bytes + _alignment : part.Bytes);
 
     /// <summary>Whether a part of so many bytes would fit.</summary>
     public bool HasRoom(long bytes) => _file != null && _offset + Align(Align(_used, PartAlignment) + bytes, _alignment) <= _end;
 
     /// <summary>Whether writing the part costs no more than a copy, with what is laid out already.</summary>
-    public bool IsCopy(SealedPart part) => _file!.CopyRoom >= Align(_used, PartAlignment) + part.Bytes + PartAlignment;
+    public bool IsCopy(SealedPart part) => _file!.CopyRoom >= Align(_used, PartAlignment) + DurableProof.Bytes + part.Bytes + PartAlignment;
 
     private bool IsBuffered => _file is { Alignment: 1 };
 
@@ -83,7 +88,8 @@ internal sealed unsafe class SegmentWriter : IDisposable
             _disk.Delete(_name);
             _segments.Remove(_place.Number, firstBatch);
         }
-        long bytes = Math.Max(Align(_segmentBytes, WriteAlignment), FileHeader.Bytes + Align(partBytes, WriteAlignment));
+        long needed = Align(_place.Follows ? partBytes + 2 * WriteAlignment : partBytes, WriteAlignment); // W11
+        long bytes = Math.Max(Align(_segmentBytes, WriteAlignment), FileHeader.Bytes + needed);
         _file = _disk.Create(_name, bytes, caching);
         _segments.Add(_place.Number, firstBatch, bytes);
         WriteHeader(firstBatch, term);
@@ -99,6 +105,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// </summary>
     public void Lay(SealedPart part, ulong durable)
     {
+        if (_used > 0 || _offset > FileHeader.Bytes) LayProof(durable);
         long at = Align(_used, PartAlignment), end = at + part.Bytes;
         EnsureBuffer(Align(end, WriteAlignment));
         new Span<byte>(_buffer + _used, (int)(at - _used)).Clear();
@@ -108,6 +115,23 @@ internal sealed unsafe class SegmentWriter : IDisposable
         part.LetGo();
         _used = end;
     }
+
+    /// <summary>Lays out that all up to the batch is durable, if that is news and is said so here; true if it did (W11).</summary>
+    public bool LayProof(ulong durable)
+    {
+        if (!_place.Follows || durable <= _proven || !HasRoom(DurableProof.Bytes)) return false;
+        long at = Align(_used, PartAlignment), end = at + DurableProof.Bytes;
+        EnsureBuffer(Align(end, WriteAlignment));
+        new Span<byte>(_buffer + _used, (int)(at - _used)).Clear();
+        new DurableProof { Sublog = (byte)_place.Number, Sublogs = (byte)_place.Count, Batch = durable, Term = _term, PreviousCrc = _chain }
+            .Write(new Span<byte>(_buffer + at, DurableProof.Bytes));
+        _pool.Account(end - _used);
+        (_used, _proven) = (end, durable);
+        return true;
+    }
+
+    /// <summary>Whether more than this is said to be durable already.</summary>
+    public bool Owes(ulong durable) => _place.Follows && durable > _proven;
 
     private BatchHeader LayOwn(SealedPart part, long at, ulong durable)
     {
@@ -126,7 +150,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         {
             Kind = part.Kind, Term = _place.Start.Term, Batch = part.Batch, SealedUnixUs = (ulong)part.SealedUnixUs,
             Part = (byte)_place.Number, Parts = (byte)_place.Count, Lanes = (ushort)part.RowCount, BodyBytes = (uint)part.BodyBytes,
-            Entries = part.Entries, PreviousCrc = _chain, DurableBatch = durable,
+            Entries = part.Entries, PreviousCrc = _chain, DurableBatch = durable, Owner = _place.Start.Owner,
             BodyCrc = Crc32C.Of(new ReadOnlySpan<byte>(_buffer + at + BatchHeader.Bytes, (int)part.BodyBytes)),
         };
         _chain = header.Write(new Span<byte>(_buffer + at, BatchHeader.Bytes));
@@ -140,7 +164,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _pool.Account(-part.Bytes);
         HeaderState state = BatchHeader.TryRead(part.Received, out BatchHeader header, out uint crc);
         Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain, "W9 a batch received follows the one before it");
-        _chain = crc;
+        (_chain, _term) = (crc, header.Term);
         return header;
     }
 

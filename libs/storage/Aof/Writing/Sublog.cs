@@ -48,6 +48,7 @@ internal sealed class Sublog : IDisposable
     // The thread's own.
     private ulong _durable;
     private bool _lastTry;
+    private long _provenAtUs;
     private long _lastSyncAtUs;
 
     private long _bytesWritten, _writes, _syncs, _lastSyncUs;
@@ -69,6 +70,7 @@ internal sealed class Sublog : IDisposable
         _begin = BeginSync;
         _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, _next.Whole?.Term ?? _term, Caching);
         _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
+        _provenAtUs = _lastSyncAtUs;
         _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
     }
 
@@ -155,7 +157,24 @@ internal sealed class Sublog : IDisposable
         if (_state.Poison != null) return;
         if (_settings.Sync == SyncPolicy.EverySecond && !Insist(_begin)) return;
         SyncByPolicy();
+        if (ProofDueUs() <= _clock.MonotonicUs) Prove();
     }
+
+    /// <summary>A log that follows says what of it is durable (W11), and makes that durable.</summary>
+    public void Prove()
+    {
+        _provenAtUs = _clock.MonotonicUs;
+        bool isSaid = false;
+        lock (_turn)
+        {
+            if (_state.Poison == null && _writer.UsedBytes == 0 && _writer.LayProof(_state.Durable)) isSaid = Insist(_write);
+        }
+        if (isSaid && Insist(_sync)) Report();
+    }
+
+    // When nothing has been written for as long as a sync may wait.
+    private long ProofDueUs() =>
+        _unsynced || _state.Poison != null || _settings.Sync == SyncPolicy.No || !_writer.Owes(_durable) ? long.MaxValue : Math.Max(_lastSyncAtUs, _provenAtUs) + SyncEveryUs;
 
     // A second's writes handed to the disk at once kept the processor from others for 20 to 50 ms.
     private void BeginSync()
@@ -209,7 +228,7 @@ internal sealed class Sublog : IDisposable
         while (Queued == 0 && !_called)
         {
             if (_stopping) return false;
-            long dueUs = SyncDueUs() - _clock.MonotonicUs;
+            long dueUs = Math.Min(SyncDueUs(), ProofDueUs()) - _clock.MonotonicUs;
             if (dueUs <= 0) break;
             _bell.Wait(Milliseconds(dueUs));
         }

@@ -122,6 +122,69 @@ public sealed unsafe class NamespaceTable
     /// <summary>Returns once the records that were given up are gone; inside a step that holds the locks they are left to the background.</summary>
     public void Reclaim() => Reclaim(wait: true);
 
+    /// <summary>Everything goes, also what the server keeps for itself.</summary>
+    public void Clear(bool wait)
+    {
+        Flush(Reserved, wait);
+        FlushAll(wait);
+    }
+
+    /// <summary>Databases to be filled beside those that are shown.</summary>
+    public StagedNamespaces Stage() => new(this);
+
+    /// <summary>
+    /// What was staged is shown from now on, and nothing else, in one step that no log is told of; what was shown before is reclaimed in the background.
+    /// </summary>
+    public void Show(StagedNamespaces staged)
+    {
+        ArgumentNullException.ThrowIfNull(staged);
+        lock (_gate)
+        {
+            var next = new List<(int Database, uint Id)>();
+            foreach (int database in staged.Ids.Keys)
+            {
+                RoomFor(database);
+                IdLocked(database);
+            }
+            for (int database = 0; database < Ids.Length; database++)
+            {
+                if (Ids[database] != 0) next.Add((database, staged.Ids.TryGetValue(database, out uint id) ? id : TakeId()));
+            }
+            _core!.Exclusive(0, [], () =>
+            {
+                foreach ((int database, uint id) in next) Replace(database, id);
+            });
+            staged.Ids.Clear();
+        }
+        Reclaim(wait: false);
+    }
+
+    /// <summary>What was staged is given up.</summary>
+    public void Drop(StagedNamespaces staged, bool wait)
+    {
+        ArgumentNullException.ThrowIfNull(staged);
+        lock (_gate)
+        {
+            uint[] ids = [.. staged.Ids.Values];
+            _core!.Exclusive(0, [], () =>
+            {
+                foreach (uint id in ids) Retire(id);
+            });
+            staged.Ids.Clear();
+        }
+        Reclaim(wait);
+    }
+
+    internal uint IdOf(StagedNamespaces staged, int database)
+    {
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)database, (uint)DatabasesMax);
+        lock (_gate)
+        {
+            if (!staged.Ids.TryGetValue(database, out uint id)) staged.Ids[database] = id = TakeId();
+            return id;
+        }
+    }
+
     internal void Open(StoreCore core, MoverScheduler movers)
     {
         _core = core;
@@ -181,7 +244,13 @@ public sealed unsafe class NamespaceTable
         Volatile.Write(ref Ids[database], fresh + 1);
         Volatile.Write(ref _changes, _changes + 1);
         _core.Databases[fresh] = database;
-        _core.Databases[old] = -1;
+        return Retire(old);
+    }
+
+    // Every partition is locked. Returns the keys given up.
+    private long Retire(uint old)
+    {
+        _core!.Databases[old] = -1;
         _retired.Add(old);
         long keys = 0;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)

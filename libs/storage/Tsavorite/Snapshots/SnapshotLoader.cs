@@ -15,17 +15,18 @@ public sealed unsafe class SnapshotLoader : IDisposable
 
     private readonly Store _store;
     private readonly StoreSession _session;
+    private readonly StagedNamespaces? _staged;
     private readonly LoadRecord[] _records = new LoadRecord[Ahead];
     private readonly KeyRef[] _keys = new KeyRef[Ahead];
     private int _database = -1;
     private uint _namespace;
 
-    /// <summary>A loader for the calling thread; <see cref="Store.Logging"/> must be off.</summary>
-    public SnapshotLoader(Store store)
+    /// <summary>A loader for the calling thread; <see cref="Store.Logging"/> must be off. <paramref name="staged"/>: where to, if not into what is shown.</summary>
+    public SnapshotLoader(Store store, StagedNamespaces? staged = null)
     {
         ArgumentNullException.ThrowIfNull(store);
         if (store.Logging) throw new InvalidOperationException("A store does not load a snapshot while it writes a log.");
-        _store = store;
+        (_store, _staged) = (store, staged);
         _session = store.OpenSession(); // its clock stands at 0: nothing expires
     }
 
@@ -88,7 +89,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
             if (record.Database != _database)
             {
                 _database = record.Database;
-                _namespace = _store.Namespaces.Id(_database);
+                _namespace = _staged?.Id(_database) ?? _store.Namespaces.Id(_database);
             }
             _keys[count] = KeyOf(_store, record, _namespace);
             _records[count] = record;

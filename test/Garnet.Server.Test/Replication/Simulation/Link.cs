@@ -23,8 +23,11 @@ internal sealed class Link : IDisposable
 
     public Node Primary { get; }
 
-    /// <summary>What the replica has said of itself.</summary>
-    public AckFrame Ack => _sender.Ack;
+    /// <summary>What the replica has said of itself, whether it counts or not.</summary>
+    public AckFrame Claimed { get; private set; }
+
+    /// <summary>What the primary believes of that.</summary>
+    public bool HasApplied(uint term, ulong batch) => _sender.HasApplied(term, batch);
 
     public bool IsOver { get; private set; }
 
@@ -54,12 +57,13 @@ internal sealed class Link : IDisposable
         IsOver |= !_receiver.Take(_fromPrimary) || (_receiver.IsStreaming && _replica.Follower!.IsTorn);
     }
 
-    /// <summary>The replica says how far it is.</summary>
-    public void Acknowledge()
+    /// <summary>The replica says how far it is; if it does not keep to the order, also of what it had before it was told its plan.</summary>
+    public void Acknowledge(bool early = false)
     {
-        if (!_receiver.IsStreaming) return;
+        if (!_receiver.IsStreaming && !early) return;
         Span<byte> body = stackalloc byte[AckFrame.Bytes];
-        _replica.Follower!.Ack().Write(body);
+        Claimed = early ? _replica.Follower!.Ack() : _receiver.Ack();
+        Claimed.Write(body);
         _acks.Add(FrameKind.Ack, body);
         _acks.Bytes.CopyTo(_fromReplica.Room());
         _fromReplica.Arrived(_acks.Count);

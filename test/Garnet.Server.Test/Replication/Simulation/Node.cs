@@ -50,6 +50,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public AppliedState Applied { get; } = new();
     public Follower? Follower { get; private set; }
     public Lineage Lineage { get; set; } = new(null, 0);
+    /// <summary>The lineage that this node is in once its plan is carried out.</summary>
+    public Lineage? Next { get; set; }
     public Aof.Aof? Current { get; private set; }
     public bool Leads { get; private set; }
     public uint Term { get; private set; }
@@ -61,13 +63,14 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public Aof.Aof? OnDisk => DataDisk is null ? null : Current;
     public Aof.Aof? LogOnDisk => OnDisk;
+    public bool IsKeptOnDisk => _directory is not null;
     public IDisk? Disk => DataDisk;
     public (int Lanes, ulong HashSeed) Layout => Follower?.Layout ?? (Lanes, 77);
     public string HistoryId => RunId;
     public IReadOnlyList<string> Path => [RunId];
 
     /// <summary>Takes the lead, at the start or from a primary that is gone.</summary>
-    public void Lead()
+    public void Lead(SimulationFault fault = SimulationFault.None)
     {
         LogPosition at = _recovered?.Position ?? LogPosition.None;
         uint term = Terms.AfterStart(Math.Max(Term, _directory?.Manifest.Term ?? 0));
@@ -80,6 +83,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
             follower.Dispose();
             Follower = null;
             at = Stop();
+            if (follower.IsTorn && fault == SimulationFault.PromoteEmpty) Store.Namespaces.Clear(wait: true);
+            else if (follower is { IsTorn: true, KeepsOld: false }) at = ReadBack();
             term = Terms.AfterPromotion(Math.Max(Math.Max(at.Term, Term), _directory?.Manifest.Term ?? 0));
         }
         uint[] chain = at.IsKnown ? [.. at.Crcs] : [(uint)_random.Next()];
@@ -93,11 +98,14 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         Leads = true;
     }
 
+    /// <summary>True if there is something to go on from.</summary>
+    public bool CanLead => Follower is { IsFed: true } or { IsTorn: true, KeepsOld: true } || (Follower is { IsTorn: true } && _directory is not null);
+
     /// <summary>From now on the node takes what a primary sends.</summary>
     public void BecomeFollower()
     {
         if (Leads) Stop();
-        Follower = new Follower(Store, this, Table, Applied, threads: 0);
+        Follower = new Follower(Store, this, Table, Applied, threads: 0) { Began = _ => Lineage = Next ?? Lineage };
     }
 
     /// <summary>Changes keys in one step; returns the batch it is in.</summary>
@@ -158,6 +166,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public bool Diverges(LogPosition position) => BatchFeed.Diverges(Backlog, LogOnDisk, position);
 
+    public bool IsToCome(LogPosition position) => false; // only primaries are followed here
+
     // Nobody grants terms: one that comes back and one that was promoted meanwhile may have taken the same. The replica gets everything anew.
     public void OnDiverged(HelloFacts replica)
     {
@@ -208,6 +218,15 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         Backlog.Dispose();
         Applied.Dispose();
         _directory?.Dispose();
+    }
+
+    // A part of a primary's data is in the store; what was there before is on the disk.
+    private LogPosition ReadBack()
+    {
+        Store.Namespaces.Clear(wait: true);
+        RecoveryReport report = _directory!.Recover(Store, Table, new RecoverySettings { Threads = 1, ReloadsForeignLayout = true }, SnapshotFiles.Instance, new JobProgress("simulation", _clock));
+        _terms.Take(report.Start.Terms);
+        return report.Start.Position;
     }
 
     private Aof.Aof Fresh(int sublogs)

@@ -16,6 +16,10 @@ public enum SimulationFault
     SplitStep,
     /// <summary>A write is acknowledged before a replica has it.</summary>
     AckEarly,
+    /// <summary>What a replica says counts, of whatever history it speaks.</summary>
+    BelieveAcks,
+    /// <summary>A server that is promoted amid a full copy begins with nothing.</summary>
+    PromoteEmpty,
     /// <summary>Whichever replica is at hand is promoted.</summary>
     PromoteAny,
 }

@@ -58,7 +58,15 @@ internal sealed class World : IDisposable
     }
 
     /// <summary>A replica that is attached has applied the batch.</summary>
-    public bool AppliedSomewhere(ulong batch) => _links.Any(link => link is { IsOver: false } && ReferenceEquals(link.Primary, Primary) && link.Ack.Applied >= batch);
+    public bool AppliedSomewhere(uint term, ulong batch) => _links.Any(link => link is { IsOver: false } && ReferenceEquals(link.Primary, Primary)
+        && (Fault == SimulationFault.BelieveAcks ? link.Claimed.Applied >= batch : link.HasApplied(term, batch)));
+
+    /// <summary>A write that is acknowledged is there: one that follows the primary has it, and shows it.</summary>
+    public void CheckAcknowledged(Lineage lineage, ulong batch)
+    {
+        if (!Nodes.Any(node => node is { Follower.IsFed: true } && node.Lineage.Has(lineage, batch) && node.Applied.Number >= batch))
+            Fail($"batch {batch} was acknowledged, and nobody who follows has it");
+    }
 
     /// <summary>What a reader has seen must be so behind the batch it went by.</summary>
     public void Observe(Node node, ReadPoint point, int[] keys, long[] values)
@@ -108,7 +116,7 @@ internal sealed class World : IDisposable
         int dice = Random.Next(10);
         if (dice < 3) link.Send();
         else if (dice < 8) link.Deliver(Random.Next(1, BytesAtOnce));
-        else link.Acknowledge();
+        else link.Acknowledge(early: Random.Next(4) == 0);
         if (!link.IsOver) return;
         Figures.Faults++;
         Figures.Tell?.Invoke($"{Now} link of {i}: {link.Reason}");
@@ -120,7 +128,7 @@ internal sealed class World : IDisposable
         if (plan.IsFull) Figures.Full++;
         else Figures.Partial++;
         Figures.Tell?.Invoke($"{Now} server {replica.Number} follows {primary.Number} {(plan.IsFull ? "anew" : "on")} from {plan.At}");
-        replica.Lineage = primary.Lineage;
+        replica.Next = primary.Lineage;
     }
 
     // Others read while the batch is half applied.
@@ -200,15 +208,16 @@ internal sealed class World : IDisposable
 
     private void Promote(int i)
     {
-        if (Nodes[i] is not { Follower: { IsFed: true } follower } node || i == _primary) return;
-        ulong received = follower.Ack().Received;
+        if (Nodes[i] is not { CanLead: true, Follower: { } follower } node || i == _primary) return;
+        ulong received = follower.IsTorn ? node.Backlog.End.Batch : follower.Ack().Received;
         if (!MayLead(node, received)) return;
         Node? old = Nodes[_primary];
         Figures.Promotions++;
         Figures.Tell?.Invoke($"{Now} server {i} is promoted at batch {received}");
         for (int link = 0; link < Servers; link++) Hang(link);
+        if (follower.IsTorn) Figures.PromotedAmidCopy++;
         _hasLost = true;
-        node.Lead();
+        node.Lead(Fault);
         _primary = i;
         old?.BecomeFollower();
         foreach (Writer writer in _writers)

@@ -8,6 +8,7 @@ internal sealed class Writer(World world, int number)
     private Write? _pending;
     private Lineage? _lineage;
     private ulong _batch;
+    private uint _term;
 
     /// <summary>Acknowledged writes: in which lineage, in which batch.</summary>
     public List<(Lineage Lineage, ulong Batch)> Acknowledged { get; } = [];
@@ -21,7 +22,7 @@ internal sealed class Writer(World world, int number)
         }
         if (_pending is null) Begin(primary);
         else if (!ReferenceEquals(primary.Lineage, _lineage) || world.Random.Next(40) == 0) _pending = null;
-        else if (world.Fault == SimulationFault.AckEarly || world.AppliedSomewhere(_batch)) Acknowledge();
+        else if (world.Fault == SimulationFault.AckEarly || world.AppliedSomewhere(_term, _batch)) Acknowledge();
     }
 
     private void Begin(Node primary)
@@ -40,7 +41,7 @@ internal sealed class Writer(World world, int number)
             }
         }
         else _batch = primary.Write(keys, value);
-        (_pending, _lineage) = (write, primary.Lineage);
+        (_pending, _lineage, _term) = (write, primary.Lineage, primary.Term);
     }
 
     private void Acknowledge()
@@ -48,6 +49,7 @@ internal sealed class Writer(World world, int number)
         _pending!.End = world.Now;
         _pending = null;
         Acknowledged.Add((_lineage!, _batch));
+        world.CheckAcknowledged(_lineage!, _batch);
         world.Figures.Acknowledged++;
     }
 }
