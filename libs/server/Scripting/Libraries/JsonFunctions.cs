@@ -8,7 +8,7 @@ namespace Garnet.Server.Scripting.Libraries;
 internal sealed class JsonFunctions(long bytesMax)
 {
     private readonly JsonWriter _writer = new(bytesMax);
-    private readonly GrowingText _escaped = new();
+    private readonly GrowingText _escaped = new(bytesMax);
     private JsonSettings _settings = new();
     private bool _isChanged;
 
@@ -55,7 +55,7 @@ internal sealed class JsonFunctions(long bytesMax)
             return stack.Fail("bad argument #2 (found too many arguments)"u8);
         if (stack.Count == 1 && stack.TypeAt(1) != LuaApi.Nil)
         {
-            if (!stack.TryNumber(1, out double value) || value < 1 || value > most)
+            if (!stack.TryNumber(1, out double value) || !(value >= 1 && value <= most))
                 return stack.Fail(Encoding.ASCII.GetBytes($"bad argument #1 (expected integer between 1 and {most})"));
             set((int)value);
             _isChanged = true;
@@ -93,14 +93,16 @@ internal sealed class JsonFunctions(long bytesMax)
         return 1;
     }
 
+    private static double Whole(double value) => value > 0 ? Math.Truncate(value) : 0; // NaN is none
+
     private int Sparse(LuaStack stack)
     {
         if (stack.Count > 0 && stack.TypeAt(1) != LuaApi.Nil)
             _settings.ConvertsSparse = stack.Boolean(1);
         if (stack.Count > 1 && stack.TryNumber(2, out double ratio))
-            _settings.SparseRatio = Math.Max(0, Math.Truncate(ratio));
+            _settings.SparseRatio = Whole(ratio);
         if (stack.Count > 2 && stack.TryNumber(3, out double safe))
-            _settings.SparseSafe = Math.Max(0, Math.Truncate(safe));
+            _settings.SparseSafe = Whole(safe);
         _isChanged |= stack.Count > 0;
         stack.Push(_settings.ConvertsSparse);
         stack.Push(_settings.SparseRatio);

@@ -14,10 +14,10 @@ internal static class StructFunctions
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal static IEnumerable<KeyValuePair<string, Function>> All(long bytesMax)
     {
-        var to = new GrowingText();
+        var to = new GrowingText(bytesMax);
         return
         [
-            new("struct_pack", stack => Pack(stack, to, bytesMax)),
+            new("struct_pack", stack => Pack(stack, to)),
             new("struct_unpack", Unpack),
             new("struct_size", Size),
         ];
@@ -25,7 +25,7 @@ internal static class StructFunctions
 
     private static int Fail(LuaStack stack, string text) => stack.Fail(Encoding.Latin1.GetBytes(text), isPlaced: true);
 
-    private static int Pack(LuaStack stack, GrowingText to, long bytesMax)
+    private static int Pack(LuaStack stack, GrowingText to)
     {
         if (stack.Count == 0 || !stack.IsString(1))
             return Fail(stack, "bad argument #1 to 'pack' (string expected)");
@@ -34,7 +34,7 @@ internal static class StructFunctions
         int argument = 2;
         while (format.Next())
         {
-            if (to.Count + format.Size > bytesMax)
+            if (to.IsTooLong)
                 return Fail(stack, "not enough memory");
             to.Add(Zeros[..format.Padding(to.Count)]);
             if (format.Option == 'x')
@@ -45,8 +45,7 @@ internal static class StructFunctions
 
         if (format.Error.Length > 0)
             return Fail(stack, format.Error);
-        stack.Push(to.Written);
-        return 1;
+        return !to.IsTooLong && stack.TryPush(to.Written) ? 1 : Fail(stack, "not enough memory");
     }
 
     // Null, or what is wrong.
@@ -121,7 +120,7 @@ internal static class StructFunctions
         if (stack.Count < 2 || !stack.IsString(1) || !stack.IsString(2))
             return Fail(stack, $"bad argument #{(stack.Count > 0 && stack.IsString(1) ? 2 : 1)} to 'unpack' (string expected)");
         double from = 1;
-        if (stack.Count > 2 && (!stack.TryNumber(3, out from) || from < 1 || from > int.MaxValue))
+        if (stack.Count > 2 && (!stack.TryNumber(3, out from) || !(from >= 1 && from <= int.MaxValue)))
             return Fail(stack, "bad argument #3 to 'unpack' (offset must be 1 or greater)");
         var format = new StructFormat(stack.Bytes(1));
         ReadOnlySpan<byte> bytes = stack.Bytes(2);

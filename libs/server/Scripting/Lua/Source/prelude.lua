@@ -1,13 +1,17 @@
 -- The world of a script: Lua 5.1 as scripts for Redis expect it, on top of 5.4, and nothing else. Runs once per state with the
 -- mark of a failed function and the functions of the server; what it returns stays at the bottom of the stack. Source of scripts has
 -- been made 5.4 before it is compiled: whole numbers are floats in it, "a .. b" is __text(a)..__text(b), "a % b" is __mod(a, b).
+--
+-- P1  Nothing that may run for long in C is handed out (L7): it is the server's own function, which looks at the clock, or works on so much
+--     only, or is a loop here. Tables are read raw in libraries, as 5.1 does: nothing they say of their length is believed.
+-- P2  Nothing of a script runs in a handler of errors or a hook: there nobody could stop it.
 local FAILED, server = ...
 local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable =
   type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable
 local tostring, tonumber, pairs, ipairs, load = tostring, tonumber, pairs, ipairs, load
 local format, gsub, find, sub, match, concat = string.format, string.gsub, string.find, string.sub, string.match, table.concat
 local lower, bytesOf, numberOf, byte, insert, remove = string.lower, string.pack, string.unpack, string.byte, table.insert, table.remove
-local floor, mathtype, unpack, getinfo = math.floor, math.type, table.unpack, debug.getinfo
+local floor, mathtype, unpack, getinfo, rawlen, move = math.floor, math.type, table.unpack, debug.getinfo, rawlen, table.move
 local INF = math.huge
 
 -- Small whole numbers by themselves: to look here tells one from any other value without a call, which costs several times as much.
@@ -33,8 +37,9 @@ local function positioned(text)
 end
 
 -- What 5.4 says, as 5.1 said it.
+local OLDER_BYTES_MAX = 1000 -- what the library says is shorter, and patterns take time
 local function older(text)
-  if type(text) ~= 'string' then return text end
+  if type(text) ~= 'string' or #text > OLDER_BYTES_MAX then return text end
   if find(text, '^lib:%d+: ') then text = positioned((gsub(text, '^lib:%d+: ', ''))) end
   if find(text, 'attempt to ', 1, true) then text = gsub(text, "attempt to ([%a ]-) an? (%a+) value %((%a+) '([^']*)'%)", "attempt to %1 %3 '%4' (a %2 value)") end
   if find(text, 'near <eof>', 1, true) then text = gsub(text, 'near <eof>', "near '<eof>'") end
@@ -43,12 +48,14 @@ end
 
 local function fail(text) error(positioned(text), 0) end
 
+local locked = setmetatable({}, { __mode = 'k' }) -- tables that cannot be changed, and what they show
+
 local function handler(err)
   local at = place()
   if type(err) ~= 'table' then err = { err = 'ERR ' .. tostring(older(err)) } end
-  if at and rawget(err, 'line') == nil then
-    err.source = at.source
-    err.line = at.currentline
+  if at and not locked[err] and rawget(err, 'line') == nil then -- P2: raw
+    rawset(err, 'source', at.source)
+    rawset(err, 'line', at.currentline)
   end
   return err
 end
@@ -78,7 +85,6 @@ end
 
 -- Tables that cannot be changed ---------------------------------------------------------------------------------------------
 
-local locked = setmetatable({}, { __mode = 'k' })
 local function readonly() fail('Attempt to modify a readonly table') end
 
 local function lock(content, missing)
@@ -138,7 +144,10 @@ local function number(value, base)
     if find(value, '^%s*[-+]?0[xX]%x+%s*$') then value = match(value, '%S+') .. 'p0' end -- or it would be an integer of 64 bits
   end
   local result = tonumber(value)
-  if result == nil and kind == 'string' then return NAMED[lower(match(value, '^%s*(.-)%s*$'))] end
+  if result == nil and kind == 'string' then
+    local word = match(value, '^%s*(%S+)%s*$')
+    return word and #word < 10 and NAMED[lower(word)] or nil
+  end
   return result and result - 0.0
 end
 
@@ -263,9 +272,21 @@ local function caught(ok, ...)
   return false, older(err)
 end
 globals.pcall = function(f, ...) return caught(pcall(f, ...)) end
-globals.xpcall = function(f, onError) return xpcall(f, function(err) return onError(older(err)) end) end
+-- P2: after the error, not in it. One that fails is called with its own error, as often as the C stack of 5.1 would let it.
+local HANDLERS_MAX = 200
+local function handled(onError, ok, ...)
+  if ok then return true, ... end
+  local err = older((...))
+  for _ = 1, HANDLERS_MAX do
+    local isDone, result = pcall(onError, err)
+    if isDone then return false, result end
+    err = older(result)
+  end
+  return false, 'error in error handling'
+end
+globals.xpcall = function(f, onError) return handled(onError, pcall(f)) end
 globals.unpack = function(t, i, j)
-  local first, last = i and whole(i) or 1, j and whole(j) or #t
+  local first, last = i and whole(i) or 1, j and whole(j) or rawlen(locked[t] or t)
   if last - first >= 8000 or last - first < -0x1p53 then fail('too many results to unpack') end
   return unpack(t, first, last)
 end
@@ -303,34 +324,89 @@ end
 -- Libraries of 5.1 ------------------------------------------------------------------------------------------------------------
 
 local str = {}
-for _, name in ipairs { 'find', 'len', 'lower', 'match', 'reverse', 'upper' } do str[name] = string[name] end
 for _, name in ipairs { 'len', 'lower', 'reverse', 'upper' } do
-  local f = str[name]
+  local f = string[name]
   str[name] = function(s)
     if mathtype(s) then s = spell(s) end
     return f(s)
   end
 end
+local function textual(value, at, name)
+  if type(value) == 'string' then return value end
+  if mathtype(value) then return spell(value) end
+  fail(format("bad argument #%d to '%s' (string expected, got %s)", at, name, value == nil and 'no value' or type(value)))
+end
+local function counted(value, at, name)
+  if SMALL[value] then return value end
+  local wanted = numeric(value)
+  if type(wanted) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", at, name, type(value))) end
+  return whole(wanted)
+end
 for _, name in ipairs { 'find', 'match' } do
-  local f = str[name]
+  local f = native('text_' .. name)
   str[name] = function(s, pattern, from, plain)
-    if mathtype(s) then s = spell(s) end
-    if mathtype(pattern) then pattern = spell(pattern) end
-    return f(s, pattern, from and (SMALL[from] or whole(from)), plain)
+    s, pattern = textual(s, 1, name), textual(pattern, 2, name)
+    from = from and counted(from, 3, name) or 1
+    if from < 0 then from = #s + from + 1 end
+    return f(s, pattern, from, plain)
   end
 end
-str.gmatch = function(s, pattern) return string.gmatch(asText(s), asText(pattern)) end
+local nextMatch, seek, replace = native('text_next'), native('text_seek'), native('text_replace')
+str.gmatch = function(s, pattern)
+  s, pattern = textual(s, 1, 'gmatch'), textual(pattern, 2, 'gmatch')
+  local at = 0
+  local function step(next, ...)
+    if next == nil then return nil end
+    at = next
+    return ...
+  end
+  return function()
+    if at > #s then return nil end
+    return step(nextMatch(s, pattern, at))
+  end
+end
 str.gfind = str.gmatch
+
+-- What a function or a table says of a match: a text, or nil for the match itself.
+local function answer(by, isFunction, first, last, capture, ...)
+  if first == nil then return nil end
+  local value
+  if isFunction then value = by(capture, ...) else value = by[capture] end
+  if mathtype(value) then value = spell(value) end
+  if value and type(value) ~= 'string' then fail('invalid replacement value (a ' .. type(value) .. ')') end
+  return first, last, value
+end
+local function replaceBy(s, pattern, by, most)
+  local parts, count, at, copied, isAnchored = {}, 0, 0, 0, byte(pattern) == 94
+  while count < most and at <= #s do
+    local first, last, value = answer(by, type(by) == 'function', seek(s, pattern, at))
+    if not first then break end
+    count = count + 1
+    if value then
+      parts[#parts + 1] = sub(s, copied + 1 | 0, first | 0)
+      parts[#parts + 1] = value
+      copied = last
+    end
+    at = last > first and last or last + 1
+    if isAnchored then break end
+  end
+  if #parts == 0 then return s, count + 0.0 end
+  parts[#parts + 1] = sub(s, copied + 1 | 0)
+  return concat(parts), count + 0.0
+end
 str.gsub = function(s, pattern, by, most)
-  local kind, given = type(by), by
-  if kind == 'number' then by = spell(by)
-  elseif kind == 'function' then by = function(...) return asText(given(...)) end
-  elseif kind == 'table' then by = function(key) return asText(given[key]) end end
-  return gsub(asText(s), asText(pattern), by, most and whole(most))
+  s, pattern = textual(s, 1, 'gsub'), textual(pattern, 2, 'gsub')
+  local kind = type(by)
+  most = most and counted(most, 4, 'gsub') or #s + 1
+  if kind == 'number' then by, kind = spell(by), 'string' end
+  if kind == 'string' then return replace(s, pattern, by, most) end
+  if kind ~= 'function' and kind ~= 'table' then fail("bad argument #3 to 'gsub' (string/function/table expected)") end
+  return replaceBy(s, pattern, by, most)
 end
 str.rep = function(s, n)
   if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
-  return string.rep(type(s) == 'number' and text(s) or s, whole(n))
+  s, n = textual(s, 1, 'rep'), counted(n, 2, 'rep')
+  return s == '' and '' or string.rep(s, n) -- P1: so many times nothing takes time too
 end
 str.sub = function(s, i, j)
   if mathtype(s) then s = spell(s) end
@@ -434,9 +510,39 @@ str.format = function(pattern, ...)
 end
 strings.__index = lock(str)
 
-local tab = { sort = table.sort }
-tab.getn = function(t) return #t end
+local tab = {}
+
+-- The table to change or to read raw, and its length.
+local function rawTable(t, name, isChanged)
+  if type(t) ~= 'table' then fail(format("bad argument #1 to '%s' (table expected, got %s)", name, t == nil and 'no value' or type(t))) end
+  if locked[t] then
+    if isChanged then fail('Attempt to modify a readonly table') end
+    t = locked[t]
+  end
+  return t, rawlen(t)
+end
+tab.getn = function(t)
+  local _, count = rawTable(t, 'getn')
+  return count + 0.0
+end
 tab.setn = function() fail("'setn' is obsolete") end
+-- The library's own comparisons, and functions in C, would sort for long and unseen.
+local SORTED_AT_ONCE_MAX = 64
+local function isLess(a, b) return a < b end
+tab.sort = function(t, less)
+  local _, count = rawTable(t, 'sort', true)
+  if less ~= nil and type(less) ~= 'function' then fail("bad argument #2 to 'sort' (function expected, got " .. type(less) .. ')') end
+  if less and getinfo(less, 'S').what == 'C' then
+    local slow = less
+    less = function(a, b) return slow(a, b) end
+  end
+  if not less and count > SORTED_AT_ONCE_MAX then less = isLess end
+  if getmetatable(t) == nil then return table.sort(t, less) end
+  local copy = {}
+  for i = 1, count do copy[i] = rawget(t, i) end
+  table.sort(copy, less)
+  for i = 1, count do rawset(t, i, copy[i]) end
+end
 tab.maxn = function(t)
   local most = 0
   for key in pairs(t) do if type(key) == 'number' and key > most then most = key end end
@@ -449,42 +555,59 @@ tab.foreach = function(t, f)
   end
 end
 tab.foreachi = function(t, f)
-  for i = 1, #t do
-    local result = f(i + 0.0, t[i])
+  local _, count = rawTable(t, 'foreachi')
+  for i = 1, count do
+    local result = f(i + 0.0, rawget(t, i))
     if result ~= nil then return result end
   end
 end
-local concatenated = server.table_concat
+local concatenated = nativeOne('table_concat')
 tab.concat = function(t, separator, i, j)
   local result = concatenated(t, separator, i, j)
   if result then return result end
-  local first, last = i and whole(i) or 1, j and whole(j) or #t
-  if type(separator) == 'number' then separator = text(separator) end
-  local copied
+  local from, count = rawTable(t, 'concat')
+  separator = separator == nil and '' or textual(separator, 2, 'concat')
+  local first, last = i and counted(i, 3, 'concat') or 1, j and counted(j, 4, 'concat') or count
+  local copied = {}
   for at = first, last do
-    local value = t[at]
-    if mathtype(value) == 'float' then
-      if not copied then copied = {} for k = first, at - 1 do copied[k] = t[k] end end
-      copied[at] = text(value)
-    elseif copied then copied[at] = value
-    elseif value == nil then break end
+    local value = rawget(from, at)
+    if mathtype(value) then value = spell(value) end
+    if type(value) ~= 'string' then fail(format("invalid value (%s) at index %d in table for 'concat'", type(value), at)) end
+    copied[#copied + 1] = value
   end
-  return concat(copied or t, separator, first, last)
+  return concat(copied, separator)
 end
+local MOVED_AT_ONCE_MAX = 4096
 tab.remove = function(t, at)
-  local count = #t
-  at = not at and count or SMALL[at] or whole(at)
+  local _, count = rawTable(t, 'remove', true)
+  at = not at and count or counted(at, 2, 'remove')
   if at < 1 or at > count then return nil end
-  return remove(t, at)
+  if count - at < MOVED_AT_ONCE_MAX and getmetatable(t) == nil then return remove(t, at) end
+  local value = rawget(t, at)
+  if getmetatable(t) == nil then
+    for from = at + 1, count, MOVED_AT_ONCE_MAX do
+      local to = from + MOVED_AT_ONCE_MAX - 1
+      move(t, from, to < count and to or count, from - 1)
+    end
+  else
+    for i = at, count - 1 do rawset(t, i, rawget(t, i + 1)) end
+  end
+  rawset(t, count, nil)
+  return value
 end
 tab.insert = function(t, ...)
-  if select('#', ...) ~= 2 then return insert(t, ...) end
+  local _, count = rawTable(t, 'insert', true)
+  local given = select('#', ...)
+  if given == 1 then
+    rawset(t, count + 1, (...))
+    return
+  end
+  if given ~= 2 then fail("wrong number of arguments to 'insert'") end
   local at, value = ...
-  at = whole(at)
-  local count = #t + 1
+  at, count = counted(at, 2, 'insert'), count + 1
   if at > count then count = at end
-  for i = count, at + 1, -1 do t[i] = t[i - 1] end
-  t[at] = value
+  for i = count, at + 1, -1 do rawset(t, i, rawget(t, i - 1)) end
+  rawset(t, at, value)
 end
 
 local mat = { huge = math.huge, pi = math.pi }
@@ -545,8 +668,23 @@ mat.ldexp = function(x, exponent) return numeric(x) * 2.0 ^ numeric(exponent) en
 mat.random = native('random')
 mat.randomseed = native('randomseed')
 
-local co = {}
-for _, name in ipairs { 'create', 'resume', 'running', 'status', 'wrap', 'yield' } do co[name] = coroutine[name] end
+-- Each coroutine counts its own steps: whoever goes on is told to the server, and who made many looks at the clock.
+local co = { create = coroutine.create, status = coroutine.status, yield = coroutine.yield }
+local enter, back, resume = native('enter'), native('back'), coroutine.resume
+co.resume = function(thread, ...)
+  enter(thread)
+  return back(resume(thread, ...))
+end
+local function passed(ok, ...)
+  if ok then return ... end
+  local err = ...
+  if type(err) == 'string' then err = positioned(older(err)) end
+  error(err, 0)
+end
+co.wrap = function(f)
+  local thread = co.create(f)
+  return function(...) return passed(co.resume(thread, ...)) end
+end
 co.running = function()
   local thread, isMain = coroutine.running()
   if not isMain then return thread end
@@ -620,6 +758,7 @@ local redis = {
   pcall = function(...)
     local first, err = rawpcall(...)
     if err == nil then return first end
+    if first == FAILED then error(err, 0) end
     return err
   end,
   LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
