@@ -87,8 +87,10 @@ internal static class RedisFunctions
     {
         if (stack.Bytes(1).Length > SourceBytesMax)
             return stack.Fail("chunk has too many bytes"u8, isPlaced: false);
-        stack.Push(Translator.Translate(stack.Bytes(1)));
-        return 1;
+        (byte[] source, string wrong) = Translator.Translate(stack.Bytes(1));
+        stack.Push(source);
+        stack.Push(wrong);
+        return 2;
     }
 
     private static int Field(LuaStack stack, ReadOnlySpan<byte> name, ReadOnlySpan<byte> text)

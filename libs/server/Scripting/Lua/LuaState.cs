@@ -4,6 +4,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Faults;
 using Garnet.Common.Time;
+using Garnet.Server.Scripting.Dialect;
 
 namespace Garnet.Server.Scripting.Lua;
 
@@ -75,14 +76,22 @@ internal sealed unsafe class LuaState : IDisposable
     }
 
     /// <summary>Compiles; returns a number to run it by, or 0 with the error.</summary>
-    internal int Compile(ReadOnlySpan<byte> source, bool isLibrary, out string error)
+    internal int Compile(Translation translated, bool isLibrary, out string error)
     {
+        byte[] source = translated.Source;
         fixed (byte* at = source, name = isLibrary ? "@user_function"u8 : "@user_script"u8, mode = "t"u8)
         {
             int status = LuaApi.Load(_thread, at, (nuint)source.Length, name, mode);
             error = status == LuaApi.Ok ? "" : TakeError().Replace("near <eof>", "near '<eof>'", StringComparison.Ordinal); // as 5.1 says it
             if (status != LuaApi.Ok)
                 return 0;
+        }
+
+        if (translated.Wrong.Length > 0)
+        {
+            error = (isLibrary ? "user_function" : "user_script") + translated.Wrong;
+            Stack.Drop(1);
+            return 0;
         }
 
         Stack.PushCopy(isLibrary ? LibraryAt : EnvironmentAt);

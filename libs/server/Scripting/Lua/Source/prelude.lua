@@ -92,7 +92,6 @@ local function lock(content, missing)
     __index = content,
     __newindex = readonly,
     __metatable = false,
-    __pairs = function() return next, content, nil end,
     __len = function() return #content end,
   })
   if missing then setmetatable(content, { __index = missing }) end
@@ -131,7 +130,10 @@ local NAMED = { inf = INF, infinity = INF, ['+inf'] = INF, ['+infinity'] = INF, 
 local function number(value, base)
   if base == nil then
     local result = tonumber(value)
-    if result and (result == value or result ~= result or #value < 18) then return result - 0.0 end -- a longer text may be hexadecimal beyond 64 bits
+    if result and (result == value or result ~= result or #value < 18) then -- a longer text may be hexadecimal beyond 64 bits
+      if result == 0 and result ~= value and find(value, '^%s*%-') then return -0.0 end
+      return result - 0.0
+    end
   end
   local kind = type(value)
   if base ~= nil and base ~= 10 then
@@ -164,14 +166,15 @@ end
 local function whole(value)
   if type(value) == 'string' then value = number(value) end
   if type(value) ~= 'number' or mathtype(value) == 'integer' then return value end
-  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return value ~= value and 0 or (value > 0 and math.maxinteger or math.mininteger) end
+  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return math.mininteger end
   return value >= 0 and floor(value) or -floor(-value)
 end
 
--- As a conversion to a signed and to an unsigned number of 64 bits gives it.
-local function signed64(value)
-  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return math.mininteger end
-  return whole(value)
+-- As C makes a signed and an unsigned number of 64 bits, and one of 32, of it.
+local signed64 = whole
+local function int(value)
+  local bits = whole(value) & 0xFFFFFFFF
+  return bits < 0x80000000 and bits or bits - 0x100000000
 end
 local function unsigned64(value)
   if value >= 0x1p64 then return 0 end
@@ -215,26 +218,68 @@ end
 
 local globals = { _VERSION = 'Lua 5.1' }
 
-globals.assert, globals.error, globals.ipairs, globals.next, globals.pairs = assert, error, ipairs, next, pairs
-globals.rawequal, globals.rawget, globals.select, globals.type, globals.tostring, globals.tonumber = rawequal, rawget, select, type, text, number
+local function wrong(value, at, name, expected)
+  fail(format("bad argument #%d to '%s' (%s expected, got %s)", at, name, expected, value == nil and at > 1 and 'no value' or type(value)))
+end
+local function textual(value, at, name)
+  if type(value) == 'string' then return value end
+  if mathtype(value) then return spell(value) end
+  wrong(value, at, name, 'string')
+end
+-- A number that stands for a place, and one that stands for so many.
+local function counted(value, at, name)
+  if SMALL[value] then return value end
+  local wanted = numeric(value)
+  if type(wanted) ~= 'number' then wrong(value, at, name, 'number') end
+  return whole(wanted)
+end
+local function small(value, at, name) return SMALL[value] or int(counted(value, at, name)) end
+
+globals.assert, globals.rawequal, globals.type = assert, rawequal, type
 globals.next = function(t, key) return next(locked[t] or t, key) end
-globals.select = function(n, ...) return select(SMALL[n] or n == '#' and n or whole(n), ...) end
+local each = globals.next
+globals.pairs = function(t)
+  if type(t) ~= 'table' then wrong(t, 1, 'pairs', 'table') end
+  if locked[t] then return each, t, nil end
+  return next, t, nil
+end
+local function nextItem(t, i)
+  i = i + 1
+  local value = rawget(t, i)
+  if value ~= nil then return i, value end
+end
+globals.ipairs = function(t)
+  if type(t) ~= 'table' then wrong(t, 1, 'ipairs', 'table') end
+  if getmetatable(t) == nil then return ipairs(t) end
+  return nextItem, t, 0
+end
+globals.tostring = function(...)
+  local value = ...
+  if value == nil and select('#', ...) == 0 then fail("bad argument #1 to 'tostring' (value expected)") end
+  return text(value)
+end
+globals.select = function(n, ...)
+  if SMALL[n] or n == '#' then return select(n, ...) end
+  return select(small(n, 1, 'select'), ...)
+end
 globals.rawget = function(t, key) return rawget(locked[t] or t, key) end
-globals.tonumber = function(value, base)
+globals.tonumber = function(...)
+  local value, base = ...
   local kind = type(value)
   if base == nil then
+    if value == nil and select('#', ...) == 0 then fail("bad argument #1 to 'tonumber' (value expected)") end
     return number(value)
   else
     local wanted = numeric(base)
     if type(wanted) ~= 'number' then fail(format("bad argument #2 to 'tonumber' (number expected, got %s)", type(base))) end
-    base = whole(wanted)
+    base = int(wanted)
   end
   if kind ~= 'number' and kind ~= 'string' then return nil end
   return number(value, base)
 end
 
 globals.error = function(err, level)
-  level = level and whole(level) or 1
+  level = level and small(level, 2, 'error') or 1
   if type(err) == 'number' then err = text(err) end
   if type(err) ~= 'string' or level <= 0 then error(err, 0) end
   error(err, level + 1)
@@ -257,8 +302,9 @@ globals.setmetatable = function(t, meta)
   return result
 end
 
+local ofTexts -- what shows the metatable of texts
 globals.getmetatable = function(value)
-  if type(value) == 'string' then return false end
+  if type(value) == 'string' then return ofTexts end
   return getmetatable(value)
 end
 
@@ -284,15 +330,25 @@ local function handled(onError, ok, ...)
   end
   return false, 'error in error handling'
 end
-globals.xpcall = function(f, onError) return handled(onError, pcall(f)) end
+globals.xpcall = function(...)
+  local f, onError = ...
+  if select('#', ...) < 2 then fail("bad argument #2 to 'xpcall' (value expected)") end
+  return handled(onError, pcall(f))
+end
 globals.unpack = function(t, i, j)
-  local first, last = i and whole(i) or 1, j and whole(j) or rawlen(locked[t] or t)
+  if type(t) ~= 'table' then wrong(t, 1, 'unpack', 'table') end
+  t = locked[t] or t
+  local first, last = i and small(i, 2, 'unpack') or 1, j and small(j, 3, 'unpack') or rawlen(t)
   if last - first >= 8000 or last - first < -0x1p53 then fail('too many results to unpack') end
-  return unpack(t, first, last)
+  if getmetatable(t) == nil then return unpack(t, first, last) end
+  local copy = {}
+  for i = first, last do copy[i - first + 1] = rawget(t, i) end
+  return unpack(copy, 1, last - first + 1)
 end
 
 globals.collectgarbage = function(what)
   if what == 'count' then return collectgarbage('count') end
+  if what == 'step' then return false end
   return 0
 end
 globals.gcinfo = function() return floor(collectgarbage('count')) end
@@ -300,10 +356,11 @@ globals.gcinfo = function() return floor(collectgarbage('count')) end
 local environment, library
 local translate = server.translate
 local function compile(source, name, target)
-  local ok, result = pcall(settle, translate(source))
+  local ok, result, no51 = pcall(settle, translate(source))
   if not ok then return nil, result end
   local f, problem = load(result, name or source, 't', target)
   if not f then return nil, older(problem) end
+  if no51 ~= '' then return nil, format('[string "%s"]', match(sub(source, 1, 40), '^[^\n]*')) .. no51 end
   return f
 end
 globals.loadstring = function(source, name)
@@ -311,7 +368,7 @@ globals.loadstring = function(source, name)
   return compile(source, name, environment)
 end
 globals.load = function(source, name)
-  if type(source) == 'string' then return compile(source, name, environment) end
+  if type(source) ~= 'function' then wrong(source, 1, 'load', 'function') end
   local parts = {}
   while true do
     local part = source()
@@ -327,20 +384,9 @@ local str = {}
 for _, name in ipairs { 'len', 'lower', 'reverse', 'upper' } do
   local f = string[name]
   str[name] = function(s)
-    if mathtype(s) then s = spell(s) end
-    return f(s)
+    if s == nil then fail("bad argument #1 to '" .. name .. "' (string expected, got no value)") end
+    return f(textual(s, 1, name))
   end
-end
-local function textual(value, at, name)
-  if type(value) == 'string' then return value end
-  if mathtype(value) then return spell(value) end
-  fail(format("bad argument #%d to '%s' (string expected, got %s)", at, name, value == nil and 'no value' or type(value)))
-end
-local function counted(value, at, name)
-  if SMALL[value] then return value end
-  local wanted = numeric(value)
-  if type(wanted) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", at, name, type(value))) end
-  return whole(wanted)
 end
 for _, name in ipairs { 'find', 'match' } do
   local f = native('text_' .. name)
@@ -397,7 +443,7 @@ end
 str.gsub = function(s, pattern, by, most)
   s, pattern = textual(s, 1, 'gsub'), textual(pattern, 2, 'gsub')
   local kind = type(by)
-  most = most and counted(most, 4, 'gsub') or #s + 1
+  most = most and small(most, 4, 'gsub') or #s + 1
   if kind == 'number' then by, kind = spell(by), 'string' end
   if kind == 'string' then return replace(s, pattern, by, most) end
   if kind ~= 'function' and kind ~= 'table' then fail("bad argument #3 to 'gsub' (string/function/table expected)") end
@@ -405,21 +451,23 @@ str.gsub = function(s, pattern, by, most)
 end
 str.rep = function(s, n)
   if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
-  s, n = textual(s, 1, 'rep'), counted(n, 2, 'rep')
+  s, n = textual(s, 1, 'rep'), small(n, 2, 'rep')
   return s == '' and '' or string.rep(s, n) -- P1: so many times nothing takes time too
 end
 str.sub = function(s, i, j)
-  if mathtype(s) then s = spell(s) end
-  return sub(s, SMALL[i] or whole(i), not j and -1 or SMALL[j] or whole(j))
+  return sub(textual(s, 1, 'sub'), counted(i, 2, 'sub'), not j and -1 or counted(j, 3, 'sub'))
 end
 str.byte = function(s, i, j)
-  if mathtype(s) then s = spell(s) end
-  local from = not i and 1 or SMALL[i] or whole(i)
-  return byte(s, from, not j and from or SMALL[j] or whole(j))
+  local from = not i and 1 or counted(i, 2, 'byte')
+  return byte(textual(s, 1, 'byte'), from, not j and from or counted(j, 3, 'byte'))
 end
 str.char = function(...)
   local codes, count = { ... }, select('#', ...)
-  for i = 1, count do codes[i] = whole(codes[i]) end
+  for i = 1, count do
+    local code = small(codes[i], i, 'char')
+    if code < 0 or code > 255 then fail(format("bad argument #%d to 'char' (invalid value)", i)) end
+    codes[i] = code
+  end
   return string.char(unpack(codes, 1, count))
 end
 local WHOLE = { d = true, i = true, x = true, X = true, o = true, u = true }
@@ -430,10 +478,10 @@ local function spelt(value, at)
 end
 local QUOTED = { ['"'] = '\\"', ['\\'] = '\\\\', ['\n'] = '\\\n', ['\r'] = '\\r', ['\0'] = '\\000' }
 local function formatted(pattern, ...)
-  if type(pattern) == 'number' then pattern = text(pattern) end
+  pattern = textual(pattern, 1, 'format')
   local arguments, count, at = { ... }, select('#', ...), 0
   return (gsub(pattern, '%%([-+ #0]*%d*%.?%d*)(.?)', function(flags, kind)
-    if kind == '%' then return '%' end
+    if kind == '%' and flags == '' then return '%' end
     at = at + 1
     local value = arguments[at]
     if at > count then fail(format("bad argument #%d to 'format' (no value)", at + 1)) end
@@ -454,7 +502,7 @@ local function formatted(pattern, ...)
       if kind == 'u' then
         if type(value) == 'number' and value < 0 and find(flags, '^-?%d*$') and not find(flags, '^0') then value, kind = unsignedText(value), 's' else kind = 'd' end
       end
-    elseif kind == 'a' or kind == 'A' or kind == 'p' then fail("invalid option '%" .. kind .. "' to 'format'")
+    elseif not find('eEfgG', kind, 1, true) then fail("invalid option '%" .. kind .. "' to 'format'")
     else value = numeric(value) end
     local ok, result = pcall(format, '%' .. flags .. kind, value)
     if not ok then fail((gsub(result, "#2 to '[^']*'", '#' .. (at + 1) .. " to 'format'"))) end
@@ -509,12 +557,13 @@ str.format = function(pattern, ...)
   return result
 end
 strings.__index = lock(str)
+ofTexts = lock { __index = strings.__index }
 
 local tab = {}
 
 -- The table to change or to read raw, and its length.
 local function rawTable(t, name, isChanged)
-  if type(t) ~= 'table' then fail(format("bad argument #1 to '%s' (table expected, got %s)", name, t == nil and 'no value' or type(t))) end
+  if type(t) ~= 'table' then wrong(t, 1, name, 'table') end
   if locked[t] then
     if isChanged then fail('Attempt to modify a readonly table') end
     t = locked[t]
@@ -545,11 +594,11 @@ tab.sort = function(t, less)
 end
 tab.maxn = function(t)
   local most = 0
-  for key in pairs(t) do if type(key) == 'number' and key > most then most = key end end
+  for key in globals.pairs(t) do if type(key) == 'number' and key > most then most = key end end
   return most
 end
 tab.foreach = function(t, f)
-  for key, value in pairs(t) do
+  for key, value in globals.pairs(t) do
     local result = f(key, value)
     if result ~= nil then return result end
   end
@@ -567,7 +616,7 @@ tab.concat = function(t, separator, i, j)
   if result then return result end
   local from, count = rawTable(t, 'concat')
   separator = separator == nil and '' or textual(separator, 2, 'concat')
-  local first, last = i and counted(i, 3, 'concat') or 1, j and counted(j, 4, 'concat') or count
+  local first, last = i and small(i, 3, 'concat') or 1, j and small(j, 4, 'concat') or count
   local copied = {}
   for at = first, last do
     local value = rawget(from, at)
@@ -580,8 +629,8 @@ end
 local MOVED_AT_ONCE_MAX = 4096
 tab.remove = function(t, at)
   local _, count = rawTable(t, 'remove', true)
-  at = not at and count or counted(at, 2, 'remove')
-  if at < 1 or at > count then return nil end
+  at = not at and count or small(at, 2, 'remove')
+  if at < 1 or at > count then return end
   if count - at < MOVED_AT_ONCE_MAX and getmetatable(t) == nil then return remove(t, at) end
   local value = rawget(t, at)
   if getmetatable(t) == nil then
@@ -604,16 +653,22 @@ tab.insert = function(t, ...)
   end
   if given ~= 2 then fail("wrong number of arguments to 'insert'") end
   local at, value = ...
-  at, count = counted(at, 2, 'insert'), count + 1
+  at, count = small(at, 2, 'insert'), count + 1
   if at > count then count = at end
   for i = count, at + 1, -1 do rawset(t, i, rawget(t, i - 1)) end
   rawset(t, at, value)
 end
 
+local function measured(value, at, name)
+  if mathtype(value) then return value end
+  local wanted = numeric(value)
+  if type(wanted) ~= 'number' then wrong(value, at, name, 'number') end
+  return wanted
+end
 local mat = { huge = math.huge, pi = math.pi }
 for _, name in ipairs { 'acos', 'asin', 'cos', 'deg', 'exp', 'rad', 'sin', 'sqrt', 'tan', 'atan', 'log' } do
   local f = math[name]
-  mat[name] = function(x) return f(numeric(x)) end
+  mat[name] = function(x) return f(measured(x, 1, name)) end
 end
 for _, name in ipairs { 'max', 'min' } do
   local f, isMax = math[name], name == 'max'
@@ -625,22 +680,19 @@ for _, name in ipairs { 'max', 'min' } do
       return a
     end
     local all = { ... }
-    for i = 1, count do
-      local value = numeric(all[i])
-      if type(value) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", i, name, type(value))) end
-      all[i] = value - 0.0
-    end
+    if count == 0 then fail("bad argument #1 to '" .. name .. "' (number expected, got no value)") end
+    for i = 1, count do all[i] = measured(all[i], i, name) - 0.0 end
     return f(unpack(all, 1, count))
   end
 end
-mat.abs = function(x) return math.abs(numeric(x) + 0.0) end
-mat.atan2 = function(y, x) return math.atan(numeric(y), numeric(x)) end
-mat.ceil = function(x) return -(-numeric(x) // 1.0) end
+mat.abs = function(x) return math.abs(measured(x, 1, 'abs') + 0.0) end
+mat.atan2 = function(y, x) return math.atan(measured(y, 1, 'atan2'), measured(x, 2, 'atan2')) end
+mat.ceil = function(x) return -(-measured(x, 1, 'ceil') // 1.0) end
 mat.floor = function(x)
   if mathtype(x) == 'float' then return x // 1.0 end
-  return numeric(x) // 1.0
+  return measured(x, 1, 'floor') // 1.0
 end
-mat.fmod = function(x, y) return math.fmod(x + 0.0, y + 0.0) end
+mat.fmod = function(x, y) return math.fmod(measured(x, 1, 'fmod') + 0.0, measured(y, 2, 'fmod') + 0.0) end
 mat.mod = mat.fmod
 mat.modf = function(x)
   local i, f = math.modf(numeric(x))
@@ -664,30 +716,53 @@ mat.frexp = function(x)
   if fraction < 0.5 and fraction > -0.5 then fraction, exponent = fraction * 2, exponent - 1 end
   return fraction, exponent + 0.0
 end
-mat.ldexp = function(x, exponent) return numeric(x) * 2.0 ^ numeric(exponent) end
+mat.ldexp = function(x, exponent)
+  local e = small(exponent, 2, 'ldexp')
+  e = e > 2200 and 2200 or e < -2200 and -2200 or e
+  return measured(x, 1, 'ldexp') * 2.0 ^ (e // 2) * 2.0 ^ (e - e // 2) -- in halves: the power alone may be too large
+end
 mat.random = native('random')
 mat.randomseed = native('randomseed')
 
 -- Each coroutine counts its own steps: whoever goes on is told to the server, and who made many looks at the clock.
-local co = { create = coroutine.create, status = coroutine.status, yield = coroutine.yield }
+local co = {}
 local enter, back, resume = native('enter'), native('back'), coroutine.resume
+local function threaded(value, name)
+  if type(value) ~= 'thread' then fail("bad argument #1 to '" .. name .. "' (coroutine expected)") end
+  return value
+end
+local function created(f, name)
+  if type(f) ~= 'function' then fail("bad argument #1 to '" .. name .. "' (Lua function expected)") end
+  return coroutine.create(f)
+end
+co.create = function(f) return created(f, 'create') end
+co.status = function(thread) return coroutine.status(threaded(thread, 'status')) end
+co.yield = function(...)
+  local _, isMain = coroutine.running()
+  if isMain then error('attempt to yield across metamethod/C-call boundary', 0) end
+  return coroutine.yield(...)
+end
 co.resume = function(thread, ...)
+  threaded(thread, 'resume')
   enter(thread)
   return back(resume(thread, ...))
 end
 local function passed(ok, ...)
   if ok then return ... end
-  local err = ...
-  if type(err) == 'string' then err = positioned(older(err)) end
+  local err, at = (...), getinfo(2, 'Sl') -- who called
+  if type(err) == 'string' then
+    err = older(err)
+    if at and at.what ~= 'C' and at.source ~= '=lib' then err = format('%s:%d: ', at.short_src, at.currentline) .. err end
+  end
   error(err, 0)
 end
 co.wrap = function(f)
-  local thread = co.create(f)
+  local thread = created(f, 'wrap')
   return function(...) return passed(co.resume(thread, ...)) end
 end
 co.running = function()
   local thread, isMain = coroutine.running()
-  if not isMain then return thread end
+  return not isMain and thread or nil
 end
 
 local bit = {}
@@ -794,7 +869,7 @@ local struct = { pack = nativeOne('struct_pack'), unpack = native('struct_unpack
 globals.string, globals.table, globals.math, globals.coroutine = strings.__index, lock(tab), lock(mat), lock(co)
 globals.bit, globals.cjson, globals.cmsgpack, globals.struct = lock(bit), lock(json), lock(pack), lock(struct)
 globals.os = lock { clock = os.clock }
-globals.__text, globals.__mod, globals.__same = asText, mod, function(...) return ... end
+globals.__text, globals.__mod, globals.__same, globals.__three = asText, mod, function(...) return ... end, function(a, b, c) return a, b, c end
 
 local function nothing(_, name)
   error(positioned("Script attempted to access nonexistent global variable '" .. text(name) .. "'"), 0)
