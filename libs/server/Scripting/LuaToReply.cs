@@ -24,7 +24,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     internal bool TryWrite()
     {
         Write(0);
-        return !_isGivenUp;
+        return !_isGivenUp && !IsToGiveUp();
     }
 
     private void Write(int depth)

@@ -579,7 +579,8 @@ tab.setn = function() fail("'setn' is obsolete") end
 local SORTED_AT_ONCE_MAX = 64
 local function isLess(a, b) return a < b end
 tab.sort = function(t, less)
-  local _, count = rawTable(t, 'sort', true)
+  local _, count = rawTable(t, 'sort')
+  if count > 1 then rawTable(t, 'sort', true) end
   if less ~= nil and type(less) ~= 'function' then fail("bad argument #2 to 'sort' (function expected, got " .. type(less) .. ')') end
   if less and getinfo(less, 'S').what == 'C' then
     local slow = less
@@ -628,9 +629,10 @@ tab.concat = function(t, separator, i, j)
 end
 local MOVED_AT_ONCE_MAX = 4096
 tab.remove = function(t, at)
-  local _, count = rawTable(t, 'remove', true)
+  local _, count = rawTable(t, 'remove')
   at = not at and count or small(at, 2, 'remove')
   if at < 1 or at > count then return end
+  rawTable(t, 'remove', true)
   if count - at < MOVED_AT_ONCE_MAX and getmetatable(t) == nil then return remove(t, at) end
   local value = rawget(t, at)
   if getmetatable(t) == nil then
