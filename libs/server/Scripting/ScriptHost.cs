@@ -14,9 +14,9 @@ namespace Garnet.Server.Scripting;
 ///
 /// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
 /// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
-/// S4  A script runs until its reply is written: who may stop it may stop that.
 /// S3  Effects are one batch: a script whose text or arguments speak of whole databases begins at a boundary of batches, since a change
 ///     of those is an operation between batches; for any other such a change must be its first.
+/// S4  A script runs until its reply is written: who may stop it may stop that.
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {

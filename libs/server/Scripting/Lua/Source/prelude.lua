@@ -274,7 +274,10 @@ globals.tonumber = function(...)
     if type(wanted) ~= 'number' then fail(format("bad argument #2 to 'tonumber' (number expected, got %s)", type(base))) end
     base = int(wanted)
   end
-  if kind ~= 'number' and kind ~= 'string' then return nil end
+  if kind ~= 'number' and kind ~= 'string' then
+    if base ~= 10 then wrong(value, 1, 'tonumber', 'string') end
+    return nil
+  end
   return number(value, base)
 end
 
