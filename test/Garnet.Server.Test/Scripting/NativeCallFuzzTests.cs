@@ -35,8 +35,10 @@ public sealed class NativeCallFuzzTests
         int seed = FuzzStream.Seed;
         TestContext.Out.WriteLine("GARNET_FUZZ_SEED=" + seed.ToString(CultureInfo.InvariantCulture));
         var random = new Random(seed);
-        using var server = new EmbeddedServer(adjust: static settings => settings.Scripts.MemoryBytesMax = 16 << 20);
+        using var server = new EmbeddedServer(adjust: static settings => (settings.Scripts.MemoryBytesMax, settings.Scripts.BusyMilliseconds) = (16 << 20, 500));
         using var client = new TestClient(server.Server.Port);
+        using var done = new CancellationTokenSource();
+        Task killer = Task.Run(() => KillWhatTakesLong(server.Server.Port, done.Token));
         long from = Stopwatch.GetTimestamp();
         int calls = 0;
         for (; Stopwatch.GetElapsedTime(from).TotalSeconds < FuzzStream.Seconds; calls++)
@@ -55,7 +57,17 @@ public sealed class NativeCallFuzzTests
             if (calls % 100 == 0) Assert.That(client.Call("EVAL", "return cjson.encode({1}) .. string.rep('x', 3) .. math.floor(2.5)", "0"), Is.EqualTo("[1]xxx2"), script);
         }
 
+        done.Cancel();
+        killer.Wait();
         TestContext.Out.WriteLine($"{calls} scripts");
+    }
+
+    // A call may take as long as it likes, such as to move 2^31 items: but not against somebody's will.
+    private static void KillWhatTakesLong(int port, CancellationToken done)
+    {
+        using var client = new TestClient(port);
+        while (!done.IsCancellationRequested)
+            Assert.That(client.Call("SCRIPT", "KILL"), Is.EqualTo("OK").Or.StartWith("NOTBUSY"));
     }
 
     // Some of the results are arguments of the next call.

@@ -89,7 +89,7 @@ internal sealed class ProgramStream(int seed)
         3 or 4 => Pick(Names),
         5 or 6 => $"({Expression(depth - 1)} {Pick("+", "-", "*", "/", "%", "^")} {Expression(depth - 1)})",
         7 => $"({Expression(depth - 1)} {Pick("==", "~=", "<", "<=", ">", ">=", "and", "or")} {Expression(depth - 1)})",
-        8 => $"({Pick("- ", "not ", "#")}{Expression(depth - 1)})",
+        8 => $"({Pick("not ", "#")}{Expression(depth - 1)} == -{Pick(Names)})",
         9 => Text(depth - 1),
         10 => $"{Pick("math.floor", "math.ceil", "math.abs", "spell", "tonumber", "type", "string.len", "string.upper", "string.reverse", "bit.tobit", "math.modf")}({Expression(depth - 1)})",
         _ => $"({Expression(depth - 1)} .. {Text(depth - 1)})",

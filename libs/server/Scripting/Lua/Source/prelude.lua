@@ -11,6 +11,7 @@ local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, ge
 local tostring, tonumber, pairs, ipairs, load = tostring, tonumber, pairs, ipairs, load
 local format, gsub, find, sub, match, concat = string.format, string.gsub, string.find, string.sub, string.match, table.concat
 local lower, bytesOf, numberOf, byte, insert, remove = string.lower, string.pack, string.unpack, string.byte, table.insert, table.remove
+local gmatch = string.gmatch
 local floor, mathtype, unpack, getinfo, rawlen, move = math.floor, math.type, table.unpack, debug.getinfo, rawlen, table.move
 local INF = math.huge
 
@@ -139,6 +140,11 @@ local function number(value, base)
   if base ~= nil and base ~= 10 then
     if kind == 'number' then value = text(value) elseif kind == 'string' then value = upToZero(value) end
     local result = tonumber(value, floor(base))
+    if result and #value > 12 then -- as strtoul: what has no room in 64 bits is the most they hold
+      local most = 0.0
+      for digit in gmatch(lower(value), '%w') do most = most * base + (tonumber(digit, 36) or 0) end
+      if most >= 0x1p64 then return 0x1p64 end
+    end
     return result and (result < 0 and result + 0x1p64 or result - 0.0) -- a float; + would make 0 of -0
   end
   if kind == 'string' then
@@ -146,6 +152,7 @@ local function number(value, base)
     if find(value, '^%s*[-+]?0[xX]%x+%s*$') then value = match(value, '%S+') .. 'p0' end -- or it would be an integer of 64 bits
   end
   local result = tonumber(value)
+  if result == 0 and kind == 'string' and find(value, '^%s*%-') then return -0.0 end
   if result == nil and kind == 'string' then
     local word = match(value, '^%s*(%S+)%s*$')
     return word and #word < 10 and NAMED[lower(word)] or nil
@@ -723,8 +730,10 @@ mat.frexp = function(x)
 end
 mat.ldexp = function(x, exponent)
   local e = small(exponent, 2, 'ldexp')
+  x = measured(x, 1, 'ldexp')
+  if x == 0 or x == INF or x == -INF then return x end
   e = e > 2200 and 2200 or e < -2200 and -2200 or e
-  return measured(x, 1, 'ldexp') * 2.0 ^ (e // 2) * 2.0 ^ (e - e // 2) -- in halves: the power alone may be too large
+  return x * 2.0 ^ (e // 2) * 2.0 ^ (e - e // 2) -- in halves: the power alone may be too large
 end
 mat.random = native('random')
 mat.randomseed = native('randomseed')
