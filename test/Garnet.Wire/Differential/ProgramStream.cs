@@ -10,7 +10,7 @@ namespace Garnet.Wire.Differential;
 /// </summary>
 internal sealed class ProgramStream(int seed)
 {
-    private const string Before = "local out, steps = {}, 0 "
+    private const string Before = "local out, steps, deep = {}, 0, 0 "
         + "local function spell(v) local k = type(v) if k == 'table' then return 'table' .. #v elseif k == 'function' or k == 'thread' then return k end return tostring(v) end "
         + "local function say(...) for i = 1, select('#', ...) do out[#out + 1] = spell((select(i, ...))) end end "
         + "local function try(f, ...) steps = steps + 1 if steps > 2000 then return 'enough' end local ok, v = pcall(f, ...) if ok then return v end return 'failed' end "
@@ -18,7 +18,7 @@ internal sealed class ProgramStream(int seed)
         + "local a, b, s, t, u = 3, 0.5, 'hello world', {5, 'x', 2.5, 1}, {k = 1, [2] = 'two'} local function f(x) return x end ";
 
     private static readonly string[] Numbers = ["0", "1", "2", "3", "-1", "7", "10", "0.5", "2.5", "-0.25", "1e3", "2^31", "2^53", "1/3", "1/0", "-1/0", "0/0", "0x1F", "1e15", "123456789", "2^63", "-2^63", "1e300", "5e-324"];
-    private static readonly string[] Texts = ["''", "'a'", "'abc'", "'hello world'", "'12'", "'0x10'", "' 7 '", "'1e2'", "'-0'", "'\\q\\065\\0z'", "[[x\ny]]", "'a.b-c%d'", "('ab'):rep(5)", "'THE (quick) fox'"];
+    private static readonly string[] Texts = ["''", "'a'", "'abc'", "'hello world'", "'12'", "'0x10'", "' 7 '", "'1e2'", "'\\q\\065\\0z'", "[[x\ny]]", "'a.b-c%d'", "('ab'):rep(5)", "'THE (quick) fox'"];
     private static readonly string[] Patterns = ["'.'", "'%a+'", "'%d*'", "'(%w)(%w*)'", "'^h'", "'d$'", "'l+'", "'.-o'", "'[^aeiou ]'", "'%s'", "'()'", "'(.)%1'", "'%b()'", "'%f[%w]%w+'", "''", "'[a-f%d]'", "'x?y?'", "'%'", "'('", "'[a'", "'%z'", "'(h)(e)(l)'", "'[]]'", "'[^]]'", "'a*b*'"];
     private static readonly string[] Small = ["1", "2", "3", "-1", "-2", "0", "1.9", "-1.5", "'2'", "10", "2^32+1", "nil"];
     private static readonly string[] Names = ["a", "b", "s", "t", "u", "i"];
@@ -46,7 +46,7 @@ internal sealed class ProgramStream(int seed)
         10 => $"if {Try(Expression(2))} then {Statement(depth - 1)} else {Statement(depth - 1)} end",
         11 => $"for i, v in ipairs(t) do {Count()} say(i, v) {Statement(depth - 1)} end",
         12 => $"local n = 0 while n < 3 do n = n + 1 {Statement(depth - 1)} if {Try(Expression(1))} then break end end",
-        13 => $"do local a = {Try(Expression(2))} f = function(x, ...) {Statement(depth - 1)} say(a, x, select('#', ...)) return {Expression(1)} end end",
+        13 => $"do local a = {Try(Expression(2))} f = function(x, ...) deep = deep + 1 if deep > 20 then return x end {Statement(depth - 1)} say(a, x, select('#', ...)) return {Expression(1)} end end",
         14 => $"say(try(function() return f({Expression(1)}, {Pick(Small)}) end))",
         15 => $"say(try(function() for w, x in string.gmatch({Text(1)}, {Pick(Patterns)}) do {Count()} say(w, x) end end))",
         16 => $"do local co = coroutine.wrap(function(x) {Statement(depth - 1)} local y = coroutine.yield(x, {Number()}) say(y) return {Expression(1)} end) say(try(co, {Number()})) say(try(co, 'more')) say(try(co)) end",

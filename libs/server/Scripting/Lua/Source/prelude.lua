@@ -139,6 +139,7 @@ local function number(value, base)
   local kind = type(value)
   if base ~= nil and base ~= 10 then
     if kind == 'number' then value = text(value) elseif kind == 'string' then value = upToZero(value) end
+    if base == 16 and type(value) == 'string' then value = gsub(value, '^(%s*[-+]?)0[xX](%x)', '%1%2') end
     local result = tonumber(value, floor(base))
     if result and #value > 12 then -- as strtoul: what has no room in 64 bits is the most they hold
       local most = 0.0
@@ -707,8 +708,10 @@ end
 mat.fmod = function(x, y) return math.fmod(measured(x, 1, 'fmod') + 0.0, measured(y, 2, 'fmod') + 0.0) end
 mat.mod = mat.fmod
 mat.modf = function(x)
-  local i, f = math.modf(numeric(x))
-  return i == 0 and f < 0 and -0.0 or i - 0.0, f
+  x = measured(x, 1, 'modf')
+  local i, f = math.modf(x)
+  if i == 0 and (x < 0 or 1 / x < 0) then return -0.0, f end
+  return i - 0.0, f
 end
 mat.pow = function(x, y) return x ^ y end
 mat.log10 = function(x) return math.log(numeric(x), 10) end
