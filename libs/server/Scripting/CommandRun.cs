@@ -173,14 +173,12 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
 
     private static int Take(LuaStack stack, byte* start, byte* end)
     {
-        if (*start == '-')
-        {
+        bool isError = *start == '-';
+        stack.SetCount(0); // the command has run
+        if (isError)
             stack.PushNil();
-            new ReplyToLua(start, end, stack).Push();
-            return 2;
-        }
-
-        new ReplyToLua(start, end, stack).Push();
-        return 1;
+        if (!new ReplyToLua(start, end, stack).TryPush())
+            return stack.Fail("not enough memory"u8, isPlaced: false);
+        return isError ? 2 : 1;
     }
 }

@@ -1,20 +1,40 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Net;
 using Garnet.Server.Scripting.Lua;
 
 namespace Garnet.Server.Scripting;
 
-/// <summary>What a script returns, as a reply. Tables are looked at raw; one nested too deeply, perhaps in itself, ends in an error.</summary>
-internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isResp3)
+/// <summary>
+/// What a script returns, as a reply. Tables are looked at raw; one nested too deeply, perhaps in itself, ends in an error. A table may
+/// lie in many places: a small one can stand for a reply without end, which is given up at so many bytes or when the script is to end.
+/// </summary>
+internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWriter to, bool isResp3, long bytesMax)
 {
+    private const int ValuesPerLook = 256;
+
     private const int RoomPerLevel = 6;
     // As many levels as a stack of 8,000 values lets redis go.
     private const int DepthMax = 1_000;
 
-    /// <summary>Writes the value on top, and takes it.</summary>
-    internal void Write() => Write(0);
+    private readonly long _before = to.Position - client.SegmentStart;
+    private int _values;
+    private bool _isGivenUp;
+
+    /// <summary>Writes the value on top, and takes it; false if it has been given up.</summary>
+    internal bool TryWrite()
+    {
+        Write(0);
+        return !_isGivenUp && !IsToGiveUp();
+    }
 
     private void Write(int depth)
     {
+        if (_isGivenUp || IsToGiveUp())
+        {
+            stack.Drop(1);
+            return;
+        }
+
         if (depth > DepthMax || !stack.Reserve(RoomPerLevel))
         {
             to.Error("ERR reached lua stack limit"u8);
@@ -44,6 +64,10 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
         stack.Drop(1);
     }
 
+    // The memory of replies moves when it grows, the beginning of the client's with it.
+    private bool IsToGiveUp() =>
+        _isGivenUp = to.Position - client.SegmentStart - _before > bytesMax || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
+
     /// <summary>A number as an integer reply: without its fraction, as a cast in C does it on x64.</summary>
     internal static long Whole(double value) => value is >= -9.2233720368547758e18 and < 9.2233720368547758e18 ? (long)value : long.MinValue;
 
@@ -59,6 +83,7 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
 
     private void WriteTable(int depth)
     {
+        _isGivenUp = LuaState.Look(stack); // it may be small and have a lot of room
         if (TakeText("err"u8, out ReadOnlySpan<byte> text))
             to.Error(text);
         else if (TakeText("ok"u8, out text))
@@ -105,7 +130,7 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
     }
 
     // The text stays where it is: the table holds it.
-    private bool TakeText(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> text)
+    private readonly bool TakeText(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> text)
     {
         bool found = stack.Field(-1, name) == LuaApi.String;
         text = found ? stack.Bytes(-1) : default;
@@ -118,7 +143,7 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
         int pairs = CountPairs();
         to.Map(pairs);
         stack.PushNil();
-        while (stack.Next(-2))
+        while (!_isGivenUp && stack.Next(-2))
         {
             stack.PushCopy(-2);
             Write(depth + 1);
@@ -132,7 +157,7 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
     {
         to.Set(CountPairs());
         stack.PushNil();
-        while (stack.Next(-2))
+        while (!_isGivenUp && stack.Next(-2))
         {
             stack.Drop(1);
             stack.PushCopy(-1);
@@ -142,7 +167,7 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
         stack.Drop(1);
     }
 
-    private int CountPairs()
+    private readonly int CountPairs()
     {
         int pairs = 0;
         stack.PushNil();
@@ -207,7 +232,7 @@ internal readonly ref struct LuaToReply(LuaStack stack, RespWriter to, bool isRe
 
         stack.Drop(1);
         to.Array(count);
-        for (int i = 1; i <= count; i++)
+        for (int i = 1; i <= count && !_isGivenUp; i++)
         {
             stack.Item(-1, i);
             Write(depth + 1);

@@ -9,6 +9,9 @@ namespace Garnet.Server.Scripting;
 /// <summary>What a script can call of the server: the functions of the table <c>redis</c>, and what the prelude needs.</summary>
 internal static class RedisFunctions
 {
+    private const int LogCharactersMax = 1024; // as redis cuts a line of its log
+    private const int SourceBytesMax = 1 << 20; // of a text that a script compiles: that takes some milliseconds
+
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal static List<KeyValuePair<string, Function>> For(ScriptHost host, Server server, CommandRun commands, JsonFunctions json)
     {
@@ -31,6 +34,8 @@ internal static class RedisFunctions
             new("version", stack => Text(stack, server.Settings.Inspect.RedisVersion)),
             new("versionNumber", stack => Version(stack, server.Settings.Inspect.RedisVersion)),
             new("translate", Translate),
+            new("enter", Enter),
+            new("back", Back),
             new("random", random.Next),
             new("randomseed", random.Seed),
             new("null", static stack => PushNull(stack)),
@@ -38,6 +43,7 @@ internal static class RedisFunctions
             .. PackFunctions.All(bytesMax),
             .. StructFunctions.All(bytesMax),
             .. TableFunctions.All(bytesMax),
+            .. TextFunctions.All(bytesMax),
         ];
     }
 
@@ -56,6 +62,21 @@ internal static class RedisFunctions
         return 1;
     }
 
+    // Before a coroutine goes on. Behind it comes "back", with what it gave: a look at the clock is due then.
+    private static unsafe int Enter(LuaStack stack)
+    {
+        nint thread = LuaApi.ToThread(stack.Thread, 1);
+        if (thread != 0)
+            LuaState.Enter(thread);
+        return 0;
+    }
+
+    private static int Back(LuaStack stack)
+    {
+        LuaState.Look(stack);
+        return stack.Count;
+    }
+
     private static unsafe int PushNull(LuaStack stack)
     {
         LuaApi.PushPointer(stack.Thread, 0);
@@ -64,8 +85,12 @@ internal static class RedisFunctions
 
     private static int Translate(LuaStack stack)
     {
-        stack.Push(Translator.Translate(stack.Bytes(1)));
-        return 1;
+        if (stack.Bytes(1).Length > SourceBytesMax)
+            return stack.Fail("chunk has too many bytes"u8, isPlaced: false);
+        (byte[] source, string wrong) = Translator.Translate(stack.Bytes(1));
+        stack.Push(source);
+        stack.Push(wrong);
+        return 2;
     }
 
     private static int Field(LuaStack stack, ReadOnlySpan<byte> name, ReadOnlySpan<byte> text)
@@ -113,10 +138,10 @@ internal static class RedisFunctions
         if (level is not (>= 0 and <= 3))
             return stack.Fail("Invalid debug level."u8, isPlaced: false);
         var text = new StringBuilder();
-        for (int i = 2; i <= stack.Count; i++)
+        for (int i = 2; i <= stack.Count && text.Length < LogCharactersMax; i++)
         {
             if (stack.IsString(i))
-                text.Append(i > 2 ? " " : "").Append(Encoding.UTF8.GetString(stack.Bytes(i)));
+                text.Append(i > 2 ? " " : "").Append(Encoding.UTF8.GetString(stack.Bytes(i)[..Math.Min(stack.Bytes(i).Length, LogCharactersMax)]));
         }
 
         server.Log.Script((int)level, text.ToString());

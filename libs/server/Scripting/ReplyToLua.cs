@@ -6,16 +6,25 @@ namespace Garnet.Server.Scripting;
 /// <summary>A reply in the protocol's own form as values of a script. The server wrote it: it is whole and well-formed.</summary>
 internal unsafe ref struct ReplyToLua(byte* at, byte* end, LuaStack stack)
 {
-    private const int RoomPerLevel = 6;
+    private const int RoomPerLevel = 6, ItemsPerLook = 1024, ItemBytes = 16;
 
     private byte* _at = at;
+    private int _items;
+    private bool _isTooMuch;
 
-    /// <summary>Pushes the reply; true if it is an error.</summary>
-    internal bool Push()
+    /// <summary>Pushes the reply; false, with something else on top, if the state cannot hold it.</summary>
+    internal bool TryPush()
     {
-        bool isError = *_at == '-';
+        _isTooMuch = !LuaState.HasRoom(stack, end - _at);
         PushOne();
-        return isError;
+        return !_isTooMuch;
+    }
+
+    // A small reply may be many values.
+    private void Weigh(long more)
+    {
+        if (more > ItemsPerLook || ++_items % ItemsPerLook == 0)
+            _isTooMuch |= !LuaState.HasRoom(stack, more * ItemBytes) || LuaState.Look(stack);
     }
 
     private ReadOnlySpan<byte> Line()
@@ -43,7 +52,14 @@ internal unsafe ref struct ReplyToLua(byte* at, byte* end, LuaStack stack)
 
     private void PushOne()
     {
-        Garnet.Common.Faults.Check.That(stack.Reserve(RoomPerLevel), "L2 replies are nested a few levels only");
+        Weigh(0);
+        _isTooMuch |= !stack.Reserve(RoomPerLevel); // the script has taken almost all the stack there is
+        if (_isTooMuch)
+        {
+            stack.PushNil();
+            return;
+        }
+
         switch ((char)*_at)
         {
             case ':':
@@ -112,8 +128,9 @@ internal unsafe ref struct ReplyToLua(byte* at, byte* end, LuaStack stack)
             return;
         }
 
-        stack.NewTable((int)count, 0);
-        for (long i = 1; i <= count; i++)
+        Weigh(count);
+        stack.NewTable(_isTooMuch ? 0 : (int)count, 0);
+        for (long i = 1; i <= count && !_isTooMuch; i++)
         {
             PushOne();
             stack.SetItem(-2, i);
@@ -124,8 +141,9 @@ internal unsafe ref struct ReplyToLua(byte* at, byte* end, LuaStack stack)
     {
         stack.NewTable(0, 1);
         stack.Push("map"u8);
-        stack.NewTable(0, (int)pairs);
-        for (long i = 0; i < pairs; i++)
+        Weigh(pairs * 3);
+        stack.NewTable(0, _isTooMuch ? 0 : (int)pairs);
+        for (long i = 0; i < pairs && !_isTooMuch; i++)
         {
             PushOne();
             PushOne();
@@ -139,8 +157,9 @@ internal unsafe ref struct ReplyToLua(byte* at, byte* end, LuaStack stack)
     {
         stack.NewTable(0, 1);
         stack.Push("set"u8);
-        stack.NewTable(0, (int)count);
-        for (long i = 0; i < count; i++)
+        Weigh(count * 3);
+        stack.NewTable(0, _isTooMuch ? 0 : (int)count);
+        for (long i = 0; i < count && !_isTooMuch; i++)
         {
             PushOne();
             stack.Push(true);

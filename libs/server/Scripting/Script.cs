@@ -15,6 +15,12 @@ internal sealed class Script
         ["allow-cross-slot-keys"] = ScriptFlags.AllowCrossSlotKeys,
     };
 
+    /// <summary>Bytes of a script or library: to translate and compile it takes many times that in memory, and a second.</summary>
+    internal const int SourceBytesMax = 4 << 20;
+
+    /// <summary>What is said of a longer one.</summary>
+    internal static readonly string TooLong = $"ERR the script is longer than {SourceBytesMax} bytes";
+
     private Script(ScriptName name, byte[] source, ScriptFlags flags)
     {
         Name = name;
@@ -49,13 +55,15 @@ internal sealed class Script
     internal long MemoryBytes => Source.Length + 200;
 
     /// <summary>The source for the compiler.</summary>
-    internal byte[] Compilable() => Translator.Translate(Source);
+    internal Translation Compilable() => Translator.Translate(Source);
 
     /// <summary>Reads the first line; null with the error, its code in front.</summary>
     internal static Script? Read(ScriptName name, ReadOnlySpan<byte> source, out string error)
     {
-        error = "";
         ScriptFlags flags = ScriptFlags.None;
+        error = source.Length > SourceBytesMax ? TooLong : "";
+        if (error.Length > 0)
+            return null;
         if (source.StartsWith("#!"u8) && !TryShebang(source, out flags, out error))
             return null;
         return new Script(name, source.ToArray(), flags);

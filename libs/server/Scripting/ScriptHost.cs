@@ -16,12 +16,14 @@ namespace Garnet.Server.Scripting;
 /// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
 /// S3  Effects are one batch: a script whose text or arguments speak of whole databases begins at a boundary of batches, since a change
 ///     of those is an operation between batches; for any other such a change must be its first.
+/// S4  A script runs until its reply is written: who may stop it may stop that.
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {
     private const long TidyBytes = 16 << 20; // a state that holds more after a script, or a quarter of what it may, is collected
     private const long LoadUsMax = 500_000, LookEveryUs = 5_000;
     private const int CompiledMax = 2 * ScriptCache.PassingMax;
+    private const long ReplyBytesMax = 1 << 30; // the memory of replies ends at 2 GiB
 
     private readonly Reactor _reactor;
     private readonly Server _server;
@@ -100,8 +102,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     internal bool EndLoad()
     {
         _loadUntilUs = long.MaxValue;
-        if (_isLate)
-            State.SetHook();
+        State.BeginAnew();
         return _isLate;
     }
 
@@ -117,7 +118,7 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
 
-    private LuaState Open() => new(MemoryBytesMax, RedisFunctions.For(this, _server, _commands, _json), OnHook);
+    private LuaState Open() => new(MemoryBytesMax, RedisFunctions.For(this, _server, _commands, _json), _server.Clock, IsToEnd);
 
     private void ForgetDropped()
     {
@@ -162,35 +163,55 @@ internal sealed unsafe class ScriptHost : IDisposable
 
         lua.MemoryLimit = MemoryBytesMax;
         running.IsOrdered |= isInStep || NamesDatabases(ref call);
-        if (!isInStep && running.IsOrdered)
-            call.Store.LockAll();
-        else if (!isInStep)
-            call.Store.LockOpen(); // G3
-        if (!isInStep && _server.Replication.ReadsOneState)
-            call.Store.LockRest();
+        if (!isInStep)
+            TakeLocks(ref call, running);
         client.Gate |= Gate.Script;
         _args = call.Args;
         _count = call.Count;
         Volatile.Write(ref _running, running);
-        bool ended = lua.Call(arguments);
-        Volatile.Write(ref _running, null);
-        client.Gate &= ~Gate.Script;
-        (client.Database, client.LastCommand) = (database, command);
-        call.Out.Resp3 = client.Resp3;
-        if (!isInStep)
+        Reply reply;
+        try
         {
-            call.Store.Unlock();
-            _server.ScriptGate.Release(_reactor);
+            bool ended = lua.Call(arguments);
+            (client.Database, client.LastCommand) = (database, command);
+            call.Out.Resp3 = client.Resp3;
+            reply = ended ? Answer(ref call, running) : Failure(ref call, running);
+        }
+        finally
+        {
+            Volatile.Write(ref _running, null);
+            client.Gate &= ~Gate.Script;
+            if (!isInStep)
+            {
+                call.Store.Unlock();
+                _server.ScriptGate.Release(_reactor);
+            }
+
+            CleanUp(lua);
         }
 
-        Reply reply = ended ? Answer(ref call, running) : Failure(ref call, running);
+        return reply;
+    }
+
+    private void TakeLocks(ref Call call, Running running)
+    {
+        if (running.IsOrdered)
+            call.Store.LockAll();
+        else
+            call.Store.LockOpen(); // G3
+        if (_server.Replication.ReadsOneState)
+            call.Store.LockRest();
+    }
+
+    // S2
+    private void CleanUp(LuaState lua)
+    {
         lua.Clear();
         _json.Reset();
-        if (running.IsKilled)
-            lua.SetHook();
+        if (lua.IsStopped)
+            lua.BeginAnew();
         if (lua.UsedBytes > Math.Min(TidyBytes, MemoryBytesMax / 4))
             Tidy(lua);
-        return reply;
     }
 
     // A script may take the name of a command from its arguments.
@@ -231,10 +252,17 @@ internal sealed unsafe class ScriptHost : IDisposable
         return call.FailBytes("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
     }
 
+    // Still a part of the run: a reply may be long, and a table in it many times.
     private Reply Answer(ref Call call, Running running)
     {
         nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
-        new LuaToReply(State.Stack, call.Out, running.WantsResp3).Write();
+        var writer = new LuaToReply(State.Stack, call.Client, call.Out, running.WantsResp3, Math.Min(MemoryBytesMax, ReplyBytesMax));
+        if (!writer.TryWrite())
+        {
+            call.Out.Position = call.Client.SegmentStart + before;
+            return call.FailText(KillText(running) ?? "ERR the reply of the script is larger than script-memory-limit");
+        }
+
         byte* start = call.Client.SegmentStart + before;
         if (*start != '-')
             return Reply.Sent;
@@ -242,18 +270,19 @@ internal sealed unsafe class ScriptHost : IDisposable
         return Reply.Failed;
     }
 
+    private static string? KillText(Running running) => !running.IsKilled ? null
+        : running.IsFunction ? "ERR Script killed by user with FUNCTION KILL." : "ERR Script killed by user with SCRIPT KILL...";
+
     private Reply Failure(ref Call call, Running running)
     {
         LuaStack stack = State.Stack;
         if (!stack.IsTable(-1))
         {
             string cause = stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : "execution failure";
-            return call.FailText($"ERR Error running script {running.Name}, {cause}");
+            return call.FailText(KillText(running) ?? $"ERR Error running script {running.Name}, {cause}");
         }
 
-        string text = Text(stack, "err"u8) ?? "ERR unknown error";
-        if (running.IsKilled)
-            text = running.IsFunction ? "ERR Script killed by user with FUNCTION KILL." : "ERR Script killed by user with SCRIPT KILL...";
+        string text = KillText(running) ?? Text(stack, "err"u8) ?? "ERR unknown error";
         string? source = Text(stack, "source"u8);
         if (source is not null && stack.Field(-1, "line"u8) == LuaApi.Number)
             text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
@@ -267,16 +296,15 @@ internal sealed unsafe class ScriptHost : IDisposable
         return text;
     }
 
-    private void OnHook()
+    // Every now and then while a script runs, or a library is loaded.
+    private bool IsToEnd()
     {
         _isLate |= _server.Clock.MonotonicUs > _loadUntilUs;
         if (_running is { } running)
             Look(running);
-        if (_isLate || _running is { IsKilled: true })
-            LuaState.Kill(State.Hooked);
+        return _isLate || _reactor.IsStopping || _running is { IsKilled: true };
     }
 
-    // After so many steps of a script.
     private void Look(Running running)
     {
         if (_reactor.IsStopping)

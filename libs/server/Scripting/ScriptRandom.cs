@@ -23,15 +23,18 @@ internal sealed class ScriptRandom
 
         if (!stack.TryNumber(1, out double first) || (count > 1 && !stack.TryNumber(2, out _)))
             return stack.Fail("bad argument to 'random' (number expected)"u8);
-        double low = count > 1 ? Math.Truncate(first) : 1;
-        double high = count > 1 ? Math.Truncate(stack.Number(2)) : Math.Truncate(first);
+        int low = count > 1 ? Int(first) : 1;
+        int high = count > 1 ? Int(stack.Number(2)) : Int(first);
         if (count > 2)
             return stack.Fail("wrong number of arguments"u8);
         if (low > high)
             return stack.Fail(count > 1 ? "bad argument #2 to 'random' (interval is empty)"u8 : "bad argument #1 to 'random' (interval is empty)"u8);
-        stack.Push(Math.Floor(random * (high - low + 1)) + low);
+        stack.Push(Math.Floor(random * unchecked(high - low + 1)) + low);
         return 1;
     }
+
+    // As C makes an int of a number.
+    private static int Int(double value) => unchecked((int)LuaToReply.Whole(value));
 
     /// <summary>math.randomseed(x).</summary>
     internal int Seed(LuaStack stack)

@@ -62,6 +62,34 @@ public sealed class GlobTests
         Assert.That(Glob.Matches("*a*a*a*a*a*a*a*a*a*a*b"u8, text), Is.False);
     }
 
+    [Test]
+    [CancelAfter(10_000)]
+    public void A_long_class_is_read_once()
+    {
+        byte[] key = new byte[30_000];
+        Array.Fill(key, (byte)'a');
+        string members = string.Concat(Enumerable.Repeat("b-dxyz\\]", 15_000));
+        foreach (string pattern in (string[])[$"*[{members}]", $"*[{members}][{members}]", $"*[^-]{members}]", $"*[a][{members}]z"])
+            Assert.That(Glob.Matches(Encoding.ASCII.GetBytes(pattern), key), Is.False, pattern[..20]);
+    }
+
+    // What a class takes does not depend on how often its members are named.
+    [Test]
+    public void A_long_class_takes_what_a_short_one_takes([Values] bool ignoreCase)
+    {
+        var random = new Random(20_261_123);
+        string alphabet = "abzAZ019-^\\_";
+        for (int round = 0; round < 2_000; round++)
+        {
+            string members = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => alphabet[random.Next(alphabet.Length)])) + "q";
+            if (members[0] is '-' or '^' || members.Contains("\\q", StringComparison.Ordinal) || members.Contains("-q", StringComparison.Ordinal)) continue;
+            string sign = random.Next(2) == 0 ? "" : "^";
+            byte[] shorter = Encoding.ASCII.GetBytes($"[{sign}{members}]"), longer = Encoding.ASCII.GetBytes($"[{sign}{string.Concat(Enumerable.Repeat(members, 60))}]");
+            for (int value = 0; value < 256; value++)
+                Assert.That(Glob.Matches(longer, [(byte)value], ignoreCase), Is.EqualTo(Glob.Matches(shorter, [(byte)value], ignoreCase)), $"{members} {value}");
+        }
+    }
+
     [TestCase("key", false)]
     [TestCase("k*", true)]
     [TestCase("k\\*", true)]

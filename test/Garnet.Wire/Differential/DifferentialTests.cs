@@ -118,6 +118,14 @@ internal sealed class DifferentialTests
     }
 
     [Test]
+    public void Random_programs_take_the_same_course()
+    {
+        TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
+        ProgramStream stream = new(Seed);
+        Assert.That(Differences(2, Count / 2, stream.Next), Is.Empty, $"GARNET_WIRE_SEED={Seed}");
+    }
+
+    [Test]
     public void Random_transactions_of_two_clients_get_the_same_bytes([Values(2, 3)] int protocol)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");

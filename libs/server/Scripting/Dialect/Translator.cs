@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text;
 
@@ -5,13 +6,17 @@ namespace Garnet.Server.Scripting.Dialect;
 
 /// <summary>
 /// Makes Lua 5.1 source mean the same to Lua 5.4, line by line: whole numbers become floats, so that all arithmetic is done in
-/// doubles, operands of <c>..</c> go through a call, so that a float is spelt as 5.1 spells it, and <c>a % b</c> becomes one, since 5.1 rounds it in another way. Source that does not parse is left as it
-/// is: the compiler will say what is wrong with it.
+/// doubles, operands of <c>..</c> go through a call, so that a float is spelt as 5.1 spells it, and <c>a % b</c> becomes one, since 5.1 rounds it in another way. What 5.1 takes for any other
+/// sign behind a backslash loses that. Source that does not parse is left as it is: the compiler will say what is wrong with it, or, where
+/// that is of a later kind, whoever compiles.
 ///
 /// X1  Depth is bounded as the compiler's is: source nested more deeply is left as it is, and refused there.
 /// </summary>
 internal sealed class Translator
 {
+    private static readonly SearchValues<char> Hexadecimal = SearchValues.Create("0123456789abcdefABCDEF");
+    private static readonly SearchValues<byte> Escapable = SearchValues.Create("abfnrtv\\\"'\n\r0123456789"u8);
+
     private const int DepthMax = 190, UnaryPriority = 8, ConcatPriority = 5;
 
     private readonly byte[] _source;
@@ -22,6 +27,7 @@ internal sealed class Translator
     private int _depth;
     private int _functions;
     private int _order;
+    private bool _isAmbiguous;
 
     private Translator(byte[] source, List<Token> tokens)
     {
@@ -30,15 +36,26 @@ internal sealed class Translator
     }
 
     /// <summary>The source for the compiler.</summary>
-    internal static byte[] Translate(ReadOnlySpan<byte> source)
+    internal static Translation Translate(ReadOnlySpan<byte> source)
     {
         byte[] bytes = source.ToArray();
         if (bytes.AsSpan().StartsWith("#"u8))
             bytes.AsSpan(0, Math.Max(bytes.AsSpan().IndexOf((byte)'\n'), 0)).Fill((byte)' '); // a first line for the system, or a shebang
         if (new Lexer(bytes).Read() is not { } tokens)
-            return bytes;
+            return new Translation(bytes, ":1: unfinished string or comment");
         var translator = new Translator(bytes, tokens);
-        return translator.Block() && translator.Current.Kind == TokenKind.End ? translator.Write() : bytes;
+        if (!translator.Block() || translator.Current.Kind != TokenKind.End)
+            return new Translation(bytes, translator.Wrong());
+        translator.Unescape();
+        return new Translation(translator.Write(), "");
+    }
+
+    private string Wrong()
+    {
+        Token token = Current;
+        int line = _source.AsSpan(0, token.Start).Count((byte)'\n') + 1;
+        string text = token.Kind == TokenKind.End ? "<eof>" : Encoding.Latin1.GetString(_source, token.Start, token.End - token.Start);
+        return $":{line}: {(_isAmbiguous ? "ambiguous syntax (function call x new statement)" : "unexpected symbol")} near '{text}'";
     }
 
     private Token Current => _tokens[_at];
@@ -77,16 +94,21 @@ internal sealed class Translator
     {
         if (++_depth > DepthMax)
             return false;
-        while (Current.Kind != TokenKind.End && !Is("end") && !Is("else") && !Is("elseif") && !Is("until"))
+        while (!IsBlockEnd())
         {
+            bool isLast = Is("return") || Is("break");
             if (!Statement())
                 return false;
             Take(";");
+            if (isLast && !IsBlockEnd())
+                return false;
         }
 
         _depth--;
         return true;
     }
+
+    private bool IsBlockEnd() => Current.Kind == TokenKind.End || Is("end") || Is("else") || Is("elseif") || Is("until");
 
     private bool Statement()
     {
@@ -105,7 +127,7 @@ internal sealed class Translator
         if (Take("local"))
             return Take("function") ? TakeKind(TokenKind.Name) && Body() : Names() && (!Take("=") || Expressions());
         if (Take("return"))
-            return Is("end") || Is("else") || Is("elseif") || Is("until") || Is(";") || Current.Kind == TokenKind.End || Results();
+            return Is(";") || IsBlockEnd() || Results();
         return Take("break") || AssignmentOrCall();
     }
 
@@ -142,7 +164,24 @@ internal sealed class Translator
     {
         if (!Names())
             return false;
-        return (Take("=") || Take("in")) && Expressions() && Take("do") && Block() && Take("end");
+        if (Take("="))
+            return Expressions() && Take("do") && Block() && Take("end");
+        int start = _at + 1;
+        if (!Take("in") || !Expressions())
+            return false;
+        if (!IsCallOfPairs(start))
+        {
+            InsertBefore(start, "__three("); // 5.4 would close a fourth value
+            _inserts[(_tokens[_at - 1].End, ++_order)] = ")";
+        }
+
+        return Take("do") && Block() && Take("end");
+    }
+
+    private bool IsCallOfPairs(int start)
+    {
+        ReadOnlySpan<byte> name = _source.AsSpan(_tokens[start].Start, _tokens[start].End - _tokens[start].Start);
+        return (name.SequenceEqual("pairs"u8) || name.SequenceEqual("ipairs"u8)) && _source[_tokens[start + 1].Start] == '(';
     }
 
     private bool Names()
@@ -305,8 +344,8 @@ internal sealed class Translator
         bool isIndex = _at > 0 && _source[_tokens[_at - 1].Start] == '[' && _source.Length > Current.End && _source[Current.End] == ']';
         if (text.StartsWith("0x", StringComparison.OrdinalIgnoreCase))
         {
-            if (ulong.TryParse(text.AsSpan(2), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong value))
-                _replaced[_at] = ((double)value).ToString("F1", CultureInfo.InvariantCulture);
+            if (text.AsSpan(2).IndexOfAnyExcept(Hexadecimal) < 0)
+                _replaced[_at] = text.Length > 2 ? text + "p0" : text; // or it would be an integer of 64 bits
         }
         else if (!isIndex && !text.Contains('.') && !text.Contains('e', StringComparison.OrdinalIgnoreCase))
         {
@@ -378,6 +417,9 @@ internal sealed class Translator
             return Expression() && Take("]");
         if (Take(":"))
             return TakeKind(TokenKind.Name) && Arguments();
+        _isAmbiguous = Is("(") && _source.AsSpan(_tokens[_at - 1].End, Current.Start - _tokens[_at - 1].End).Contains((byte)'\n');
+        if (_isAmbiguous)
+            return false;
         return Is("(") || Is("{") || Current.Kind == TokenKind.Text ? Arguments() : null;
     }
 
@@ -388,6 +430,28 @@ internal sealed class Translator
         if (Is("{"))
             return Table();
         return Take("(") && (Take(")") || (Expressions() && Take(")")));
+    }
+
+    // In texts between quotes.
+    private void Unescape()
+    {
+        for (int i = 0; i < _tokens.Count; i++)
+        {
+            (TokenKind kind, int start, int end) = _tokens[i];
+            if (kind != TokenKind.Text || _source[start] == '[' || !_source.AsSpan(start, end - start).Contains((byte)'\\'))
+                continue;
+            var text = new StringBuilder();
+            for (int at = start; at < end; at++)
+            {
+                bool isEscape = _source[at] == '\\';
+                if (isEscape && Escapable.Contains(_source[at + 1]))
+                    text.Append('\\');
+                at += isEscape ? 1 : 0;
+                text.Append((char)_source[at]);
+            }
+
+            _replaced[i] = text.ToString();
+        }
     }
 
     private byte[] Write()

@@ -23,6 +23,8 @@ internal sealed class FunctionLibrary(string name, byte[] source)
             error = "ERR Missing library metadata";
         else if (end < 0)
             error = "ERR Invalid library metadata";
+        else if (source.Length > Script.SourceBytesMax)
+            error = Script.TooLong;
         if (error.Length > 0)
             return null;
         string[] words = Encoding.Latin1.GetString(source[2..end]).Split([' ', '\t', '\r'], StringSplitOptions.RemoveEmptyEntries);

@@ -1,7 +1,10 @@
 namespace Garnet.Server.Scripting.Libraries;
 
-/// <summary>Bytes that a library puts together for a script. The memory is kept for the next time, unless it has become large.</summary>
-internal sealed class GrowingText
+/// <summary>
+/// Bytes that a library puts together for a script. The memory is kept for the next time, unless it has become large. More than its limit
+/// it does not take: what comes then is dropped, and whoever writes asks in time whether it is too long.
+/// </summary>
+internal sealed class GrowingText(long bytesMax)
 {
     private const int BytesFirst = 256, BytesKept = 64 << 10;
 
@@ -10,11 +13,15 @@ internal sealed class GrowingText
     /// <summary>Bytes written.</summary>
     internal int Count { get; private set; }
 
+    /// <summary>More was to be written than it takes: what it holds is of no use.</summary>
+    internal bool IsTooLong { get; private set; }
+
     internal ReadOnlySpan<byte> Written => _bytes.AsSpan(0, Count);
 
     internal void Clear()
     {
         Count = 0;
+        IsTooLong = false;
         if (_bytes.Length > BytesKept)
             _bytes = new byte[BytesFirst];
     }
@@ -28,13 +35,18 @@ internal sealed class GrowingText
 
     internal void Add(ReadOnlySpan<byte> text)
     {
-        text.CopyTo(Room(text.Length));
+        if (_bytes.Length - Count < text.Length)
+            Grow(text.Length);
+        if (IsTooLong)
+            return;
+        text.CopyTo(_bytes.AsSpan(Count));
         Count += text.Length;
     }
 
-    /// <summary>Room for at least so many bytes more; <see cref="Take"/> says how many it were.</summary>
+    /// <summary>Room for some bytes more, a number at most; <see cref="Take"/> says how many it were.</summary>
     internal Span<byte> Room(int bytes)
     {
+        Garnet.Common.Faults.Check.That(bytes <= BytesFirst, "a place of one number");
         if (_bytes.Length - Count < bytes)
             Grow(bytes);
         return _bytes.AsSpan(Count);
@@ -42,5 +54,14 @@ internal sealed class GrowingText
 
     internal void Take(int bytes) => Count += bytes;
 
-    private void Grow(int bytes) => Array.Resize(ref _bytes, (int)Math.Min(Array.MaxLength, Math.Max(2L * _bytes.Length, (long)Count + bytes)));
+    // Too long: it begins again, where there is room for all that may come before somebody asks.
+    private void Grow(int bytes)
+    {
+        long wanted = (long)Count + bytes;
+        IsTooLong |= wanted > bytesMax;
+        if (IsTooLong)
+            Count = 0;
+        else
+            Array.Resize(ref _bytes, (int)Math.Min(Array.MaxLength, Math.Max(2L * _bytes.Length, wanted)));
+    }
 }

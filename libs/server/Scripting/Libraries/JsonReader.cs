@@ -270,7 +270,7 @@ internal ref struct JsonReader(JsonSettings settings, LuaStack stack, GrowingTex
         return true;
     }
 
-    private bool IsFull() => ++_items % ItemsPerLook == 0 && LuaState.IsFull(stack) && !Fail("not enough memory");
+    private bool IsFull() => ++_items % ItemsPerLook == 0 && (LuaState.Look(stack) || LuaState.IsFull(stack)) && !Fail("not enough memory");
 
     private bool Array()
     {

@@ -7,10 +7,11 @@ namespace Garnet.Server.Scripting.Libraries;
 /// <summary>cjson.encode: a value of a script as JSON, as lua-cjson spells it. Depth and length are bounded.</summary>
 internal sealed class JsonWriter(long bytesMax)
 {
-    private const int RoomPerLevel = 6;
+    private const int RoomPerLevel = 6, ValuesPerLook = 256;
 
-    private readonly GrowingText _to = new();
+    private readonly GrowingText _to = new(bytesMax);
     private JsonSettings _settings = new();
+    private int _values;
     private string _error = "";
 
     /// <summary>Pushes the JSON of the first value, or fails.</summary>
@@ -18,9 +19,7 @@ internal sealed class JsonWriter(long bytesMax)
     {
         _settings = settings;
         stack.PushCopy(1);
-        bool isWritten = Value(stack, stack.TypeAt(-1), 0) && (_to.Count <= bytesMax || Fail("not enough memory"));
-        if (isWritten)
-            stack.Push(_to.Written);
+        bool isWritten = Value(stack, stack.TypeAt(-1), 0) && ((!_to.IsTooLong && stack.TryPush(_to.Written)) || Fail("not enough memory"));
         _to.Clear();
         return isWritten ? 1 : stack.Fail(Encoding.Latin1.GetBytes(_error), isPlaced: true);
     }
@@ -34,8 +33,10 @@ internal sealed class JsonWriter(long bytesMax)
     // Takes the value on top.
     private bool Value(LuaStack stack, int type, int depth)
     {
-        if (_to.Count > bytesMax)
+        if (_to.IsTooLong)
             return Fail("not enough memory");
+        if (++_values % ValuesPerLook == 0 && LuaState.Look(stack))
+            return Fail("");
         bool written = true;
         if (type == LuaApi.String)
             Text(stack.Bytes(-1));
@@ -60,7 +61,7 @@ internal sealed class JsonWriter(long bytesMax)
     private void Text(ReadOnlySpan<byte> text)
     {
         _to.Add((byte)'"');
-        for (int at = text.IndexOfAny(Escaped); at >= 0 && _to.Count <= bytesMax; at = text.IndexOfAny(Escaped))
+        for (int at = text.IndexOfAny(Escaped); at >= 0 && !_to.IsTooLong; at = text.IndexOfAny(Escaped))
         {
             _to.Add(text[..at]);
             Escape(text[at]);
@@ -102,6 +103,8 @@ internal sealed class JsonWriter(long bytesMax)
     {
         if (depth > _settings.EncodeDepth || !stack.Reserve(RoomPerLevel))
             return Fail($"Cannot serialise, excessive nesting ({depth})");
+        if (LuaState.Look(stack)) // it may be small and have a lot of room
+            return Fail("");
         long length = Length(stack);
         if (length == 0 && ArrayMark.Is(stack))
             return Items(stack, stack.Length(-1), depth);

@@ -157,7 +157,7 @@ internal ref struct PackReader(LuaStack stack)
 
     private bool IsFull()
     {
-        if (++_items % ItemsPerLook != 0 || !LuaState.IsFull(stack))
+        if (++_items % ItemsPerLook != 0 || !(LuaState.Look(stack) || LuaState.IsFull(stack)))
             return false;
         _error = "not enough memory";
         return true;

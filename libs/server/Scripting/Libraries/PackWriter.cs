@@ -6,9 +6,11 @@ namespace Garnet.Server.Scripting.Libraries;
 /// <summary>cmsgpack.pack: values of a script as MessagePack, each in its shortest form. Tables nested more than 16 deep become nil.</summary>
 internal sealed class PackWriter(long bytesMax)
 {
-    private const int DepthMax = 16, RoomPerLevel = 6;
+    private const int DepthMax = 16, RoomPerLevel = 6, ValuesPerLook = 256;
 
-    private readonly GrowingText _to = new();
+    private readonly GrowingText _to = new(bytesMax);
+    private int _values;
+    private bool _isGivenUp;
 
     /// <summary>Pushes all the values, packed.</summary>
     internal int Write(LuaStack stack)
@@ -16,15 +18,14 @@ internal sealed class PackWriter(long bytesMax)
         int count = stack.Count;
         if (count == 0)
             return stack.Fail("bad argument #0 to 'pack' (MessagePack pack needs input.)"u8);
-        for (int i = 1; i <= count; i++)
+        _isGivenUp = false;
+        for (int i = 1; i <= count && !_isGivenUp; i++)
         {
             stack.PushCopy(i);
             Value(stack, stack.TypeAt(-1), 0);
         }
 
-        bool fits = _to.Count <= bytesMax;
-        if (fits)
-            stack.Push(_to.Written);
+        bool fits = !_isGivenUp && stack.TryPush(_to.Written);
         _to.Clear();
         return fits ? 1 : stack.Fail("not enough memory"u8, isPlaced: false);
     }
@@ -32,6 +33,7 @@ internal sealed class PackWriter(long bytesMax)
     // Takes the value on top.
     private void Value(LuaStack stack, int type, int depth)
     {
+        _isGivenUp |= _to.IsTooLong || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
         switch (type)
         {
             case LuaApi.String:
@@ -43,7 +45,7 @@ internal sealed class PackWriter(long bytesMax)
             case LuaApi.Number:
                 Number(stack.Number(-1));
                 break;
-            case LuaApi.Table when depth < DepthMax && stack.Reserve(RoomPerLevel) && _to.Count <= bytesMax:
+            case LuaApi.Table when depth < DepthMax && stack.Reserve(RoomPerLevel) && !_isGivenUp:
                 Table(stack, depth);
                 break;
             default:
@@ -128,6 +130,7 @@ internal sealed class PackWriter(long bytesMax)
     {
         long pairs = 0;
         double most = 0;
+        _isGivenUp |= LuaState.Look(stack); // it may be small and have a lot of room
         bool isArray = true;
         stack.PushNil();
         while (stack.Next(-2))
@@ -158,7 +161,7 @@ internal sealed class PackWriter(long bytesMax)
     private void Items(LuaStack stack, long count, int depth)
     {
         Head(count, 0x90, 0xDC);
-        for (long i = 1; i <= count; i++)
+        for (long i = 1; i <= count && !_isGivenUp; i++)
         {
             Value(stack, stack.Item(-1, i), depth + 1);
         }
@@ -168,7 +171,7 @@ internal sealed class PackWriter(long bytesMax)
     {
         Head(count, 0x80, 0xDE);
         stack.PushNil();
-        while (stack.Next(-2))
+        while (!_isGivenUp && stack.Next(-2))
         {
             stack.PushCopy(-2);
             Value(stack, stack.TypeAt(-1), depth + 1);

@@ -14,10 +14,10 @@ internal static class StructFunctions
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal static IEnumerable<KeyValuePair<string, Function>> All(long bytesMax)
     {
-        var to = new GrowingText();
+        var to = new GrowingText(bytesMax);
         return
         [
-            new("struct_pack", stack => Pack(stack, to, bytesMax)),
+            new("struct_pack", stack => Pack(stack, to)),
             new("struct_unpack", Unpack),
             new("struct_size", Size),
         ];
@@ -25,7 +25,7 @@ internal static class StructFunctions
 
     private static int Fail(LuaStack stack, string text) => stack.Fail(Encoding.Latin1.GetBytes(text), isPlaced: true);
 
-    private static int Pack(LuaStack stack, GrowingText to, long bytesMax)
+    private static int Pack(LuaStack stack, GrowingText to)
     {
         if (stack.Count == 0 || !stack.IsString(1))
             return Fail(stack, "bad argument #1 to 'pack' (string expected)");
@@ -34,7 +34,7 @@ internal static class StructFunctions
         int argument = 2;
         while (format.Next())
         {
-            if (to.Count + format.Size > bytesMax)
+            if (to.IsTooLong)
                 return Fail(stack, "not enough memory");
             to.Add(Zeros[..format.Padding(to.Count)]);
             if (format.Option == 'x')
@@ -45,8 +45,7 @@ internal static class StructFunctions
 
         if (format.Error.Length > 0)
             return Fail(stack, format.Error);
-        stack.Push(to.Written);
-        return 1;
+        return !to.IsTooLong && stack.TryPush(to.Written) ? 1 : Fail(stack, "not enough memory");
     }
 
     // Null, or what is wrong.
@@ -58,11 +57,11 @@ internal static class StructFunctions
             return $"bad argument #{argument} to 'pack' (number expected, got {(argument > stack.Count ? "no value" : stack.IsString(argument) ? "string" : "table")})";
         Span<byte> bytes = stackalloc byte[(int)format.Size];
         if (format.Option == 'f')
-            Spread(BitConverter.SingleToUInt32Bits((float)value), false, bytes, format.IsLittle);
+            Spread(BitConverter.SingleToUInt32Bits((float)value), bytes, format.IsLittle);
         else if (format.Option == 'd')
-            Spread(BitConverter.DoubleToUInt64Bits(value), false, bytes, format.IsLittle);
+            Spread(BitConverter.DoubleToUInt64Bits(value), bytes, format.IsLittle);
         else
-            Spread(value < 0 ? (ulong)LuaToReply.Whole(value) : value < 1.8446744073709552e19 ? (ulong)value : 0, value < 0, bytes, format.IsLittle);
+            Spread(value < 0 ? (ulong)LuaToReply.Whole(value) : value < 1.8446744073709552e19 ? (ulong)value : 0, bytes, format.IsLittle);
         to.Add(bytes);
         return null;
     }
@@ -88,11 +87,11 @@ internal static class StructFunctions
         return double.IsNaN(value) && double.IsNegative(value) ? "-nan"u8.ToArray() : spelt[..NumberSpelling.Write(value, JsonSettings.PrecisionMost, spelt)].ToArray();
     }
 
-    private static void Spread(ulong value, bool isNegative, Span<byte> to, bool isLittle)
+    private static void Spread(ulong value, Span<byte> to, bool isLittle)
     {
         for (int i = 0; i < to.Length; i++)
         {
-            byte part = i < 8 ? (byte)(value >> (i * 8)) : isNegative ? (byte)0xFF : (byte)0;
+            byte part = i < 8 ? (byte)(value >> (i * 8)) : (byte)0; // as redis has it, of a negative number too
             to[isLittle ? i : to.Length - 1 - i] = part;
         }
     }
@@ -121,8 +120,10 @@ internal static class StructFunctions
         if (stack.Count < 2 || !stack.IsString(1) || !stack.IsString(2))
             return Fail(stack, $"bad argument #{(stack.Count > 0 && stack.IsString(1) ? 2 : 1)} to 'unpack' (string expected)");
         double from = 1;
-        if (stack.Count > 2 && (!stack.TryNumber(3, out from) || from < 1 || from > int.MaxValue))
+        if (stack.Count > 2 && (!stack.TryNumber(3, out from) || (from > -1 && from < 1)))
             return Fail(stack, "bad argument #3 to 'unpack' (offset must be 1 or greater)");
+        if (!(from >= 1 && from <= int.MaxValue))
+            return Fail(stack, "bad argument #2 to 'unpack' (data string too short)");
         var format = new StructFormat(stack.Bytes(1));
         ReadOnlySpan<byte> bytes = stack.Bytes(2);
         long at = (long)from - 1;

@@ -10,14 +10,16 @@ namespace Garnet.Server.Scripting.Libraries;
 /// </summary>
 internal static class TableFunctions
 {
+    private const int ItemsPerLook = 4096;
+
     /// <summary>All of them, by the names that the prelude knows.</summary>
     internal static IEnumerable<KeyValuePair<string, Function>> All(long bytesMax)
     {
-        var to = new GrowingText();
-        return [new("table_concat", stack => Concat(stack, to, bytesMax))];
+        var to = new GrowingText(bytesMax);
+        return [new("table_concat", stack => Concat(stack, to))];
     }
 
-    private static int Concat(LuaStack stack, GrowingText to, long bytesMax)
+    private static int Concat(LuaStack stack, GrowingText to)
     {
         if (!IsPlain(stack) || !TryIndex(stack, 3, 1, out long first) || !TryIndex(stack, 4, stack.Length(1), out long last) || !stack.Reserve(1))
             return 0;
@@ -27,12 +29,11 @@ internal static class TableFunctions
         {
             if (i > first)
                 to.Add(separator);
-            isWhole = TryAdd(stack, stack.Item(1, i), to) && to.Count <= bytesMax;
+            isWhole = TryAdd(stack, stack.Item(1, i), to) && !to.IsTooLong && !(i % ItemsPerLook == 0 && LuaState.Look(stack));
             stack.Drop(1);
         }
 
-        if (isWhole)
-            stack.Push(to.Written);
+        isWhole = isWhole && stack.TryPush(to.Written);
         to.Clear();
         return isWhole ? 1 : 0;
     }

@@ -45,6 +45,7 @@ internal static unsafe class LuaApi
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, ulong> RawLength = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, ulong>)Find("lua_rawlen");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int, void> Copy = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int, void>)Find("lua_copy");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, nint> ToUserdata = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, nint>)Find("lua_touserdata");
+    internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, nint> ToThread = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, nint>)Find("lua_tothread");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, void> PushNil = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, void>)Find("lua_pushnil");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, double, void> PushNumber = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, double, void>)Find("lua_pushnumber");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, void> PushBoolean = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, void>)Find("lua_pushboolean");

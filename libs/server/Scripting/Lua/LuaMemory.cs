@@ -9,11 +9,16 @@ namespace Garnet.Server.Scripting.Lua;
 /// Behind every block some bytes are readable, as behind every argument of a command: strings of a script are passed as they lie.
 ///
 /// L1  Over the limit nothing is given while a script runs by itself. Inside a function of ours, and outside of protected
-///     calls, the limit is off: an error raised there would jump over managed frames, or end the process.
+///     calls, the limit is off: an error raised there would jump over managed frames, or end the process. There the function
+///     itself asks whether what it is to hold has room, and is judged when it returns.
+/// L4  No block has 2 GiB: the length of every text of a script is an int.
+/// L5  A step that takes or asks for much memory takes time: after it the script is looked at soon.
 /// </summary>
 internal unsafe struct LuaMemory
 {
     private const int Step = 16, SmallMax = 512, Classes = SmallMax / Step, ChunkBytes = 64 * 1024;
+    private const int LongBytes = 1 << 20, BlockBytesMax = int.MaxValue - ChunkBytes;
+    private const int SoonSteps = 1;
 
     /// <summary>Bytes in use.</summary>
     public long Used;
@@ -23,6 +28,10 @@ internal unsafe struct LuaMemory
     public int Off;
     /// <summary>Bytes of chunks.</summary>
     public long Chunked;
+    /// <summary>The thread that ran when last one was seen; 0 if it is gone.</summary>
+    public nint Current;
+    /// <summary>What looks at a script after so many of its steps.</summary>
+    public nint Hook;
     private fixed ulong _free[Classes];
     private byte* _at;
     private byte* _end;
@@ -56,11 +65,13 @@ internal unsafe struct LuaMemory
         if (block == null)
             oldBytes = 0; // it says what the block is for
         long grows = (long)bytes - (long)oldBytes;
-        if (grows > 0 && memory->Off == 0 && memory->Used + grows > memory->Limit)
+        if (grows > 0 && memory->Off == 0 && (memory->Used + grows > memory->Limit || bytes > LongBytes) && !TryTakeMuch(memory, bytes, grows))
             return null;
         memory->Used += grows;
         if (bytes == 0)
         {
+            if ((nint)block == memory->Current - sizeof(nint))
+                memory->Current = 0;
             Give(memory, block, oldBytes);
             return null;
         }
@@ -75,6 +86,15 @@ internal unsafe struct LuaMemory
         Buffer.MemoryCopy(block, moved, (long)bytes, (long)Math.Min(oldBytes, bytes));
         Give(memory, block, oldBytes);
         return moved;
+    }
+
+    // L5. A hook may be set at any moment of a script.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool TryTakeMuch(LuaMemory* memory, nuint bytes, long grows)
+    {
+        if (memory->Current != 0)
+            LuaApi.SetHook(memory->Current, memory->Hook, LuaApi.CountMask, SoonSteps);
+        return bytes <= BlockBytesMax && grows <= memory->Limit - memory->Used; // L4
     }
 
     private static int ClassOf(nuint bytes) => (int)((bytes - 1) / Step);

@@ -36,7 +36,7 @@ internal readonly unsafe struct LuaStack(nint thread)
     {
         nuint bytes;
         byte* at = LuaApi.ToText(thread, index, &bytes);
-        length = (int)bytes;
+        length = checked((int)bytes); // L4
         return at;
     }
 
@@ -61,6 +61,15 @@ internal readonly unsafe struct LuaStack(nint thread)
     {
         fixed (byte* at = text)
             _ = LuaApi.PushString(thread, at, (nuint)text.Length);
+    }
+
+    /// <summary>The same if the state can hold it.</summary>
+    internal bool TryPush(ReadOnlySpan<byte> text)
+    {
+        if (!LuaState.HasRoom(this, text.Length))
+            return false;
+        Push(text);
+        return true;
     }
 
     internal void Push(string text) => Push(Encoding.UTF8.GetBytes(text));
@@ -119,8 +128,8 @@ internal readonly unsafe struct LuaStack(nint thread)
 
     internal int Absolute(int index) => index > 0 ? index : Count + index + 1;
 
-    /// <summary>Room for so many values more; false if the script has nested too deeply.</summary>
-    internal bool Reserve(int count) => LuaApi.CheckStack(thread, count) != 0;
+    /// <summary>Room for so many values more, and for a function of ours to call itself; false if the script has nested too deeply.</summary>
+    internal bool Reserve(int count) => RuntimeHelpers.TryEnsureSufficientExecutionStack() && LuaApi.CheckStack(thread, count) != 0;
 
     /// <summary>Ends the function with an error that has the place of the caller in front.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -2,8 +2,9 @@ using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
 using System.Runtime.InteropServices;
 using System.Text;
-using Garnet.Common;
 using Garnet.Common.Faults;
+using Garnet.Common.Time;
+using Garnet.Server.Scripting.Dialect;
 
 namespace Garnet.Server.Scripting.Lua;
 
@@ -13,33 +14,52 @@ namespace Garnet.Server.Scripting.Lua;
 /// L2  Lua raises errors by a jump to the last protected call. No managed frame may lie between: every call into Lua is protected,
 ///     functions of ours return an error as values, which the prelude raises, and a hook lets the library itself raise.
 /// L3  A script sees nothing of the state but what the prelude has put into its globals, and can change none of it.
+/// L6  No exception leaves a function of ours: in a function of a library it is an error of the script, in a command it goes on where
+///     the script was called.
+/// L7  A script that is to end ends within some milliseconds, whatever it does: nothing that it can call runs for long without a look at the
+///     clock (<see cref="Look"/>), functions of the native library that would are not handed out; and whoever is told to stop is told again
+///     in every thread that goes on.
 /// </summary>
 internal sealed unsafe class LuaState : IDisposable
 {
-    private const int HookEvery = 10_000;
+    private const int HookEvery = 1_000, HookOftenest = 4;
+    private const long LookUs = 1_000; // a look at the clients costs microseconds
     // What lies at the bottom of the stack for good.
     private const int GlobalsAt = 1, HandlerAt = 2, KeysNameAt = 3, ArgsNameAt = 4, EnvironmentAt = 5, LibraryAt = 6, Fixed = 6;
 
     private readonly nint _thread;
     private readonly LuaMemory* _memory;
     private readonly Func<LuaStack, int>[] _functions;
-    private readonly Action _onHook;
+    private readonly string[] _names;
+    private readonly IClock _clock;
+    private readonly Func<bool> _isToEnd;
     private GCHandle _self;
     private ExceptionDispatchInfo? _failure;
+    private bool _isStopped;
+    private int _hookEvery = HookEvery;
+    private long _lookAtUs;
+    private long _hookedUs;
 
-    /// <summary>Opens a state whose scripts may call <paramref name="functions"/>, by name.</summary>
-    internal LuaState(long memoryLimit, IReadOnlyList<KeyValuePair<string, Func<LuaStack, int>>> functions, Action onHook)
+    /// <summary>
+    /// Opens a state whose scripts may call <paramref name="functions"/>, by name; every millisecond of a script it asks whether that is to end.
+    /// </summary>
+    internal LuaState(long memoryLimit, IReadOnlyList<KeyValuePair<string, Func<LuaStack, int>>> functions, IClock clock, Func<bool> isToEnd)
     {
         _functions = [.. functions.Select(static function => function.Value)];
-        _onHook = onHook;
+        _names = [.. functions.Select(static function => function.Key)];
+        _clock = clock;
+        _isToEnd = isToEnd;
         _memory = LuaMemory.Open(memoryLimit);
+        _memory->Hook = LookHook;
         _thread = LuaApi.NewState(&LuaMemory.Allocate, _memory);
         _self = GCHandle.Alloc(this);
         *(nint*)((byte*)_thread - sizeof(nint)) = GCHandle.ToIntPtr(_self); // threads made later get a copy
         LuaApi.OpenLibraries(_thread);
         LoadPrelude(functions);
-        SetHook();
+        BeginAnew();
     }
+
+    private static nint LookHook => (nint)(delegate* unmanaged[Cdecl]<nint, nint, void>)&OnHook;
 
     /// <summary>The main thread's values.</summary>
     internal LuaStack Stack => new(_thread);
@@ -56,14 +76,22 @@ internal sealed unsafe class LuaState : IDisposable
     }
 
     /// <summary>Compiles; returns a number to run it by, or 0 with the error.</summary>
-    internal int Compile(ReadOnlySpan<byte> source, bool isLibrary, out string error)
+    internal int Compile(Translation translated, bool isLibrary, out string error)
     {
+        byte[] source = translated.Source;
         fixed (byte* at = source, name = isLibrary ? "@user_function"u8 : "@user_script"u8, mode = "t"u8)
         {
             int status = LuaApi.Load(_thread, at, (nuint)source.Length, name, mode);
             error = status == LuaApi.Ok ? "" : TakeError().Replace("near <eof>", "near '<eof>'", StringComparison.Ordinal); // as 5.1 says it
             if (status != LuaApi.Ok)
                 return 0;
+        }
+
+        if (translated.Wrong.Length > 0)
+        {
+            error = (isLibrary ? "user_function" : "user_script") + translated.Wrong;
+            Stack.Drop(1);
+            return 0;
         }
 
         Stack.PushCopy(isLibrary ? LibraryAt : EnvironmentAt);
@@ -98,26 +126,52 @@ internal sealed unsafe class LuaState : IDisposable
     /// </summary>
     internal bool Call(int arguments)
     {
+        _hookedUs = _clock.MonotonicUs;
+        _memory->Current = _thread;
         _memory->Off--; // L1
         int status = LuaApi.ProtectedCall(_thread, arguments, 1, HandlerAt, 0, 0);
         _memory->Off++;
-        if (_failure is { } failure)
-        {
-            _failure = null;
-            failure.Throw();
-        }
-
+        _failure?.Throw();
         return status == LuaApi.Ok;
     }
 
     /// <summary>Forgets all values but those that stay for good.</summary>
     internal void Clear() => LuaApi.SetTop(_thread, Fixed);
 
-    /// <summary>Makes the running script end with an error at its next step, whatever it catches; on its thread.</summary>
-    internal static void Kill(nint thread) => LuaApi.SetHook(thread, LuaApi.Raise, LuaApi.CountMask, 1);
-
     /// <summary>Makes the next script run as long as it is let.</summary>
-    internal void SetHook() => LuaApi.SetHook(_thread, (nint)(delegate* unmanaged[Cdecl]<nint, nint, void>)&OnHook, LuaApi.CountMask, HookEvery);
+    internal void BeginAnew()
+    {
+        _failure = null;
+        _isStopped = false;
+        _memory->Hook = LookHook;
+        _hookEvery = HookEvery;
+        SetHook(_thread);
+    }
+
+    /// <summary>Something has told it to end.</summary>
+    internal bool IsStopped => _isStopped;
+
+    /// <summary>From a function that may run for long, every now and then: true if it is to end, at once and without a result.</summary>
+    internal static bool Look(LuaStack stack) => Of(stack.Thread).LookNow();
+
+    /// <summary>The thread goes on now: a new one, or one that was left.</summary>
+    internal static void Enter(nint thread)
+    {
+        LuaState state = Of(thread);
+        state._memory->Current = thread;
+        state.SetHook(thread);
+    }
+
+    /// <summary>True if the state can hold so many bytes more.</summary>
+    internal static bool HasRoom(LuaStack stack, long bytes)
+    {
+        LuaState state = Of(stack.Thread);
+        LuaMemory* memory = state._memory;
+        if (bytes <= memory->Limit - memory->Used)
+            return true;
+        state.CollectAll();
+        return bytes <= memory->Limit - memory->Used;
+    }
 
     /// <summary>True if the state holds more than it may: a function of ours that goes on taking should end.</summary>
     internal static bool IsFull(LuaStack stack)
@@ -142,8 +196,14 @@ internal sealed unsafe class LuaState : IDisposable
     {
         LuaState state = Of(thread);
         LuaMemory* memory = state._memory;
+        memory->Current = thread;
         memory->Off++; // L1
-        int results = state.Invoke(new LuaStack(thread));
+        var stack = new LuaStack(thread);
+        int results = state.Invoke(stack);
+        if (memory->Used > memory->Limit && !HasRoom(stack, 0))
+            results = Refuse(stack);
+        if (state._isStopped)
+            state.SetHook(thread); // L7
         memory->Off--;
         return results;
     }
@@ -152,32 +212,74 @@ internal sealed unsafe class LuaState : IDisposable
     private static void OnHook(nint thread, nint activation)
     {
         LuaState state = Of(thread);
-        state._hooked = thread;
-        state._onHook();
+        state._memory->Current = thread;
+        state.Hooked(thread);
     }
-
-    private nint _hooked;
-
-    /// <summary>The thread whose hook runs.</summary>
-    internal nint Hooked => _hooked;
 
     private static LuaState Of(nint thread) => (LuaState)GCHandle.FromIntPtr(*(nint*)((byte*)thread - sizeof(nint))).Target!;
 
-    // An exception must not leave through native frames: it goes on where the script was called.
+    private static int Refuse(LuaStack stack)
+    {
+        stack.SetCount(0);
+        return stack.Fail("not enough memory"u8, isPlaced: false);
+    }
+
+    // How many steps may pass depends on how long the last ones took: one may cost nanoseconds or milliseconds.
+    private void Hooked(nint thread)
+    {
+        long nowUs = _clock.MonotonicUs;
+        long tookUs = nowUs - _hookedUs;
+        _hookedUs = nowUs;
+        _hookEvery = tookUs > LookUs ? Math.Max(HookOftenest, (int)(_hookEvery * LookUs / tookUs)) : Math.Min(_hookEvery * 2, HookEvery);
+        if (nowUs >= _lookAtUs)
+            LookNow();
+        SetHook(thread);
+    }
+
+    private bool LookNow()
+    {
+        long nowUs = _clock.MonotonicUs;
+        if (nowUs < _lookAtUs && !_isStopped)
+            return false;
+        _lookAtUs = nowUs + LookUs;
+        if (!_isStopped && _isToEnd())
+            Stop();
+        return _isStopped;
+    }
+
+    // Every thread gets the hook that ends it before its next step.
+    private void Stop()
+    {
+        _isStopped = true;
+        _memory->Hook = LuaApi.Raise;
+    }
+
+    private void SetHook(nint thread) => LuaApi.SetHook(thread, _memory->Hook, LuaApi.CountMask, _isStopped ? 1 : _hookEvery);
+
+    // L6
     private int Invoke(LuaStack stack)
     {
         const int FirstUpvalue = LuaApi.RegistryIndex - 1;
+        int function = (int)stack.Number(FirstUpvalue);
         try
         {
-            return _functions[(int)stack.Number(FirstUpvalue)](stack);
+            return _functions[function](stack);
         }
-        catch (Exception e) when (e is GarnetException or IOException or InvalidOperationException)
+        catch (Exception e) when (IsOfCommand(function))
         {
             _failure = ExceptionDispatchInfo.Capture(e);
-            Kill(stack.Thread);
-            return 0;
+            Stop();
         }
+        catch (Exception e) when (!IsOfCommand(function))
+        {
+            stack.SetCount(0);
+            return stack.Fail(Encoding.ASCII.GetBytes($"{_names[function]} failed: {e.GetType().Name}"));
+        }
+
+        return 0;
     }
+
+    private bool IsOfCommand(int function) => _names[function] is "call" or "pcall";
 
     private string TakeError()
     {

@@ -188,7 +188,7 @@ internal unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef
                     else if (IsScored)
                     {
                         for (int i = 0; i < some.Count; i++)
-                            Add(candidates, i, some.Own[i], key, key == 0 || !Keeps, Rule);
+                            Add(candidates, i, Rule.Weighted(some.Own[i], key), key == 0 || !Keeps, Rule);
                     }
                 }
             }
@@ -208,9 +208,8 @@ internal unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef
         }
     }
 
-    private static void Add(Candidates* some, int index, double score, int key, bool isFirst, in ScoreRule rule)
+    private static void Add(Candidates* some, int index, double weighted, bool isFirst, in ScoreRule rule)
     {
-        double weighted = rule.Weighted(score, key);
         some->Scores[index] = isFirst ? weighted : rule.Combine(some->Scores[index], weighted);
     }
 
@@ -238,7 +237,7 @@ internal unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef
                 Some->Own[passed] = Some->Own[i];
                 Some->Scores[passed] = Some->Scores[i];
                 if (IsScored)
-                    Add(Some, passed, ScoreOf(form, entry), Key, IsFirst, Rule);
+                    Add(Some, passed, Rule.WeightedMore(ScoreOf(form, entry), Key), IsFirst, Rule);
                 passed++;
             }
 

@@ -18,16 +18,22 @@ internal readonly record struct ScoreRule(ScoreAggregate Aggregate, double[]? We
     /// <summary>What a score in one of the keys counts.</summary>
     internal double Weighted(double score, int key)
     {
+        double weighted = WeightedMore(score, key);
+        return double.IsNaN(weighted) ? 0 : weighted; // infinity times zero, as Redis has it
+    }
+
+    /// <summary>The same in a key that Redis comes to later in an intersection: there infinity times zero is no number, until it is combined.</summary>
+    internal double WeightedMore(double score, int key)
+    {
         if (Aggregate == ScoreAggregate.Count)
             score = 1;
-        if (Weights is not { Length: > 0 })
-            return score;
-        double weighted = score * Weights[key];
-        return double.IsNaN(weighted) ? 0 : weighted; // infinity times zero, as Redis has it
+        return Weights is { Length: > 0 } ? score * Weights[key] : score;
     }
 
     internal double Combine(double left, double right)
     {
+        if (Aggregate is ScoreAggregate.Min or ScoreAggregate.Max && (double.IsNaN(left) || double.IsNaN(right)))
+            return double.IsNaN(left) ? right : left; // what is no number is neither less nor more
         if (Aggregate == ScoreAggregate.Min)
             return Math.Min(left, right);
         if (Aggregate == ScoreAggregate.Max)

@@ -66,14 +66,17 @@ internal readonly record struct StreamId(ulong Ms, ulong Seq) : IComparable<Stre
         return NumberText.WriteUnsigned(to, Seq);
     }
 
-    // As strtoull: blanks and a plus in front, and zeros, are allowed.
+    // As strtoull: blanks, a sign and zeros in front are allowed, and a number below zero wraps; but one that is spelt well is refused.
     internal static bool TryNumber(ReadOnlySpan<byte> text, out ulong value)
     {
         value = 0;
         int at = 0;
         while (at < text.Length && text[at] is (byte)' ' or (>= 9 and <= 13))
             at++;
-        if (at < text.Length && text[at] == '+')
+        bool isNegative = at < text.Length && text[at] == '-';
+        if (isNegative && NumberText.TryInt64(text, out _))
+            return false;
+        if (isNegative || (at < text.Length && text[at] == '+'))
             at++;
         if (at == text.Length)
             return false;
@@ -85,6 +88,8 @@ internal readonly record struct StreamId(ulong Ms, ulong Seq) : IComparable<Stre
             value = (value * 10) + digit;
         }
 
+        if (isNegative)
+            value = 0 - value;
         return true;
     }
 }

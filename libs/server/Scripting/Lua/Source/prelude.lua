@@ -1,13 +1,18 @@
 -- The world of a script: Lua 5.1 as scripts for Redis expect it, on top of 5.4, and nothing else. Runs once per state with the
 -- mark of a failed function and the functions of the server; what it returns stays at the bottom of the stack. Source of scripts has
 -- been made 5.4 before it is compiled: whole numbers are floats in it, "a .. b" is __text(a)..__text(b), "a % b" is __mod(a, b).
+--
+-- P1  Nothing that may run for long in C is handed out (L7): it is the server's own function, which looks at the clock, or works on so much
+--     only, or is a loop here. Tables are read raw in libraries, as 5.1 does: nothing they say of their length is believed.
+-- P2  Nothing of a script runs in a handler of errors or a hook: there nobody could stop it.
 local FAILED, server = ...
 local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable =
   type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable
 local tostring, tonumber, pairs, ipairs, load = tostring, tonumber, pairs, ipairs, load
 local format, gsub, find, sub, match, concat = string.format, string.gsub, string.find, string.sub, string.match, table.concat
 local lower, bytesOf, numberOf, byte, insert, remove = string.lower, string.pack, string.unpack, string.byte, table.insert, table.remove
-local floor, mathtype, unpack, getinfo = math.floor, math.type, table.unpack, debug.getinfo
+local gmatch = string.gmatch
+local floor, mathtype, unpack, getinfo, rawlen, move = math.floor, math.type, table.unpack, debug.getinfo, rawlen, table.move
 local INF = math.huge
 
 -- Small whole numbers by themselves: to look here tells one from any other value without a call, which costs several times as much.
@@ -33,8 +38,9 @@ local function positioned(text)
 end
 
 -- What 5.4 says, as 5.1 said it.
+local OLDER_BYTES_MAX = 1000 -- what the library says is shorter, and patterns take time
 local function older(text)
-  if type(text) ~= 'string' then return text end
+  if type(text) ~= 'string' or #text > OLDER_BYTES_MAX then return text end
   if find(text, '^lib:%d+: ') then text = positioned((gsub(text, '^lib:%d+: ', ''))) end
   if find(text, 'attempt to ', 1, true) then text = gsub(text, "attempt to ([%a ]-) an? (%a+) value %((%a+) '([^']*)'%)", "attempt to %1 %3 '%4' (a %2 value)") end
   if find(text, 'near <eof>', 1, true) then text = gsub(text, 'near <eof>', "near '<eof>'") end
@@ -43,12 +49,14 @@ end
 
 local function fail(text) error(positioned(text), 0) end
 
+local locked = setmetatable({}, { __mode = 'k' }) -- tables that cannot be changed, and what they show
+
 local function handler(err)
   local at = place()
   if type(err) ~= 'table' then err = { err = 'ERR ' .. tostring(older(err)) } end
-  if at and rawget(err, 'line') == nil then
-    err.source = at.source
-    err.line = at.currentline
+  if at and not locked[err] and rawget(err, 'line') == nil then -- P2: raw
+    rawset(err, 'source', at.source)
+    rawset(err, 'line', at.currentline)
   end
   return err
 end
@@ -78,7 +86,6 @@ end
 
 -- Tables that cannot be changed ---------------------------------------------------------------------------------------------
 
-local locked = setmetatable({}, { __mode = 'k' })
 local function readonly() fail('Attempt to modify a readonly table') end
 
 local function lock(content, missing)
@@ -86,7 +93,6 @@ local function lock(content, missing)
     __index = content,
     __newindex = readonly,
     __metatable = false,
-    __pairs = function() return next, content, nil end,
     __len = function() return #content end,
   })
   if missing then setmetatable(content, { __index = missing }) end
@@ -125,12 +131,21 @@ local NAMED = { inf = INF, infinity = INF, ['+inf'] = INF, ['+infinity'] = INF, 
 local function number(value, base)
   if base == nil then
     local result = tonumber(value)
-    if result and (result == value or result ~= result or #value < 18) then return result - 0.0 end -- a longer text may be hexadecimal beyond 64 bits
+    if result and (result == value or result ~= result or #value < 18) then -- a longer text may be hexadecimal beyond 64 bits
+      if result == 0 and result ~= value and find(value, '^%s*%-') then return -0.0 end
+      return result - 0.0
+    end
   end
   local kind = type(value)
   if base ~= nil and base ~= 10 then
     if kind == 'number' then value = text(value) elseif kind == 'string' then value = upToZero(value) end
+    if base == 16 and type(value) == 'string' then value = gsub(value, '^(%s*[-+]?)0[xX](%x)', '%1%2') end
     local result = tonumber(value, floor(base))
+    if result and #value > 12 then -- as strtoul: what has no room in 64 bits is the most they hold
+      local most = 0.0
+      for digit in gmatch(lower(value), '%w') do most = most * base + (tonumber(digit, 36) or 0) end
+      if most >= 0x1p64 then return 0x1p64 end
+    end
     return result and (result < 0 and result + 0x1p64 or result - 0.0) -- a float; + would make 0 of -0
   end
   if kind == 'string' then
@@ -138,7 +153,11 @@ local function number(value, base)
     if find(value, '^%s*[-+]?0[xX]%x+%s*$') then value = match(value, '%S+') .. 'p0' end -- or it would be an integer of 64 bits
   end
   local result = tonumber(value)
-  if result == nil and kind == 'string' then return NAMED[lower(match(value, '^%s*(.-)%s*$'))] end
+  if result == 0 and kind == 'string' and find(value, '^%s*%-') then return -0.0 end
+  if result == nil and kind == 'string' then
+    local word = match(value, '^%s*(%S+)%s*$')
+    return word and #word < 10 and NAMED[lower(word)] or nil
+  end
   return result and result - 0.0
 end
 
@@ -155,14 +174,15 @@ end
 local function whole(value)
   if type(value) == 'string' then value = number(value) end
   if type(value) ~= 'number' or mathtype(value) == 'integer' then return value end
-  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return value ~= value and 0 or (value > 0 and math.maxinteger or math.mininteger) end
+  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return math.mininteger end
   return value >= 0 and floor(value) or -floor(-value)
 end
 
--- As a conversion to a signed and to an unsigned number of 64 bits gives it.
-local function signed64(value)
-  if value ~= value or value >= 0x1p63 or value < -0x1p63 then return math.mininteger end
-  return whole(value)
+-- As C makes a signed and an unsigned number of 64 bits, and one of 32, of it.
+local signed64 = whole
+local function int(value)
+  local bits = whole(value) & 0xFFFFFFFF
+  return bits < 0x80000000 and bits or bits - 0x100000000
 end
 local function unsigned64(value)
   if value >= 0x1p64 then return 0 end
@@ -206,26 +226,71 @@ end
 
 local globals = { _VERSION = 'Lua 5.1' }
 
-globals.assert, globals.error, globals.ipairs, globals.next, globals.pairs = assert, error, ipairs, next, pairs
-globals.rawequal, globals.rawget, globals.select, globals.type, globals.tostring, globals.tonumber = rawequal, rawget, select, type, text, number
+local function wrong(value, at, name, expected)
+  fail(format("bad argument #%d to '%s' (%s expected, got %s)", at, name, expected, value == nil and at > 1 and 'no value' or type(value)))
+end
+local function textual(value, at, name)
+  if type(value) == 'string' then return value end
+  if mathtype(value) then return spell(value) end
+  wrong(value, at, name, 'string')
+end
+-- A number that stands for a place, and one that stands for so many.
+local function counted(value, at, name)
+  if SMALL[value] then return value end
+  local wanted = numeric(value)
+  if type(wanted) ~= 'number' then wrong(value, at, name, 'number') end
+  return whole(wanted)
+end
+local function small(value, at, name) return SMALL[value] or int(counted(value, at, name)) end
+
+globals.assert, globals.rawequal, globals.type = assert, rawequal, type
 globals.next = function(t, key) return next(locked[t] or t, key) end
-globals.select = function(n, ...) return select(SMALL[n] or n == '#' and n or whole(n), ...) end
+local each = globals.next
+globals.pairs = function(t)
+  if type(t) ~= 'table' then wrong(t, 1, 'pairs', 'table') end
+  if locked[t] then return each, t, nil end
+  return next, t, nil
+end
+local function nextItem(t, i)
+  i = i + 1
+  local value = rawget(t, i)
+  if value ~= nil then return i, value end
+end
+globals.ipairs = function(t)
+  if type(t) ~= 'table' then wrong(t, 1, 'ipairs', 'table') end
+  if getmetatable(t) == nil then return ipairs(t) end
+  return nextItem, t, 0
+end
+globals.tostring = function(...)
+  local value = ...
+  if value == nil and select('#', ...) == 0 then fail("bad argument #1 to 'tostring' (value expected)") end
+  return text(value)
+end
+globals.select = function(n, ...)
+  if SMALL[n] or n == '#' then return select(n, ...) end
+  return select(small(n, 1, 'select'), ...)
+end
 globals.rawget = function(t, key) return rawget(locked[t] or t, key) end
-globals.tonumber = function(value, base)
+globals.tonumber = function(...)
+  local value, base = ...
   local kind = type(value)
   if base == nil then
+    if value == nil and select('#', ...) == 0 then fail("bad argument #1 to 'tonumber' (value expected)") end
     return number(value)
   else
     local wanted = numeric(base)
     if type(wanted) ~= 'number' then fail(format("bad argument #2 to 'tonumber' (number expected, got %s)", type(base))) end
-    base = whole(wanted)
+    base = int(wanted)
   end
-  if kind ~= 'number' and kind ~= 'string' then return nil end
+  if kind ~= 'number' and kind ~= 'string' then
+    if base ~= 10 then wrong(value, 1, 'tonumber', 'string') end
+    return nil
+  end
   return number(value, base)
 end
 
 globals.error = function(err, level)
-  level = level and whole(level) or 1
+  level = level and small(level, 2, 'error') or 1
   if type(err) == 'number' then err = text(err) end
   if type(err) ~= 'string' or level <= 0 then error(err, 0) end
   error(err, level + 1)
@@ -248,8 +313,9 @@ globals.setmetatable = function(t, meta)
   return result
 end
 
+local ofTexts -- what shows the metatable of texts
 globals.getmetatable = function(value)
-  if type(value) == 'string' then return false end
+  if type(value) == 'string' then return ofTexts end
   return getmetatable(value)
 end
 
@@ -263,15 +329,37 @@ local function caught(ok, ...)
   return false, older(err)
 end
 globals.pcall = function(f, ...) return caught(pcall(f, ...)) end
-globals.xpcall = function(f, onError) return xpcall(f, function(err) return onError(older(err)) end) end
+-- P2: after the error, not in it. One that fails is called with its own error, as often as the C stack of 5.1 would let it.
+local HANDLERS_MAX = 200
+local function handled(onError, ok, ...)
+  if ok then return true, ... end
+  local err = older((...))
+  for _ = 1, HANDLERS_MAX do
+    local isDone, result = pcall(onError, err)
+    if isDone then return false, result end
+    err = older(result)
+  end
+  return false, 'error in error handling'
+end
+globals.xpcall = function(...)
+  local f, onError = ...
+  if select('#', ...) < 2 then fail("bad argument #2 to 'xpcall' (value expected)") end
+  return handled(onError, pcall(f))
+end
 globals.unpack = function(t, i, j)
-  local first, last = i and whole(i) or 1, j and whole(j) or #t
+  if type(t) ~= 'table' then wrong(t, 1, 'unpack', 'table') end
+  t = locked[t] or t
+  local first, last = i and small(i, 2, 'unpack') or 1, j and small(j, 3, 'unpack') or rawlen(t)
   if last - first >= 8000 or last - first < -0x1p53 then fail('too many results to unpack') end
-  return unpack(t, first, last)
+  if getmetatable(t) == nil then return unpack(t, first, last) end
+  local copy = {}
+  for i = first, last do copy[i - first + 1] = rawget(t, i) end
+  return unpack(copy, 1, last - first + 1)
 end
 
 globals.collectgarbage = function(what)
   if what == 'count' then return collectgarbage('count') end
+  if what == 'step' then return false end
   return 0
 end
 globals.gcinfo = function() return floor(collectgarbage('count')) end
@@ -279,10 +367,11 @@ globals.gcinfo = function() return floor(collectgarbage('count')) end
 local environment, library
 local translate = server.translate
 local function compile(source, name, target)
-  local ok, result = pcall(settle, translate(source))
+  local ok, result, no51 = pcall(settle, translate(source))
   if not ok then return nil, result end
   local f, problem = load(result, name or source, 't', target)
   if not f then return nil, older(problem) end
+  if no51 ~= '' then return nil, format('[string "%s"]', match(sub(source, 1, 40), '^[^\n]*')) .. no51 end
   return f
 end
 globals.loadstring = function(source, name)
@@ -290,7 +379,7 @@ globals.loadstring = function(source, name)
   return compile(source, name, environment)
 end
 globals.load = function(source, name)
-  if type(source) == 'string' then return compile(source, name, environment) end
+  if type(source) ~= 'function' then wrong(source, 1, 'load', 'function') end
   local parts = {}
   while true do
     local part = source()
@@ -303,47 +392,93 @@ end
 -- Libraries of 5.1 ------------------------------------------------------------------------------------------------------------
 
 local str = {}
-for _, name in ipairs { 'find', 'len', 'lower', 'match', 'reverse', 'upper' } do str[name] = string[name] end
 for _, name in ipairs { 'len', 'lower', 'reverse', 'upper' } do
-  local f = str[name]
+  local f = string[name]
   str[name] = function(s)
-    if mathtype(s) then s = spell(s) end
-    return f(s)
+    if s == nil then fail("bad argument #1 to '" .. name .. "' (string expected, got no value)") end
+    return f(textual(s, 1, name))
   end
 end
 for _, name in ipairs { 'find', 'match' } do
-  local f = str[name]
+  local f = native('text_' .. name)
   str[name] = function(s, pattern, from, plain)
-    if mathtype(s) then s = spell(s) end
-    if mathtype(pattern) then pattern = spell(pattern) end
-    return f(s, pattern, from and (SMALL[from] or whole(from)), plain)
+    s, pattern = textual(s, 1, name), textual(pattern, 2, name)
+    from = from and counted(from, 3, name) or 1
+    if from < 0 then from = #s + from + 1 end
+    return f(s, pattern, from, plain)
   end
 end
-str.gmatch = function(s, pattern) return string.gmatch(asText(s), asText(pattern)) end
+local nextMatch, seek, replace = native('text_next'), native('text_seek'), native('text_replace')
+str.gmatch = function(s, pattern)
+  s, pattern = textual(s, 1, 'gmatch'), textual(pattern, 2, 'gmatch')
+  local at = 0
+  local function step(next, ...)
+    if next == nil then return nil end
+    at = next
+    return ...
+  end
+  return function()
+    if at > #s then return nil end
+    return step(nextMatch(s, pattern, at))
+  end
+end
 str.gfind = str.gmatch
+
+-- What a function or a table says of a match: a text, or nil for the match itself.
+local function answer(by, isFunction, first, last, capture, ...)
+  if first == nil then return nil end
+  local value
+  if isFunction then value = by(capture, ...) else value = by[capture] end
+  if mathtype(value) then value = spell(value) end
+  if value and type(value) ~= 'string' then fail('invalid replacement value (a ' .. type(value) .. ')') end
+  return first, last, value
+end
+local function replaceBy(s, pattern, by, most)
+  local parts, count, at, copied, isAnchored = {}, 0, 0, 0, byte(pattern) == 94
+  while count < most and at <= #s do
+    local first, last, value = answer(by, type(by) == 'function', seek(s, pattern, at))
+    if not first then break end
+    count = count + 1
+    if value then
+      parts[#parts + 1] = sub(s, copied + 1 | 0, first | 0)
+      parts[#parts + 1] = value
+      copied = last
+    end
+    at = last > first and last or last + 1
+    if isAnchored then break end
+  end
+  if #parts == 0 then return s, count + 0.0 end
+  parts[#parts + 1] = sub(s, copied + 1 | 0)
+  return concat(parts), count + 0.0
+end
 str.gsub = function(s, pattern, by, most)
-  local kind, given = type(by), by
-  if kind == 'number' then by = spell(by)
-  elseif kind == 'function' then by = function(...) return asText(given(...)) end
-  elseif kind == 'table' then by = function(key) return asText(given[key]) end end
-  return gsub(asText(s), asText(pattern), by, most and whole(most))
+  s, pattern = textual(s, 1, 'gsub'), textual(pattern, 2, 'gsub')
+  local kind = type(by)
+  most = most and small(most, 4, 'gsub') or #s + 1
+  if kind == 'number' then by, kind = spell(by), 'string' end
+  if kind == 'string' then return replace(s, pattern, by, most) end
+  if kind ~= 'function' and kind ~= 'table' then fail("bad argument #3 to 'gsub' (string/function/table expected)") end
+  return replaceBy(s, pattern, by, most)
 end
 str.rep = function(s, n)
   if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
-  return string.rep(type(s) == 'number' and text(s) or s, whole(n))
+  s, n = textual(s, 1, 'rep'), small(n, 2, 'rep')
+  return s == '' and '' or string.rep(s, n) -- P1: so many times nothing takes time too
 end
 str.sub = function(s, i, j)
-  if mathtype(s) then s = spell(s) end
-  return sub(s, SMALL[i] or whole(i), not j and -1 or SMALL[j] or whole(j))
+  return sub(textual(s, 1, 'sub'), counted(i, 2, 'sub'), not j and -1 or counted(j, 3, 'sub'))
 end
 str.byte = function(s, i, j)
-  if mathtype(s) then s = spell(s) end
-  local from = not i and 1 or SMALL[i] or whole(i)
-  return byte(s, from, not j and from or SMALL[j] or whole(j))
+  local from = not i and 1 or counted(i, 2, 'byte')
+  return byte(textual(s, 1, 'byte'), from, not j and from or counted(j, 3, 'byte'))
 end
 str.char = function(...)
   local codes, count = { ... }, select('#', ...)
-  for i = 1, count do codes[i] = whole(codes[i]) end
+  for i = 1, count do
+    local code = small(codes[i], i, 'char')
+    if code < 0 or code > 255 then fail(format("bad argument #%d to 'char' (invalid value)", i)) end
+    codes[i] = code
+  end
   return string.char(unpack(codes, 1, count))
 end
 local WHOLE = { d = true, i = true, x = true, X = true, o = true, u = true }
@@ -354,10 +489,10 @@ local function spelt(value, at)
 end
 local QUOTED = { ['"'] = '\\"', ['\\'] = '\\\\', ['\n'] = '\\\n', ['\r'] = '\\r', ['\0'] = '\\000' }
 local function formatted(pattern, ...)
-  if type(pattern) == 'number' then pattern = text(pattern) end
+  pattern = textual(pattern, 1, 'format')
   local arguments, count, at = { ... }, select('#', ...), 0
   return (gsub(pattern, '%%([-+ #0]*%d*%.?%d*)(.?)', function(flags, kind)
-    if kind == '%' then return '%' end
+    if kind == '%' and flags == '' then return '%' end
     at = at + 1
     local value = arguments[at]
     if at > count then fail(format("bad argument #%d to 'format' (no value)", at + 1)) end
@@ -378,7 +513,7 @@ local function formatted(pattern, ...)
       if kind == 'u' then
         if type(value) == 'number' and value < 0 and find(flags, '^-?%d*$') and not find(flags, '^0') then value, kind = unsignedText(value), 's' else kind = 'd' end
       end
-    elseif kind == 'a' or kind == 'A' or kind == 'p' then fail("invalid option '%" .. kind .. "' to 'format'")
+    elseif not find('eEfgG', kind, 1, true) then fail("invalid option '%" .. kind .. "' to 'format'")
     else value = numeric(value) end
     local ok, result = pcall(format, '%' .. flags .. kind, value)
     if not ok then fail((gsub(result, "#2 to '[^']*'", '#' .. (at + 1) .. " to 'format'"))) end
@@ -433,64 +568,120 @@ str.format = function(pattern, ...)
   return result
 end
 strings.__index = lock(str)
+ofTexts = lock { __index = strings.__index }
 
-local tab = { sort = table.sort }
-tab.getn = function(t) return #t end
+local tab = {}
+
+-- The table to change or to read raw, and its length.
+local function rawTable(t, name, isChanged)
+  if type(t) ~= 'table' then wrong(t, 1, name, 'table') end
+  if locked[t] then
+    if isChanged then fail('Attempt to modify a readonly table') end
+    t = locked[t]
+  end
+  return t, rawlen(t)
+end
+tab.getn = function(t)
+  local _, count = rawTable(t, 'getn')
+  return count + 0.0
+end
 tab.setn = function() fail("'setn' is obsolete") end
+-- The library's own comparisons, and functions in C, would sort for long and unseen.
+local SORTED_AT_ONCE_MAX = 64
+local function isLess(a, b) return a < b end
+tab.sort = function(t, less)
+  local _, count = rawTable(t, 'sort')
+  if count > 1 then rawTable(t, 'sort', true) end
+  if less ~= nil and type(less) ~= 'function' then fail("bad argument #2 to 'sort' (function expected, got " .. type(less) .. ')') end
+  if less and getinfo(less, 'S').what == 'C' then
+    local slow = less
+    less = function(a, b) return slow(a, b) end
+  end
+  if not less and count > SORTED_AT_ONCE_MAX then less = isLess end
+  if getmetatable(t) == nil then return table.sort(t, less) end
+  local copy = {}
+  for i = 1, count do copy[i] = rawget(t, i) end
+  table.sort(copy, less)
+  for i = 1, count do rawset(t, i, copy[i]) end
+end
 tab.maxn = function(t)
   local most = 0
-  for key in pairs(t) do if type(key) == 'number' and key > most then most = key end end
+  for key in globals.pairs(t) do if type(key) == 'number' and key > most then most = key end end
   return most
 end
 tab.foreach = function(t, f)
-  for key, value in pairs(t) do
+  for key, value in globals.pairs(t) do
     local result = f(key, value)
     if result ~= nil then return result end
   end
 end
 tab.foreachi = function(t, f)
-  for i = 1, #t do
-    local result = f(i + 0.0, t[i])
+  local _, count = rawTable(t, 'foreachi')
+  for i = 1, count do
+    local result = f(i + 0.0, rawget(t, i))
     if result ~= nil then return result end
   end
 end
-local concatenated = server.table_concat
+local concatenated = nativeOne('table_concat')
 tab.concat = function(t, separator, i, j)
   local result = concatenated(t, separator, i, j)
   if result then return result end
-  local first, last = i and whole(i) or 1, j and whole(j) or #t
-  if type(separator) == 'number' then separator = text(separator) end
-  local copied
+  local from, count = rawTable(t, 'concat')
+  separator = separator == nil and '' or textual(separator, 2, 'concat')
+  local first, last = i and small(i, 3, 'concat') or 1, j and small(j, 4, 'concat') or count
+  local copied = {}
   for at = first, last do
-    local value = t[at]
-    if mathtype(value) == 'float' then
-      if not copied then copied = {} for k = first, at - 1 do copied[k] = t[k] end end
-      copied[at] = text(value)
-    elseif copied then copied[at] = value
-    elseif value == nil then break end
+    local value = rawget(from, at)
+    if mathtype(value) then value = spell(value) end
+    if type(value) ~= 'string' then fail(format("invalid value (%s) at index %d in table for 'concat'", type(value), at)) end
+    copied[#copied + 1] = value
   end
-  return concat(copied or t, separator, first, last)
+  return concat(copied, separator)
 end
+local MOVED_AT_ONCE_MAX = 4096
 tab.remove = function(t, at)
-  local count = #t
-  at = not at and count or SMALL[at] or whole(at)
-  if at < 1 or at > count then return nil end
-  return remove(t, at)
+  local _, count = rawTable(t, 'remove')
+  at = not at and count or small(at, 2, 'remove')
+  if at < 1 or at > count then return end
+  rawTable(t, 'remove', true)
+  if count - at < MOVED_AT_ONCE_MAX and getmetatable(t) == nil then return remove(t, at) end
+  local value = rawget(t, at)
+  if getmetatable(t) == nil then
+    for from = at + 1, count, MOVED_AT_ONCE_MAX do
+      local to = from + MOVED_AT_ONCE_MAX - 1
+      move(t, from, to < count and to or count, from - 1)
+    end
+  else
+    for i = at, count - 1 do rawset(t, i, rawget(t, i + 1)) end
+  end
+  rawset(t, count, nil)
+  return value
 end
 tab.insert = function(t, ...)
-  if select('#', ...) ~= 2 then return insert(t, ...) end
+  local _, count = rawTable(t, 'insert', true)
+  local given = select('#', ...)
+  if given == 1 then
+    rawset(t, count + 1, (...))
+    return
+  end
+  if given ~= 2 then fail("wrong number of arguments to 'insert'") end
   local at, value = ...
-  at = whole(at)
-  local count = #t + 1
+  at, count = small(at, 2, 'insert'), count + 1
   if at > count then count = at end
-  for i = count, at + 1, -1 do t[i] = t[i - 1] end
-  t[at] = value
+  for i = count, at + 1, -1 do rawset(t, i, rawget(t, i - 1)) end
+  rawset(t, at, value)
 end
 
+local function measured(value, at, name)
+  if mathtype(value) then return value end
+  local wanted = numeric(value)
+  if type(wanted) ~= 'number' then wrong(value, at, name, 'number') end
+  return wanted
+end
 local mat = { huge = math.huge, pi = math.pi }
 for _, name in ipairs { 'acos', 'asin', 'cos', 'deg', 'exp', 'rad', 'sin', 'sqrt', 'tan', 'atan', 'log' } do
   local f = math[name]
-  mat[name] = function(x) return f(numeric(x)) end
+  mat[name] = function(x) return f(measured(x, 1, name)) end
 end
 for _, name in ipairs { 'max', 'min' } do
   local f, isMax = math[name], name == 'max'
@@ -502,26 +693,25 @@ for _, name in ipairs { 'max', 'min' } do
       return a
     end
     local all = { ... }
-    for i = 1, count do
-      local value = numeric(all[i])
-      if type(value) ~= 'number' then fail(format("bad argument #%d to '%s' (number expected, got %s)", i, name, type(value))) end
-      all[i] = value - 0.0
-    end
+    if count == 0 then fail("bad argument #1 to '" .. name .. "' (number expected, got no value)") end
+    for i = 1, count do all[i] = measured(all[i], i, name) - 0.0 end
     return f(unpack(all, 1, count))
   end
 end
-mat.abs = function(x) return math.abs(numeric(x) + 0.0) end
-mat.atan2 = function(y, x) return math.atan(numeric(y), numeric(x)) end
-mat.ceil = function(x) return -(-numeric(x) // 1.0) end
+mat.abs = function(x) return math.abs(measured(x, 1, 'abs') + 0.0) end
+mat.atan2 = function(y, x) return math.atan(measured(y, 1, 'atan2'), measured(x, 2, 'atan2')) end
+mat.ceil = function(x) return -(-measured(x, 1, 'ceil') // 1.0) end
 mat.floor = function(x)
   if mathtype(x) == 'float' then return x // 1.0 end
-  return numeric(x) // 1.0
+  return measured(x, 1, 'floor') // 1.0
 end
-mat.fmod = function(x, y) return math.fmod(x + 0.0, y + 0.0) end
+mat.fmod = function(x, y) return math.fmod(measured(x, 1, 'fmod') + 0.0, measured(y, 2, 'fmod') + 0.0) end
 mat.mod = mat.fmod
 mat.modf = function(x)
-  local i, f = math.modf(numeric(x))
-  return i == 0 and f < 0 and -0.0 or i - 0.0, f
+  x = measured(x, 1, 'modf')
+  local i, f = math.modf(x)
+  if i == 0 and (x < 0 or 1 / x < 0) then return -0.0, f end
+  return i - 0.0, f
 end
 mat.pow = function(x, y) return x ^ y end
 mat.log10 = function(x) return math.log(numeric(x), 10) end
@@ -541,15 +731,55 @@ mat.frexp = function(x)
   if fraction < 0.5 and fraction > -0.5 then fraction, exponent = fraction * 2, exponent - 1 end
   return fraction, exponent + 0.0
 end
-mat.ldexp = function(x, exponent) return numeric(x) * 2.0 ^ numeric(exponent) end
+mat.ldexp = function(x, exponent)
+  local e = small(exponent, 2, 'ldexp')
+  x = measured(x, 1, 'ldexp')
+  if x == 0 or x == INF or x == -INF then return x end
+  e = e > 2200 and 2200 or e < -2200 and -2200 or e
+  return x * 2.0 ^ (e // 2) * 2.0 ^ (e - e // 2) -- in halves: the power alone may be too large
+end
 mat.random = native('random')
 mat.randomseed = native('randomseed')
 
+-- Each coroutine counts its own steps: whoever goes on is told to the server, and who made many looks at the clock.
 local co = {}
-for _, name in ipairs { 'create', 'resume', 'running', 'status', 'wrap', 'yield' } do co[name] = coroutine[name] end
+local enter, back, resume = native('enter'), native('back'), coroutine.resume
+local function threaded(value, name)
+  if type(value) ~= 'thread' then fail("bad argument #1 to '" .. name .. "' (coroutine expected)") end
+  return value
+end
+local function created(f, name)
+  if type(f) ~= 'function' then fail("bad argument #1 to '" .. name .. "' (Lua function expected)") end
+  return coroutine.create(f)
+end
+co.create = function(f) return created(f, 'create') end
+co.status = function(thread) return coroutine.status(threaded(thread, 'status')) end
+co.yield = function(...)
+  local _, isMain = coroutine.running()
+  if isMain then error('attempt to yield across metamethod/C-call boundary', 0) end
+  return coroutine.yield(...)
+end
+co.resume = function(thread, ...)
+  threaded(thread, 'resume')
+  enter(thread)
+  return back(resume(thread, ...))
+end
+local function passed(ok, ...)
+  if ok then return ... end
+  local err, at = (...), getinfo(2, 'Sl') -- who called
+  if type(err) == 'string' then
+    err = older(err)
+    if at and at.what ~= 'C' and at.source ~= '=lib' then err = format('%s:%d: ', at.short_src, at.currentline) .. err end
+  end
+  error(err, 0)
+end
+co.wrap = function(f)
+  local thread = created(f, 'wrap')
+  return function(...) return passed(co.resume(thread, ...)) end
+end
 co.running = function()
   local thread, isMain = coroutine.running()
-  if not isMain then return thread end
+  return not isMain and thread or nil
 end
 
 local bit = {}
@@ -620,6 +850,7 @@ local redis = {
   pcall = function(...)
     local first, err = rawpcall(...)
     if err == nil then return first end
+    if first == FAILED then error(err, 0) end
     return err
   end,
   LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
@@ -655,7 +886,7 @@ local struct = { pack = nativeOne('struct_pack'), unpack = native('struct_unpack
 globals.string, globals.table, globals.math, globals.coroutine = strings.__index, lock(tab), lock(mat), lock(co)
 globals.bit, globals.cjson, globals.cmsgpack, globals.struct = lock(bit), lock(json), lock(pack), lock(struct)
 globals.os = lock { clock = os.clock }
-globals.__text, globals.__mod, globals.__same = asText, mod, function(...) return ... end
+globals.__text, globals.__mod, globals.__same, globals.__three = asText, mod, function(...) return ... end, function(a, b, c) return a, b, c end
 
 local function nothing(_, name)
   error(positioned("Script attempted to access nonexistent global variable '" .. text(name) .. "'"), 0)
