@@ -22,7 +22,7 @@ internal struct Increment : IModify
 {
     public long Result;
     public static byte OpId => 250;
-    public readonly int EncodedBytesMax => 0;
+    public readonly long EncodedBytesMax => 0;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
     {
