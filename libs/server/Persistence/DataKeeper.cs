@@ -206,9 +206,16 @@ internal sealed class DataKeeper : IDisposable
     {
         if (Current is not { } aof)
             return true;
-        aof.Demand(batch);
+        aof.RequireSync(batch);
         _advanced.Await(() => aof.Durable >= batch || aof.Poison is not null || _stopped || aof != Current);
         return aof.Durable >= batch;
+    }
+
+    /// <summary>A client waits until its change is durable.</summary>
+    internal void RequireSync(LogMark mark)
+    {
+        if (_inForce is { } log && log.Term == mark.Term)
+            log.Aof.RequireSync(mark.Batch);
     }
 
     /// <summary>Deletes log files that only hold batches below <paramref name="before"/>, and that no replica is still to get.</summary>

@@ -107,6 +107,8 @@ internal readonly struct WaitAof : ICommand
             return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
         LogMark write = call.Client.LastWrite;
         call.Server.Replication.Demand(write);
+        if (local > 0)
+            call.Server.Keeper!.RequireSync(write);
         var wait = new AckWait(call.Server, write, (int)local, (int)replicas, call.UntilMs(timeout));
         if (wait.Resume(call.Reactor, call.Client))
             return Reply.Sent;

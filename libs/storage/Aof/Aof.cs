@@ -63,10 +63,10 @@ public sealed class Aof : IWriteLog, IDisposable
     public ulong Written => _state.Written;
 
     /// <summary>
-    /// The last batch that is durable in all sublogs; under <see cref="SyncPolicy.No"/>, where nobody may wait for more, the last
-    /// one written.
+    /// The last batch that is durable in all sublogs. Under <see cref="SyncPolicy.No"/> that is one that somebody asked for
+    /// (<see cref="RequireSync"/>), or with which a file ended.
     /// </summary>
-    public ulong Durable => _settings.Sync == SyncPolicy.No ? _state.Written : _state.Durable;
+    public ulong Durable => _state.Durable;
 
     /// <summary>More than <see cref="AofSettings.StagingBytesMax"/> wait for the disk: let writers wait before they take locks.</summary>
     public bool IsFull => _pool.StagedBytes > _settings.StagingBytesMax;
@@ -210,6 +210,16 @@ public sealed class Aof : IWriteLog, IDisposable
     public void Demand(ulong batch)
     {
         if (!_follows && !TryWrite()) _sealer.Demand(batch);
+    }
+
+    /// <summary>Somebody waits until the batch is durable, and asks for the sync where the policy has none that comes by itself.</summary>
+    public void RequireSync(ulong batch)
+    {
+        if (_settings.Sync == SyncPolicy.No)
+        {
+            foreach (Sublog sublog in _sublogs) sublog.RequireSync(batch);
+        }
+        Demand(batch);
     }
 
     /// <summary>Tries at once to write what a full disk refused, and looks at clock and policy again.</summary>

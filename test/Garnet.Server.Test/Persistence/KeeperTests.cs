@@ -128,6 +128,31 @@ public sealed class KeeperTests
         Assert.That(again.Send("GET b\r\n", "xy\r\n"), Is.EqualTo("$2\r\nxy\r\n"));
     }
 
+    [Test]
+    public void Without_a_policy_that_syncs_whoever_waits_for_durability_asks_for_a_sync()
+    {
+        var disk = new MemoryDisk();
+        int syncs = 0;
+        disk.OnSync = _ => Interlocked.Increment(ref syncs);
+        using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
+        server.Server.Loaded.Wait();
+        int before = Volatile.Read(ref syncs);
+        Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+        Assert.That(server.Send("WAITAOF 1 0 0\r\n", ":1\r\n:0\r\n"), Is.EqualTo("*2\r\n:1\r\n:0\r\n"));
+        Assert.That(Volatile.Read(ref syncs), Is.GreaterThan(before), "it was not said of what only the system has");
+    }
+
+    [Test]
+    public void Without_a_policy_that_syncs_a_failed_sync_is_no_durability()
+    {
+        var disk = new MemoryDisk();
+        using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
+        server.Server.Loaded.Wait();
+        Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
+        disk.OnSync = name => throw MemoryDisk.Broken("sync", name);
+        Assert.That(server.Send("WAITAOF 1 0 300\r\n", ":0\r\n:0\r\n"), Is.EqualTo("*2\r\n:0\r\n:0\r\n"));
+    }
+
     internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null)
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: adjust);

@@ -9,11 +9,15 @@ internal static class RefusedStart
     public const int Data = 65;
 
     /// <summary>Starts the server and waits for its end: its exit code, and all it said.</summary>
-    public static (int Code, string Said) Run(string directory)
+    public static (int Code, string Said) Run(string directory) => RunWith("--dir", directory, "--port", "0", "--unixsocket", Path.Combine(directory, "socket"));
+
+    /// <summary>The same of <c>garnet-server check</c>.</summary>
+    public static (int Code, string Said) Check(string directory) => RunWith("check", directory);
+
+    private static (int Code, string Said) RunWith(params string[] flags)
     {
         _ = Servers.Ours; // skips with the reason when it is not there
         string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
-        string[] flags = ["--dir", directory, "--port", "0", "--unixsocket", Path.Combine(directory, "socket")];
         using Process process = Process.Start(new ProcessStartInfo(program, flags) { RedirectStandardOutput = true, RedirectStandardError = true })!;
         Task<string> errors = process.StandardError.ReadToEndAsync();
         string said = process.StandardOutput.ReadToEnd() + errors.Result;

@@ -21,6 +21,14 @@ public interface IDiskFile : IDisposable
     /// <summary>Reads up to the span's length at the offset; fewer bytes at the end of the file only.</summary>
     int Read(long offset, Span<byte> to);
 
+    /// <summary>True while the last that was written stands in a second file beside this one, without which this one is not whole.</summary>
+    bool HasTail => false;
+
+    /// <summary>What the first bytes of the file are to be once all that was written stands in it: for a file with a tail, when it is closed.</summary>
+    void LeaveAs(ReadOnlySpan<byte> firstBytes)
+    {
+    }
+
     /// <summary>
     /// Hands what was written to the system, where that has not been done: a failure is that of a write, nothing is lost, and it may be tried again.
     /// </summary>

@@ -24,6 +24,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     private byte* _block;
     // What the ring's header says, for whoever comes after us; what it says is never believed while we live.
     private long _written, _drained;
+    private byte[]? _last; // what the first block is to be in the end
     private long _failedFrom = -1; // where the write began that failed; -1 if none did
 
     internal StagedFile(IDiskFile file, StagingFile ring, StagingPool pool)
@@ -39,6 +40,16 @@ internal sealed unsafe class StagedFile : IDiskFile
 
     /// <inheritdoc/>
     public int Alignment => 1;
+
+    /// <inheritdoc/>
+    public bool HasTail => true;
+
+    /// <inheritdoc/>
+    public void LeaveAs(ReadOnlySpan<byte> firstBytes)
+    {
+        Check.That(firstBytes.Length == Block, "D3 what is changed in the end is a block");
+        _last = firstBytes.ToArray();
+    }
 
     /// <inheritdoc/>
     public long CopyRoom => StagingFile.RingBytes - (_written - Volatile.Read(ref _drained));
@@ -171,6 +182,11 @@ internal sealed unsafe class StagedFile : IDiskFile
         try
         {
             Drain(Volatile.Read(ref _written));
+            if (_last is not null)
+            {
+                _last.CopyTo(new Span<byte>(_block, Block));
+                _file.Write(0, new ReadOnlySpan<byte>(_block, Block));
+            }
             return true;
         }
         catch (DiskException)

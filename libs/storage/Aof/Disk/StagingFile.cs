@@ -21,6 +21,9 @@ internal sealed unsafe class StagingFile : IDisposable
     private static readonly byte[]? BootId = ReadBootId();
     private byte* _map;
 
+    /// <summary>The system's run that a ring belongs to; empty where it cannot be told.</summary>
+    public static string Run => BootId is null ? "" : Encoding.ASCII.GetString(BootId);
+
     private string _path;
 
     private StagingFile(byte* map, string path)
@@ -80,6 +83,15 @@ internal sealed unsafe class StagingFile : IDisposable
         if (whole) return staging;
         staging.Dispose();
         return null;
+    }
+
+    /// <summary>True if the file is whole, and of a run of the system that has ended: what it holds is of no use.</summary>
+    public static bool IsOfEarlierRun(string path)
+    {
+        using LinuxFile file = LinuxFile.Open(path);
+        byte[] head = new byte[HeaderBytes];
+        return BootId is not null && file.Length == FileBytes && file.Read(0, head) == HeaderBytes
+            && BitConverter.ToUInt64(head) == Magic && !head.AsSpan(BootIdAt, BootIdBytes).SequenceEqual(BootId);
     }
 
     /// <summary>The bytes of NAME from the offset on, as far as they stand in one piece.</summary>

@@ -1,4 +1,6 @@
 using System.Globalization;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
 
 namespace Garnet.Aof.Disk;
 
@@ -21,6 +23,7 @@ internal static class TailFiles
             if (!tail.EndsWith(StagingFile.Suffix, StringComparison.Ordinal)) continue;
             string name = tail[..^StagingFile.Suffix.Length];
             long bytes = disk.List().Contains(name) ? Add(disk, name, System.IO.Path.Combine(disk.Path, tail)) : 0;
+            if (bytes < 0) continue; // not a ring any more: of use to whoever wants to know why
             if (bytes > 0) messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that a killed server had written were put into {name}."));
             disk.Delete(tail);
             changed = true;
@@ -29,11 +32,49 @@ internal static class TailFiles
         return messages;
     }
 
+    /// <summary>
+    /// A file of the log whose end stood in a tail that is not there any more, though the system has not been started anew; null if there is
+    /// none. After <see cref="Complete"/>.
+    /// </summary>
+    public static string? Missing(IDisk disk)
+    {
+        foreach (LogFile log in LogFiles.All(disk).GroupBy(static log => log.Sublog).Select(static logs => logs.Last()))
+        {
+            using IDiskFile file = disk.Open(log.Name);
+            if (NeedsTail(file)) return log.Name;
+        }
+        return null;
+    }
+
+    // All is in the file: it no longer says that it has a tail.
+    private static void Settle(IDiskFile file)
+    {
+        if (!TryHeader(file, out FileHeader header) || !header.HasTail) return;
+        byte[] block = new byte[FileHeader.Bytes];
+        (header with { HasTail = false }).Write(block);
+        file.Write(0, block);
+        file.Sync();
+    }
+
+    private static bool TryHeader(IDiskFile file, out FileHeader header)
+    {
+        byte[] block = new byte[FileHeader.Bytes];
+        return FileHeader.TryRead(block.AsSpan(0, file.Read(0, block)), out header) == HeaderState.Whole;
+    }
+
+    private static bool NeedsTail(IDiskFile file) => TryHeader(file, out FileHeader header) && header.HasTail && header.Run == StagingFile.Run;
+
+    // Bytes added; -1 if the tail is no ring, and the file needs one.
     private static long Add(IDisk disk, string name, string tailPath)
     {
         using StagingFile? ring = StagingFile.TryOpen(tailPath);
-        if (ring is null) return 0;
         using IDiskFile file = disk.Open(name);
+        if (ring is null)
+        {
+            if (!StagingFile.IsOfEarlierRun(tailPath)) return NeedsTail(file) ? -1 : 0;
+            Settle(file);
+            return 0;
+        }
         long to = Math.Min(ring.Written, file.Length), added = 0;
         for (long at = ring.Drained; at < to; at += Block)
         {
@@ -41,6 +82,7 @@ internal static class TailFiles
             if (!TryAdd(file, at, bytes, ref added)) break;
         }
         if (added > 0) file.Sync();
+        Settle(file);
         return added;
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Text;
 
 namespace Garnet.Aof.Format;
 
@@ -14,7 +15,8 @@ public readonly record struct FileHeader
 
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
-    private const byte ReceivedFlag = 1;
+    private const byte ReceivedFlag = 1, TailFlag = 2;
+    private const int RunAt = 40, RunBytes = 36;
 
     /// <summary>Which sublog, and of how many.</summary>
     public required byte Sublog { get; init; }
@@ -35,6 +37,20 @@ public readonly record struct FileHeader
     /// </summary>
     public bool IsReceived { get; init; }
 
+    /// <summary>
+    /// While the file was written its end stood in <c>NAME.tail</c>, in the run of the system that <see cref="Run"/> names. Without that file,
+    /// in the same run, what was acknowledged last is missing. Taken away when all is in the file.
+    /// </summary>
+    public bool HasTail { get; init; }
+
+    /// <summary>The system's run (<c>boot_id</c>), 36 characters; empty without a tail.</summary>
+    public string Run { get; init; } = "";
+
+    /// <summary>An empty header.</summary>
+    public FileHeader()
+    {
+    }
+
     /// <summary>Writes the whole block.</summary>
     public void Write(Span<byte> to)
     {
@@ -44,13 +60,14 @@ public readonly record struct FileHeader
         to[4] = IsReceived ? ReceivedVersion : OwnVersion;
         to[5] = Sublog;
         to[6] = Sublogs;
-        to[7] = IsReceived ? ReceivedFlag : (byte)0;
+        to[7] = (byte)((IsReceived ? ReceivedFlag : 0) | (HasTail ? TailFlag : 0));
         BinaryPrimitives.WriteUInt64LittleEndian(to[8..], FirstBatch);
         BinaryPrimitives.WriteUInt32LittleEndian(to[16..], Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[20..], Lanes);
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], HashSeed);
         BinaryPrimitives.WriteUInt32LittleEndian(to[32..], PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
+        if (HasTail) Encoding.ASCII.GetBytes(Run, to.Slice(RunAt, RunBytes));
     }
 
     /// <summary>Reads the block; the states mean what they mean for <see cref="BatchHeader.TryRead"/>.</summary>
@@ -68,6 +85,8 @@ public readonly record struct FileHeader
             Sublog = from[5],
             Sublogs = from[6],
             IsReceived = (from[7] & ReceivedFlag) != 0,
+            HasTail = (from[7] & TailFlag) != 0,
+            Run = (from[7] & TailFlag) != 0 && from.Length >= RunAt + RunBytes ? Encoding.ASCII.GetString(from.Slice(RunAt, RunBytes)) : "",
             FirstBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[16..]),
             Lanes = BinaryPrimitives.ReadUInt32LittleEndian(from[20..]),

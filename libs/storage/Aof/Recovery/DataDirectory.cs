@@ -189,6 +189,7 @@ public sealed class DataDirectory : IDisposable
         JobProgress progress)
     {
         long started = Stopwatch.GetTimestamp();
+        if (settings.OnCorruption == CorruptionPolicy.Refuse) RefuseMissingTail(Disk);
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
         if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress);
         using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) 
@@ -222,6 +223,15 @@ public sealed class DataDirectory : IDisposable
             WasCut = tail.HasRest || tail.IsDamage,
             Messages = [.. _completed, .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
         };
+    }
+
+    /// <summary>Throws if the end of a file of the log is missing (<see cref="TailFiles.Missing"/>).</summary>
+    internal static void RefuseMissingTail(IDisk disk)
+    {
+        if (TailFiles.Missing(disk) is not { } name) return;
+        throw new GarnetException(ExitKind.Data, $"the log is not whole: {name}{StagingFile.Suffix} is missing or is not of {name}",
+            $"it held what was written last and had not come to {name}, acknowledged changes among it",
+            "Put it back; or, to go on without what it held, set aof-on-corruption to truncate.");
     }
 
     // Also those that a batch which is not there yet is to begin: the log says nothing of a term that the snapshot is of already.

@@ -247,10 +247,14 @@ internal sealed unsafe class SegmentWriter : IDisposable
     {
         EnsureBuffer(FileHeader.Bytes);
         var block = new Span<byte>(_buffer, FileHeader.Bytes); // nothing is laid out
-        (_header with { FirstBatch = firstBatch, PreviousCrc = _chain, Term = term }).Write(block);
+        FileHeader header = _header with { FirstBatch = firstBatch, PreviousCrc = _chain, Term = term };
+        bool hasTail = _file!.HasTail;
+        header.Write(block);
+        if (hasTail) _file.LeaveAs(block);
+        if (hasTail) (header with { HasTail = true, Run = StagingFile.Run }).Write(block);
         try
         {
-            _file!.Write(0, block);
+            _file.Write(0, block);
             Sync();
             _disk.SyncDirectory();
         }

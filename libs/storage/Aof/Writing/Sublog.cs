@@ -51,6 +51,8 @@ internal sealed class Sublog : IDisposable
     private long _provenAtUs;
     private long _lastSyncAtUs;
 
+    private ulong _required; // the last batch whose sync somebody waits for
+
     private long _bytesWritten, _writes, _syncs, _lastSyncUs;
 
     /// <summary><paramref name="onFree"/> is called on the writer's thread whenever it could begin a write.</summary>
@@ -128,6 +130,19 @@ internal sealed class Sublog : IDisposable
         }
         if (!done) Call();
         return done;
+    }
+
+    /// <summary>Syncs when everything up to the batch is written, whatever the policy.</summary>
+    public void RequireSync(ulong batch)
+    {
+        ulong before = Volatile.Read(ref _required);
+        while (before < batch)
+        {
+            ulong seen = Interlocked.CompareExchange(ref _required, batch, before);
+            if (seen == before) break;
+            before = seen;
+        }
+        if (batch > Volatile.Read(ref _durable)) _bell.Ring();
     }
 
     /// <summary>Makes the writer look at clock, policy and, if it waits for space, the disk.</summary>
@@ -259,6 +274,7 @@ internal sealed class Sublog : IDisposable
         {
             bool first = !_unsynced;
             if (_writer.UsedBytes > 0) Write();
+            if (IsRequired) Call();
             if (_settings.Sync == SyncPolicy.EverySecond && (first || _writer.HasMuchUnsynced)) Call(); // to sync in time and little by little
         }
         catch (DiskException)
@@ -305,6 +321,7 @@ internal sealed class Sublog : IDisposable
     private long SyncDueUs()
     {
         if (!_unsynced || _state.Poison != null) return long.MaxValue;
+        if (IsRequired) return 0;
         return _settings.Sync switch
         {
             SyncPolicy.No => long.MaxValue,
@@ -312,6 +329,8 @@ internal sealed class Sublog : IDisposable
             _ => _lastSyncAtUs + SyncEveryUs,
         };
     }
+
+    private bool IsRequired => Volatile.Read(ref _required) > Volatile.Read(ref _durable);
 
     private void Write()
     {
