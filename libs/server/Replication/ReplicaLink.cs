@@ -197,7 +197,8 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         StoreSnapshot? snapshot = owner.TryCut(); // P1
         if (snapshot is null)
             return false; // another one is being taken: it is this replica's turn next
-        if (owner.Diverges(hello.Position))
+        bool isNew = hello.Earlier.Batch == 0; // it has never written anything: its own beginning is no other history
+        if (!isNew && owner.Diverges(hello.Position))
             owner.OnDiverged(hello);
         _copy = new FullCopy(snapshot, batch => new BatchFeed(owner.Backlog, () => owner.LogOnDisk, batch));
         _feed = _copy.Feed;
