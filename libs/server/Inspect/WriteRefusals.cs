@@ -1,3 +1,5 @@
+using Garnet.Server.Commands;
+
 namespace Garnet.Server.Inspect;
 
 /// <summary>Why writes are refused although nothing is wrong with them.</summary>
@@ -49,6 +51,13 @@ internal sealed class WriteRefusals(Server server) : IDisposable
         }
 
         server.Log.WritesRefused(TextOf(cause));
+    }
+
+    /// <summary>Refuses the command for the cause.</summary>
+    internal Reply Refuse(ref Call call, RefusalCause cause, ReadOnlySpan<byte> text)
+    {
+        Note(cause);
+        return call.FailBytes(text);
     }
 
     /// <summary>Looks whether what was refused would be taken now.</summary>

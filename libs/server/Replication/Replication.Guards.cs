@@ -71,7 +71,7 @@ internal sealed partial class Replication
         else if (writes && _changes)
             reply = Postpone(ref call);
         else if (writes && LacksReplicas)
-            reply = RefuseAlone(ref call);
+            reply = call.Server.Refusals.Refuse(ref call, Inspect.RefusalCause.Replicas, "NOREPLICAS Not enough good replicas to write."u8);
         else if (IsLoading && (flags & (CommandFlags.Loading | CommandFlags.Admin)) == 0) // whoever may send it elsewhere must get through
             reply = call.Fail(Fault.Loading);
         else if (_isReplica && !Settings.ServesStaleData && (flags & CommandFlags.Stale) == 0 && _following is not { IsUp: true })
@@ -177,12 +177,6 @@ internal sealed partial class Replication
 
     private static Reply TryAgain(ref Call call) =>
         call.FailBytes("TRYAGAIN This replica is applying a batch that touches the keys; retry."u8);
-
-    private static Reply RefuseAlone(ref Call call)
-    {
-        call.Server.Refusals.Note(Inspect.RefusalCause.Replicas);
-        return call.FailBytes("NOREPLICAS Not enough good replicas to write."u8);
-    }
 
     private static Reply Postpone(ref Call call)
     {
