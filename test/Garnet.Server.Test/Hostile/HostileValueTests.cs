@@ -161,7 +161,17 @@ public sealed class HostileValueTests
         if (round % 20 == 0) Assert.That(StoreCheck.Run(store), Is.Empty, key);
     }
 
-    private static void Call(TestClient client, string command, string key) => client.Call([.. command.Split(' ').Select(word => word == "K" ? key : word)]);
+    private static void Call(TestClient client, string command, string key)
+    {
+        try
+        {
+            client.Call([.. command.Split(' ').Select(word => word == "K" ? key : word)]);
+        }
+        catch (IOException e)
+        {
+            Assert.Fail($"{command} of {key}: {e.Message}");
+        }
+    }
 
     private static unsafe bool IsSound(Store store, string key)
     {

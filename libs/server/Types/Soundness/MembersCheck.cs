@@ -12,6 +12,8 @@ internal struct MemberTally
     internal long Bytes;
     /// <summary>Over members and scores of a sorted set.</summary>
     internal ulong Scores;
+    /// <summary>Entries with an expiry.</summary>
+    internal long Timed;
     /// <summary>Over members with an expiry.</summary>
     internal ulong Times;
 }
@@ -34,7 +36,7 @@ internal static unsafe class MembersCheck
         bool isSound = left > 0; // M1
         for (; left > 0 && isSound; left--, at = isSound ? at : end)
         {
-            isSound = TryEntry(form, at, end, out Entry entry) && (form != EntryForm.Scored || ascent.TryRise(entry.Score, entry.Key, entry.KeyBytes));
+            isSound = TryEntry(form, at, end, out Entry entry) && (entry.ExpireAtMs == 0 || Root.Has(value, RootFlags.Expiring)) && (form != EntryForm.Scored || ascent.TryRise(entry.Score, entry.Key, entry.KeyBytes));
             at += entry.Bytes;
         }
 
@@ -78,7 +80,8 @@ internal static unsafe class MembersCheck
                 return false;
         }
 
-        return tally.Count > 0 && tally.Count == Root.ChunkedCount(edit.Value) && tally.Bytes == Root.EntryBytes(edit.Value);
+        // Who counts what is shown looks for those that are due only where the root says that there may be some.
+        return (tally.Timed == 0 || Root.Has(edit.Value, RootFlags.Expiring)) && tally.Count > 0 && tally.Count == Root.ChunkedCount(edit.Value) && tally.Bytes == Root.EntryBytes(edit.Value);
     }
 
     private const byte RootFlagsMax = (byte)(RootFlags.Chunked | RootFlags.Converted | RootFlags.Expiring | RootFlags.Integers | RootFlags.Branched);
@@ -105,6 +108,7 @@ internal static unsafe class MembersCheck
             isRising &= offset >= behind;
             behind = offset + entry.Bytes;
             live += entry.Bytes;
+            tally.Timed += entry.ExpireAtMs != 0 ? 1 : 0;
             ulong hash = RecordEdit.Hash(entry.Key, entry.KeyBytes, place.Owner);
             if (ChunkedMembers.NumberOf(hash, place.Chunks) != place.Number || page.FingerprintAt(slot) != ChunkedMembers.Fingerprint(hash))
                 return false;
