@@ -190,7 +190,7 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
         if (bytes < HeaderBytes + SlotBytes || (uint)PagesOf(at) > (uint)known)
             return false;
         NumberList.Begin();
-        TKey last = default;
+        TKey? last = null;
         for (int page = 0; page < known; page++)
         {
             uint number = NumberOf(at, page), index = (number - firstPage) / step;
@@ -200,14 +200,14 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
             byte* entries = page > PagesOf(at) ? null : edit.Chunk(number, out bytes); // D2
             if (entries != null)
                 limit = Math.Max(limit, PlaceOf(number) + 1);
-            if (page < PagesOf(at) && (entries == null || !IsPage(ref edit, entries, bytes, Slot(at, page), page > 0, ref last, ref visitor)))
+            if (page < PagesOf(at) && (entries == null || !IsPage(ref edit, entries, bytes, Slot(at, page), ref last, ref visitor)))
                 return false;
         }
 
         return NumberList.AreDistinct();
     }
 
-    private bool IsPage<TVisitor>(ref RecordEdit edit, byte* entries, int bytes, byte* slot, bool hasLast, ref TKey last, ref TVisitor visitor)
+    private bool IsPage<TVisitor>(ref RecordEdit edit, byte* entries, int bytes, byte* slot, ref TKey? last, ref TVisitor visitor)
         where TVisitor : struct, IMapVisitor<TKey>
     {
         int count = Unsafe.ReadUnaligned<int>(slot + sizeof(TKey) + 4);
@@ -216,9 +216,9 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
         for (int i = 0; i < count; i++, entries += EntryBytes)
         {
             TKey key = Unsafe.ReadUnaligned<TKey>(entries);
-            if ((hasLast && key.CompareTo(last) <= 0) || !visitor.Visit(ref edit, key, entries + sizeof(TKey)))
+            if ((last is { } before && key.CompareTo(before) <= 0) || !visitor.Visit(ref edit, key, entries + sizeof(TKey)))
                 return false;
-            (last, hasLast) = (key, true);
+            last = key;
         }
 
         return true;
