@@ -14,6 +14,7 @@ using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Soundness;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 
@@ -65,6 +66,7 @@ public sealed class Server : IDisposable
             MemoryLimitBytes = MemoryLimitBytes,
             Policy = settings.Memory.Policy,
             Log = Keeper?.Log ?? log,
+            ValueCheck = ValueCheck.Instance,
             HashSeed = Keeper?.HashSeed ?? 0,
             Partitions = Keeper?.Partitions ?? 0,
             TellsBatches = settings.Persistence.DurableReads && Keeper is { HasLog: true },

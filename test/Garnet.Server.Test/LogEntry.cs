@@ -25,6 +25,8 @@ internal sealed class LogEntry
     internal byte OpId { get; }
     internal int Database { get; }
     internal int ArgumentBytes => _argumentBytes;
+    internal ReadOnlySpan<byte> Key => _bytes.AsSpan(0, _keyBytes);
+    internal ReadOnlySpan<byte> Arguments => _bytes.AsSpan(_keyBytes + SlackBytes, _argumentBytes);
 
     internal unsafe bool Apply(ReplayTable table, Store store, StoreSession session)
     {

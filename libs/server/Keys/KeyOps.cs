@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;
@@ -48,7 +49,7 @@ internal unsafe struct PutRecord : IModify
         ETag = BinaryPrimitives.ReadUInt64LittleEndian(from[9..]);
         Length = from.Length - 17;
         Value = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(from)) + 17;
-        return true;
+        return ValueCheck.IsSound(Kind, Value, Length);
     }
 }
 

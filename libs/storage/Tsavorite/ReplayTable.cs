@@ -9,6 +9,8 @@ public sealed unsafe class ReplayTable
     private readonly delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[] _steps =
         new delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[256];
 
+    private readonly bool[] _areParts = new bool[256];
+
     /// <summary>A table that knows the store's own operations.</summary>
     public ReplayTable() => Add<DeleteKey>();
 
@@ -25,6 +27,19 @@ public sealed unsafe class ReplayTable
         if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
         _steps[T.OpId] = &RunEdit<T>;
     }
+
+    /// <summary>
+    /// Adds an edit that puts one part of a value as it is, under its number: entries of that kind for one key follow each other, and what
+    /// they came to is judged after the last (<see cref="StoreSession.IsSound"/>).
+    /// </summary>
+    public void AddParts<T>() where T : struct, IEdit
+    {
+        AddEdit<T>();
+        _areParts[T.OpId] = true;
+    }
+
+    /// <summary>True if the number is that of a part.</summary>
+    public bool IsPart(byte opId) => _areParts[opId];
 
     /// <summary>True if the number is known.</summary>
     public bool Knows(byte opId) => _steps[opId] != null;

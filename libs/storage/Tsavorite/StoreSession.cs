@@ -153,6 +153,15 @@ public sealed unsafe class StoreSession : IDisposable
         return slot != null ? Outcome.Done : Outcome.NotFound;
     }
 
+    /// <summary>True if the key holds nothing, or a whole value of its kind: judged byte by byte, by who knows what it means.</summary>
+    public bool IsSound(in KeyRef key)
+    {
+        if (_store.Settings.ValueCheck is not { } check) return true;
+        Judgement judgement = new(check);
+        Examine(key, ref judgement, quiet: true);
+        return judgement.IsSound;
+    }
+
     /// <summary>
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
     /// <see cref="Unlock"/> are one atomic step. No waiting, no other keys in between. Inside another step the keys must

@@ -23,6 +23,8 @@ public sealed record StoreSettings
     public IWriteLog? Log { get; init; }
     /// <summary>Remember which batch of the log changed a key last, for <see cref="StoreSession.LastSeen"/>: 16 KiB for each partition.</summary>
     public bool TellsBatches { get; init; }
+    /// <summary>Judges values that come from outside; null = they are believed once their checksums hold.</summary>
+    public IValueCheck? ValueCheck { get; init; }
     /// <summary>Wall clock in Unix milliseconds for the movers; null = the system's.</summary>
     public Func<long>? ClockMs { get; init; }
 

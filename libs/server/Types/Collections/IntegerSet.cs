@@ -10,7 +10,8 @@ namespace Garnet.Server.Types.Collections;
 /// </summary>
 internal static unsafe class IntegerSet
 {
-    private const int HeaderBytes = 6, BulkMax = 512;
+    internal const int HeaderBytes = 6;
+    private const int BulkMax = 512;
 
     internal static int Count(byte* value) => Unsafe.ReadUnaligned<int>(value + 2);
 

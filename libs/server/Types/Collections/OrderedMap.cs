@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common.Faults;
+using Garnet.Server.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Collections;
@@ -9,6 +10,13 @@ internal struct MapPlace
 {
     internal int Page;
     internal int Index;
+}
+
+/// <summary>Is shown all keys and values of a map, in order.</summary>
+internal unsafe interface IMapVisitor<TKey> where TKey : unmanaged
+{
+    /// <summary>False if the map cannot be what it must be.</summary>
+    bool Visit(ref RecordEdit edit, in TKey key, byte* value);
 }
 
 /// <summary>
@@ -167,6 +175,56 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
             edit.RemoveChunk(NumberOf(at, page));
         edit.RemoveChunk(directory);
     }
+
+    /// <summary>
+    /// True if all pages are there and their keys in order, and the visitor says so too. Raises the limit above all numbers that chunks
+    /// of the map have. The bytes come from outside.
+    /// </summary>
+    internal bool IsSound<TVisitor>(ref RecordEdit edit, ref TVisitor visitor, ref uint limit) where TVisitor : struct, IMapVisitor<TKey>
+    {
+        byte* at = edit.Chunk(directory, out int bytes);
+        if (at == null)
+            return true;
+        limit = Math.Max(limit, PlaceOf(directory) + 1);
+        int known = (bytes - HeaderBytes) / SlotBytes;
+        if (bytes < HeaderBytes + SlotBytes || (uint)PagesOf(at) > (uint)known)
+            return false;
+        NumberList.Begin();
+        TKey? last = null;
+        for (int page = 0; page < known; page++)
+        {
+            uint number = NumberOf(at, page), index = (number - firstPage) / step;
+            if ((number - firstPage) % step != 0 || index >= (uint)known)
+                return false;
+            NumberList.Add(index);
+            byte* entries = page > PagesOf(at) ? null : edit.Chunk(number, out bytes); // D2
+            if (entries != null)
+                limit = Math.Max(limit, PlaceOf(number) + 1);
+            if (page < PagesOf(at) && (entries == null || !IsPage(ref edit, entries, bytes, Slot(at, page), ref last, ref visitor)))
+                return false;
+        }
+
+        return NumberList.AreDistinct();
+    }
+
+    private bool IsPage<TVisitor>(ref RecordEdit edit, byte* entries, int bytes, byte* slot, ref TKey? last, ref TVisitor visitor)
+        where TVisitor : struct, IMapVisitor<TKey>
+    {
+        int count = Unsafe.ReadUnaligned<int>(slot + sizeof(TKey) + 4);
+        if (count < 1 || count > KeysMax || count * (long)EntryBytes > bytes || Unsafe.ReadUnaligned<TKey>(slot).CompareTo(Unsafe.ReadUnaligned<TKey>(entries)) != 0)
+            return false; // D1
+        for (int i = 0; i < count; i++, entries += EntryBytes)
+        {
+            TKey key = Unsafe.ReadUnaligned<TKey>(entries);
+            if ((last is { } before && key.CompareTo(before) <= 0) || !visitor.Visit(ref edit, key, entries + sizeof(TKey)))
+                return false;
+            last = key;
+        }
+
+        return true;
+    }
+
+    private static uint PlaceOf(uint number) => number & ~(RecordEdit.SecondSet | RecordEdit.ThirdSet);
 
     private static int PagesOf(byte* at) => at == null ? 0 : *(int*)at;
 

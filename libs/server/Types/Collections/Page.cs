@@ -36,7 +36,7 @@ internal unsafe struct Page
     /// <summary>Bytes of the entries that are alive.</summary>
     internal readonly int LiveBytes => Used - HeaderBytes - DeadBytes;
 
-    private readonly int Used => *(int*)(_at + 4);
+    internal readonly int Used => *(int*)(_at + 4);
 
     private readonly bool IsWide => _at[12] != 0;
 
@@ -60,6 +60,14 @@ internal unsafe struct Page
         *(int*)(at + 8) = 0;
         *(int*)(at + 12) = bytes >= NarrowBytesMax ? 1 : 0;
         return new Page(at, bytes);
+    }
+
+    /// <summary>True if what the header says can be: the slots and the entries lie in the page, and do not meet.</summary>
+    internal readonly bool HasSoundHead(int entriesMax)
+    {
+        if (*(uint*)(_at + 12) > 1 || !IsLike(_bytes) || Count < 0 || Count > entriesMax || Used < HeaderBytes || DeadBytes < 0 || LiveBytes < 0)
+            return false;
+        return Used + ((Count + GroupSlots - 1) / GroupSlots * (long)GroupBytes) <= _bytes;
     }
 
     /// <summary>The slot of the key, -1 if it is not there.</summary>
@@ -173,7 +181,7 @@ internal unsafe struct Page
 
     private readonly byte* Group(int slot) => _at + _bytes - (((slot / GroupSlots) + 1) * (long)GroupBytes);
 
-    private readonly int OffsetOf(int slot)
+    internal readonly int OffsetOf(int slot)
     {
         byte* offsets = Group(slot) + GroupSlots;
         return IsWide ? Unsafe.ReadUnaligned<int>(offsets + (slot % GroupSlots * 4)) : Unsafe.ReadUnaligned<ushort>(offsets + (slot % GroupSlots * 2));

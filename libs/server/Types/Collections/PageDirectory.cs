@@ -37,7 +37,7 @@ internal static unsafe class PageDirectory
 
     private const int BranchHeaderBytes = 8;
 
-    private static int BranchBytes => BranchHeaderBytes + (BranchPagesMax * sizeof(PageSlot));
+    internal static int BranchBytes => BranchHeaderBytes + (BranchPagesMax * sizeof(PageSlot));
 
     /// <summary>Bytes of the root of a sequence of one page.</summary>
     internal static int FirstRootBytes => Root.ChunkedBytes + sizeof(PageSlot);
@@ -260,13 +260,13 @@ internal static unsafe class PageDirectory
         return root;
     }
 
-    private static PageSlot* SlotsOf(byte* root) => (PageSlot*)(root + Root.ChunkedBytes);
+    internal static PageSlot* SlotsOf(byte* root) => (PageSlot*)(root + Root.ChunkedBytes);
 
-    private static PageSlot* SlotsIn(byte* branch) => (PageSlot*)(branch + BranchHeaderBytes);
+    internal static PageSlot* SlotsIn(byte* branch) => (PageSlot*)(branch + BranchHeaderBytes);
 
-    private static ref int Used(byte* branch) => ref *(int*)branch;
+    internal static ref int Used(byte* branch) => ref *(int*)branch;
 
-    private static ref int Known(byte* branch) => ref *(int*)(branch + 4);
+    internal static ref int Known(byte* branch) => ref *(int*)(branch + 4);
 
     private static byte* OpenRoot(ref RecordEdit edit)
     {
@@ -419,8 +419,9 @@ internal static unsafe class PageDirectory
 
     private static bool TryAddBranch(ref RecordEdit edit, int index)
     {
+        bool isFresh = (edit.ValueBytes - Root.ChunkedBytes) / sizeof(PageSlot) == Root.Slots(edit.Value);
         uint number = NextOfRoot(ref edit);
-        if (edit.Chunk(number, out _) == null)
+        if (isFresh || edit.Chunk(number, out _) == null) // under a number that nobody had nothing is believed
         {
             byte* fresh = edit.WriteChunk(number, BranchBytes);
             if (fresh == null)

@@ -37,7 +37,8 @@ internal unsafe struct SequencePage
 
     internal readonly Signposts Signs => new(_at + HeaderBytes);
 
-    private readonly int Head => HasSigns ? HeaderBytes + Signposts.Bytes : HeaderBytes;
+    /// <summary>Bytes before those that elements may lie in.</summary>
+    internal readonly int Head => HasSigns ? HeaderBytes + Signposts.Bytes : HeaderBytes;
 
     internal readonly int Used => (int)(End - First);
 

@@ -56,6 +56,21 @@ internal static unsafe class VarInt
         }
     }
 
+    /// <summary>Passes over what <see cref="WriteLong"/> wrote; false if it is not whole before the end.</summary>
+    internal static bool TryReadLong(ref byte* at, byte* end, out ulong value)
+    {
+        value = 0;
+        for (int shift = 0; at < end && shift < 70; shift += 7)
+        {
+            byte next = *at++;
+            value |= (ulong)(next & 0x7F) << shift;
+            if (next < 0x80)
+                return true;
+        }
+
+        return false;
+    }
+
     // The byte behind, null if it is not whole.
     private static byte* ReadLonger(byte* at, byte* end, uint first, out uint value)
     {

@@ -36,6 +36,8 @@ internal unsafe struct SortedSetCut : IEdit, ISortedEdit
             return false;
         if (!_decoded)
             (_rank, Count) = Range.Resolve(ref edit, default);
+        else if (_rank >= Root.Count(edit.Value) || Count > Root.Count(edit.Value) - _rank)
+            return false; // no ranks of this set
         To?.Write(ref edit, (_rank, Count), Range.Reverse, default);
         if (Count >= Root.Count(edit.Value))
         {

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Types.SortedSets;
@@ -21,6 +22,26 @@ internal static unsafe class SortedTimes
     /// <summary>Takes a member out that is in it.</summary>
     internal static void Remove(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
         Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "Z3 who has an expiry is in the map");
+
+    /// <summary>True if the map, if there is one, is sound; with the sum over its keys. Its bytes come from outside.</summary>
+    internal static bool IsSound(ref RecordEdit edit, ref uint limit, out ulong sum)
+    {
+        var keys = default(KeySum);
+        bool isSound = Map().IsSound(ref edit, ref keys, ref limit);
+        sum = keys.Sum;
+        return isSound;
+    }
+
+    private unsafe struct KeySum : IMapVisitor<TimeKey>
+    {
+        internal ulong Sum;
+
+        public bool Visit(ref RecordEdit edit, in TimeKey key, byte* value)
+        {
+            Sum += KeyedSum.Of((ulong)key.AtMs, key.Hash);
+            return true;
+        }
+    }
 
     private static OrderedMap<TimeKey> Map(bool force = false) => new(RecordEdit.ThirdSet, RecordEdit.ThirdSet | 1, step: 1, valueBytes: 0, force);
 

@@ -32,6 +32,41 @@ internal readonly unsafe struct NameTable(byte* at)
         return new NameTable(at);
     }
 
+    /// <summary>
+    /// True if these bytes are a table with states of that size: each slot in use has its name behind the slots, and stands once in the
+    /// order of the names. The bytes come from outside.
+    /// </summary>
+    internal static bool IsSound(byte* at, int bytes, int stateBytes)
+    {
+        if (bytes < HeaderBytes || *(int*)(at + 8) != stateBytes)
+            return false;
+        var table = new NameTable(at);
+        int end = *(int*)(at + 12), used = 0;
+        long names = HeaderBytes + (table.Slots * (long)(SlotBytes(at) + sizeof(int)));
+        if (table.Slots < 0 || names > end || end > bytes || table.Count < 0 || table.Count > table.Slots)
+            return false;
+        for (int slot = 0; slot < table.Slots; slot++)
+        {
+            int offset = Offset(Slot(at, slot)), length = Length(Slot(at, slot));
+            if (length == -1)
+                continue;
+            if (length < 0 || offset < names || offset > end - length)
+                return false;
+            used++;
+        }
+
+        for (int i = 0; i < table.Count; i++)
+        {
+            if (!table.Has(table.SlotAt(i)) || (i > 0 && table.Name(table.SlotAt(i - 1)).SequenceCompareTo(table.Name(table.SlotAt(i))) >= 0))
+                return false;
+        }
+
+        return used == table.Count;
+    }
+
+    /// <summary>True if a slot of that number has a name.</summary>
+    internal bool Has(int slot) => (uint)slot < (uint)Slots && Length(Slot(at, slot)) >= 0;
+
     internal byte* State(int slot) => Slot(at, slot) + SlotHeadBytes;
 
     internal ReadOnlySpan<byte> Name(int slot) => new(at + Offset(Slot(at, slot)), Length(Slot(at, slot)));

@@ -30,7 +30,7 @@ internal static unsafe class StreamCommands
         table.AddEdit<StreamTrim>();
         table.AddEdit<StreamDelete>();
         table.AddEdit<StreamSetId>();
-        table.AddEdit<StreamPiece>();
+        table.AddParts<StreamPiece>();
         table.AddEdit<StreamFill>();
         table.AddEdit<StreamProduce>();
     }

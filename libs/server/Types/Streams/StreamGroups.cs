@@ -20,7 +20,8 @@ internal readonly record struct DueKey(int Group, long When, StreamId Id) : ICom
 /// </summary>
 internal static unsafe class StreamGroups
 {
-    private const uint Table = RecordEdit.SecondSet | 3, Step = 4, TimePageStep = 12;
+    internal const uint Table = RecordEdit.SecondSet | 3;
+    private const uint Step = 4, TimePageStep = 12, DirectoriesMax = 27;
 
     /// <summary>By group and id: who has an entry, since when.</summary>
     internal static readonly OrderedMap<PendingKey> ByGroup = new(RecordEdit.SecondSet | 7, RecordEdit.SecondSet | 1, Step, PendingState.Bytes);
@@ -70,10 +71,13 @@ internal static unsafe class StreamGroups
     /// <summary>Makes a group that is not there.</summary>
     internal static bool TryCreate(ref RecordEdit edit, ReadOnlySpan<byte> name, StreamId last, long read)
     {
+        if (StreamForm.Header(ref edit)->Groups == 0)
+            edit.RemoveChunk(Table); // the same
         int slot = NameTable.Add(ref edit, Table, GroupState.Bytes, name);
         if (slot < 0)
             return false;
-        edit.RaiseLimit(Math.Max(27u, ConsumersOf(slot) & ~RecordEdit.SecondSet));
+        edit.RemoveChunk(ConsumersOf(slot)); // what nobody named is not believed
+        edit.RaiseLimit(LimitFor(slot) - 1);
         *Open(ref edit, slot) = new GroupState { Last = last, Read = read };
         StreamForm.Open(ref edit)->Groups++;
         edit.Close();
@@ -225,8 +229,11 @@ internal static unsafe class StreamGroups
         return false;
     }
 
+    /// <summary>What the numbers of the chunks of a group stay below, those of pages apart.</summary>
+    internal static uint LimitFor(int group) => Math.Max(DirectoriesMax, ConsumersOf(group) & ~RecordEdit.SecondSet) + 1;
+
     /// <summary>Whose keys those of a group, or of a consumer of it, are.</summary>
     internal static ulong Owner(int group, int consumer) => ((ulong)(uint)group << 32) | (uint)(consumer + 1);
 
-    private static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * Step);
+    internal static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * Step);
 }

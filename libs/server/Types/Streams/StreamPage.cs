@@ -99,6 +99,91 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
         return true;
     }
 
+    /// <summary>
+    /// True if these bytes are a page whose first entry has that id: names and entries lie one behind the other up to the end of what is in
+    /// use, ids rise, and as many are there as is said (S1). The bytes come from outside.
+    /// </summary>
+    internal bool IsSound(StreamId first)
+    {
+        if (bytes < HeaderBytes || Used < HeaderBytes || Used > bytes || FirstOffset < HeaderBytes || FirstOffset > Used || Live == 0)
+            return false;
+        byte* end = at + Used, next = at + HeaderBytes;
+        if (!TrySkipFirst(ref next, at + FirstOffset, out uint fields, out byte* heads) || next != at + FirstOffset)
+            return false;
+        StreamId id = first;
+        int slots = 0, live = 0;
+        for (; next < end; slots++)
+        {
+            byte head = *next++;
+            StreamId before = id;
+            if (!TryReadId(ref next, end, head, ref id) || (slots == 0 ? id != first : id <= before))
+                return false;
+            if ((head & OwnNames) != 0 ? !TrySkipAll(ref next, end) : !TrySkipValues(ref next, end, fields, heads))
+                return false;
+            live += (head & Deleted) == 0 ? 1 : 0;
+        }
+
+        return slots == Slots && live == Live && id == Last;
+    }
+
+    // Number of fields, the first bytes of the values, names with values.
+    private static bool TrySkipFirst(ref byte* next, byte* end, out uint fields, out byte* heads)
+    {
+        bool isWhole = VarInt.TryRead(ref next, end, out fields) && fields <= end - next;
+        heads = next;
+        next += isWhole ? fields : 0;
+        for (uint i = 0; i < fields && isWhole; i++)
+        {
+            isWhole = VarInt.TryRead(ref next, end, out uint length) && length < end - next;
+            next += isWhole ? length : 0;
+            isWhole = isWhole && *next == heads[i] && StreamText.TrySkip(*next++, ref next, end);
+        }
+
+        return isWhole;
+    }
+
+    private static bool TryReadId(ref byte* next, byte* end, byte head, ref StreamId id)
+    {
+        byte* from = next;
+        if ((head & IdKind) >= FarMs && (!VarInt.TryReadLong(ref from, end, out _) || ((head & IdKind) == AnyId && !VarInt.TryReadLong(ref from, end, out _))))
+            return false;
+        next = ReadId(next, head, ref id);
+        return true;
+    }
+
+    private static bool TrySkipAll(ref byte* next, byte* end)
+    {
+        if (!VarInt.TryRead(ref next, end, out uint fields) || fields > (end - next) / 2)
+            return false;
+        for (uint texts = fields * 2; texts > 0; texts--)
+        {
+            if (next >= end || !StreamText.TrySkip(*next++, ref next, end))
+                return false;
+        }
+
+        return true;
+    }
+
+    // A value that lacks its first byte has one that says all of its length.
+    private static bool TrySkipValues(ref byte* next, byte* end, uint fields, byte* heads)
+    {
+        bool isMasked = IsMasked(fields);
+        if (isMasked && next >= end)
+            return false;
+        uint mask = isMasked ? *next++ : 0u;
+        for (uint i = 0; i < fields; i++, mask >>= 1)
+        {
+            bool lacks = (mask & 1) != 0;
+            if (lacks ? !StreamText.IsWhole(heads[i]) : next >= end)
+                return false;
+            byte head = lacks ? heads[i] : *next++;
+            if (!(head == StreamText.Same && !lacks) && !StreamText.TrySkip(head, ref next, end))
+                return false;
+        }
+
+        return true;
+    }
+
     private byte* StepOverValues(byte* from, ref StreamEntry entry)
     {
         uint fields = Fields(out byte* heads);

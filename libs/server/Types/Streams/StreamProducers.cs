@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Faults;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Streams;
@@ -95,6 +96,60 @@ internal static unsafe class StreamProducers
 
     /// <summary>Takes <see cref="TryBegin"/> back.</summary>
     internal static void End(ref RecordEdit edit) => edit.RemoveChunk(State);
+
+    /// <summary>True if state and maps are sound and hold the same (H1). The bytes come from outside.</summary>
+    internal static bool AreSound(ref RecordEdit edit, ref uint limit)
+    {
+        byte* at = edit.Chunk(State, out int bytes);
+        if (at != null && (bytes < ProducersState.Bytes || !((ProducersState*)at)->Limits.AreValid))
+            return false;
+        TryState(ref edit, out ProducersState state);
+        limit = at == null ? limit : Math.Max(limit, (NumbersMax & ~RecordEdit.SecondSet) + 1);
+        var names = default(NamesSum);
+        var ages = default(AgesSum);
+        return ByName.IsSound(ref edit, ref names, ref limit) && ByAge.IsSound(ref edit, ref ages, ref limit) && ages.IsEnded
+            && names.Sum == ages.Sum && names.Names == state.Names && ages.Producers == state.Producers;
+    }
+
+    private struct NamesSum : IMapVisitor<PendingKey>
+    {
+        internal long Names;
+        internal ulong Sum;
+
+        public bool Visit(ref RecordEdit edit, in PendingKey key, byte* value)
+        {
+            Names++;
+            StreamId id = ((ProducedEntry*)value)->Id;
+            Sum += KeyedSum.Of(KeyedSum.Of(key.Owner, 0, id), 0, key.Id);
+            return !id.IsZero;
+        }
+    }
+
+    // A producer's keys begin with the zero id, which says how many follow.
+    private struct AgesSum : IMapVisitor<PendingKey>
+    {
+        private ulong _producer;
+        private long _left;
+
+        internal long Producers;
+        internal ulong Sum;
+
+        internal readonly bool IsEnded => _left == 0;
+
+        public bool Visit(ref RecordEdit edit, in PendingKey key, byte* value)
+        {
+            if (key.Id.IsZero)
+            {
+                bool hasAll = IsEnded;
+                (_producer, _left) = (key.Owner, *(long*)value);
+                Producers++;
+                return hasAll && _left > 0;
+            }
+
+            Sum += KeyedSum.Of(KeyedSum.Of(key.Owner, 0, key.Id), 0, *(StreamId*)value);
+            return key.Owner == _producer && --_left >= 0;
+        }
+    }
 
     /// <summary>Looks for the entry that a producer has added under a name.</summary>
     internal static bool TryFind(ref RecordEdit edit, in ProducedId produced, long nowMs, out StreamId id)

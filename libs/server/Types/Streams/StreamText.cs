@@ -94,6 +94,27 @@ internal static unsafe class StreamText
         return at + 1 + (head < Long + 2 ? (*at + 1) >> 1 : SixBytes(*at));
     }
 
+    /// <summary>Passes over a text whose first byte stands elsewhere; false if it is none that <see cref="Read"/> knows, whole before the end.</summary>
+    internal static bool TrySkip(byte head, ref byte* at, byte* end)
+    {
+        if (head is Same or (>= Long + 4 and < Hex))
+            return false;
+        if (head == Raw)
+        {
+            if (!VarInt.TryRead(ref at, end, out uint length) || length > end - at || length > int.MaxValue)
+                return false;
+            at += length;
+            return true;
+        }
+
+        if (!IsWhole(head) && at >= end)
+            return false;
+        byte* behind = Skip(head, at);
+        bool isWhole = behind <= end;
+        at = isWhole ? behind : at;
+        return isWhole;
+    }
+
     /// <summary>Replies a text as a bulk string; returns the byte behind it.</summary>
     internal static byte* Reply(byte* at, RespWriter to) => Reply(*at, at + 1, to);
 

@@ -110,7 +110,7 @@ internal unsafe struct SetRangeBytes : IModify
         Length = from.Length - 8;
         Bytes = (byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(from)) + 8;
         BytesMax = int.MaxValue;
-        return true;
+        return Offset is >= 0 and <= Store.ValueBytesMax && Offset + Length <= Store.ValueBytesMax;
     }
 }
 

@@ -8,12 +8,16 @@ namespace Garnet.Aof.Recovery;
 /// <summary>
 /// Applies the entries of a lane, in order; an entry that cannot be applied ends the replay with its place. Where readers look on,
 /// each key is announced in the sketch before it is touched (A2 in <see cref="BatchApplier"/>).
+/// A value that is put part by part is nobody's to see before all parts are there and it was judged (V1 in <see cref="IValueCheck"/>): its
+/// partition stays locked from the first part to the last.
 /// </summary>
 internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session, Sketch? sketch = null)
 {
     private const int AheadMax = 32;
     private readonly Pending[] _pending = new Pending[AheadMax];
     private int _count;
+    private bool _isOpen;
+    private Pending _open;
 
     /// <summary>Applies what the slices that are wanted hold.</summary>
     public void Apply(ReplayBlock block, int worker, int workers)
@@ -22,6 +26,7 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         for (int i = 0; i < block.Slices.Count; i++)
             if (block.Slices[i].Lane % workers == worker) Add(block, i);
         Flush(block);
+        if (_isOpen) Close(block);
     }
 
     // A slice is short where batches are small: what is looked ahead at goes on over its end.
@@ -92,13 +97,42 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     {
         ref readonly EntryHeader entry = ref pending.Entry;
         var arguments = new ReadOnlySpan<byte>(pending.Arguments, (int)(entry.EntryBytes - EntryHeader.Bytes - entry.KeyBytes));
+        if (_isOpen || table.IsPart(entry.Operation)) Frame(block, pending);
         if (pending.Bucket == 0)
         {
             ApplyControl(store, block.Slices[pending.Slice], entry, arguments);
             return;
         }
         sketch?.Announce(pending.Key.Hash, pending.Batch);
-        if (!table.Apply(session, entry.Operation, pending.Key, arguments)) throw Refused(block.Slices[pending.Slice], entry);
+        if (table.Apply(session, entry.Operation, pending.Key, arguments)) return;
+        session.UnlockTo(0);
+        _isOpen = false;
+        throw Refused(block.Slices[pending.Slice], entry);
+    }
+
+    // Before a part or after one. What was begun and taken back is not judged: who found no memory midway has logged that too.
+    private void Frame(ReplayBlock block, in Pending pending)
+    {
+        bool isPart = pending.Bucket != 0 && table.IsPart(pending.Entry.Operation);
+        bool isSame = _isOpen && pending.Bucket != 0 && pending.Key.Hash == _open.Key.Hash && pending.Key.Namespace == _open.Key.Namespace
+            && pending.Key.Span.SequenceEqual(_open.Key.Span);
+        if (_isOpen && !(isSame && (isPart || pending.Entry.Operation == DeleteKey.OpId))) Close(block);
+        if (_isOpen || !isPart) return;
+        session.Lock([pending.Key]);
+        (_isOpen, _open) = (true, pending);
+    }
+
+    private void Close(ReplayBlock block)
+    {
+        _isOpen = false;
+        bool isSound = session.IsSound(_open.Key);
+        if (!isSound)
+        {
+            DeleteKey delete = default;
+            session.Modify(_open.Key, ref delete);
+        }
+        session.Unlock();
+        if (!isSound) throw Bad(block.Slices[_open.Slice], "a value that was put part by part is not as it must be");
     }
 
     private GarnetException Refused(in ReplaySlice slice, in EntryHeader entry)

@@ -31,7 +31,16 @@ public sealed class SnapshotFiles : ISnapshotSource
     /// <inheritdoc/>
     public void Load(IDisk disk, string name, Store store, JobProgress progress)
     {
-        SnapshotLoad load = SnapshotReader.Load(disk, name, store, progress);
+        SnapshotLoad load;
+        try
+        {
+            load = SnapshotReader.Load(disk, name, store, progress);
+        }
+        catch (SnapshotFileException e)
+        {
+            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}", $"{e.Message}, though the checksums hold",
+                "Nothing on disk was changed. Put the snapshot back from a copy; if there is none, keep a copy of the directory and ask for help.");
+        }
         if (load.Outcome != LoadOutcome.OutOfMemory) return;
         throw new GarnetException(ExitKind.Data, $"the snapshot {name} does not fit into memory",
             $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the {load.Store.LimitBytes} bytes that were set aside by maxmemory",

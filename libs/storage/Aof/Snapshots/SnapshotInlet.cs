@@ -12,6 +12,7 @@ public sealed class SnapshotInlet : IDisposable
     /// <summary>Longest block that is believed.</summary>
     public const int BytesMax = (int)SnapshotBlock.BytesMax + SnapshotBlockHeader.Bytes;
 
+    private readonly Store _store;
     private readonly SnapshotLoader _loader;
     private readonly SnapshotWriter? _writer;
     private readonly SnapshotFileFacts _facts;
@@ -26,6 +27,7 @@ public sealed class SnapshotInlet : IDisposable
     public SnapshotInlet(Store store, IDisk? disk, in SnapshotFileFacts facts, StagedNamespaces? staged = null)
     {
         _facts = facts;
+        _store = store;
         _loader = new SnapshotLoader(store, staged);
         try
         {
@@ -77,6 +79,7 @@ public sealed class SnapshotInlet : IDisposable
     {
         if (bytes.Length != SnapshotFooter.Bytes || !SnapshotFooter.TryRead(bytes, out SnapshotFooter footer)) return "the snapshot's footer is not whole";
         if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, _facts.Batch, _blocksCrc)) return "the footer's totals are not those of the snapshot";
+        if (LoadedValues.Judge(_store) is { } fault) return $"the snapshot's values cannot be believed: {fault}";
         _writer?.Finish();
         return null;
     }

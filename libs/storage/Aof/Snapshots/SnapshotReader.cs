@@ -49,7 +49,10 @@ public static class SnapshotReader
         {
             ExceptionDispatchInfo.Throw(failures.InnerExceptions[0]);
         }
-        return work.Result();
+        SnapshotLoad result = work.Result();
+        if (result.Outcome == LoadOutcome.Done && LoadedValues.Judge(store) is { } fault)
+            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
+        return result;
     }
 
     /// <summary>What the threads share.</summary>

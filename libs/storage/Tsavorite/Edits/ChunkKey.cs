@@ -9,7 +9,7 @@ internal static unsafe class ChunkKey
     public const int HeadBytes = 12;
     private const ulong First = 0xD6E8FEB86659FD93, Second = 0xA3B195354A39B70D;
 
-    public static bool Is(byte* record) => Record.Kind(record) == RecordKind.Chunk && Record.KeyBytes(record) > HeadBytes;
+    public static bool Is(byte* record) => Record.Kind(record) == RecordKind.Chunk && Record.KeyBytes(record) >= HeadBytes;
 
     public static ulong Owner(byte* key) => *(ulong*)key;
 

@@ -23,6 +23,7 @@ public unsafe ref struct RecordEdit
     public const uint SecondSet = 1u << 31;
     /// <summary>Bit of a third set; a root that has chunks of it says so by this bit of its limit, so that others are not looked through for them.</summary>
     public const uint ThirdSet = 1u << 30;
+    internal const int RootBytesMin = LimitOffset + sizeof(uint);
     private const int LimitOffset = 4;
 
     private StoreCore _core;
@@ -269,6 +270,17 @@ public unsafe ref struct RecordEdit
         byte* root = Write(ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
         *(uint*)(root + LimitOffset) = limit;
+        Close();
+    }
+
+    /// <summary>Notes in the root that no chunk has that number or a higher one.</summary>
+    internal void LowerLimit(uint limit)
+    {
+        uint old = *(uint*)(Value + LimitOffset);
+        if ((old & ~ThirdSet) <= limit) return;
+        byte* root = Write(ValueBytes, force: true);
+        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
+        *(uint*)(root + LimitOffset) = limit | (old & ThirdSet);
         Close();
     }
 

@@ -14,6 +14,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
     private const int Ahead = 16;
 
     private readonly Store _store;
+    private readonly IValueCheck? _check;
     private readonly StoreSession _session;
     private readonly StagedNamespaces? _staged;
     private readonly LoadRecord[] _records = new LoadRecord[Ahead];
@@ -27,6 +28,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
         ArgumentNullException.ThrowIfNull(store);
         if (store.Logging) throw new InvalidOperationException("A store does not load a snapshot while it writes a log.");
         (_store, _staged) = (store, staged);
+        _check = store.Settings.ValueCheck;
         _session = store.OpenSession(); // its clock stands at 0: nothing expires
     }
 
@@ -37,8 +39,8 @@ public sealed unsafe class SnapshotLoader : IDisposable
     public long Bytes { get; private set; }
 
     /// <summary>
-    /// Loads a block whose checksum holds; its content is not trusted all the same. <see cref="SlackBytes"/> readable bytes lie
-    /// behind it.
+    /// Loads a block whose checksum holds; its content is not trusted all the same: values without chunks are judged before they are put
+    /// in, those with chunks by <see cref="LoadedValues"/> at the end. <see cref="SlackBytes"/> readable bytes lie behind it.
     /// </summary>
     public LoadOutcome Load(ReadOnlySpan<byte> block)
     {
@@ -76,15 +78,19 @@ public sealed unsafe class SnapshotLoader : IDisposable
     public void Dispose() => _session.Dispose();
 
     /// <summary>The record's key in a store.</summary>
-    internal static KeyRef KeyOf(Store store, in LoadRecord record, uint ns) => record.Kind == RecordKind.Chunk && record.KeyBytes > ChunkKey.HeadBytes
+    internal static KeyRef KeyOf(Store store, in LoadRecord record, uint ns) => record.Kind == RecordKind.Chunk && record.KeyBytes >= ChunkKey.HeadBytes
         ? ChunkKey.Of(store.Core, record.Key, record.KeyBytes, ns)
         : store.Key(record.Key, record.KeyBytes, ns);
+
+    // Pieces and those that name them wait for all of them to be there (LoadedValues).
+    private bool IsSound(in LoadRecord record) => _check is null || record.Kind is RecordKind.String or RecordKind.Chunk || record.Owner != 0
+        || _check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
 
     // The buckets of some records are brought towards the cache before the first is looked at.
     private int Prepare(ref byte* next, byte* end)
     {
         int count = 0;
-        for (; count < Ahead && SnapshotRecord.TryRead(next, end, out LoadRecord record); count++)
+        for (; count < Ahead && SnapshotRecord.TryRead(next, end, out LoadRecord record) && IsSound(record); count++)
         {
             if (record.Database != _database)
             {

@@ -1,0 +1,19 @@
+using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.SortedSets;
+using Tsavorite;
+
+namespace Garnet.Server.Types.Soundness;
+
+/// <summary>A sorted set in chunks: its members, their order and their times, and that all three say the same (Z1, Z3).</summary>
+internal static class SortedCheck
+{
+    internal static bool IsSound(ref RecordEdit edit, ref uint limit)
+    {
+        if (edit.ValueBytes < PageDirectory.FirstRootBytes || !MembersCheck.AreChunked(ref edit, EntryForm.Scored, ref limit, out MemberTally members))
+            return false;
+        var order = new SequenceTally { Kind = SequenceKind.Sorted };
+        if (!SequenceCheck.IsDirectory(ref edit, ref limit, ref order) || order.Count != members.Count || order.Scores != members.Scores)
+            return false;
+        return SortedTimes.IsSound(ref edit, ref limit, out ulong times) && times == members.Times;
+    }
+}

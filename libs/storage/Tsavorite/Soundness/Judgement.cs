@@ -1,0 +1,24 @@
+namespace Tsavorite;
+
+/// <summary>Asks the <see cref="IValueCheck"/> about one record, under its partition's lock.</summary>
+internal struct Judgement(IValueCheck check) : IExamine
+{
+    // Numbers of chunks stay small: each is used again before a new one is taken.
+    private const uint LimitMax = 1u << 29;
+
+    /// <summary>False once a record was not what it must be.</summary>
+    public bool IsSound = true;
+
+    public void Look(ref RecordEdit record) => IsSound &= Of(check, ref record);
+
+    /// <summary>True if the record is what its kind must be.</summary>
+    public static unsafe bool Of(IValueCheck check, ref RecordEdit record)
+    {
+        if (record.Kind is RecordKind.String or RecordKind.Chunk) return record.Owner == 0;
+        if (record.Owner == 0) return check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
+        if (record.ValueBytes < RecordEdit.RootBytesMin || RecordEdit.LimitOf(record.Value) > LimitMax) return false;
+        if (!check.IsSound(ref record, out uint limit) || limit > RecordEdit.LimitOf(record.Value)) return false;
+        record.LowerLimit(limit); // what asks for every number up to it is not kept busy for nothing
+        return true;
+    }
+}

@@ -1,0 +1,270 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Text;
+using Garnet.Aof;
+using Garnet.Aof.Format;
+using Garnet.Aof.Shipping;
+using Garnet.Aof.Snapshots;
+using Garnet.Aof.Test.Writing;
+using Garnet.Common;
+using Garnet.Common.Test.Resp;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Test.Hostile;
+
+/// <summary>
+/// Values of an enemy, under checksums that hold: from a peer's full copy, a snapshot's file, a peer's log, a log's file. Each is refused,
+/// or is a value that every command works with, is still one afterwards, and leaves the store sound.
+/// </summary>
+[Parallelizable] // beside other fuzzers: each runs for a set time
+public sealed class HostileValueTests
+{
+    private const int EntriesMax = 400;
+
+    private readonly Dictionary<string, List<SavedRecord>> _saved = [];
+    private readonly Dictionary<string, List<LogEntry>> _logged = [];
+
+    [OneTimeSetUp]
+    public void MakeSoundValues()
+    {
+        var log = new RecordingLog();
+        using var server = new EmbeddedServer(log);
+        using var client = new TestClient(server.Server.Port);
+        foreach (string[] command in ValueKinds.Makers()) Assert.That(client.Call(command), Does.Not.StartWith("ERR"), string.Join(' ', command.Take(4)));
+        foreach (SavedRecord record in SavedRecord.Of(server.Server.Store)) Under(_saved, record.Root).Add(record);
+        foreach (LogEntry entry in log.Entries())
+        {
+            List<LogEntry> entries = Under(_logged, Encoding.Latin1.GetString(entry.Key));
+            if (entries.Count < EntriesMax) entries.Add(entry);
+        }
+    }
+
+    /// <summary>Reproduced by a review: the replica ended at HGETALL.</summary>
+    [Test]
+    public void A_piece_that_points_outside_itself_is_refused([Values] bool fromPeer)
+    {
+        AssertRefused("h:chunks", fromPeer, static value => value.AsSpan(value.Length - 32, 32).Fill(0xFF)); // the offsets of the first sixteen entries
+    }
+
+    /// <summary>Reproduced by a review: HGET did not end, under the partition's lock.</summary>
+    [Test]
+    public void A_count_that_no_piece_can_have_is_refused([Values] bool fromPeer)
+    {
+        AssertRefused("h:chunks", fromPeer, static value => BinaryPrimitives.WriteInt32LittleEndian(value, int.MaxValue));
+    }
+
+    [Test]
+    public void What_a_server_has_written_is_sound([Values(1, 2, 3)] int seed, [Values(0, 200, 1024, 65_536)] int packedBytes)
+    {
+        using var server = new EmbeddedServer();
+        server.Server.Settings.Encoding.PackedBytesMax = packedBytes;
+        var random = new RandomCommands(seed);
+        using var client = new TestClient(server.Server.Port);
+        client.Call(["HSET", "", .. Enumerable.Range(0, 900).Select(static i => "field or value " + i)]);
+        for (int round = 0; round < 4; round++)
+        {
+            var text = new StringBuilder("*3\r\n$6\r\nCLIENT\r\n$5\r\nREPLY\r\n$3\r\nOFF\r\n");
+            for (int i = 0; i < 5_000; i++) random.AddTo(text);
+            text.Append("*3\r\n$6\r\nCLIENT\r\n$5\r\nREPLY\r\n$2\r\nON\r\n");
+            server.Send(text.ToString(), "+OK\r\n");
+            using var copy = new EmbeddedServer();
+            Assert.That(LoadFromFile(copy.Server.Store, SavedRecord.Of(server.Server.Store)), Is.Null, $"round {round}");
+            Assert.That(StoreCheck.Run(copy.Server.Store), Is.Empty, $"round {round}");
+        }
+    }
+
+    [Test]
+    public void Many_pages_are_sound([Values("RPUSH", "ZADD")] string command)
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 2300; i++)
+        {
+            string element = i + new string('p', 4500);
+            client.Call(command == "ZADD" ? [command, "z", "1", element] : [command, "l", element]);
+        }
+
+        using var copy = new EmbeddedServer();
+        Assert.That(LoadFromFile(copy.Server.Store, SavedRecord.Of(server.Server.Store)), Is.Null);
+    }
+
+    [Test]
+    public void A_hostile_snapshot_is_refused_or_its_values_are_sound([Values] bool fromPeer)
+    {
+        var random = new Random(FuzzStream.Seed + (fromPeer ? 1 : 0));
+        Run(random, [.. _saved.Keys], (store, key) =>
+        {
+            List<SavedRecord> records = [.. _saved[key]];
+            int spoiled = random.Next(3) == 0 ? records.FindIndex(static record => record.Kind != RecordKind.Chunk) : random.Next(records.Count);
+            records[spoiled] = records[spoiled].With(Spoiler.Spoil(records[spoiled].Value, random));
+            return fromPeer ? LoadFromPeer(store, records) : LoadFromFile(store, records);
+        });
+    }
+
+    [Test]
+    public void A_hostile_log_is_refused_or_its_values_are_sound()
+    {
+        var random = new Random(FuzzStream.Seed + 2);
+        ReplayTable table = Families.Replay();
+        Run(random, [.. _logged.Keys], (store, key) =>
+        {
+            List<LogEntry> entries = _logged[key];
+            // What puts raw bytes is rare among the entries, and the most interesting.
+            List<int> raw = [.. Enumerable.Range(0, entries.Count).Where(i => table.IsPart(entries[i].OpId) || entries[i].OpId == 7)];
+            HashSet<int> spoiled = [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ => raw.Count > 0 && random.Next(2) == 0 ? raw[random.Next(raw.Count)] : random.Next(entries.Count))];
+            return Apply(store, table, [.. entries.Select((entry, i) => Encode(entry, spoiled.Contains(i) ? Spoiler.Spoil(entry.Arguments, random) : entry.Arguments))]);
+        });
+    }
+
+    private static void Run(Random random, string[] keys, Func<Store, string, string?> fill)
+    {
+        TestContext.Out.WriteLine($"GARNET_FUZZ_SEED={FuzzStream.Seed}");
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        Store store = server.Server.Store;
+        int taken = 0, refused = 0;
+        for (long began = Stopwatch.GetTimestamp(); Stopwatch.GetElapsedTime(began).TotalSeconds < FuzzStream.Seconds;)
+        {
+            string key = keys[random.Next(keys.Length)];
+            store.PauseExpiry(true); // as while a snapshot is loaded
+            string? fault = fill(store, key);
+            if (fault is null)
+            {
+                store.PauseExpiry(false);
+                Use(client, store, key, taken);
+                taken++;
+            }
+            else
+            {
+                refused++;
+            }
+
+            client.Call("FLUSHALL");
+        }
+
+        TestContext.Out.WriteLine($"{taken} taken, {refused} refused");
+        Assert.That(refused, Is.Positive);
+    }
+
+    private static void Use(TestClient client, Store store, string key, int round)
+    {
+        foreach (string command in ValueKinds.Reads(key).Concat(ValueKinds.ReadsOfAny)) Call(client, command, key);
+        Assert.That(IsSound(store, key), $"{key} is sound after it was read");
+        foreach (string command in ValueKinds.Writes(key))
+        {
+            Call(client, command, key);
+            if (!IsSound(store, key)) Assert.Fail($"{key} is not sound after {command}");
+        }
+
+        foreach (string command in ValueKinds.Reads(key)) Call(client, command, key);
+        if (round % 20 == 0) Assert.That(StoreCheck.Run(store), Is.Empty, key);
+    }
+
+    private static void Call(TestClient client, string command, string key)
+    {
+        try
+        {
+            client.Call([.. command.Split(' ').Select(word => word == "K" ? key : word)]);
+        }
+        catch (IOException e)
+        {
+            Assert.Fail($"{command} of {key}: {e.Message}");
+        }
+    }
+
+    private static unsafe bool IsSound(Store store, string key)
+    {
+        using StoreSession session = store.OpenSession();
+        byte[] bytes = [.. Encoding.Latin1.GetBytes(key), .. new byte[32]];
+        fixed (byte* start = bytes) return session.IsSound(store.Key(start, key.Length, store.Namespaces.Id(0)));
+    }
+
+    private void AssertRefused(string key, bool fromPeer, Action<byte[]> spoil)
+    {
+        List<SavedRecord> records = [.. _saved[key]];
+        int piece = records.FindIndex(static record => record is { Kind: RecordKind.Chunk, Number: 0 });
+        byte[] value = records[piece].Value;
+        spoil(value);
+        records[piece] = records[piece].With(value);
+        using var server = new EmbeddedServer();
+        Assert.That(fromPeer ? LoadFromPeer(server.Server.Store, records) : LoadFromFile(server.Server.Store, records), Does.Contain("not as it must be"));
+    }
+
+    private static SnapshotFileFacts Facts => new() { Name = SnapshotFileName.Of(1), Term = 1, Batch = 1, HashSeed = 1, Partitions = 64, StartUnixUs = 1 };
+
+    private static byte[] Block(List<SavedRecord> records) => [.. records.SelectMany(static record => record.Bytes)];
+
+    private static string? LoadFromFile(Store store, List<SavedRecord> records)
+    {
+        var disk = new MemoryDisk();
+        using (var writer = new SnapshotWriter(disk, Facts))
+        {
+            writer.Write(Block(records), records.Count);
+            writer.Finish();
+        }
+
+        SnapshotWriter.Publish(disk, Facts);
+        try
+        {
+            SnapshotFiles.Instance.Load(disk, Facts.Name, store, new JobProgress("loading", new ManualClock()));
+            return null;
+        }
+        catch (GarnetException e)
+        {
+            Assert.That(e.Kind, Is.EqualTo(ExitKind.Data));
+            Assert.That(e.Message, Does.Contain(Facts.Name));
+            return e.Message;
+        }
+    }
+
+    private static string? LoadFromPeer(Store store, List<SavedRecord> records)
+    {
+        var stream = new Stream();
+        var outlet = new SnapshotOutlet(stream, Facts.Batch);
+        outlet.Write(Block(records), records.Count);
+        using var inlet = new SnapshotInlet(store, null, Facts);
+        return inlet.Block(stream.Bytes) ?? inlet.End(outlet.Footer());
+    }
+
+    // One batch in one lane, as a primary would send it.
+    private static string? Apply(Store store, ReplayTable table, List<byte[]> entries)
+    {
+        byte[] body = [.. new byte[LaneRow.Bytes], .. entries.SelectMany(static entry => entry)];
+        new LaneRow(0, (uint)entries.Count, (uint)(body.Length - LaneRow.Bytes)).Write(body);
+        byte[] part = [.. new byte[BatchHeader.Bytes], .. body];
+        new BatchHeader
+        {
+            Kind = BatchKind.Data, Term = 1, Batch = 1, SealedUnixUs = 1, Parts = 1, Lanes = 1, BodyBytes = (uint)body.Length, Entries = (uint)entries.Count, BodyCrc = Crc32C.Of(body),
+        }.Write(part);
+        var start = new LogPosition(1, 0, [0u]);
+        var intake = new BatchIntake(start);
+        using var state = new AppliedState();
+        using var applier = new BatchApplier(store, table, 0, state, start);
+        Assert.That(intake.Take(part, out BatchBytes? batch), Is.Null);
+        applier.Add(batch!);
+        applier.Turn();
+        Assert.That(state.Number, Is.EqualTo(applier.Failure is null ? 1UL : 0), "what is refused is not published");
+        return applier.Failure;
+    }
+
+    private static byte[] Encode(LogEntry entry, ReadOnlySpan<byte> arguments)
+    {
+        byte[] bytes = [.. new byte[EntryHeader.Bytes], .. entry.Key, .. arguments];
+        new EntryHeader((uint)bytes.Length, entry.OpId, (ushort)entry.Key.Length, Math.Max(entry.Database, 0)).Write(bytes);
+        return bytes;
+    }
+
+    private static List<T> Under<T>(Dictionary<string, List<T>> lists, string key)
+    {
+        if (!lists.TryGetValue(key, out List<T>? list)) lists[key] = list = [];
+        return list;
+    }
+
+    private sealed class Stream : ISnapshotStream
+    {
+        public byte[] Bytes { get; private set; } = [];
+
+        public void Block(ReadOnlySpan<byte> header, ReadOnlySpan<byte> records) => Bytes = [.. header, .. records];
+    }
+}
