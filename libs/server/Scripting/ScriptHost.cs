@@ -233,12 +233,14 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private Reply Answer(ref Call call, Running running)
     {
+        bool isCounted = CommandRun.IsCounted(State.Stack, -1);
         nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
         new LuaToReply(State.Stack, call.Out, running.WantsResp3).Write();
         byte* start = call.Client.SegmentStart + before;
         if (*start != '-')
             return Reply.Sent;
-        call.Reactor.Figures.CountError(new ReadOnlySpan<byte>(start + 1, (int)(call.Out.Position - start - 3)));
+        if (!isCounted)
+            call.Reactor.Figures.CountError(new ReadOnlySpan<byte>(start + 1, (int)(call.Out.Position - start - 3)));
         return Reply.Failed;
     }
 
@@ -255,9 +257,13 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (running.IsKilled)
             text = running.IsFunction ? "ERR Script killed by user with FUNCTION KILL." : "ERR Script killed by user with SCRIPT KILL...";
         string? source = Text(stack, "source"u8);
+        bool isCounted = CommandRun.IsCounted(stack, -1);
         if (source is not null && stack.Field(-1, "line"u8) == LuaApi.Number)
             text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
-        return call.FailText(text);
+        if (!isCounted)
+            return call.FailText(text);
+        call.Out.Error(text);
+        return Reply.Failed;
     }
 
     private static string? Text(LuaStack stack, ReadOnlySpan<byte> field)

@@ -36,7 +36,7 @@ internal unsafe struct SortBound
         bool exclusive = number.Length > 0 && number[0] == '(';
         bound = new SortBound { Kind = BoundKind.Score, Including = exclusive != upper };
         number = number[(exclusive ? 1 : 0)..];
-        return number.IsEmpty || NumberText.TryDouble(number, out bound.Score);
+        return number.IsEmpty || NumberText.TryLoose(number, out bound.Score);
     }
 
     /// <summary>Reads <c>[member</c>, <c>(member</c>, <c>-</c>, <c>+</c>.</summary>
