@@ -178,12 +178,13 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         return results;
     }
 
-    /// <summary>True if the error that lies there has been counted when the command failed: a script that ends with it is no other error.</summary>
-    internal static bool IsCounted(LuaStack stack, int index)
+    /// <summary>True if the error on top has been counted when the command failed: a script that ends with it is no other error.</summary>
+    internal static bool IsCounted(LuaStack stack)
     {
-        bool isCounted = stack.IsTable(index) && stack.Field(index, Counted) == LuaApi.Boolean;
-        if (stack.IsTable(index))
-            stack.Drop(1);
+        if (!stack.IsTable(-1))
+            return false;
+        bool isCounted = stack.Field(-1, Counted) == LuaApi.Boolean;
+        stack.Drop(1);
         return isCounted;
     }
 

@@ -233,7 +233,7 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private Reply Answer(ref Call call, Running running)
     {
-        bool isCounted = CommandRun.IsCounted(State.Stack, -1);
+        bool isCounted = CommandRun.IsCounted(State.Stack);
         nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
         new LuaToReply(State.Stack, call.Out, running.WantsResp3).Write();
         byte* start = call.Client.SegmentStart + before;
@@ -257,7 +257,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (running.IsKilled)
             text = running.IsFunction ? "ERR Script killed by user with FUNCTION KILL." : "ERR Script killed by user with SCRIPT KILL...";
         string? source = Text(stack, "source"u8);
-        bool isCounted = CommandRun.IsCounted(stack, -1);
+        bool isCounted = CommandRun.IsCounted(stack);
         if (source is not null && stack.Field(-1, "line"u8) == LuaApi.Number)
             text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
         if (!isCounted)
