@@ -1,4 +1,3 @@
-using System.Buffers.Text;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 
@@ -48,18 +47,27 @@ public static unsafe class NumberText
         return true;
     }
 
-    /// <summary>Reads a double as C's strtod would, the whole text, refusing blanks and NaN (Redis's rule for scores and floats).</summary>
+    /// <summary>
+    /// Reads a double as C's strtod would, the whole text, refusing blanks, NaN and what is too large or too small for one (Redis's rule
+    /// for scores and floats). Zero on false.
+    /// </summary>
     public static bool TryDouble(ReadOnlySpan<byte> text, out double value)
     {
         if (TryPlain(text, out value))
             return true;
-        if (text.Length == 0 || text.Length > 256 || text[0] <= ' ' || text[^1] <= ' ')
-            return false;
-        if (text.Length <= 9 && TryInfinity(text, out value))
+        if (text.Length is > 0 and <= 9 && TryInfinity(text, out value))
             return true;
-        if (Utf8Parser.TryParse(text, out value, out int used) && used == text.Length)
-            return double.IsFinite(value) && HasDigit(text);
+        if (FloatText.TryRead(text, out value, out bool fits) && fits)
+            return true;
+        value = 0;
         return false;
+    }
+
+    /// <summary>Reads a double as C's strtod does: with blanks in front, what is too large or too small as infinity or zero (Redis's rule for the ends of ranges).</summary>
+    public static bool TryLoose(ReadOnlySpan<byte> text, out double value)
+    {
+        text = text.TrimStart(" \t\n\v\f\r"u8);
+        return TryDouble(text, out value) || FloatText.TryRead(text, out value, out _);
     }
 
     /// <summary>Writes the integer at <paramref name="to"/>; returns the byte after it.</summary>
@@ -178,8 +186,6 @@ public static unsafe class NumberText
         text.CopyTo(to);
         return text.Length;
     }
-
-    private static bool HasDigit(ReadOnlySpan<byte> text) => text.IndexOfAnyInRange((byte)'0', (byte)'9') >= 0;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static bool TryInfinity(ReadOnlySpan<byte> text, out double value)

@@ -53,7 +53,11 @@ internal static class CommandCommands
             failed = call.FailBytes("ERR The command has no key arguments"u8);
         else if (spec.Arity > 0 ? count != spec.Arity : count < -spec.Arity)
             failed = call.FailBytes("ERR Invalid number of arguments specified for command"u8);
-        else if (!TryPositions(ref call, first, count, keys, positions))
+        else if (TryPositions(ref call, first, count, keys, positions))
+            return true;
+        else if ((spec.Flags & CommandFlags.NoMandatoryKeys) != 0)
+            positions.Clear(); // whatever is wrong with the arguments
+        else
             failed = call.FailBytes("ERR Invalid arguments specified for command"u8);
         return failed == Reply.Sent;
     }
@@ -100,13 +104,13 @@ internal static class CommandCommands
         return positions.Count > 0;
     }
 
-    /// <summary>Where the keys behind STREAMS begin, and how many they are; 0 if they cannot be told.</summary>
+    /// <summary>Where the keys behind STREAMS begin, and how many they are, an odd id left out; 0 if they cannot be told.</summary>
     internal static (int First, int Keys) StreamKeys(ref Call call, int from, int end)
     {
         while (from < end && !call.Is(from, "STREAMS"u8))
             from++;
         int rest = end - from - 1;
-        return rest > 0 && rest % 2 == 0 ? (from + 1, rest / 2) : (0, 0);
+        return rest > 1 ? (from + 1, rest / 2) : (0, 0);
     }
 
     // The last STORE counts; what other options name is passed over.

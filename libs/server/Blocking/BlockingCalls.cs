@@ -14,7 +14,7 @@ internal static class BlockingCalls
     {
         untilMs = long.MaxValue;
         failed = Reply.Failed;
-        if (!NumberText.TryDouble(call[index], out double seconds))
+        if (!TrySeconds(call[index], out double seconds))
         {
             call.FailBytes("ERR timeout is not a float or out of range"u8);
             return false;
@@ -30,6 +30,18 @@ internal static class BlockingCalls
         failed = Reply.Sent;
         if (milliseconds > 0)
             untilMs = milliseconds >= long.MaxValue - call.NowMs ? long.MaxValue : call.NowMs + (long)milliseconds;
+        return true;
+    }
+
+    // Redis reads a long double here: what is too large for ours is in its range, and what is too small is not yet zero.
+    private static bool TrySeconds(ReadOnlySpan<byte> text, out double seconds)
+    {
+        if (NumberText.TryDouble(text, out seconds))
+            return true;
+        if (text.IsEmpty || text[0] <= ' ' || !NumberText.TryLoose(text, out seconds))
+            return false;
+        if (seconds == 0 && !double.IsNegative(seconds))
+            seconds = double.Epsilon;
         return true;
     }
 

@@ -140,16 +140,23 @@ internal readonly unsafe struct ObjectEncoding : ICommand
 
     public static Reply Run(ref Call call)
     {
-        KeyRef key = call.KeyAt(2);
+        ReadOnlySpan<byte> name = Of(ref call, 2);
+        return name.IsEmpty ? call.Null() : call.Bulk(name);
+    }
+
+    /// <summary>How the value of the key is kept; nothing if it is not there.</summary>
+    internal static ReadOnlySpan<byte> Of(ref Call call, int index)
+    {
+        KeyRef key = call.KeyAt(index);
         byte* digits = stackalloc byte[32];
         var look = new EncodingLook { Digits = digits };
         if (call.Store.Read(in key, ref look, quiet: true) != Outcome.Done)
-            return call.Null();
+            return default;
         if (look.Kind != RecordKind.String)
-            return call.Bulk(EncodingName.Of(look.Kind, look.Flags));
+            return EncodingName.Of(look.Kind, look.Flags);
         if (look.Length <= 20 && Garnet.Common.Bytes.NumberText.TryInt64(new ReadOnlySpan<byte>(digits, look.Length), out _))
-            return call.Bulk("int"u8);
-        return call.Bulk(look.Length <= EmbeddedBytesMax ? "embstr"u8 : "raw"u8);
+            return "int"u8;
+        return look.Length <= EmbeddedBytesMax ? "embstr"u8 : "raw"u8;
     }
 
     private struct EncodingLook : IRead

@@ -171,10 +171,13 @@ internal readonly struct LatencyHistogram : ICommand
     {
         for (int i = 2; i < call.Count; i++)
         {
-            if (call.Server.Commands.FindByFullName(call[i]) == id)
+            int named = call.Server.Commands.FindByFullName(call[i]);
+            if (named == id || (named > 0 && IsChild(call.Server.Commands.Specs[id].Name, call.Server.Commands.Specs[named].Name)))
                 return true;
         }
 
         return false;
     }
+
+    private static bool IsChild(string name, string parent) => name.Length > parent.Length && name[parent.Length] == '|' && name.StartsWith(parent, StringComparison.Ordinal);
 }

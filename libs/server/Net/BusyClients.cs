@@ -152,12 +152,13 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
             return entry->Run(ref call);
         }
 
-        if (client.Transaction is { } transaction && (client.Gate & Gate.Transaction) != 0)
-            transaction.Aborted = true;
         reactor.Figures.Rejected[entry->Id]++;
-        return call.FailBytes(call.Server.RunningScript() is { IsFunction: true }
+        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        Reply reply = call.FailBytes(call.Server.RunningScript() is { IsFunction: true }
             ? "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."u8
             : "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
+        bool transacts = (client.Gate & Gate.Transaction) != 0 || (entry->Flags & CommandFlags.RunsQueue) != 0;
+        return transacts ? reactor.Transactions.Refused(ref call, entry, client.SegmentStart + before) : reply;
     }
 
     /// <inheritdoc/>

@@ -16,6 +16,8 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
 {
     private const int NumberBytes = 32;
 
+    private static ReadOnlySpan<byte> Counted => "ignore_error_stats_update"u8;
+
     private readonly ArgList _args = new();
     private readonly CommandTable _commands = reactor.Server.Commands;
     private byte* _numbers;
@@ -39,7 +41,10 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         if (!refusal.IsEmpty)
         {
             reactor.Figures.Rejected[id]++;
-            return Fail(stack, refusal);
+            reactor.Figures.CountError(refusal);
+            Fail(stack, refusal);
+            MarkCounted(stack);
+            return 2;
         }
 
         return Run(ref call, entry, stack, running);
@@ -168,7 +173,26 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
             to.Null(); // a command that replies nothing
         int results = Take(stack, start, to.Position);
         to.Position = client.SegmentStart + before;
+        if (results == 2 && stack.IsTable(-1))
+            MarkCounted(stack);
         return results;
+    }
+
+    /// <summary>True if the error on top has been counted when the command failed: a script that ends with it is no other error.</summary>
+    internal static bool IsCounted(LuaStack stack)
+    {
+        if (!stack.IsTable(-1))
+            return false;
+        bool isCounted = stack.Field(-1, Counted) == LuaApi.Boolean;
+        stack.Drop(1);
+        return isCounted;
+    }
+
+    // As Redis does, where a script can see it too.
+    private static void MarkCounted(LuaStack stack)
+    {
+        stack.Push(true);
+        stack.SetField(Counted);
     }
 
     private static int Take(LuaStack stack, byte* start, byte* end)

@@ -255,6 +255,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     // Still a part of the run: a reply may be long, and a table in it many times.
     private Reply Answer(ref Call call, Running running)
     {
+        bool isCounted = CommandRun.IsCounted(State.Stack);
         nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
         var writer = new LuaToReply(State.Stack, call.Client, call.Out, running.WantsResp3, Math.Min(MemoryBytesMax, ReplyBytesMax));
         if (!writer.TryWrite())
@@ -266,7 +267,8 @@ internal sealed unsafe class ScriptHost : IDisposable
         byte* start = call.Client.SegmentStart + before;
         if (*start != '-')
             return Reply.Sent;
-        call.Reactor.Figures.CountError(new ReadOnlySpan<byte>(start + 1, (int)(call.Out.Position - start - 3)));
+        if (!isCounted)
+            call.Reactor.Figures.CountError(new ReadOnlySpan<byte>(start + 1, (int)(call.Out.Position - start - 3)));
         return Reply.Failed;
     }
 
@@ -284,9 +286,13 @@ internal sealed unsafe class ScriptHost : IDisposable
 
         string text = KillText(running) ?? Text(stack, "err"u8) ?? "ERR unknown error";
         string? source = Text(stack, "source"u8);
+        bool isCounted = CommandRun.IsCounted(stack);
         if (source is not null && stack.Field(-1, "line"u8) == LuaApi.Number)
             text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
-        return call.FailText(text);
+        if (!isCounted)
+            return call.FailText(text);
+        call.Out.Error(text);
+        return Reply.Failed;
     }
 
     private static string? Text(LuaStack stack, ReadOnlySpan<byte> field)

@@ -112,6 +112,12 @@ internal sealed unsafe class TransactionRun : IDisposable
             return Reply.Failed;
         }
 
+        return Discard(ref call, refusal);
+    }
+
+    // EXEC is answered with the cause instead of running anything.
+    private static Reply Discard(ref Call call, byte* refusal)
+    {
         End(call.Client);
         ReadOnlySpan<byte> cause = new(refusal + 1, (int)(call.Out.Position - refusal) - 3);
         byte[] text = [.. "EXECABORT Transaction discarded because of: "u8, .. cause.StartsWith("ERR "u8) ? cause[4..] : cause];
@@ -169,7 +175,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     {
         bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // G4
         if (alone && !_reactor.Server.ScriptGate.TryTake(_reactor))
-            return _reactor.Scripts.Busy(ref call);
+            return Busy(ref call);
         try
         {
             Lock(call.Client, transaction);
@@ -181,6 +187,13 @@ internal sealed unsafe class TransactionRun : IDisposable
             if (alone)
                 _reactor.Server.ScriptGate.Release(_reactor);
         }
+    }
+
+    private Reply Busy(ref Call call)
+    {
+        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+        _reactor.Scripts.Busy(ref call);
+        return Discard(ref call, call.Client.SegmentStart + before);
     }
 
     // Under the locks of all watched keys: whatever has not been told by now comes later.

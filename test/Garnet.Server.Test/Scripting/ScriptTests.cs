@@ -138,6 +138,39 @@ public sealed class ScriptTests
     }
 
     [Test]
+    public void EXEC_while_a_script_is_busy_ends_the_transaction([Values(1, 2)] int reactors)
+    {
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Network.ReactorThreads = reactors;
+            settings.Scripts.BusyMilliseconds = 20;
+        });
+        using TestClient runs = new(server.Server.Port), other = new(server.Server.Port);
+        List<TestClient> clients = [.. Enumerable.Range(0, 4).Select(_ => new TestClient(server.Server.Port))]; // on every reactor
+        foreach (TestClient client in clients)
+        {
+            client.Call("MULTI");
+            client.Call("SET", "x", "1");
+        }
+
+        runs.Send("EVAL", "while true do end", "0");
+        WaitUntil(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
+        foreach (TestClient client in clients)
+        {
+            Assert.That(client.Call("EXEC"), Is.EqualTo("EXECABORT Transaction discarded because of: BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."));
+            Assert.That(client.Call("DISCARD"), Is.EqualTo("ERR DISCARD without MULTI"));
+        }
+
+        Assert.That(other.Call("SCRIPT", "KILL"), Is.EqualTo("OK"));
+        runs.Read();
+        foreach (TestClient client in clients)
+        {
+            Assert.That(client.Call("GET", "x"), Is.EqualTo("nil"));
+            client.Dispose();
+        }
+    }
+
+    [Test]
     public void A_script_that_has_written_cannot_be_stopped_but_the_server_can([Values(1, 2)] int reactors)
     {
         using var server = new EmbeddedServer(adjust: settings =>

@@ -60,7 +60,7 @@ internal static class FunctionCommands
         var kept = set.Libraries.Where(old => !added.Any(library => library.Name == old.Name)).ToList();
         foreach (Function function in added.SelectMany(static library => library.Functions))
         {
-            if (kept.Exists(library => library.Functions.Exists(other => other.Name == function.Name)))
+            if (kept.Exists(library => library.Functions.Exists(other => string.Equals(other.Name, function.Name, StringComparison.OrdinalIgnoreCase))))
                 return (null, $"ERR Function {function.Name} already exists");
         }
 

@@ -19,7 +19,7 @@ internal sealed class FunctionSet(Guid mark, IReadOnlyList<FunctionLibrary> libr
 
     private static Dictionary<string, Function> Index(IReadOnlyList<FunctionLibrary> libraries)
     {
-        var functions = new Dictionary<string, Function>(StringComparer.Ordinal);
+        var functions = new Dictionary<string, Function>(StringComparer.OrdinalIgnoreCase);
         foreach (Function function in libraries.SelectMany(static library => library.Functions))
             functions.TryAdd(function.Name, function);
         return functions;

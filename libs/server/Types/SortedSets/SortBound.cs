@@ -1,4 +1,3 @@
-using System.Buffers.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 
@@ -37,16 +36,7 @@ internal unsafe struct SortBound
         bool exclusive = number.Length > 0 && number[0] == '(';
         bound = new SortBound { Kind = BoundKind.Score, Including = exclusive != upper };
         number = number[(exclusive ? 1 : 0)..];
-        return number.IsEmpty || NumberText.TryDouble(number, out bound.Score) || TryLoose(number, out bound.Score);
-    }
-
-    // As strtod: blanks in front are allowed, and what is too large is infinity.
-    private static bool TryLoose(ReadOnlySpan<byte> text, out double value)
-    {
-        text = text.TrimStart(" \t\n\v\f\r"u8);
-        if (NumberText.TryDouble(text, out value))
-            return true;
-        return Utf8Parser.TryParse(text, out value, out int used) && used == text.Length && double.IsInfinity(value) && text.IndexOfAnyInRange((byte)'0', (byte)'9') >= 0;
+        return number.IsEmpty || NumberText.TryLoose(number, out bound.Score);
     }
 
     /// <summary>Reads <c>[member</c>, <c>(member</c>, <c>-</c>, <c>+</c>.</summary>

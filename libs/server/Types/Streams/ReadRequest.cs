@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Net;
 
 namespace Garnet.Server.Types.Streams;
 
@@ -70,6 +71,12 @@ internal struct ReadRequest
 
     private bool TryBlock(ref Call call, int index)
     {
+        if ((call.Client.Gate & Gate.Script) != 0) // it would wait for nothing
+        {
+            call.FailText($"ERR {call.Text(0)} command is not allowed with BLOCK option from scripts");
+            return false;
+        }
+
         if (!call.TryInt64(index, out BlockMs))
             return Fail(ref call, Fault.TimeoutNotAnInteger);
         return BlockMs >= 0 || Fail(ref call, Fault.TimeoutNegative);
