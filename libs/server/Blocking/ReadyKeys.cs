@@ -1,3 +1,4 @@
+using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Types.Strings;
@@ -101,7 +102,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
             KeyQueue queue = reactor.Server.Waits.Queue(call.Client.Database, call[firstKey + ready], call.HashAt(firstKey + ready))!;
             takes = FirstFor(queue, in locked[ready]) == wait && wait.TryEnd(WaitEnd.Served);
             if (takes)
-                wait.Pop(reactor.Server, reactor.Session, wait.Target is null ? locked[ready..] : locked, _reply.Begin(wait.Client.Resp3));
+                Pop(wait, wait.Target is null ? locked[ready..] : locked);
             else if (wait.End == WaitEnd.None)
                 ahead = queue;
         }
@@ -154,11 +155,26 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
             KeyWait? first = FirstFor(queue, in key);
             bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
             if (takes)
-                expected.Pop(server, reactor.Session, keys, _reply.Begin(expected.Client.Resp3));
+                Pop(expected, keys);
             reactor.Session.Unlock();
             if (takes)
                 HandOver(expected);
             return takes ? server.Waits.First(queue) : first;
+        }
+    }
+
+    // Its wait is over, whatever comes of it: what the log does not take is its error, not that of whoever serves it.
+    private void Pop(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
+    {
+        int depth = reactor.Session.LockDepth;
+        try
+        {
+            wait.Pop(reactor.Server, reactor.Session, keys, _reply.Begin(wait.Client.Resp3));
+        }
+        catch (Exception e) when (CommandFailures.IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
+        {
+            reactor.Session.UnlockTo(depth);
+            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + CommandFailures.TextOf(e)));
         }
     }
 

@@ -1,5 +1,7 @@
 using System.Runtime.InteropServices;
+using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Server.Net;
 
 namespace Garnet.Server.Blocking;
 
@@ -9,7 +11,8 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     private const int FirstBytes = 4096;
 
     private byte* _start;
-    private int _bytes = FirstBytes;
+    private long _bytes = FirstBytes;
+    private long _givenUpBytes; // R9
 
     internal ReplyBuffer()
     {
@@ -25,12 +28,20 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         Out.Resp3 = resp3;
         Out.Position = _start;
         Out.Limit = _start + _bytes;
+        _givenUpBytes = 0;
         return Out;
     }
 
-    /// <summary>The reply.</summary>
+    /// <summary>The reply; one that is longer than any client may get is an error by now (R9).</summary>
     internal byte[] Take()
     {
+        if (_givenUpBytes > 0)
+        {
+            long bytes = _givenUpBytes + (Out.Position - _start);
+            Out.Position = _start;
+            Out.Error(Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {ByteQueue.BytesMax}; the command has run"));
+        }
+
         byte[] reply = new ReadOnlySpan<byte>(_start, (int)(Out.Position - _start)).ToArray();
         if (_bytes > FirstBytes)
         {
@@ -44,8 +55,14 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     /// <inheritdoc/>
     void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
     {
-        int kept = (int)(writer.Position - _start);
-        _bytes = checked((kept + bytes) * 2);
+        long kept = writer.Position - _start;
+        if (kept + bytes > ByteQueue.BytesMax)
+        {
+            _givenUpBytes += kept;
+            kept = 0;
+        }
+
+        _bytes = Math.Max(_bytes, Math.Min((kept + bytes) * 2, ByteQueue.BytesMax));
         _start = (byte*)NativeMemory.Realloc(_start, (nuint)_bytes + RespWriter.Slack);
         writer.Position = _start + kept;
         writer.Limit = _start + _bytes;

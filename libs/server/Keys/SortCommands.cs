@@ -42,7 +42,7 @@ internal static class SortCommands
         call.Store.Examine(in source, ref elements);
         var rows = default(List<byte[]?>);
         if (!elements.IsWrongKind)
-            rows = order.Apply(new SortPattern(call.Reactor, call.Namespace), elements);
+            rows = order.Apply(new SortPattern(call.Reactor, call.Namespace), elements, BytesMax(ref call, order));
         Outcome outcome = rows is not null && order.StoreAt > 0 ? Keep(ref call, in target, rows) : Outcome.Done;
         call.Store.Unlock();
         if (elements.IsWrongKind)
@@ -54,21 +54,29 @@ internal static class SortCommands
         return order.StoreAt > 0 ? call.Int(rows.Count) : Show(ref call, rows);
     }
 
+    private static long BytesMax(ref Call call, SortOrder order) =>
+        order.StoreAt > 0 ? Math.Min(call.Store.StepBytesMax, ByteQueue.BytesMax) : call.Reactor.SlowReaders.ReplyBytesMax(call.Client);
+
     private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
     {
         var text = default(ByteQueue);
-        foreach (byte[]? row in rows)
-            OperandText.Append(ref text, row ?? []);
-        call.Store.Announce(in target, text.Count);
-        var delete = default(DeleteKey);
-        call.Store.Modify(in target, ref delete);
-        if (rows.Count == 0)
-            return Outcome.Done;
-        Operands values = OperandText.Read(text);
-        var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
-        Outcome outcome = call.Store.Edit(in target, ref push);
-        text.Free();
-        return outcome;
+        try
+        {
+            foreach (byte[]? row in rows)
+                OperandText.Append(ref text, row ?? []);
+            call.Store.Announce(in target, text.Count);
+            var delete = default(DeleteKey);
+            call.Store.Modify(in target, ref delete);
+            if (rows.Count == 0)
+                return Outcome.Done;
+            Operands values = OperandText.Read(text);
+            var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
+            return call.Store.Edit(in target, ref push);
+        }
+        finally
+        {
+            text.Free(); // Q1
+        }
     }
 
     private static Reply Show(ref Call call, List<byte[]?> rows)

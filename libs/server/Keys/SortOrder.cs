@@ -1,5 +1,7 @@
 using Garnet.Common.Bytes;
+using Garnet.Common.Faults;
 using Garnet.Server.Commands;
+using Garnet.Server.Net;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;
@@ -47,8 +49,9 @@ internal sealed class SortOrder
         return failed == Reply.Sent;
     }
 
-    /// <summary>The rows of the result; null if something to sort by is no number.</summary>
-    internal List<byte[]?>? Apply(SortPattern lookup, in SortSource source)
+    /// <summary>The rows of the result; null if something to sort by is no number. What is looked up can be many times what there is.</summary>
+    /// <exception cref="TooLargeException">The result, or what it is sorted by, has more bytes than may be.</exception>
+    internal List<byte[]?>? Apply(SortPattern lookup, in SortSource source, long bytesMax)
     {
         List<byte[]> elements = source.Elements;
         // A set has no order of its own: what is stored must not depend on how it lies in memory.
@@ -65,12 +68,17 @@ internal sealed class SortOrder
         }
 
         var rows = new List<byte[]?>();
+        long bytes = 0;
         foreach (byte[] element in Limited(elements))
         {
             if (_gets.Count == 0)
                 rows.Add(element);
             foreach (byte[] get in _gets)
+            {
                 rows.Add(lookup.Find(get, element));
+                bytes += rows[^1]?.Length ?? 0;
+                TooLargeException.Above(bytesMax, bytes, "the result");
+            }
         }
 
         return rows;
@@ -91,13 +99,16 @@ internal sealed class SortOrder
     private List<byte[]>? Sorted(List<byte[]> elements, SortPattern lookup, bool alpha, byte[]? by)
     {
         var keyed = new List<(byte[] Element, byte[]? Text, double Number)>(elements.Count);
+        long bytes = 0;
         foreach (byte[] element in elements)
         {
             byte[]? text = by is null ? element : lookup.Find(by, element);
             double number = 0;
             if (!alpha && text is not null && !TryNumber(text, out number))
                 return null;
-            keyed.Add((element, text, number));
+            keyed.Add((element, alpha ? text : null, number));
+            bytes += alpha && by is not null ? text?.Length ?? 0 : 0;
+            TooLargeException.Above(ByteQueue.BytesMax, bytes, "what is sorted by");
         }
 
         Comparison<(byte[] Element, byte[]? Text, double Number)> compare = alpha

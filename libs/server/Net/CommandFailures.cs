@@ -62,7 +62,8 @@ internal sealed class CommandFailures(Reactor reactor)
     /// <summary>What a client is told about what was too large.</summary>
     internal static string TextOf(Exception error) => error is TooLargeException ? error.Message : "the system has no memory for what was asked for";
 
-    private static bool IsTooLarge(Exception error) => error is TooLargeException or OutOfMemoryException;
+    /// <summary>True for what somebody has asked for and nobody can have.</summary>
+    internal static bool IsTooLarge(Exception error) => error is TooLargeException or OutOfMemoryException;
 
     private void Fail(string text)
     {

@@ -31,6 +31,7 @@ public sealed unsafe class StoreSession : IDisposable
     private int _heldCount, _lockDepth;
     private int _readsToSample = FrequencySample;
     private ulong _random;
+    private ulong _batchBeforeAlone;
 
     internal StoreSession(Store store)
     {
@@ -349,6 +350,8 @@ public sealed unsafe class StoreSession : IDisposable
         if (bytes > IWriteLog.UnannouncedBytesMax)
         {
             _budget.EnterAlone(partition, bytes);
+            _batchBeforeAlone = _writer.LastBatch;
+            _writer.LastBatch = 0;
             return true;
         }
         Partition.Enter(partition);
@@ -359,8 +362,16 @@ public sealed unsafe class StoreSession : IDisposable
     private void Exit(Partition* partition, bool announced)
     {
         if (_heldCount != 0) return;
-        if (announced) partition->PinnedBatch = 0;
+        if (announced) LeaveAlone(partition);
         Partition.Exit(partition);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void LeaveAlone(Partition* partition)
+    {
+        bool wrote = _writer.LastBatch != 0;
+        if (!wrote) _writer.LastBatch = _batchBeforeAlone;
+        _budget.LeaveAlone(partition, wrote);
     }
 
     // What changed nothing has told how things are; a change is in a batch not before those of all that it saw.

@@ -1,3 +1,5 @@
+using System.Net.Sockets;
+using System.Text;
 using Garnet.Aof.Format;
 using Garnet.Aof.Test.Writing;
 using NUnit.Framework;
@@ -69,6 +71,58 @@ internal sealed class StepLimitTests
         Assert.That(client.Call("EXEC"), Does.Contain("ERR a step").And.Contain("OK"));
         Assert.That(client.Call("PING"), Is.EqualTo("PONG"), "locks taken inside are given back");
         Assert.That(client.Call("DEL", "source", "copy", "third"), Is.EqualTo("3"));
+    }
+
+    [Test]
+    public void What_was_announced_and_not_written_does_not_keep_the_next_ones_waiting()
+    {
+        using EmbeddedServer server = KeeperTests.Start(new MemoryDisk(), static settings => settings.Persistence.StepBytesMax = (int)LogLimits.StepBytesMaxDefault);
+        using TcpClient client = server.Connect();
+        client.ReceiveTimeout = 20_000;
+        NetworkStream stream = client.GetStream();
+        byte[] block = new byte[1 << 20];
+        const int Blocks = 300; // more than an element may have; of three such a batch has no room
+        for (int i = 0; i < 4; i++)
+        {
+            stream.Write(Encoding.ASCII.GetBytes($"*3\r\n$5\r\nRPUSH\r\n$1\r\nl\r\n${Blocks * block.Length}\r\n"));
+            for (int sent = 0; sent < Blocks; sent++) stream.Write(block);
+            Assert.That(EmbeddedServer.Send(client, "\r\n", "\r\n"), Does.StartWith("-ERR an element"));
+        }
+    }
+
+    [Test]
+    public void Fields_whose_time_has_come_go_though_their_names_are_longer_than_a_step()
+    {
+        using EmbeddedServer server = Start();
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 6; i++)
+        {
+            string field = new((char)('a' + i), Half);
+            Assert.That(client.Call("HSETEX", "h", "PXAT", "1900000000000", "FIELDS", "1", field, "v"), Is.EqualTo("1"));
+        }
+        client.Call("DEBUG", "SET-ACTIVE-EXPIRE", "0");
+        for (int i = 0; i < 6; i++) client.Call("HPEXPIRE", "h", "1", "FIELDS", "1", new string((char)('a' + i), Half));
+        client.Call("DEBUG", "SET-ACTIVE-EXPIRE", "1");
+        Assert.That(() => client.Call("EXISTS", "h"), Is.EqualTo("0").After(10_000, 20));
+        Assert.That(client.Call("SET", "after", "1"), Is.EqualTo("OK"));
+    }
+
+    [Test]
+    public void Who_waits_for_an_element_that_the_log_does_not_take_gets_the_error_and_nobody_else()
+    {
+        using EmbeddedServer server = Start();
+        using var client = new TestClient(server.Server.Port);
+        using var waiting = new TestClient(server.Server.Port);
+        client.Call("CONFIG", "SET", "aof-step-max-size", $"{4 * Limit}");
+        client.Call("SELECT", "1");
+        Assert.That(client.Call("RPUSH", "source", new string('a', 2 * Limit)), Is.EqualTo("1"));
+        client.Call("CONFIG", "SET", "aof-step-max-size", $"{Limit}");
+        waiting.Send("BLMOVE", "source", "target", "LEFT", "RIGHT", "0");
+        Assert.That(() => client.Call("INFO", "clients"), Does.Contain("blocked_clients:1").After(10_000, 20));
+        Assert.That(client.Call("SWAPDB", "0", "1"), Is.EqualTo("OK"));
+        Assert.That(waiting.Read(), Does.StartWith("ERR a step of the append-only file"));
+        Assert.That(waiting.Call("LLEN", "source"), Is.EqualTo("1"));
+        Assert.That(client.Call("INFO", "clients"), Does.Contain("blocked_clients:0"));
     }
 
     [Test]

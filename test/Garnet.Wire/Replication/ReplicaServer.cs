@@ -116,6 +116,16 @@ internal sealed class ReplicaServer : IDisposable
         return connection.Call("INFO", "replication").Text;
     }
 
+    /// <summary>What <c>garnet-server check</c> says of its directory; it does not run meanwhile.</summary>
+    public string Check()
+    {
+        string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
+        using var check = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(program, ["check", _directory!.FullName]) { RedirectStandardOutput = true })!;
+        string said = check.StandardOutput.ReadToEnd();
+        check.WaitForExit();
+        return said;
+    }
+
     public void Dispose()
     {
         Kill();

@@ -37,22 +37,28 @@ internal static unsafe class CollectionTransfer
         store.Modify(in target, ref delete);
         Outcome outcome = Outcome.Done;
         var text = default(ChunkText);
-        while (text.Number < chunks && outcome == Outcome.Done)
+        try
         {
-            store.Examine(in source, ref text, quiet: true);
-            for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
+            while (text.Number < chunks && outcome == Outcome.Done)
             {
-                var one = new ChunkText { Number = text.Number, OnlySlot = slot + 1 };
-                store.Examine(in source, ref one, quiet: true);
-                outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
-            }
+                store.Examine(in source, ref text, quiet: true);
+                for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
+                {
+                    var one = new ChunkText { Number = text.Number, OnlySlot = slot + 1 };
+                    store.Examine(in source, ref one, quiet: true);
+                    outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
+                }
 
-            text.Number += root.Kind == RecordKind.List ? text.Slots : 1;
-            if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || text.Number >= chunks))
-                outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
+                text.Number += root.Kind == RecordKind.List ? text.Slots : 1;
+                if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || text.Number >= chunks))
+                    outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
+            }
+        }
+        finally
+        {
+            text.Bytes.Free(); // Q1
         }
 
-        text.Bytes.Free();
         if (outcome != Outcome.Done)
         {
             store.Modify(in target, ref delete);
@@ -76,6 +82,18 @@ internal static unsafe class CollectionTransfer
     {
         if (text.Bytes.Count == 0)
             return Outcome.Done;
+        try
+        {
+            return Build(store, in target, text, kind, converted, limits);
+        }
+        finally
+        {
+            text.Bytes.Free(); // Q1
+        }
+    }
+
+    private static Outcome Build(StoreSession store, in KeyRef target, in ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    {
         Operands operands = OperandText.Read(text.Bytes);
         Outcome outcome = Outcome.TooLarge;
         if (kind == RecordKind.Hash)
@@ -101,7 +119,6 @@ internal static unsafe class CollectionTransfer
             outcome = store.Edit(in target, ref push);
         }
 
-        text.Bytes.Free();
         return outcome;
     }
 

@@ -12,6 +12,8 @@ namespace Garnet.Server.Types.Collections;
 internal unsafe struct DueEntries : IExamine
 {
     private const int EntriesPerVisit = 1000;
+    // What one removal writes to the log, but for a longer name: no step of many entries is longer than the log may be set to take.
+    private const int BytesPerRemoval = 1 << 20;
 
     private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
@@ -22,6 +24,7 @@ internal unsafe struct DueEntries : IExamine
     private RecordKind _kind;
     private ByteQueue _names;
     private Operands _pairs;
+    private bool _isCut; // there is more than one removal takes
 
     /// <summary>Removes what is due in one part, as an operation for the log; returns the number of entries looked at.</summary>
     internal static int Remove(StoreSession store, in KeyRef key, ref ulong cursor)
@@ -37,20 +40,39 @@ internal unsafe struct DueEntries : IExamine
 
     private void Remove(StoreSession store, in KeyRef key)
     {
-        store.Lock([key]);
-        if (store.Examine(in key, ref this, quiet: true) != Outcome.Done)
-            Cursor = 0;
-        if (_names.Count > 0)
+        ulong from = Cursor;
+        do
         {
-            Operands names = OperandText.Read(_names);
-            var remove = new RemoveMembers { Kind = _kind, Keys = names };
-            KeyChanges.TellAs(_kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
-            store.Edit(in key, ref remove);
-            KeyChanges.TellAs(null);
+            Cursor = from;
+            _isCut = false;
         }
+        while (RemoveSome(store, in key) == Outcome.Done && _isCut);
+    }
 
-        store.Unlock();
-        _names.Free();
+    private Outcome RemoveSome(StoreSession store, in KeyRef key)
+    {
+        Outcome outcome = Outcome.Unchanged;
+        try
+        {
+            store.Lock([key]);
+            if (store.Examine(in key, ref this, quiet: true) != Outcome.Done)
+                Cursor = 0;
+            if (_names.Count > 0)
+            {
+                Operands names = OperandText.Read(_names);
+                var remove = new RemoveMembers { Kind = _kind, Keys = names };
+                KeyChanges.TellAs(_kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
+                outcome = store.Edit(in key, ref remove);
+            }
+
+            store.Unlock();
+            return outcome;
+        }
+        finally
+        {
+            KeyChanges.TellAs(null);
+            _names.Free(); // Q1
+        }
     }
 
     public void Look(ref RecordEdit record)
@@ -72,7 +94,7 @@ internal unsafe struct DueEntries : IExamine
 
     private void LookPairs(ref RecordEdit record)
     {
-        for (Operands.Reader reader = _pairs.Read(); reader.Next();)
+        for (Operands.Reader reader = _pairs.Read(); !_isCut && reader.Next();)
         {
             reader.Next();
             if (Members.Find(ref record, EntryForm.Scored, reader.Bytes, reader.Length, out Entry entry))
@@ -84,13 +106,13 @@ internal unsafe struct DueEntries : IExamine
     {
         EntryForm form = _kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
         var walk = default(MemberWalk);
-        while (walk.Next(ref record, form))
+        while (!_isCut && walk.Next(ref record, form))
             Offer(walk.Current, record.NowMs);
     }
 
     private void LookSorted(ref RecordEdit record)
     {
-        for (var walk = default(SortedTimes.DueWalk); walk.Next(ref record, out Entry entry);)
+        for (var walk = default(SortedTimes.DueWalk); !_isCut && walk.Next(ref record, out Entry entry);)
         {
             Offer(entry, record.NowMs);
             if (Seen < EntriesPerVisit)
@@ -105,17 +127,19 @@ internal unsafe struct DueEntries : IExamine
         do
         {
             Page page = ChunkedMembers.Open(ref record, MemberWalk.ChunkAt(ref record, at, out at));
-            for (int slot = 0; slot < page.Count; slot++)
+            for (int slot = 0; slot < page.Count && !_isCut; slot++)
                 Offer(page.EntryAt(EntryForm.Pair, slot), record.NowMs);
         }
-        while (at != 0 && Seen < EntriesPerVisit);
+        while (at != 0 && Seen < EntriesPerVisit && !_isCut);
         Cursor = at;
     }
 
     private void Offer(in Entry entry, long nowMs)
     {
         Seen++;
-        if (entry.IsDue(nowMs))
-            OperandText.Append(ref _names, entry.KeySpan);
+        if (!entry.IsDue(nowMs))
+            return;
+        OperandText.Append(ref _names, entry.KeySpan);
+        _isCut = _names.Count >= BytesPerRemoval;
     }
 }

@@ -1,3 +1,4 @@
+using Garnet.Common.Faults;
 using Garnet.Server.Net;
 using Tsavorite;
 
@@ -78,13 +79,23 @@ internal sealed unsafe class EntryReaper(Server server)
         _nextFound = 0;
     }
 
-    // One visit; returns the number of entries seen.
+    // One visit; returns the number of entries seen. What the log does not take (beside other long steps, or since its limit was lowered) stays
+    // hidden until the next walk.
     private static int Reap(Reactor reactor, byte[] name, uint ns, ref ulong cursor)
     {
         fixed (byte* bytes = name)
         {
             KeyRef key = reactor.Store.Key(bytes, name.Length - SlackBytes, ns);
-            return DueEntries.Remove(reactor.Session, in key, ref cursor);
+            try
+            {
+                return DueEntries.Remove(reactor.Session, in key, ref cursor);
+            }
+            catch (TooLargeException)
+            {
+                reactor.Session.UnlockTo(0);
+                cursor = 0;
+                return EntriesPerTick;
+            }
         }
     }
 

@@ -53,8 +53,13 @@ internal unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] an
         Operands chosen = OperandText.Read(Chosen);
         var remove = new RemoveMembers { Kind = shape.Kind, Keys = chosen };
         var retime = new RetimeEntries { Keys = chosen, ExpireAtMs = ExpireAtMs };
-        Outcome outcome = _removes ? store.Edit(in key, ref remove) : store.Edit(in key, ref retime);
-        Chosen.Free();
-        return outcome;
+        try
+        {
+            return _removes ? store.Edit(in key, ref remove) : store.Edit(in key, ref retime);
+        }
+        finally
+        {
+            Chosen.Free(); // Q1
+        }
     }
 }

@@ -68,17 +68,23 @@ internal unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef
     private void Gather()
     {
         var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash); // of the store's seed, which nobody outside knows
-        for (int i = 0; i < _keys.Length && (Limit == 0 || table.Count < Limit); i++)
+        var gathering = new Gathering { Table = table, Rule = Scores ?? default, IsScored = Scores is not null, Limit = Limit };
+        try
         {
-            var gathering = new Gathering { Table = table, Rule = Scores ?? default, IsScored = Scores is not null, Key = i, Limit = Limit };
-            store.Examine(in _keys[i], ref gathering, quiet: true);
-            table = gathering.Table;
-        }
+            for (int i = 0; i < _keys.Length && (Limit == 0 || gathering.Table.Count < Limit); i++)
+            {
+                gathering.Key = i;
+                store.Examine(in _keys[i], ref gathering, quiet: true);
+            }
 
-        Count = table.Count;
-        _found = table.Found;
-        table.Found = default;
-        table.Dispose();
+            Count = gathering.Table.Count;
+            _found = gathering.Table.Found;
+            gathering.Table.Found = default;
+        }
+        finally
+        {
+            gathering.Table.Dispose(); // Q1
+        }
     }
 
     private void Sift(int own)

@@ -75,30 +75,31 @@ internal readonly struct GeoAdd : ICommand
         if ((call.Count - first) % 3 != 0 || (options & (PutScore.IfAbsent | PutScore.IfPresent)) == (PutScore.IfAbsent | PutScore.IfPresent))
             return call.Fail(Fault.Syntax);
         var pairs = default(ByteQueue);
-        for (int i = first; i < call.Count; i += 3)
+        try
         {
-            if (!GeoText.TryPoint(ref call, i, out GeoPoint point, out Reply failed))
+            for (int i = first; i < call.Count; i += 3)
             {
-                pairs.Free();
-                return failed;
+                if (!GeoText.TryPoint(ref call, i, out GeoPoint point, out Reply failed))
+                    return failed;
+                OperandText.Append(ref pairs, Encoding.ASCII.GetBytes(GeoHash.Of(point, GeoHash.StepsMax).Bits.ToString(CultureInfo.InvariantCulture)));
+                OperandText.Append(ref pairs, call[i + 2]);
             }
 
-            OperandText.Append(ref pairs, Encoding.ASCII.GetBytes(GeoHash.Of(point, GeoHash.StepsMax).Bits.ToString(CultureInfo.InvariantCulture)));
-            OperandText.Append(ref pairs, call[i + 2]);
+            return Put(ref call, in pairs, options, countsChanges);
         }
-
-        return Put(ref call, ref pairs, options, countsChanges);
+        finally
+        {
+            pairs.Free(); // Q1
+        }
     }
 
-    private static unsafe Reply Put(ref Call call, ref ByteQueue pairs, PutScore options, bool countsChanges)
+    private static unsafe Reply Put(ref Call call, in ByteQueue pairs, PutScore options, bool countsChanges)
     {
         if (pairs.Count == 0)
             return call.Fail(Fault.Syntax);
         Operands scored = OperandText.Read(pairs);
         var put = new SortedSetPut { Pairs = scored, Options = options, Limits = SortedSetCommands.Limits(ref call) };
-        bool isDone = SortedSetCommands.TryPut(ref call, ref put, out Reply failed);
-        pairs.Free();
-        return isDone ? call.Int(put.Added + (countsChanges ? put.Updated : 0)) : failed;
+        return SortedSetCommands.TryPut(ref call, ref put, out Reply failed) ? call.Int(put.Added + (countsChanges ? put.Updated : 0)) : failed;
     }
 }
 

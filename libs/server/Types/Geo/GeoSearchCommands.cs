@@ -83,16 +83,22 @@ internal static class GeoSearchCommands
         call.Store.Lock([source, target]);
         List<GeoMatch> matches = Find(call.Store, in source, query);
         var found = default(ByteQueue);
-        foreach (GeoMatch match in matches)
+        try
         {
-            double score = query.StoresDistance ? match.Distance / query.Shape.Metres : match.Score;
-            OperandText.Append(ref found, new ReadOnlySpan<byte>(&score, sizeof(double)), match.Member);
-        }
+            foreach (GeoMatch match in matches)
+            {
+                double score = query.StoresDistance ? match.Distance / query.Shape.Metres : match.Score;
+                OperandText.Append(ref found, new ReadOnlySpan<byte>(&score, sizeof(double)), match.Member);
+            }
 
-        Outcome outcome = ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(found));
-        call.Store.Unlock();
-        found.Free();
-        return outcome == Outcome.Done ? call.Int(matches.Count) : call.From(outcome);
+            Outcome outcome = ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(found));
+            call.Store.Unlock();
+            return outcome == Outcome.Done ? call.Int(matches.Count) : call.From(outcome);
+        }
+        finally
+        {
+            found.Free(); // Q1
+        }
     }
 }
 

@@ -45,26 +45,26 @@ internal readonly struct LMove : ICommand
         var copy = new EndCopy { Left = move.FromLeft };
         var kind = default(CountLook);
         isWrongKind = false;
-        if (store.Examine(in both[0], ref copy) != Outcome.Done)
-            return Outcome.NotFound;
-        isWrongKind = copy.WrongKind || (store.Examine(in both[1], ref kind, quiet: true) == Outcome.Done && kind.Kind != RecordKind.List);
-        if (isWrongKind)
+        try
         {
-            copy.Element.Free();
-            return Outcome.Unchanged;
-        }
-
-        Operands element = OperandText.Read(copy.Element);
-        Outcome outcome = Shift(store, both, move, element, kind.Count);
-        if (outcome == Outcome.Done)
-        {
+            if (store.Examine(in both[0], ref copy) != Outcome.Done)
+                return Outcome.NotFound;
+            isWrongKind = copy.WrongKind || (store.Examine(in both[1], ref kind, quiet: true) == Outcome.Done && kind.Kind != RecordKind.List);
+            if (isWrongKind)
+                return Outcome.Unchanged;
+            Operands element = OperandText.Read(copy.Element);
+            Outcome outcome = Shift(store, both, move, element, kind.Count);
+            if (outcome != Outcome.Done)
+                return outcome;
             Operands.Reader reader = element.Read();
             reader.Next();
             to.Bulk(reader.Span);
+            return Outcome.Done;
         }
-
-        copy.Element.Free();
-        return outcome;
+        finally
+        {
+            copy.Element.Free(); // Q1
+        }
     }
 
     private static Outcome Shift(StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, in Operands element, long targetCount)

@@ -20,19 +20,24 @@ internal readonly struct SPop : ICommand
             return call.Fail(Fault.NotPositive);
         KeyRef key = call.Key;
         var choice = new PopChoice { Wanted = wanted, Random = RandomBits.Create() };
-        call.Store.Lock(new ReadOnlySpan<KeyRef>(in key));
-        bool exists = call.Store.Examine(in key, ref choice) == Outcome.Done;
-        Operands members = default;
-        if (choice.Takes)
+        try
         {
-            members = OperandText.Read(choice.Chosen);
-            Remove(ref call, in key, members, choice.Everything);
-        }
+            call.Store.Lock(new ReadOnlySpan<KeyRef>(in key));
+            bool exists = call.Store.Examine(in key, ref choice) == Outcome.Done;
+            Operands members = default;
+            if (choice.Takes)
+            {
+                members = OperandText.Read(choice.Chosen);
+                Remove(ref call, in key, members, choice.Everything);
+            }
 
-        call.Store.Unlock();
-        Reply reply = !exists && call.Count == 2 ? call.Null() : choice.WrongKind ? call.Fail(Fault.WrongType) : Show(ref call, members);
-        choice.Chosen.Free();
-        return reply;
+            call.Store.Unlock();
+            return !exists && call.Count == 2 ? call.Null() : choice.WrongKind ? call.Fail(Fault.WrongType) : Show(ref call, members);
+        }
+        finally
+        {
+            choice.Chosen.Free(); // Q1
+        }
     }
 
     private static void Remove(ref Call call, in KeyRef key, in Operands members, bool everything)

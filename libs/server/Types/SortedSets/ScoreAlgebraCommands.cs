@@ -100,17 +100,22 @@ internal static class ScoreAlgebraCommands
             return Outcome.Done;
         var pairs = default(ByteQueue);
         Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
-        for (Operands.Reader reader = members.Read(); reader.Next();)
+        try
         {
-            OperandText.Append(ref pairs, text[..NumberText.WriteDouble(text, *(double*)reader.Bytes)]);
-            OperandText.Append(ref pairs, reader.Span[sizeof(double)..]);
-        }
+            for (Operands.Reader reader = members.Read(); reader.Next();)
+            {
+                OperandText.Append(ref pairs, text[..NumberText.WriteDouble(text, *(double*)reader.Bytes)]);
+                OperandText.Append(ref pairs, reader.Span[sizeof(double)..]);
+            }
 
-        Operands scored = OperandText.Read(pairs);
-        var put = new SortedSetPut { Pairs = scored, Limits = SortedSetCommands.Limits(ref call) };
-        Outcome outcome = call.Store.Edit(in target, ref put);
-        pairs.Free();
-        return outcome;
+            Operands scored = OperandText.Read(pairs);
+            var put = new SortedSetPut { Pairs = scored, Limits = SortedSetCommands.Limits(ref call) };
+            return call.Store.Edit(in target, ref put);
+        }
+        finally
+        {
+            pairs.Free(); // Q1
+        }
     }
 
     private static Reply Show(ref Call call, in Operands members, bool withScores)
@@ -258,11 +263,19 @@ internal readonly struct ZRangeStore : ICommand
         KeyRef target = call.Key, source = call.KeyAt(2);
         Span<KeyRef> both = [target, source];
         var copy = new RangeCopy { Range = range };
-        call.Store.Lock(both);
-        call.Store.Examine(in source, ref copy);
-        Outcome outcome = copy.WrongKind ? Outcome.Done : ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(copy.Found));
-        call.Store.Unlock();
-        copy.Found.Free();
+        Outcome outcome;
+        try
+        {
+            call.Store.Lock(both);
+            call.Store.Examine(in source, ref copy);
+            outcome = copy.WrongKind ? Outcome.Done : ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(copy.Found));
+            call.Store.Unlock();
+        }
+        finally
+        {
+            copy.Found.Free(); // Q1
+        }
+
         if (copy.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome == Outcome.Done ? call.Int(copy.Count) : call.From(outcome);

@@ -10,7 +10,7 @@ namespace Tsavorite;
 internal sealed unsafe class StepBudget(StoreCore core)
 {
     private ulong _batch;
-    private long _stepBytes, _announcedBytes;
+    private long _stepBytes, _announcedBytes, _aloneBytes;
 
     /// <summary>The step ends, its locks still held: what it did not write after all is others' again.</summary>
     public void EndStep()
@@ -58,11 +58,22 @@ internal sealed unsafe class StepBudget(StoreCore core)
             if (core.Log.TryAnnounce(batch, bytes))
             {
                 partition->PinnedBatch = batch; // L5: what was announced for a batch goes there
+                _aloneBytes = bytes;
                 return;
             }
             Partition.Exit(partition);
             Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (S6)
         }
+    }
+
+    /// <summary>
+    /// A change of <see cref="EnterAlone"/> is through, its lock still held. A batch in which nothing is written is not closed: what was announced
+    /// for it and not written would be in others' way for ever.
+    /// </summary>
+    public void LeaveAlone(Partition* partition, bool wrote)
+    {
+        if (!wrote) core.Log?.TryAnnounce(partition->PinnedBatch, -_aloneBytes);
+        partition->PinnedBatch = 0;
     }
 
     private const string Crowded = "a step of the append-only file together with others that run at the same time (try again)";
