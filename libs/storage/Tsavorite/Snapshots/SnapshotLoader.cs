@@ -83,8 +83,14 @@ public sealed unsafe class SnapshotLoader : IDisposable
         : store.Key(record.Key, record.KeyBytes, ns);
 
     // Pieces and those that name them wait for all of them to be there (LoadedValues).
-    private bool IsSound(in LoadRecord record) => _check is null || record.Kind is RecordKind.String or RecordKind.Chunk || record.Owner != 0
-        || _check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
+    private bool IsSound(in LoadRecord record)
+    {
+        if (_check is null || record.Kind == RecordKind.String) return true;
+        // A piece goes with its root: it has no expiry, tag or number of its own.
+        if (record.Kind == RecordKind.Chunk)
+            return record is { ExpireAtMs: 0, ETag: 0, Owner: 0 } && record.KeyBytes >= ChunkKey.HeadBytes;
+        return record.Owner != 0 || _check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
+    }
 
     // The buckets of some records are brought towards the cache before the first is looked at.
     private int Prepare(ref byte* next, byte* end)

@@ -63,8 +63,7 @@ internal static unsafe class SnapshotRecord
         bool isInternal = (flags & InternalFlag) != 0;
         if (isInternal != (kind == (int)RecordKind.Chunk)) return false;
         record.KeyBytes = *(ushort*)(from + 4);
-        // A piece is no key of its own, and only what has pieces has their number, and room for what they stay below.
-        if (isInternal && (flags != InternalFlag || record.KeyBytes < ChunkKey.HeadBytes)) return false;
+        // Only what has pieces has their number, and room for what they stay below.
         if ((flags & OwnerFlag) != 0 && (kind == (int)RecordKind.String || valueBytes < RecordEdit.RootBytesMin)) return false;
         record.Database = *(int*)(from + 8);
         record.Bytes = HeaderBytes + FieldsOf((byte)flags) + record.KeyBytes + (int)valueBytes;
