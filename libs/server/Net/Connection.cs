@@ -130,7 +130,9 @@ internal sealed unsafe class Connection
         Pending.Free();
         Big?.Dispose();
         Big = null;
-        if (RoundEnd > from)
+        if (RoundEnd - from > Reactor.ReceiveBytesMax)
+            Big = BigRequest.Begin(from, RoundEnd, 0); // a command that came in memory of its own does not fit into the arena later either
+        else if (RoundEnd > from)
             Keep(from, RoundEnd);
     }
 

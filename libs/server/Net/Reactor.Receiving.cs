@@ -74,6 +74,7 @@ internal sealed unsafe partial class Reactor
         {
             ExecuteBatch(); // R5: nothing framed points into the arena any more
             _receive.Reset();
+            Garnet.Common.Faults.Check.That(_receive.Left >= bytes, "R5 what is kept for the arena fits into it");
         }
 
         return _receive.Position;
@@ -203,9 +204,9 @@ internal sealed unsafe partial class Reactor
 
         if (!client.Closed && big.End > big.CommandEnd)
         {
-            if (big.End - big.CommandEnd > ReceiveBytesMax)
+            if (client.Big is not null || big.End - big.CommandEnd > ReceiveBytesMax)
             {
-                client.Big = new BigRequest();
+                client.Big ??= new BigRequest(); // or the command itself, which is to run again first
                 client.Big.Append(big.CommandEnd, (int)(big.End - big.CommandEnd));
             }
             else

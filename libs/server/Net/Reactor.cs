@@ -27,7 +27,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 {
     internal const int QuotaCommands = 128;
     private const int FramesMax = 64;
-    private const int ReceiveBytesMax = 64 * 1024;
+    internal const int ReceiveBytesMax = 64 * 1024;
     /// <summary>A request of more bytes than this always came in memory of its own.</summary>
     internal const int PlainRequestBytesMax = BigRequest.Threshold + ReceiveBytesMax;
     private const int ReceiveArenaBytes = 1024 * 1024;

@@ -71,6 +71,20 @@ internal sealed class SizeLimitTests(TransportKind transport)
     }
 
     [Test]
+    public void A_large_command_that_has_to_wait_runs_later_and_what_follows_it_behind_it()
+    {
+        using TestServer server = Start(0);
+        using RespConnection admin = server.Connect();
+        using RespConnection connection = server.Connect();
+        string large = new('x', 24 << 20); // more than reactors have for what arrives
+        admin.Call("CLIENT", "PAUSE", "100000", "WRITE");
+        foreach (string[] command in (string[][])[["SET", "big", large], ["STRLEN", "big"], ["SET", "big2", large], ["ECHO", "behind"]]) connection.Send(RespConnection.Encode(command));
+        Assert.That(() => admin.Call("CLIENT", "LIST").Text, Does.Contain("cmd=set").After(10_000, 20));
+        admin.Call("CLIENT", "UNPAUSE");
+        Assert.That(Enumerable.Range(0, 4).Select(_ => connection.Read().Text), Is.EqualTo((string[])["OK", $"{24 << 20}", "OK", "behind"]));
+    }
+
+    [Test]
     public void What_is_popped_beyond_the_limit_is_popped_and_the_client_told_so()
     {
         using TestServer server = Start(Limit);
