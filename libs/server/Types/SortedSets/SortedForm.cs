@@ -12,7 +12,7 @@ namespace Garnet.Server.Types.SortedSets;
 internal static unsafe class SortedForm
 {
     // In chunks a member lies twice, by name and in order: up to so many times the bytes of other collections one record is smaller (RESULTS).
-    private const int PackedTimes = 4;
+    internal const int PackedTimes = 4;
 
     /// <summary>The score of a member that is there and not due.</summary>
     internal static bool Find(ref RecordEdit edit, byte* member, int bytes, out double score)

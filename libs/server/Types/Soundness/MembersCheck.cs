@@ -1,6 +1,7 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using Garnet.Server.Types.Collections;
+using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Types.Soundness;
@@ -28,7 +29,8 @@ internal static unsafe class MembersCheck
     /// <summary>Packed entries: as many as is said, one behind the other up to the end; of a sorted set, in its order.</summary>
     internal static bool ArePacked(byte* value, int bytes, EntryForm form)
     {
-        if (bytes is < Root.PackedBytes or > EncodingSettings.PackedBytesLimit || (Root.Flags(value) & ~(RootFlags.Converted | RootFlags.Expiring)) != 0)
+        int most = EncodingSettings.PackedBytesLimit * (form == EntryForm.Scored ? SortedForm.PackedTimes : 1);
+        if (bytes < Root.PackedBytes || bytes > most || (Root.Flags(value) & ~(RootFlags.Converted | RootFlags.Expiring)) != 0)
             return false;
         byte* at = value + Root.PackedBytes, end = value + bytes;
         int left = Root.PackedCount(value);
