@@ -39,7 +39,7 @@ internal sealed class Primary : IDisposable
     public bool IsOpen { get; private set; }
     public bool IsPoisoned => IsOpen && _log.Poison != null;
     /// <summary>The last batch of which somebody may have been told that a power cut cannot take it.</summary>
-    public ulong Promised => _settings.Sync == SyncPolicy.No ? 0 : _log.Durable;
+    public ulong Promised => _log.Durable;
     /// <summary>The last batch that the end of the process cannot take.</summary>
     public ulong Written => _log.Written;
     public int Snapshots { get; private set; }
@@ -141,6 +141,7 @@ internal sealed class Primary : IDisposable
 
     private bool AwaitDurable(ulong batch)
     {
+        _log.RequireSync(batch);
         while (_log.Durable < batch && _log.Poison == null)
         {
             _log.Sealer.Turn();

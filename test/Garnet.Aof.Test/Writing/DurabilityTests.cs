@@ -154,15 +154,21 @@ internal sealed class DurabilityTests
     }
 
     [Test]
-    public void Under_no_what_is_written_counts_as_durable_and_nothing_is_synced()
+    public void Under_no_nothing_is_synced_and_nothing_is_durable_until_somebody_asks()
     {
         using Bench bench = new(static settings => settings.Sync = SyncPolicy.No);
         int before = bench.Disk.Syncs;
-        ulong batch = bench.Put("a");
-        bench.AwaitDurable(batch);
-        Assert.That((bench.Log.Written, bench.Disk.Syncs), Is.EqualTo((batch, before)));
-        bench.Log.Stop();
+        ulong first = bench.Put("a");
+        bench.AwaitWritten(first);
+        Assert.That((bench.Log.Durable, bench.Disk.Syncs), Is.EqualTo((first - 1, before)));
+        bench.Log.RequireSync(first);
+        bench.AwaitDurable(first);
         Assert.That(bench.Disk.Syncs, Is.EqualTo(before + 1));
+        ulong second = bench.Put("b");
+        bench.AwaitWritten(second);
+        Assert.That((bench.Log.Durable, bench.Disk.Syncs), Is.EqualTo((first, before + 1)), "one that asks once gets one");
+        bench.Log.Stop();
+        Assert.That((bench.Log.Durable, bench.Disk.Syncs), Is.EqualTo((second, before + 2)));
     }
 
     [Test]
