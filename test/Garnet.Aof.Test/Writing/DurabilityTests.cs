@@ -165,6 +165,7 @@ internal sealed class DurabilityTests
         bench.AwaitDurable(first);
         Assert.That(bench.Disk.Syncs, Is.EqualTo(before + 1));
         ulong second = bench.Put("b");
+        bench.Log.Demand(second);
         bench.AwaitWritten(second);
         Assert.That((bench.Log.Durable, bench.Disk.Syncs), Is.EqualTo((first, before + 1)), "one that asks once gets one");
         bench.Log.Stop();
