@@ -16,7 +16,7 @@ namespace Tsavorite;
 /// holders run at normal priority; U15 index memory stays index memory; U16 splits copy a bucket's stamp, merges wait while a
 /// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen;
 /// U19 which batch a change is in is noted behind it, under the same lock; U20 a step over several keys finds room for all of it before
-/// its first change, and is then not refused any: it happens whole or not at all; U21 what numbers stand for changes in a turn alone
+/// its first change, and is then refused none but far beyond the limit (<see cref="Claim.Assured"/>): it happens whole or not at all; U21 what numbers stand for changes in a turn alone
 /// (<see cref="NamespaceTable"/>).
 /// (U8 to U11 and U17 concern media, which this store does not have.)
 /// </summary>

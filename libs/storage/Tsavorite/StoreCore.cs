@@ -53,7 +53,7 @@ internal sealed unsafe class StoreCore : IDisposable
         Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
         Snapshots = new SnapshotNumbers(this);
         if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
-        arena.Take(Sketch?.Bytes ?? 0, force: true);
+        arena.Take(Sketch?.Bytes ?? 0, Claim.Forced);
         OpenPartitions(arena);
     }
 
@@ -415,7 +415,7 @@ internal sealed unsafe class StoreCore : IDisposable
         int count = Shape->PartitionCount;
         Shape->Partitions = (Partition*)NativeMemory.AlignedAlloc((nuint)(count * sizeof(Partition)), 256);
         NativeMemory.Clear(Shape->Partitions, (nuint)(count * sizeof(Partition)));
-        arena.Take(count * sizeof(Partition), force: true);
+        arena.Take(count * sizeof(Partition), Claim.Forced);
         long slabBytes = (arena.SegmentsStart - arena.SlabStart) / count / Arena.PageBytes * Arena.PageBytes;
         for (int i = 0; i < count; i++)
         {
@@ -437,7 +437,7 @@ internal sealed unsafe class StoreCore : IDisposable
         uint room = Math.Max(CountsAtFirst, partition->CountsMax);
         while (room <= ns) room *= 2;
         NamespaceCount* counts = (NamespaceCount*)NativeMemory.AllocZeroed(room, (nuint)sizeof(NamespaceCount));
-        _arena.Take(room * sizeof(NamespaceCount), force: true);
+        _arena.Take(room * sizeof(NamespaceCount), Claim.Forced);
         if (partition->Counts != null)
         {
             Buffer.MemoryCopy(partition->Counts, counts, room * sizeof(NamespaceCount), partition->CountsMax * sizeof(NamespaceCount));

@@ -288,16 +288,17 @@ public sealed unsafe class StoreSession : IDisposable
     /// False if the limit leaves no room: the caller refuses its write before it changes anything.
     /// </summary>
     public bool EnsureRoom(long bytes) =>
-        _heldCount == 0 ? _store.Movers.EnsureRoom(bytes, NowMs) : _held.Assured || _store.Movers.HasRoom(bytes);
+        _heldCount == 0 ? _store.Movers.EnsureRoom(bytes, NowMs) : _store.Movers.HasRoom(bytes, _held.Claim);
 
     /// <summary>
     /// There is room for about what the next step takes whose locks are taken: it is not refused memory on the way, though others were
-    /// faster or it takes more than was thought (U20). What it takes above the limit is evicted after it.
+    /// faster or it takes more than was thought (U20), as long as it stays within what its claim may take beyond the limit. That is evicted
+    /// after it.
     /// </summary>
     public void AssureRoom()
     {
         Garnet.Common.Faults.Check.That(_lockDepth == 0, "U20 room is looked for before the first change");
-        _held.Assured = true;
+        _held.Claim = Claim.Assured;
     }
 
     /// <summary>

@@ -73,6 +73,27 @@ internal sealed class StepLimitTests
         Assert.That(client.Call("DEL", "source", "copy", "third"), Is.EqualTo("3"));
     }
 
+    [TestCase("ZADD")] // scores are longer as text
+    [TestCase("HSETEX")] // each field with an expiry is an operation of its own
+    public void A_copy_that_is_longer_in_the_log_than_in_memory_leaves_its_target_as_it_was(string command)
+    {
+        const int Entries = Limit / 30, AtOnce = 1000;
+        using EmbeddedServer server = Start();
+        using var client = new TestClient(server.Server.Port);
+        for (int from = 0; from < Entries; from += AtOnce)
+        {
+            IEnumerable<int> numbers = Enumerable.Range(from, AtOnce);
+            if (command == "ZADD")
+                client.Call(["ZADD", "source", .. numbers.SelectMany(static n => new[] { $"-1.2345678901{n:000000}e-300", $"{n:00000}" })]);
+            else
+                client.Call(["HSETEX", "source", "PXAT", "1900000000000", "FIELDS", $"{AtOnce}", .. numbers.SelectMany(static n => new[] { $"{n:00000}", "v" })]);
+        }
+        client.Call("SET", "copy", "before");
+        Assert.That(client.Call("RENAME", "source", "copy"), Does.StartWith("ERR a step of the append-only file"));
+        Assert.That(client.Call("GET", "copy"), Is.EqualTo("before"));
+        Assert.That(client.Call("EXISTS", "source"), Is.EqualTo("1"));
+    }
+
     [Test]
     public void What_was_announced_and_not_written_does_not_keep_the_next_ones_waiting()
     {

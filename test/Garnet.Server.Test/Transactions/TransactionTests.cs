@@ -51,6 +51,20 @@ public sealed class TransactionTests
         Assert.That(log.Batches(), Is.EqualTo(new List<string>[] { ["w"] }));
     }
 
+    [Test]
+    public void What_a_transaction_makes_of_little_does_not_take_memory_without_end()
+    {
+        const int MiB = 1 << 20, EmptyMiB = 4, LimitMiB = 64, BoundMiB = LimitMiB + LimitMiB / 8 + 64 + EmptyMiB, Unions = 40;
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = (long)LimitMiB * MiB);
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 16; i++)
+            client.Call(["SADD", "members", .. Enumerable.Range(0, 16).Select(n => $"{i}.{n}.".PadRight(MiB / 32, 'm'))]);
+        Queue(client, [.. Enumerable.Range(0, Unions).Select(static i => $"SUNIONSTORE copy{i} members"), "PING"]);
+        string replies = client.Call("EXEC");
+        Assert.That(replies, Does.StartWith("[256 ").And.Contain("OOM command not allowed").And.EndsWith("PONG]"));
+        Assert.That(server.Server.Store.Figures().PeakBytes, Is.LessThan((long)BoundMiB * MiB));
+    }
+
     // Transfers by queued increments and by WATCH, readers that add up in a transaction, and whoever holds everything.
     [Test]
     public void Readers_never_see_half_a_transfer([Values(1, 2, 3)] int seed)

@@ -17,6 +17,7 @@ internal sealed unsafe class Arena : IDisposable
     private const long HugePageBytes = 2 << 20, GuardBytes = 4 << 20;
     /// <summary>36 address bits in 8-byte units.</summary>
     private const long ReserveMax = 512L << 30;
+    private const long AssuredBytes = 64 << 20; // a value or two of a common size, on a small machine too
 
     private readonly void* _mapping;
     private readonly long _mappingBytes;
@@ -89,15 +90,14 @@ internal sealed unsafe class Arena : IDisposable
     }
 
     /// <summary>
-    /// Notes memory taken; false if that would pass the ceiling by more than the reserve that movers and writers
-    /// already past their check may use (a 64th).
+    /// Notes memory taken; false if that would pass the ceiling by more than the claim allows.
     /// </summary>
-    public bool Take(long bytes, bool force)
+    public bool Take(long bytes, Claim claim)
     {
         bool wake = false;
         SpinGate.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = force || _used + bytes <= ceiling + ceiling / 64;
+        bool taken = claim == Claim.Forced || _used + bytes <= ceiling + Beyond(claim, ceiling);
         if (taken)
         {
             _used += bytes;
@@ -109,6 +109,9 @@ internal sealed unsafe class Arena : IDisposable
         if (wake) _wake.Set();
         return taken;
     }
+
+    /// <summary>Bytes that a claim may take beyond the ceiling.</summary>
+    public static long Beyond(Claim claim, long ceiling) => claim == Claim.Assured ? ceiling / 8 + AssuredBytes : ceiling / 64;
 
     public void Give(long bytes)
     {

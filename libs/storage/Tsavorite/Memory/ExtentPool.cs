@@ -40,11 +40,11 @@ internal sealed unsafe class ExtentPool
     public static int PagesFor(long bytes) => (int)((bytes + Arena.PageBytes - 1) / Arena.PageBytes);
 
     /// <summary>First page of a run of that many, or 0.</summary>
-    public uint Take(int pages, bool force)
+    public uint Take(int pages, Claim claim)
     {
         uint reused = Reuse(pages);
         if (reused != 0) return reused;
-        while (!_arena.Take((long)pages * Arena.PageBytes, force))
+        while (!_arena.Take((long)pages * Arena.PageBytes, claim))
             if (!Return(1)) return 0;
         SpinGate.Enter(ref _gate);
         uint page = Find(pages);

@@ -40,7 +40,7 @@ internal sealed unsafe class IndexPool
     public bool TryTake(bool force, out uint number)
     {
         number = 0;
-        if (!_arena.Take(SegmentBytes, force)) return false;
+        if (!_arena.Take(SegmentBytes, force ? Claim.Forced : Claim.Limited)) return false;
         SpinGate.Enter(ref _gate);
         bool reused = _freeHead != uint.MaxValue;
         bool found = reused || _fresh < _segmentsMax;
@@ -74,7 +74,7 @@ internal sealed unsafe class IndexPool
 
     public nint Table(long bytes) => (nint)_arena.Table(bytes);
 
-    public void Account(long bytes) => _arena.Take(bytes, force: true);
+    public void Account(long bytes) => _arena.Take(bytes, Claim.Forced);
 
     public void Unaccount(long bytes) => _arena.Give(bytes);
 

@@ -32,9 +32,9 @@ internal sealed unsafe class SegmentPool
     public ulong Offset(uint number) => (ulong)(_start + (long)number * SegmentBytes);
 
     /// <summary>A segment with its header written, or 0. Number 0 is never handed out.</summary>
-    public uint Take(int partition, int ttlClass, bool force)
+    public uint Take(int partition, int ttlClass, Claim claim)
     {
-        if (!_arena.Take(SegmentBytes, force)) return 0;
+        if (!_arena.Take(SegmentBytes, claim)) return 0;
         SpinGate.Enter(ref _gate);
         uint number = TakeNumber();
         SpinGate.Exit(ref _gate);

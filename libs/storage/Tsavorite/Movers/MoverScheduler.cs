@@ -117,10 +117,14 @@ internal sealed unsafe class MoverScheduler : IDisposable
     }
 
     /// <summary>Room for that many bytes more under the ceiling, by cleaning and evicting; false if there is none to be had.</summary>
-    public bool EnsureRoom(long bytes, long nowMs) => HasRoom(bytes) || Relieve(Need(bytes), nowMs, RoundsMax) == Relief.Enough;
+    public bool EnsureRoom(long bytes, long nowMs) => HasRoom(bytes, Claim.Limited) || Relieve(Need(bytes), nowMs, RoundsMax) == Relief.Enough;
 
-    /// <summary>True if there is room for that many bytes more under the ceiling as things are.</summary>
-    public bool HasRoom(long bytes) => _core.Arena.Used + Need(bytes) <= _core.Arena.Ceiling;
+    /// <summary>True if there is room for that many bytes more as things are: under the ceiling, or as far beyond it as an assured step may go.</summary>
+    public bool HasRoom(long bytes, Claim claim)
+    {
+        long ceiling = _core.Arena.Ceiling;
+        return _core.Arena.Used + Need(bytes) <= ceiling + (claim == Claim.Assured ? Arena.Beyond(claim, ceiling) : 0);
+    }
 
     private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 

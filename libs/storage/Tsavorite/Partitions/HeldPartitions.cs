@@ -20,8 +20,8 @@ internal sealed unsafe class HeldPartitions
     /// <summary>Partitions held.</summary>
     public int Count;
 
-    /// <summary>True if there was room for the step that is to hold them: it is not refused memory (U20).</summary>
-    public bool Assured;
+    /// <summary>How far the step that is to hold them may go beyond the limit (U20).</summary>
+    public Claim Claim;
 
     public bool Contains(int partition) => (_bits[partition >> 6] >> partition & 1) != 0;
 
@@ -68,7 +68,7 @@ internal sealed unsafe class HeldPartitions
             {
                 Partition* partition = _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits));
                 partition->PinnedBatch = batch;
-                partition->Assured = Assured ? (ushort)1 : (ushort)0;
+                partition->Claim = Claim;
                 Partition.Hide(partition);
             }
         }
@@ -79,7 +79,7 @@ internal sealed unsafe class HeldPartitions
     {
         if (Contains(partition->Number)) return;
         Partition.Enter(partition);
-        partition->Assured = Assured ? (ushort)1 : (ushort)0;
+        partition->Claim = Claim;
         Partition.Hide(partition);
         _bits[partition->Number >> 6] |= 1UL << partition->Number;
         Count++;
@@ -101,7 +101,7 @@ internal sealed unsafe class HeldPartitions
 
     public void Exit()
     {
-        Assured = false;
+        Claim = Claim.Limited;
         if (Count == 0) return;
         for (int word = 0; word < _bits.Length; word++)
         {
@@ -109,7 +109,7 @@ internal sealed unsafe class HeldPartitions
             {
                 Partition* partition = _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits));
                 partition->PinnedBatch = 0;
-                partition->Assured = 0;
+                partition->Claim = Claim.Limited;
                 Partition.Show(partition);
                 Partition.Exit(partition);
             }

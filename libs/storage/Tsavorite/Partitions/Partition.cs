@@ -65,8 +65,8 @@ internal unsafe struct Partition
     [FieldOffset(240)] public ulong PinnedBatch;
     /// <summary>1 while the structure is odd because of a step over several keys: splits need not make it so.</summary>
     [FieldOffset(212)] public ushort Hidden;
-    /// <summary>1 while a step holds the partition for which there was room (U20).</summary>
-    [FieldOffset(214)] public ushort Assured;
+    /// <summary>How far whoever holds the partition may go beyond the memory limit (U20).</summary>
+    [FieldOffset(214)] public Claim Claim;
     /// <summary>Chunks whose root is gone, to be removed in the background.</summary>
     [FieldOffset(248)] public Orphan* Orphans;
 

@@ -162,7 +162,7 @@ internal sealed unsafe class RecordSpace
 
     private uint NextActive(Partition* partition, int ttlClass, bool force)
     {
-        uint number = _segments.Take(partition->Number, ttlClass, force || partition->Assured != 0); // U20
+        uint number = _segments.Take(partition->Number, ttlClass, force ? Claim.Forced : partition->Claim);
         if (number == 0) return 0;
         uint old = partition->Active[ttlClass];
         partition->Active[ttlClass] = number;
@@ -200,7 +200,7 @@ internal sealed unsafe class RecordSpace
     private byte* AppendExtent(Partition* partition, int bytes, long expireAtMs, bool force)
     {
         int pages = ExtentPool.PagesFor(bytes);
-        uint page = _extents.Take(pages, force || partition->Assured != 0); // U20
+        uint page = _extents.Take(pages, force ? Claim.Forced : partition->Claim);
         if (page == 0) return null;
         Extent* extent = _extents.Descriptor(page);
         extent->ExpireAtMs = expireAtMs;
