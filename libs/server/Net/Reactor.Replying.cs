@@ -94,7 +94,10 @@ internal sealed unsafe partial class Reactor
         int count = client.Pushes.Count;
         if (count == 0)
             return;
-        Out.Raw(new ReadOnlySpan<byte>(client.Pushes.Head, count));
+        if (Out.Position - client.SegmentStart + count > SlowReaders.ReplyBytesMax(client))
+            CloseSlowReader(client); // with its replies they are more than it may get
+        else
+            Out.Raw(new ReadOnlySpan<byte>(client.Pushes.Head, count));
         client.Pushes.Free();
     }
 
