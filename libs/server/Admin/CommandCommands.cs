@@ -34,10 +34,10 @@ internal static class CommandCommands
     }
 
     /// <summary>Finds the command that the arguments from <paramref name="first"/> on would run; on false the error has been written.</summary>
-    internal static unsafe bool TryKeys(ref Call call, int first, out KeySpec keys, out List<int> positions, out Reply failed)
+    internal static unsafe bool TryKeys(ref Call call, int first, out KeySpec keys, out KeyPositions positions, out Reply failed)
     {
         keys = default;
-        positions = [];
+        positions = default;
         failed = Reply.Sent;
         int id = call.Server.Commands.Find(call.Args + first, call.Count - first);
         if (id == 0)
@@ -53,81 +53,13 @@ internal static class CommandCommands
             failed = call.FailBytes("ERR The command has no key arguments"u8);
         else if (spec.Arity > 0 ? count != spec.Arity : count < -spec.Arity)
             failed = call.FailBytes("ERR Invalid number of arguments specified for command"u8);
-        else if (TryPositions(ref call, first, count, keys, positions))
+        else if (KeyPositions.TryOf(ref call, first, count, keys, out positions))
             return true;
         else if ((spec.Flags & CommandFlags.NoMandatoryKeys) != 0)
-            positions.Clear(); // whatever is wrong with the arguments
+            positions = default; // whatever is wrong with the arguments
         else
             failed = call.FailBytes("ERR Invalid arguments specified for command"u8);
         return failed == Reply.Sent;
-    }
-
-    /// <summary>Finds the keys of a command whose name stands at <paramref name="first"/>.</summary>
-    internal static bool TryPositions(ref Call call, int first, int count, KeySpec keys, List<int> positions)
-    {
-        if (keys.StreamsFrom > 0)
-            return TryStreams(ref call, first, count, keys.StreamsFrom, positions);
-        if (keys.KeysFrom > 0 && first + keys.First < call.Count && call[first + keys.First].IsEmpty)
-            return TryBehindKeys(ref call, first + keys.KeysFrom, first + count, positions);
-        int last = keys.Last < 0 ? count + keys.Last : keys.Last;
-        if (keys.CountArg > 0)
-        {
-            if (!call.TryInt64(first + keys.CountArg, out long number) || number < 1 || number > (count - keys.First) / keys.Step)
-                return false;
-            last = keys.First + ((int)(number - 1) * keys.Step);
-        }
-
-        if (keys.Target > 0)
-            positions.Add(first + keys.Target);
-        for (int i = keys.First; i <= last; i += keys.Step)
-            positions.Add(first + i);
-        bool all = positions.Count > 0 && positions[^1] < call.Count;
-        if (all && keys.StoreFrom > 0 && StoreAt(ref call, first + keys.StoreFrom, first + count) is > 0 and int storeAt)
-            positions.Add(storeAt);
-        return all;
-    }
-
-    private static bool TryStreams(ref Call call, int first, int count, int from, List<int> positions)
-    {
-        (int at, int keys) = StreamKeys(ref call, first + from, first + count);
-        for (int i = 0; i < keys; i++)
-            positions.Add(at + i);
-        return keys > 0;
-    }
-
-    private static bool TryBehindKeys(ref Call call, int from, int end, List<int> positions)
-    {
-        while (from < end && !call.Is(from, "KEYS"u8))
-            from++;
-        for (int i = from + 1; i < end; i++)
-            positions.Add(i);
-        return positions.Count > 0;
-    }
-
-    /// <summary>Where the keys behind STREAMS begin, and how many they are, an odd id left out; 0 if they cannot be told.</summary>
-    internal static (int First, int Keys) StreamKeys(ref Call call, int from, int end)
-    {
-        while (from < end && !call.Is(from, "STREAMS"u8))
-            from++;
-        int rest = end - from - 1;
-        return rest > 1 ? (from + 1, rest / 2) : (0, 0);
-    }
-
-    // The last STORE counts; what other options name is passed over.
-    private static int StoreAt(ref Call call, int from, int end)
-    {
-        int found = 0;
-        for (int i = from; i + 1 < end; i++)
-        {
-            if (call.Is(i, "STORE"u8) || call.Is(i, "STOREDIST"u8))
-                found = ++i;
-            else if (call.Is(i, "GET"u8) || call.Is(i, "BY"u8))
-                i++;
-            else if (call.Is(i, "LIMIT"u8))
-                i += 2;
-        }
-
-        return found;
     }
 }
 
@@ -230,11 +162,11 @@ internal readonly struct CommandGetKeys : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!CommandCommands.TryKeys(ref call, 2, out _, out List<int> positions, out Reply failed))
+        if (!CommandCommands.TryKeys(ref call, 2, out _, out KeyPositions positions, out Reply failed))
             return failed;
         call.Out.Array(positions.Count);
-        foreach (int position in positions)
-            call.Out.Bulk(call[position]);
+        for (int i = 0; i < positions.Count; i++)
+            call.Out.Bulk(call[positions[i]]);
         return Reply.Sent;
     }
 }
@@ -245,39 +177,16 @@ internal readonly struct CommandGetKeysAndFlags : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (!CommandCommands.TryKeys(ref call, 2, out KeySpec keys, out List<int> positions, out Reply failed))
+        if (!CommandCommands.TryKeys(ref call, 2, out KeySpec keys, out KeyPositions positions, out Reply failed))
             return failed;
         call.Out.Array(positions.Count);
-        foreach (int position in positions)
+        for (int i = 0; i < positions.Count; i++)
         {
             call.Out.Array(2);
-            call.Out.Bulk(call[position]);
-            CommandReply.WriteUsage(call.Out, UsageAt(ref call, keys, positions, position));
+            call.Out.Bulk(call[positions[i]]);
+            CommandReply.WriteUsage(call.Out, positions.UsageAt(ref call, 2, keys, i));
         }
 
         return Reply.Sent;
-    }
-
-    private static string UsageAt(ref Call call, KeySpec keys, List<int> positions, int position)
-    {
-        bool isStore = keys.StoreFrom > 0 && position >= 2 + keys.StoreFrom;
-        if (isStore || (keys.Target > 0 && position == positions[0]))
-            return KeySpec.TargetUsage;
-        return keys.RestUsage.Length > 0 && position > 2 + keys.First ? keys.RestUsage : UsageOf(ref call, keys);
-    }
-
-    // SET reads the old value only when asked to: its use of the key depends on the arguments.
-    private static string UsageOf(ref Call call, KeySpec keys)
-    {
-        const string Variable = " VARIABLE_FLAGS";
-        if (!keys.Usage.EndsWith(Variable, StringComparison.Ordinal))
-            return keys.Usage;
-        for (int i = 5; i < call.Count; i++)
-        {
-            if (call.Is(i, "GET"u8))
-                return keys.Usage[..^Variable.Length];
-        }
-
-        return "OW UPDATE";
     }
 }

@@ -115,20 +115,31 @@ internal static class CommandReply
         }
 
         bool apart = keys.RestUsage.Length > 0;
-        to.Array(1 + (keys.Target > 0 || apart ? 1 : 0) + (keys.StoreFrom > 0 ? 1 : 0));
+        to.Array(1 + (keys.Target > 0 || apart ? 1 : 0) + (keys.StoreFrom > 0 ? 1 : 0) + (keys.StoresDistances ? 1 : 0) + (keys.KeysFrom > 0 ? 1 : 0));
         if (keys.Target > 0)
             WriteKeySpec(to, new KeySpec(keys.Target, keys.Target, 1) { Usage = KeySpec.TargetUsage });
         WriteKeySpec(to, apart ? keys with { Last = keys.First } : keys);
         if (apart)
             WriteKeySpec(to, keys with { First = keys.First + keys.Step, Usage = keys.RestUsage });
         if (keys.StoreFrom > 0)
-            WriteStoreSpec(to, keys.StoreFrom);
+            WriteStoreSpec(to, "STORE", keys.StoreFrom);
+        if (keys.StoresDistances)
+            WriteStoreSpec(to, "STOREDIST", keys.StoreFrom);
+        if (keys.KeysFrom > 0)
+            WriteBehindKeysSpec(to, keys);
     }
 
-    private static void WriteStoreSpec(RespWriter to, int from)
+    private static void WriteStoreSpec(RespWriter to, string word, int from)
     {
-        WriteKeyword(to, KeySpec.TargetUsage, "STORE", from);
+        WriteKeyword(to, KeySpec.TargetUsage, word, from);
         WriteSearch(to, "range", [("lastkey", 0), ("keystep", 1), ("limit", 0)]);
+    }
+
+    // The word is looked for from the end, where an option may have it as its value: so these keys may be others.
+    private static void WriteBehindKeysSpec(RespWriter to, KeySpec keys)
+    {
+        WriteKeyword(to, keys.Usage + " INCOMPLETE", "KEYS", -2);
+        WriteSearch(to, "range", [("lastkey", -1), ("keystep", 1), ("limit", 0)]);
     }
 
     private static void WriteStreamsSpec(RespWriter to, KeySpec keys)
@@ -158,7 +169,7 @@ internal static class CommandReply
     {
         to.Map(3);
         to.Bulk("flags"u8);
-        WriteUsage(to, keys.Usage);
+        WriteUsage(to, keys.UsageOf is not null ? keys.Usage + " VARIABLE_FLAGS" : keys.Usage);
         bool counted = keys.CountArg > 0;
         to.Bulk("begin_search"u8);
         WriteSearch(to, "index", [("index", counted ? keys.CountArg : keys.First)]);

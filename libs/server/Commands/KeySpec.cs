@@ -41,6 +41,15 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>The argument from which on STORE may name a key to store in; 0 = none does.</summary>
     public int StoreFrom { get; init; }
 
+    /// <summary>True if STOREDIST names such a key as well.</summary>
+    public bool StoresDistances { get; init; }
+
+    /// <summary>How the keys are used by a call with these arguments, where that is not always as <see cref="Usage"/> says.</summary>
+    public UsageByArguments? UsageOf { get; init; }
+
     /// <summary>How a key is used that is stored in.</summary>
     public const string TargetUsage = "OW UPDATE";
 }
+
+/// <summary>How a command whose name is the argument <paramref name="name"/> uses its key, in Redis's words.</summary>
+internal delegate string UsageByArguments(ref Call call, int name);

@@ -93,6 +93,15 @@ internal static class KeyCommands
     internal static Transfer Relocate(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
     {
         call.Store.EnsureRoom(0);
+        Transfer transfer = RelocateOnce(ref call, in source, in target, replace, keepSource);
+        bool mayEvict = transfer == Transfer.OutOfMemory && call.Store.LockDepth == 0;
+        if (!mayEvict || !call.Store.EnsureRoom(FootprintLook.Of(ref call)))
+            return transfer;
+        return RelocateOnce(ref call, in source, in target, replace, keepSource); // there is room for all of it now
+    }
+
+    private static Transfer RelocateOnce(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
+    {
         Span<KeyRef> both = [source, target];
         call.Store.Lock(both);
         Transfer transfer = RelocateLocked(ref call, in source, in target, replace, keepSource);
@@ -229,7 +238,7 @@ internal readonly struct Rename : ICommand
 
 internal readonly struct RenameNx : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("RENAMENX", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RW ACCESS DELETE", "key newkey", "Renames a key only when the new name is free.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
+    public static CommandSpec Spec => KeyCommands.Spec("RENAMENX", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.Two with { RestUsage = "OW INSERT" }, "RW ACCESS DELETE", "key newkey", "Renames a key only when the new name is free.") with { Event = new("rename_to", NotifyClasses.Generic) { From = "rename_from" } };
 
     public static Reply Run(ref Call call)
     {
@@ -279,7 +288,7 @@ internal readonly struct Copy : ICommand
 
 internal readonly struct Move : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.OtherDatabases | CommandFlags.Fast, KeySpec.One, "RW ACCESS DELETE", "key db", "Moves a key to another database.") with { Event = new("move_to", NotifyClasses.Generic) { From = "move_from" } };
+    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.OtherDatabases | CommandFlags.Fast, KeySpec.One, "RW ACCESS UPDATE", "key db", "Moves a key to another database.") with { Event = new("move_to", NotifyClasses.Generic) { From = "move_from" } };
 
     public static Reply Run(ref Call call)
     {

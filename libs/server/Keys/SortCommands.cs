@@ -64,14 +64,14 @@ internal static class SortCommands
         {
             foreach (byte[]? row in rows)
                 OperandText.Append(ref text, row ?? []);
-            call.Store.Announce(in target, text.Count);
-            var delete = default(DeleteKey);
-            call.Store.Modify(in target, ref delete);
+            using var replacing = new Replacing(call.Store, target);
+            if (!replacing.TryBegin(text.Count, 1, text.Count))
+                return Outcome.OutOfMemory;
             if (rows.Count == 0)
-                return Outcome.Done;
+                return replacing.End(Outcome.Done);
             Operands values = OperandText.Read(text);
             var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
-            return call.Store.Edit(in target, ref push);
+            return replacing.End(call.Store.Edit(in target, ref push));
         }
         finally
         {

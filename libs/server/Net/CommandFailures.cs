@@ -11,6 +11,8 @@ namespace Garnet.Server.Net;
 /// </summary>
 internal sealed class CommandFailures(Reactor reactor)
 {
+    private const int FewArgs = 3; // of one change
+
     /// <summary>Answers the client instead of the command; false if the process must end. The client's replies before stay.</summary>
     internal bool TryAnswer(Exception error, Connection client, int command)
     {
@@ -46,8 +48,11 @@ internal sealed class CommandFailures(Reactor reactor)
     {
         int depth = reactor.Session.LockDepth;
         reactor.BeginReply();
+        reactor.Session.BeginPart();
         try
         {
+            if ((entry->Flags & CommandFlags.Write) != 0 && call.Count > FewArgs)
+                AnnounceRequest(ref call);
             Reply reply = plain ? entry->Run(ref call) : Guards.RunSeen(ref call, entry);
             return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
         }
@@ -57,6 +62,16 @@ internal sealed class CommandFailures(Reactor reactor)
             reactor.TakeBackReply();
             return call.FailText("ERR " + TextOf(e));
         }
+    }
+
+    // What it brings goes to the log, perhaps in many changes (U22).
+    private static unsafe void AnnounceRequest(ref Call call)
+    {
+        long bytes = call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes;
+        for (int i = 0; i < call.Count; i++)
+            bytes += call.Args[i].Length;
+        if (bytes > Tsavorite.IWriteLog.UnannouncedBytesMax)
+            call.Store.Announce(bytes);
     }
 
     /// <summary>What a client is told about what was too large.</summary>

@@ -89,7 +89,7 @@ internal readonly unsafe struct Restore : ICommand
     private static Reply Store(ref Call call, RdbValue value, long expireAtMs, bool replace)
     {
         KeyRef key = call.Key;
-        call.Store.EnsureRoom(0);
+        call.Store.EnsureRoom(value.Bytes);
         call.Store.Lock([key]);
         var look = default(PresenceLook);
         bool refused = !replace && call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;

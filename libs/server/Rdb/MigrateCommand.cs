@@ -14,7 +14,7 @@ internal readonly unsafe struct Migrate : ICommand
 {
     private const int RoundsMax = 5;
 
-    public static CommandSpec Spec => KeyCommands.Spec("MIGRATE", -6, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.MovableKeys, new KeySpec(3, 3, 1) { KeysFrom = 6 }, "RW ACCESS DELETE INCOMPLETE", "host port <key | \"\"> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]", "Moves keys to another server.") with { Since = "2.6.0", Categories = "dangerous", Complexity = "O(N) for each key, N being what it takes to write it out and to make it anew", Event = new KeyEvent("del", NotifyClasses.Generic) };
+    public static CommandSpec Spec => KeyCommands.Spec("MIGRATE", -6, CommandFlags.Write | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.MovableKeys, new KeySpec(3, 3, 1) { KeysFrom = 6 }, "RW ACCESS DELETE", "host port <key | \"\"> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]", "Moves keys to another server.") with { Since = "2.6.0", Categories = "dangerous", Complexity = "O(N) for each key, N being what it takes to write it out and to make it anew", Event = new KeyEvent("del", NotifyClasses.Generic) };
 
     public static Reply Run(ref Call call)
     {

@@ -16,7 +16,9 @@ namespace Garnet.Server.Rdb;
 /// </summary>
 internal static unsafe class RdbStoring
 {
-    /// <summary>Puts it there; what stood under the key is gone. If memory runs out, nothing is there.</summary>
+    private const int RootChanges = 3; // a last slice that is not full, the key's own expiry, and one to spare
+
+    /// <summary>Puts it there; what stood under the key is gone then. If there is no room it is as it was.</summary>
     internal static Outcome Put(StoreSession store, in KeyRef key, RdbValue value, long expireAtMs, EncodingSettings encoding)
     {
         if (value.Kind == RecordKind.String)
@@ -25,22 +27,19 @@ internal static unsafe class RdbStoring
             return store.Modify(in key, ref put);
         }
 
-        store.Announce(in key, value.Bytes);
-        var delete = default(DeleteKey);
-        store.Modify(in key, ref delete);
+        using var replacing = new Replacing(store, key);
+        (long changes, long bytes) = value.Stream is { } counted ? StreamStoring.LogOf(counted) : (value.FieldTimes?.Count ?? (value.Bytes / RdbValue.SliceBytes), value.Bytes);
+        if (!replacing.TryBegin(bytes, changes + RootChanges, bytes))
+            return Outcome.OutOfMemory;
         Outcome outcome = value.Stream is { } stream ? StreamStoring.Put(store, in key, stream, encoding)
             : value.FieldTimes is { } times ? PutTimes(store, in key, value, times, encoding) : PutSlices(store, in key, value, encoding);
-        if (outcome != Outcome.Done)
-        {
-            store.Modify(in key, ref delete);
-        }
-        else if (expireAtMs != 0)
+        if (outcome == Outcome.Done && expireAtMs != 0)
         {
             var expiry = new ChangeExpiry { ExpireAtMs = expireAtMs, NowMs = long.MinValue };
             store.Modify(in key, ref expiry);
         }
 
-        return outcome;
+        return replacing.End(outcome);
     }
 
     private static Outcome PutSlices(StoreSession store, in KeyRef key, RdbValue value, EncodingSettings encoding)

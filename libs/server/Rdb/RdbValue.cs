@@ -15,7 +15,7 @@ namespace Garnet.Server.Rdb;
 /// </summary>
 internal sealed unsafe class RdbValue : IDisposable
 {
-    private const int SliceBytes = 32 * 1024;
+    internal const int SliceBytes = 32 * 1024;
 
     private ByteQueue _text;
 

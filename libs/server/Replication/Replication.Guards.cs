@@ -108,18 +108,17 @@ internal sealed partial class Replication
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
         if (keys.First == 0 || (entry->Flags & (CommandFlags.RunsScript | CommandFlags.OtherKeys)) != 0)
             return RunHeld(ref call, entry);
-        (int last, int step) = NamedKeys.LastOf(ref call, keys);
-        if (last < keys.First)
+        if (!KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return Run(ref call, entry);
         nint before = (nint)(call.Out.Position - client.SegmentStart);
         ReadPoint point = Applied.Point;
         for (int tries = 0; tries < TriesMax; tries++, point = Applied.Point)
         {
-            if (!NamedKeys.AreSeen(ref call, entry, last, step, point))
+            if (!NamedKeys.AreSeen(ref call, entry, positions, point))
                 break;
             Reply reply = RunAsOf(ref call, entry);
             AppliedState.AfterReading();
-            if (NamedKeys.AreSeen(ref call, entry, last, step, point))
+            if (NamedKeys.AreSeen(ref call, entry, positions, point))
             {
                 client.ReadUntilMs = 0;
                 return reply;

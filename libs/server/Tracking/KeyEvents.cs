@@ -1,5 +1,4 @@
 using System.Text;
-using Garnet.Server.Admin;
 using Garnet.Server.Commands;
 using Garnet.Server.Keys;
 using Garnet.Server.Net;
@@ -28,11 +27,11 @@ internal sealed class KeyEvents(Server server)
             return;
         if (spec.Misses == KeyMisses.WithGet && !HasWord(ref call, 3, static (ref Call call, int index) => call.Is(index, "GET"u8)))
             return;
-        var positions = new List<int>();
-        if (!CommandCommands.TryPositions(ref call, 0, call.Count, spec.Keys, positions))
+        if (!KeyPositions.TryOf(ref call, spec.Keys, out KeyPositions positions))
             return;
-        foreach (int position in spec.Misses == KeyMisses.First ? positions[..1] : positions)
-            Probe(ref call, position);
+        int looked = spec.Misses == KeyMisses.First ? 1 : positions.Count;
+        for (int i = 0; i < looked; i++)
+            Probe(ref call, positions[i]);
     }
 
     /// <summary>After a command has run: publishes what was noted.</summary>

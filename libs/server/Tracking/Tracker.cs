@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using Garnet.Server.Admin;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 
@@ -70,11 +69,10 @@ internal sealed class Tracker(Server server)
         if ((flags & CommandFlags.ReadOnly) == 0 || call.Client.Tracking?.Remembers != true)
             return;
         KeySpec keys = server.Commands.Specs[call.Client.LastCommand].Keys;
-        var positions = new List<int>();
-        if (!keys.Any || !CommandCommands.TryPositions(ref call, 0, call.Count, keys, positions))
+        if (!keys.Any || !KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return;
-        foreach (int position in positions)
-            _keys.Add(call[position], call.Client.Id);
+        for (int i = 0; i < positions.Count; i++)
+            _keys.Add(call[positions[i]], call.Client.Id);
         for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && _keys.Keys > limit;)
         {
             if (_keys.Victim() is not { } victim)

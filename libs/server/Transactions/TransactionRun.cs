@@ -1,5 +1,4 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Admin;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Tsavorite;
@@ -31,7 +30,6 @@ internal sealed unsafe class TransactionRun : IDisposable
     private readonly Reach[] _reaches;
     private readonly int _select;
     private readonly ArgList _args = new();
-    private readonly List<int> _positions = [];
 
     internal TransactionRun(Reactor reactor)
     {
@@ -232,7 +230,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     private void AssureRoom(Transaction transaction)
     {
         if ((transaction.Queue.Flags & CommandFlags.RunsScript) == 0)
-            _session.AssureRoom();
+            _session.TryAssureRoom();
     }
 
     // The partitions follow from what the databases stand for; if that changed before they were locked, once more.
@@ -291,11 +289,10 @@ internal sealed unsafe class TransactionRun : IDisposable
         }
 
         var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
-        _positions.Clear();
-        if (!CommandCommands.TryPositions(ref call, 0, command->ArgCount, keys, _positions))
+        if (!KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return false;
-        foreach (int position in _positions)
-            _session.Want(call.KeyAt(position, ns));
+        for (int i = 0; i < positions.Count; i++)
+            _session.Want(call.KeyAt(positions[i], ns));
         return true;
     }
 

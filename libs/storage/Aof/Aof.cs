@@ -160,7 +160,7 @@ public sealed class Aof : IWriteLog, IDisposable
     public long StepBytesMax => _settings.StepBytesMax;
 
     /// <inheritdoc/>
-    public bool TryAnnounce(ulong batch, long bytes) => _lanes.TryAnnounce(batch, bytes);
+    public bool TryAnnounce(ulong batch, long bytes, bool force = false) => _lanes.TryAnnounce(batch, bytes, force);
 
     /// <inheritdoc/>
     public Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax) => _lanes.Reserve(partition, batch, key, bytesMax);

@@ -24,9 +24,10 @@ public interface IWriteLog
     /// <summary>
     /// Says that entries of so many bytes will be written to the batch, before what they tell of is done; the lock of a partition that
     /// writes to that batch is held. False if the batch cannot take them: it is ended once the locks are given back. Less than zero takes back
-    /// what was announced and not written.
+    /// what was announced and not written. What must be taken, since half of a command has been done, is told by <paramref name="force"/>; there is room
+    /// for some of it beyond what others get.
     /// </summary>
-    bool TryAnnounce(ulong batch, long bytes) => true;
+    bool TryAnnounce(ulong batch, long bytes, bool force = false) => true;
 
     /// <summary>Room for an entry of <paramref name="bytesMax"/> argument bytes in the lane of <paramref name="partition"/>.</summary>
     Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax);

@@ -402,7 +402,7 @@ internal sealed unsafe class StoreCore : IDisposable
     private IWriteLog? LogInForce => _logging ? Log : null;
 
     /// <summary>The log's batch that a change of the partition made now goes to.</summary>
-    public ulong BatchOf(Partition* partition) => partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;
+    public ulong BatchOf(Partition* partition) => partition != null && partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;
 
     private void LogDeletion(Partition* partition, in KeyRef key)
     {

@@ -31,7 +31,6 @@ public sealed unsafe class StoreSession : IDisposable
     private int _heldCount, _lockDepth;
     private int _readsToSample = FrequencySample;
     private ulong _random;
-    private ulong _batchBeforeAlone;
 
     internal StoreSession(Store store)
     {
@@ -40,7 +39,7 @@ public sealed unsafe class StoreSession : IDisposable
         _shape = _core.Shape;
         _writer = new Writer(_core);
         _held = new HeldPartitions(_core);
-        _budget = new StepBudget(_core);
+        _budget = new StepBudget(_core, _writer);
         _sketch = _core.Sketch;
         _random = (ulong)Random.Shared.NextInt64() | 1;
     }
@@ -115,15 +114,23 @@ public sealed unsafe class StoreSession : IDisposable
         return Seen(key, outcome);
     }
 
+    /// <summary>Within a step, a command begins that is refused, if it is, by itself (U22).</summary>
+    public void BeginPart() => _budget.Begin();
+
     /// <summary>
-    /// Says that the step, whose locks are held, will write about so many bytes to the log for the key: before its first change, if it makes
-    /// several and is to be refused as a whole (U22).
+    /// Says that the step, whose locks are held, will write so many bytes at most to the log: before the first change of a command that
+    /// makes several (U22). Without locks nothing is said.
     /// </summary>
-    /// <exception cref="TooLargeException">The log cannot take so much.</exception>
-    public void Announce(in KeyRef key, long bytes)
+    /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
+    public void Announce(long bytes)
     {
-        if (_core.Logging && _heldCount != 0) _budget.Ask(Shape.PartitionOf(_shape, key.Hash), bytes);
+        if (_core.Logging && _heldCount != 0) _budget.Ask(_held.First, bytes);
     }
+
+    /// <summary><see cref="Announce(long)"/> for so many changes of a key, with so many bytes of arguments besides their fixed parts.</summary>
+    /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
+    public void Announce(in KeyRef key, long changes, long argumentBytes) =>
+        Announce(argumentBytes + (changes * ((2 * (key.Length + IWriteLog.EntryHeadBytes)) + FixedArgumentBytesMax)));
 
     /// <summary>Bytes that one step may write to the log.</summary>
     public long StepBytesMax => _core is { Logging: true, Log: { } log } ? log.StepBytesMax : long.MaxValue;
@@ -172,6 +179,7 @@ public sealed unsafe class StoreSession : IDisposable
     {
         if (_lockDepth++ == 0)
         {
+            _budget.Begin();
             _held.Enter(keys);
             _heldCount = _held.Count;
             return;
@@ -219,6 +227,7 @@ public sealed unsafe class StoreSession : IDisposable
     public void LockWanted()
     {
         Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        _budget.Begin();
         _held.Enter();
         _heldCount = _held.Count;
     }
@@ -231,6 +240,7 @@ public sealed unsafe class StoreSession : IDisposable
     public void LockAll()
     {
         Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        _budget.Begin();
         _store.Namespaces.Enter();
         _core.BeginOrdered(_held);
         _heldCount = _held.Count;
@@ -245,6 +255,7 @@ public sealed unsafe class StoreSession : IDisposable
     public void LockOpen()
     {
         Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        _budget.Begin();
         _store.Namespaces.Enter();
         _core.BeginOpen(_held);
         _heldCount = 1;
@@ -291,15 +302,19 @@ public sealed unsafe class StoreSession : IDisposable
         _heldCount == 0 ? _store.Movers.EnsureRoom(bytes, NowMs) : _store.Movers.HasRoom(bytes, _held.Claim);
 
     /// <summary>
-    /// There is room for about what the next step takes whose locks are taken: it is not refused memory on the way, though others were
-    /// faster or it takes more than was thought (U20), as long as it stays within what its claim may take beyond the limit. That is evicted
-    /// after it.
+    /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
+    /// was thought (U20), as long as it stays within what its claim may take beyond the limit. That is evicted after it. Holds to the end of the step,
+    /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
     /// </summary>
-    public void AssureRoom()
+    public bool TryAssureRoom()
     {
-        Garnet.Common.Faults.Check.That(_lockDepth == 0, "U20 room is looked for before the first change");
-        _held.Claim = Claim.Assured;
+        if (_held.Claim == Claim.Assured) return false;
+        _held.SetClaim(Claim.Assured);
+        return true;
     }
+
+    /// <summary>The step goes on without what <see cref="TryAssureRoom"/> gave it.</summary>
+    public void EndAssurance() => _held.SetClaim(Claim.Limited);
 
     /// <summary>
     /// Shows about <paramref name="count"/> records of the namespace from <paramref name="cursor"/> on and returns
@@ -330,11 +345,12 @@ public sealed unsafe class StoreSession : IDisposable
         _writer.Dispose();
     }
 
-    // The key's partition is the session's afterwards, and a large entry announced (U22); true if that is for this change alone.
+    // The key's partition is the session's afterwards, and a large entry announced (U22), with the deletion before it of a record whose time has come;
+    // true if that is for this change alone.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool Enter<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
     {
-        if (_core.Logging) return EnterLogged(partition, operation.EncodedBytesMax + key.Length + IWriteLog.EntryHeadBytes);
+        if (_core.Logging) return EnterLogged(partition, operation.EncodedBytesMax + (2 * (key.Length + IWriteLog.EntryHeadBytes)));
         if (_heldCount != 0) CheckHeld(partition);
         else Partition.Enter(partition);
         return false;
@@ -351,8 +367,6 @@ public sealed unsafe class StoreSession : IDisposable
         if (bytes > IWriteLog.UnannouncedBytesMax)
         {
             _budget.EnterAlone(partition, bytes);
-            _batchBeforeAlone = _writer.LastBatch;
-            _writer.LastBatch = 0;
             return true;
         }
         Partition.Enter(partition);
@@ -363,16 +377,8 @@ public sealed unsafe class StoreSession : IDisposable
     private void Exit(Partition* partition, bool announced)
     {
         if (_heldCount != 0) return;
-        if (announced) LeaveAlone(partition);
+        if (announced) _budget.LeaveAlone(partition);
         Partition.Exit(partition);
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LeaveAlone(Partition* partition)
-    {
-        bool wrote = _writer.LastBatch != 0;
-        if (!wrote) _writer.LastBatch = _batchBeforeAlone;
-        _budget.LeaveAlone(partition, wrote);
     }
 
     // What changed nothing has told how things are; a change is in a batch not before those of all that it saw.
@@ -395,6 +401,8 @@ public sealed unsafe class StoreSession : IDisposable
         }
         LastSeen = Math.Max(LastSeen, _sketch!.Of(partition->Number, key.Hash));
     }
+
+    private const long FixedArgumentBytesMax = 64;
 
     private const string HeldRule = "U6 while locks are held nothing else is locked";
 

@@ -111,6 +111,29 @@ internal sealed class StepLimitTests
         }
     }
 
+    // Announced and not written, of steps of several changes: SET with XX of a key that is not there.
+    [TestCase(true)]
+    [TestCase(false)]
+    public void Steps_that_change_nothing_do_not_take_the_room_of_others(bool scripts)
+    {
+        const int Block = 16 << 20, Steps = 5, PerStep = 31;
+        using EmbeddedServer server = KeeperTests.Start(new MemoryDisk(), static settings => settings.Persistence.StepBytesMax = (int)LogLimits.StepBytesMaxDefault);
+        using var client = new TestClient(server.Server.Port);
+        string block = new('x', Block);
+        for (int i = 0; i < Steps; i++)
+        {
+            if (scripts)
+            {
+                Assert.That(client.Call("EVAL", $"local v = string.rep('x', {Block}) for i = 1, {2 * PerStep} do redis.call('SET', 'missing', v, 'XX') end return 1", "0"), Is.EqualTo("1"));
+                continue;
+            }
+            client.Call("MULTI");
+            for (int n = 0; n < PerStep; n++) client.Call("SET", "missing", block, "XX");
+            Assert.That(client.Call("EXEC"), Does.StartWith("[nil").And.Not.Contain("ERR"));
+        }
+        Assert.That(client.Call("SET", "k", block), Is.EqualTo("OK"));
+    }
+
     [Test]
     public void Fields_whose_time_has_come_go_though_their_names_are_longer_than_a_step()
     {

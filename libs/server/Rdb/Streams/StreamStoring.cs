@@ -8,7 +8,26 @@ namespace Garnet.Server.Rdb.Streams;
 /// <summary>Puts a stream that has been read under a key where nothing is, in operations of bounded size. The partition is locked by the session meanwhile.</summary>
 internal static unsafe class StreamStoring
 {
-    private const int SliceBytes = 32 * 1024, PiecesMax = 1024;
+    private const int SliceBytes = 32 * 1024, PiecesMax = 1024, NamesHeadBytes = 16;
+
+    /// <summary>How many changes that is at most, and how many bytes of arguments they have.</summary>
+    internal static (long Changes, long Bytes) LogOf(StreamValue stream)
+    {
+        long changes = 2 + stream.Runs.Count + (stream.Bytes / SliceBytes), bytes = 2L * stream.Bytes; // names said again are less than half of it
+        foreach (StreamGroupValue group in stream.Groups)
+        {
+            changes += 2 + (group.Released.Count / PiecesMax);
+            bytes += (2L * group.Name.Length) + ((long)PendingPiece.Bytes * group.Released.Count);
+            foreach (StreamConsumerValue consumer in group.Consumers)
+            {
+                int pieces = 1 + (consumer.Pending.Count / PiecesMax);
+                changes += pieces;
+                bytes += ((long)PendingPiece.Bytes * consumer.Pending.Count) + (pieces * ((long)group.Name.Length + consumer.Name.Length + NamesHeadBytes));
+            }
+        }
+
+        return (changes, bytes);
+    }
 
     /// <summary>Puts it there; if memory runs out, what is there is a part.</summary>
     internal static Outcome Put(StoreSession store, in KeyRef key, StreamValue stream, EncodingSettings encoding)

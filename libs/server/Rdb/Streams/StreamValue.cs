@@ -25,6 +25,9 @@ internal sealed class StreamValue : IDisposable
 
     internal List<StreamGroupValue> Groups { get; } = [];
 
+    /// <summary>Bytes of all entries and names.</summary>
+    internal int Bytes => _bytes.Count;
+
     /// <summary>Begins a run of entries with these names.</summary>
     internal void BeginRun(List<byte[]> names)
     {

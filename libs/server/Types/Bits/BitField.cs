@@ -8,9 +8,18 @@ namespace Garnet.Server.Types.Bits;
 /// <summary>Numbers of up to 64 bits anywhere in a string: BITFIELD and BITFIELD_RO.</summary>
 internal readonly struct BitField : ICommand
 {
-    public static CommandSpec Spec => BitCommands.Spec("BITFIELD", -2, CommandFlags.Write | CommandFlags.DenyOom, "RW ACCESS UPDATE", "key [GET encoding offset | [OVERFLOW WRAP | SAT | FAIL] SET encoding offset value | INCRBY encoding offset increment ...]", "Reads and changes numbers in a string.") with { Event = new("setbit", NotifyClasses.String), Since = "3.2.0" };
+    public static CommandSpec Spec => BitCommands.Spec("BITFIELD", -2, CommandFlags.Write | CommandFlags.DenyOom, "RW ACCESS UPDATE", "key [GET encoding offset | [OVERFLOW WRAP | SAT | FAIL] SET encoding offset value | INCRBY encoding offset increment ...]", "Reads and changes numbers in a string.") with { Keys = KeySpec.One with { Usage = "RW ACCESS UPDATE", UsageOf = UsageOf }, Event = new("setbit", NotifyClasses.String), Since = "3.2.0" };
 
     public static Reply Run(ref Call call) => Run(ref call, readOnly: false);
+
+    // It only reads if it is a row of GETs, each with its encoding and offset.
+    private static string UsageOf(ref Call call, int name)
+    {
+        int at = name + 2;
+        while (at + 2 < call.Count && call.Is(at, "GET"u8))
+            at += 3;
+        return at < call.Count ? "RW ACCESS UPDATE" : "RO ACCESS";
+    }
 
     internal static unsafe Reply Run(ref Call call, bool readOnly)
     {

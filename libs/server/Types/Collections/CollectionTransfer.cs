@@ -21,21 +21,45 @@ internal static unsafe class CollectionTransfer
 {
     // So much goes over at once: whoever gets it makes room for all of it first.
     private const int FeedBytes = 1 << 18;
-    private const int OperationsPerEntry = 2, OperationBytes = 64; // of one with an expiry: put, and timed; without key and entry
+    private const int OperationsPerEntry = 2; // of one with an expiry: put, and timed
+    private const int RootChanges = 4; // the root, a last feed that is not full, the key's own expiry, and one to spare
 
-    /// <summary>Copies; what stood under the target is gone.</summary>
+    /// <summary>Copies; what stood under the target is gone then. If the copy has no room it is as it was.</summary>
     internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
         StoreSession store = call.Store;
-        store.Announce(in target, LogBytesMax(store, in source, in target, in root));
+        var size = default(FootprintLook);
+        store.Examine(in source, ref size, quiet: true);
+        using var replacing = new Replacing(store, target);
+        if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), size.Bytes))
+            return Outcome.OutOfMemory;
+        Outcome outcome = root.Kind == RecordKind.Stream ? StreamTransfer.Copy(store, in source, in target, in root) : CopyEntries(ref call, in source, in target, in root);
+        if (outcome == Outcome.Done)
+        {
+            var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
+            store.Modify(in target, ref expiry);
+        }
+
+        return replacing.End(outcome);
+    }
+
+    // What it takes in memory is more than what its entries take in the log (a member of 4 bytes with a score of 24 digits: 34 and 32). A stream
+    // goes record by record, others in feeds, but for entries with an expiry, each of which goes by itself.
+    private static long ChangesOf(in PutRecord root, in FootprintLook size)
+    {
         if (root.Kind == RecordKind.Stream)
-            return StreamTransfer.Copy(store, in source, in target, in root);
+            return size.Records + RootChanges;
+        long expiring = Root.Has(root.Value, RootFlags.Expiring) ? Root.ChunkedCount(root.Value) : 0;
+        return (size.Bytes / FeedBytes) + (OperationsPerEntry * expiring) + RootChanges;
+    }
+
+    private static Outcome CopyEntries(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
+    {
+        StoreSession store = call.Store;
         // A list goes page by page, each found by how many elements were before it.
         long chunks = root.Kind == RecordKind.List ? Root.ChunkedCount(root.Value) : Root.Chunks(root.Value);
         bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
         CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
-        var delete = default(DeleteKey);
-        store.Modify(in target, ref delete);
         Outcome outcome = Outcome.Done;
         var text = default(ChunkText);
         try
@@ -60,25 +84,7 @@ internal static unsafe class CollectionTransfer
             text.Bytes.Free(); // Q1
         }
 
-        if (outcome != Outcome.Done)
-        {
-            store.Modify(in target, ref delete);
-            return outcome;
-        }
-
-        var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
-        store.Modify(in target, ref expiry);
-        return Outcome.Done;
-    }
-
-    // What it takes in memory is more than what the log gets of it (a member of 4 bytes with a score of 24 digits: 34 and 32), but for entries
-    // with an expiry, each of which is an operation of its own.
-    private static long LogBytesMax(StoreSession store, in KeyRef source, in KeyRef target, in PutRecord root)
-    {
-        var size = default(SizeLook);
-        store.Examine(in source, ref size, quiet: true);
-        bool expires = root.Kind != RecordKind.Stream && Root.Has(root.Value, RootFlags.Expiring);
-        return size.Bytes + (expires ? Root.ChunkedCount(root.Value) * OperationsPerEntry * (OperationBytes + (long)target.Length) : 0);
+        return outcome;
     }
 
     private static Outcome Feed(StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
@@ -194,12 +200,5 @@ internal static unsafe class CollectionTransfer
         }
 
         private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
-    }
-
-    private struct SizeLook : IExamine
-    {
-        internal long Bytes;
-
-        public void Look(ref RecordEdit record) => Bytes = record.Footprint(out _);
     }
 }

@@ -144,14 +144,14 @@ internal readonly struct HGet : ICommand
 
 internal readonly struct HStrLen : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Read("HSTRLEN", 3, "key field", "Returns the length of the value of a field of a hash.") with { Member = 2, Since = "3.2.0" };
+    public static CommandSpec Spec => HashCommands.Read("HSTRLEN", 3, "key field", "Returns the length of the value of a field of a hash.") with { Keys = KeySpec.One with { Usage = "RO" }, Member = 2, Since = "3.2.0" };
 
     public static Reply Run(ref Call call) => HashCommands.Ask(ref call, FieldQuestion.Length);
 }
 
 internal readonly struct HExists : ICommand
 {
-    public static CommandSpec Spec => HashCommands.Read("HEXISTS", 3, "key field", "Says whether a field of a hash exists.") with { Member = 2 };
+    public static CommandSpec Spec => HashCommands.Read("HEXISTS", 3, "key field", "Says whether a field of a hash exists.") with { Keys = KeySpec.One with { Usage = "RO" }, Member = 2 };
 
     public static Reply Run(ref Call call) => HashCommands.Ask(ref call, FieldQuestion.Presence);
 }

@@ -69,6 +69,7 @@ internal readonly struct LMove : ICommand
 
     private static Outcome Shift(StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, in Operands element, long targetCount)
     {
+        store.Announce(in both[both[0].Length > both[1].Length ? 0 : 1], 2, element.EncodedBytes());
         var pop = new ListPop { Left = move.FromLeft, Count = 1 };
         var push = new ListPush { Values = element, Left = move.ToLeft, Limits = move.Limits };
         // One list: out first, or the ends would be others. Two: in first, since there may be no memory for that.

@@ -12,7 +12,7 @@ internal static class SetAlgebraCommands
         SetCommands.Spec(name, -2, CommandFlags.ReadOnly | CommandFlags.Quick, "", "key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "RO ACCESS" }, Complexity = "O(N)", Tips = "nondeterministic_output_order" };
 
     internal static CommandSpec Store(string name, string summary) =>
-        SetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "", "destination key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "OW UPDATE" }, Complexity = "O(N)" };
+        SetCommands.Spec(name, -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, "", "destination key [key ...]", summary) with { Keys = KeySpec.All with { Usage = "OW UPDATE", RestUsage = "RO ACCESS" }, Complexity = "O(N)" };
 
     /// <summary>Replies the members.</summary>
     internal static Reply Show(ref Call call, SetOperation operation)
@@ -81,13 +81,13 @@ internal static class SetAlgebraCommands
 
     private static Outcome Replace(ref Call call, in KeyRef target, in Operands members)
     {
-        call.Store.Announce(in target, members.EncodedBytes());
-        var delete = default(DeleteKey);
-        call.Store.Modify(in target, ref delete);
+        using var replacing = new Replacing(call.Store, target);
+        if (!replacing.TryBegin(members.EncodedBytes(), 1, members.EncodedBytes()))
+            return Outcome.OutOfMemory;
         if (members.Count == 0)
-            return Outcome.Done;
+            return replacing.End(Outcome.Done);
         SetAdd add = SetCommands.Adding(ref call, members);
-        return call.Store.Edit(in target, ref add);
+        return replacing.End(call.Store.Edit(in target, ref add));
     }
 }
 
@@ -114,7 +114,7 @@ internal readonly struct SDiff : ICommand
 
 internal readonly struct SInterStore : ICommand
 {
-    public static CommandSpec Spec => SetAlgebraCommands.Store("SINTERSTORE", "Stores the members that all sets have.") with { Event = new("sinterstore", NotifyClasses.Set) { Replaces = true } };
+    public static CommandSpec Spec => SetAlgebraCommands.Store("SINTERSTORE", "Stores the members that all sets have.") with { Keys = KeySpec.All with { Usage = "RW UPDATE", RestUsage = "RO ACCESS" }, Event = new("sinterstore", NotifyClasses.Set) { Replaces = true } };
 
     public static Reply Run(ref Call call) => SetAlgebraCommands.Keep(ref call, SetOperation.Intersection);
 }

@@ -100,7 +100,7 @@ internal readonly struct SIsMember : ICommand
 
 internal readonly struct SMIsMember : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SMISMEMBER", -3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO", "key member [member ...]", "Says of members whether they are in a set.") with { Member = 2, Since = "6.2.0", Complexity = "O(N)" };
+    public static CommandSpec Spec => SetCommands.Spec("SMISMEMBER", -3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO ACCESS", "key member [member ...]", "Says of members whether they are in a set.") with { Member = 2, Since = "6.2.0", Complexity = "O(N)" };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -177,7 +177,7 @@ internal readonly struct SRandMember : ICommand
 
 internal readonly struct SMove : ICommand
 {
-    public static CommandSpec Spec => SetCommands.Spec("SMOVE", 4, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "source destination member", "Moves a member from one set to another.") with { Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE" } };
+    public static CommandSpec Spec => SetCommands.Spec("SMOVE", 4, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "source destination member", "Moves a member from one set to another.") with { Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static unsafe Reply Run(ref Call call)
     {

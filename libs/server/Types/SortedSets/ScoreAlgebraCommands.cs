@@ -93,11 +93,11 @@ internal static class ScoreAlgebraCommands
     /// <summary>Puts scored members in the place of whatever is under the key.</summary>
     internal static unsafe Outcome Keep(ref Call call, in KeyRef target, in Operands members)
     {
-        call.Store.Announce(in target, members.EncodedBytes() + ((long)members.Count * NumberText.DoubleBytesMax));
-        var delete = default(DeleteKey);
-        call.Store.Modify(in target, ref delete);
+        using var replacing = new Replacing(call.Store, target);
+        if (!replacing.TryBegin(members.EncodedBytes(), 1, members.EncodedBytes() + ((long)members.Count * NumberText.DoubleBytesMax)))
+            return Outcome.OutOfMemory;
         if (members.Count == 0)
-            return Outcome.Done;
+            return replacing.End(Outcome.Done);
         var pairs = default(ByteQueue);
         Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
         try
@@ -110,7 +110,7 @@ internal static class ScoreAlgebraCommands
 
             Operands scored = OperandText.Read(pairs);
             var put = new SortedSetPut { Pairs = scored, Limits = SortedSetCommands.Limits(ref call) };
-            return call.Store.Edit(in target, ref put);
+            return replacing.End(call.Store.Edit(in target, ref put));
         }
         finally
         {

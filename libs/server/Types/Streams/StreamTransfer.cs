@@ -6,11 +6,9 @@ namespace Garnet.Server.Types.Streams;
 /// <summary>Copies a stream to another key, part by part as it is. Both partitions are locked by the session.</summary>
 internal static unsafe class StreamTransfer
 {
-    /// <summary>Copies; what stood under the target is gone.</summary>
+    /// <summary>Copies to a key under which nothing is.</summary>
     internal static Outcome Copy(StoreSession store, in KeyRef source, in KeyRef target, in PutRecord root)
     {
-        var delete = default(DeleteKey);
-        store.Modify(in target, ref delete);
         var piece = new StreamPiece { Number = StreamPiece.Root, Bytes = root.Value, Length = root.Length };
         Outcome outcome = store.Edit(in target, ref piece);
         uint limit = ((StreamHeader*)root.Value)->Limit;
@@ -24,15 +22,7 @@ internal static unsafe class StreamTransfer
             outcome = store.Edit(in target, ref piece);
         }
 
-        if (outcome != Outcome.Done)
-        {
-            store.Modify(in target, ref delete);
-            return outcome;
-        }
-
-        var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
-        store.Modify(in target, ref expiry);
-        return Outcome.Done;
+        return outcome;
     }
 
     // Where a chunk is: true until the source is changed.

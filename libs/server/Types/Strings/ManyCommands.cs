@@ -8,7 +8,7 @@ namespace Garnet.Server.Types.Strings;
 /// <summary>Several strings at once: MGET, MSET, MSETNX, MSETEX. The writes are one atomic step over all partitions they touch.</summary>
 internal static unsafe class ManyCommands
 {
-    private const int PrefetchWidth = 64;
+    private const int PrefetchWidth = 64, PairBytes = 32; // of a pair, besides its bytes
 
     internal static void Register(CommandTable table)
     {
@@ -51,7 +51,7 @@ internal static unsafe class ManyCommands
         {
             if (call.Args[first + (i * 2)].Length > Store.KeyBytesMax)
                 return call.Fail(Fault.KeyTooLong);
-            bytes += call.Args[first + (i * 2)].Length + call.Args[first + (i * 2) + 1].Length + 32;
+            bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
         }
 
         if (!call.Store.EnsureRoom(bytes))
@@ -61,6 +61,7 @@ internal static unsafe class ManyCommands
         Outcome outcome = Outcome.Done;
         if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition))
         {
+            call.Store.Announce(bytes);
             template.Condition = SetCondition.Always;
             applied = true;
             outcome = SetLocked(ref call, first, keys.AsSpan(0, pairs), template);

@@ -7,7 +7,7 @@ namespace Garnet.Server.Types.Strings;
 /// <summary>SET with all its options (Redis 8.4, Valkey 9).</summary>
 internal readonly unsafe struct Set : ICommand
 {
-    public static CommandSpec Spec => new("SET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { Usage = "RW ACCESS UPDATE VARIABLE_FLAGS" })
+    public static CommandSpec Spec => new("SET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One with { Usage = "RW ACCESS UPDATE", UsageOf = UsageOf })
     {
         Group = "string",
         Syntax = "key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
@@ -15,6 +15,18 @@ internal readonly unsafe struct Set : ICommand
         Event = KeyEvent.Set with { ExpiryAt = 3 },
         Misses = KeyMisses.WithGet,
     };
+
+    // It reads the old value only when it is asked to.
+    private static string UsageOf(ref Call call, int name)
+    {
+        for (int i = name + 3; i < call.Count; i++)
+        {
+            if (call.Is(i, "GET"u8))
+                return "RW ACCESS UPDATE";
+        }
+
+        return "OW UPDATE";
+    }
 
     public static Reply Run(ref Call call)
     {

@@ -10,7 +10,10 @@ public static class LogLimits
     public const int PartBodyBytesMax = 1 << 30;
 
     /// <summary>Most bytes that steps may announce for one batch. What lies above is for the lane table and for what is not announced.</summary>
-    public const long BatchBytesMax = PartBodyBytesMax - LaneTableBytesMax - UnannouncedBytesMax;
+    public const long BatchBytesMax = PartBodyBytesMax - LaneTableBytesMax - UnannouncedBytesMax - ForcedBytesMax;
+
+    /// <summary>Bytes beyond that for commands that need more than they have announced: their estimates are bounds, so that it should be none.</summary>
+    public const long ForcedBytesMax = 64 << 20;
 
     /// <summary>Most bytes of the log that one step may take whatever the setting says.</summary>
     public const long StepBytesMaxMost = BatchBytesMax;

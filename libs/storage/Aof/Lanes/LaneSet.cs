@@ -65,12 +65,13 @@ internal sealed unsafe class LaneSet : IDisposable
 
     /// <summary>
     /// L5: whoever holds the locks of a change to this batch says how many bytes it will write. False if the batch has no room: it is to
-    /// be closed, which takes the locks.
+    /// be closed, which takes the locks. <paramref name="force"/>: U22, half of a command has been done.
     /// </summary>
-    public bool TryAnnounce(ulong batch, long bytes)
+    public bool TryAnnounce(ulong batch, long bytes, bool force = false)
     {
         ref long announced = ref Announced(batch);
-        if (Interlocked.Add(ref announced, bytes) <= LogLimits.BatchBytesMax || bytes < 0)
+        long most = force ? LogLimits.BatchBytesMax + LogLimits.ForcedBytesMax : LogLimits.BatchBytesMax;
+        if (Interlocked.Add(ref announced, bytes) <= most || bytes < 0)
         {
             if (bytes >= _batchBytes) BecomeLong();
             return true;

@@ -20,10 +20,23 @@ internal sealed unsafe class HeldPartitions
     /// <summary>Partitions held.</summary>
     public int Count;
 
-    /// <summary>How far the step that is to hold them may go beyond the limit (U20).</summary>
-    public Claim Claim;
+    /// <summary>How far the step that holds them, or is to, may go beyond the limit (U20).</summary>
+    public Claim Claim { get; private set; }
 
     public bool Contains(int partition) => (_bits[partition >> 6] >> partition & 1) != 0;
+
+    /// <summary>The first of those that are held, null if none is.</summary>
+    public Partition* First
+    {
+        get
+        {
+            for (int word = 0; word < _bits.Length; word++)
+            {
+                if (_bits[word] != 0) return _shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(_bits[word]));
+            }
+            return null;
+        }
+    }
 
     /// <summary>True if the key's partition is held.</summary>
     public bool Holds(in KeyRef key) => Contains(Shape.PartitionOf(_shape, key.Hash)->Number);
@@ -41,6 +54,16 @@ internal sealed unsafe class HeldPartitions
     {
         Garnet.Common.Faults.Check.That(Count == 0, "U6 what is held cannot be forgotten");
         Array.Clear(_bits);
+    }
+
+    public void SetClaim(Claim claim)
+    {
+        Claim = claim;
+        for (int word = 0; Count > 0 && word < _bits.Length; word++)
+        {
+            for (ulong bits = _bits[word]; bits != 0; bits &= bits - 1)
+                (_shape->Partitions + (word * 64 + System.Numerics.BitOperations.TrailingZeroCount(bits)))->Claim = claim;
+        }
     }
 
     public void Enter(ReadOnlySpan<KeyRef> keys)

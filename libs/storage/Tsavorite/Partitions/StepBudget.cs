@@ -4,17 +4,27 @@ namespace Tsavorite;
 
 /// <summary>
 /// What the step of a session may still write to the log. All changes of a step are in one batch, and a batch is read back whole.
-/// U22: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused at the change that
-/// would make it so, before it is made.
+/// U22: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused before the first change
+/// of the command that would make it so, never in the middle of one. A command of several changes therefore announces all of them first; by how
+/// much its estimate was short is forced, up to what the log keeps for that. What was promised for a change that wrote nothing is given back: a batch without entries is never
+/// closed, and would keep the promise for ever.
 /// </summary>
-internal sealed unsafe class StepBudget(StoreCore core)
+internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
 {
     private ulong _batch;
-    private long _stepBytes, _announcedBytes, _aloneBytes;
+    private long _stepBytes, _announcedBytes;
+    private long _changeBytes, _entriesBefore; // of the last change: what it may write, and the writer's count before it
+    private long _entriesAtBegin;
+
+    private bool InMiddle => writer.Entries != _entriesAtBegin;
+
+    /// <summary>A command begins: a step of its own, or a part of one.</summary>
+    public void Begin() => _entriesAtBegin = writer.Entries;
 
     /// <summary>The step ends, its locks still held: what it did not write after all is others' again.</summary>
     public void EndStep()
     {
+        SettleChange();
         if (_batch != 0 && _announcedBytes > _stepBytes) core.Log?.TryAnnounce(_batch, _stepBytes - _announcedBytes);
         _stepBytes = _announcedBytes = 0;
         _batch = 0;
@@ -23,28 +33,34 @@ internal sealed unsafe class StepBudget(StoreCore core)
     /// <summary>A change in a step that holds its locks is about to write so many bytes. Short steps are not announced.</summary>
     public void Take(Partition* partition, long bytes)
     {
+        SettleChange();
         if (_stepBytes + bytes > Math.Max(_announcedBytes, IWriteLog.UnannouncedBytesMax)) Ask(partition, bytes);
         _stepBytes += bytes;
+        BeginChange(bytes);
     }
 
     /// <summary>Announces what the step will write besides what it has; and as much again, so that a long step does so seldom.</summary>
     public void Ask(Partition* partition, long bytes)
     {
+        SettleChange();
         IWriteLog log = core.Log!;
         long wanted = _stepBytes + bytes;
-        TooLargeException.Above(log.StepBytesMax, wanted, What);
+        if (!InMiddle) TooLargeException.Above(log.StepBytesMax, wanted, What);
         ulong batch = core.BatchOf(partition);
         if (batch != _batch && _batch != 0) _announcedBytes = _stepBytes; // the step has ended a batch itself
         _batch = batch;
         if (wanted <= _announcedBytes) return;
-        long most = Math.Min(2 * wanted, log.StepBytesMax);
-        if (!log.TryAnnounce(batch, most - _announcedBytes))
-        {
-            // Other long steps run beside this one. It holds locks, so that nothing can be waited for.
-            most = wanted;
-            if (!log.TryAnnounce(batch, most - _announcedBytes)) throw new TooLargeException(Crowded, wanted, log.StepBytesMax);
-        }
+        long most = Math.Max(wanted, Math.Min(2 * wanted, log.StepBytesMax));
+        if (!log.TryAnnounce(batch, most - _announcedBytes)) most = AskForNoMore(log, wanted);
         _announcedBytes = most;
+    }
+
+    // Other long steps run beside this one. It holds locks, so that nothing can be waited for.
+    private long AskForNoMore(IWriteLog log, long wanted)
+    {
+        if (InMiddle) Check.That(log.TryAnnounce(_batch, wanted - _announcedBytes, force: true), "U22 a command keeps to what it has announced");
+        else if (!log.TryAnnounce(_batch, wanted - _announcedBytes)) throw new TooLargeException(Crowded);
+        return wanted;
     }
 
     /// <summary>Takes the lock for a change that is a step by itself, and announces it; waits, without the lock, until a batch has room.</summary>
@@ -58,7 +74,7 @@ internal sealed unsafe class StepBudget(StoreCore core)
             if (core.Log.TryAnnounce(batch, bytes))
             {
                 partition->PinnedBatch = batch; // L5: what was announced for a batch goes there
-                _aloneBytes = bytes;
+                BeginChange(bytes);
                 return;
             }
             Partition.Exit(partition);
@@ -66,17 +82,27 @@ internal sealed unsafe class StepBudget(StoreCore core)
         }
     }
 
-    /// <summary>
-    /// A change of <see cref="EnterAlone"/> is through, its lock still held. A batch in which nothing is written is not closed: what was announced
-    /// for it and not written would be in others' way for ever.
-    /// </summary>
-    public void LeaveAlone(Partition* partition, bool wrote)
+    /// <summary>A change of <see cref="EnterAlone"/> is through, its lock still held.</summary>
+    public void LeaveAlone(Partition* partition)
     {
-        if (!wrote) core.Log?.TryAnnounce(partition->PinnedBatch, -_aloneBytes);
+        if (writer.Entries == _entriesBefore) core.Log?.TryAnnounce(partition->PinnedBatch, -_changeBytes);
+        _changeBytes = 0;
         partition->PinnedBatch = 0;
     }
 
-    private const string Crowded = "a step of the append-only file together with others that run at the same time (try again)";
+    private void BeginChange(long bytes)
+    {
+        _changeBytes = bytes;
+        _entriesBefore = writer.Entries;
+    }
+
+    private void SettleChange()
+    {
+        if (writer.Entries == _entriesBefore) _stepBytes -= _changeBytes;
+        _changeBytes = 0;
+    }
+
+    private const string Crowded = "the append-only file has no room for so long a step beside the others that run at this moment; nothing was changed: try again";
 
     public const string What = "a step of the append-only file (aof-step-max-size)";
 }

@@ -18,6 +18,9 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>The log's batch that the last change went to.</summary>
     public ulong LastBatch;
 
+    /// <summary>Changes that have gone to the log.</summary>
+    public long Entries;
+
     public Writer(StoreCore core)
     {
         _core = core;
@@ -34,7 +37,7 @@ internal sealed unsafe class Writer : IDisposable
         RecordView existing = Record.View(record, word);
         if (existing.ExpireAtMs != 0 && existing.ExpireAtMs <= nowMs)
         {
-            _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
+            RemoveDue(partition, bucket, slot, key);
             return Create(partition, key, ref operation, nowMs);
         }
         NewRecord next = new()
@@ -74,7 +77,7 @@ internal sealed unsafe class Writer : IDisposable
         edit.Begin(_core, partition, _scratch, key, nowMs);
         if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
         {
-            _core.RemoveUnasked(partition, edit.Bucket, edit.Slot, key, KeyChange.Expired);
+            RemoveDue(partition, edit.Bucket, edit.Slot, key);
             edit.Begin(_core, partition, _scratch, key, nowMs);
         }
         bool existed = edit.Exists, changed = operation.Run(ref edit);
@@ -276,11 +279,22 @@ internal sealed unsafe class Writer : IDisposable
         _core.Count(target.Partition, key.Namespace, word, 1);
     }
 
+    // Its deletion is in the log whatever becomes of the change that met it.
+    private void RemoveDue(Partition* partition, byte* bucket, ulong* slot, in KeyRef key)
+    {
+        _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
+        Entries++;
+    }
+
     // U7: the log first, then whoever watches keys.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Announce<T>(Partition* partition, in KeyRef key, ref T operation, KeyChange change) where T : struct, ILogged
     {
-        if (_core.Logging) LastBatch = _core.LogChange(partition, key, ref operation);
+        if (_core.Logging && _core.LogChange(partition, key, ref operation) is > 0 and var batch)
+        {
+            LastBatch = batch;
+            Entries++;
+        }
         _core.Observer?.OnChange(key, change);
     }
 

@@ -1,0 +1,118 @@
+namespace Garnet.Server.Commands;
+
+/// <summary>
+/// Which arguments of a call are keys: the one place that reads a command's <see cref="KeySpec"/>. In the order Redis names them: a
+/// counted command's destination, the keys, the destination that an option names. Allocates nothing.
+/// </summary>
+internal readonly struct KeyPositions
+{
+    private readonly int _target, _first, _step, _keys, _store; // 0 for no target, no store
+
+    private KeyPositions(int target, int first, int step, int keys, int store)
+    {
+        _target = target;
+        _first = first;
+        _step = step;
+        _keys = keys;
+        _store = store;
+    }
+
+    /// <summary>How many keys there are.</summary>
+    internal int Count => _keys + (_target > 0 ? 1 : 0) + (_store > 0 ? 1 : 0);
+
+    /// <summary>How the command uses the key of that index, in Redis's words; the command's name is the argument <paramref name="name"/>.</summary>
+    internal string UsageAt(ref Call call, int name, KeySpec keys, int index)
+    {
+        bool isTarget = (_target > 0 && index == 0) || (_store > 0 && index == Count - 1);
+        if (isTarget)
+            return KeySpec.TargetUsage;
+        if (keys.RestUsage.Length > 0 && index > 0)
+            return keys.RestUsage;
+        return keys.UsageOf is { } usageOf ? usageOf(ref call, name) : keys.Usage;
+    }
+
+    /// <summary>The argument that is the key of that index.</summary>
+    internal int this[int index]
+    {
+        get
+        {
+            if (_target > 0 && index-- == 0)
+                return _target;
+            return index < _keys ? _first + (index * _step) : _store;
+        }
+    }
+
+    /// <summary>The keys of the call's own command; false if they cannot be told: it will answer with an error.</summary>
+    internal static bool TryOf(ref Call call, KeySpec keys, out KeyPositions positions) => TryOf(ref call, 0, call.Count, keys, out positions);
+
+    /// <summary>The keys of a command of so many arguments whose name is the argument <paramref name="name"/>.</summary>
+    internal static bool TryOf(ref Call call, int name, int count, KeySpec keys, out KeyPositions positions)
+    {
+        positions = default;
+        if (keys.StreamsFrom > 0)
+            return TryStreams(ref call, name + keys.StreamsFrom, name + count, out positions);
+        if (keys.KeysFrom > 0 && name + keys.First < call.Count && call[name + keys.First].IsEmpty)
+            return TryBehindKeys(ref call, name + keys.KeysFrom, name + count, out positions);
+        if (keys.First == 0)
+            return false;
+        if (!TryNumber(ref call, name, count, keys, out int number))
+            return false;
+        int store = keys.StoreFrom > 0 ? StoreAt(ref call, name + keys.StoreFrom, name + count, keys.StoresDistances) : 0;
+        positions = new KeyPositions(keys.Target > 0 ? name + keys.Target : 0, name + keys.First, keys.Step, number, store);
+        int last = Math.Max(keys.First + ((number - 1) * keys.Step), keys.Target);
+        return positions.Count > 0 && last < count;
+    }
+
+    /// <summary>Where the keys behind STREAMS begin, and how many they are, an odd id left out; 0 if they cannot be told.</summary>
+    internal static (int First, int Keys) BehindStreams(ref Call call, int from, int end)
+    {
+        while (from < end && !call.Is(from, "STREAMS"u8))
+            from++;
+        int rest = end - from - 1;
+        return rest > 1 ? (from + 1, rest / 2) : (0, 0);
+    }
+
+    private static bool TryNumber(ref Call call, int name, int count, KeySpec keys, out int number)
+    {
+        int last = keys.Last < 0 ? count + keys.Last : keys.Last;
+        number = last < keys.First ? 0 : ((last - keys.First) / keys.Step) + 1;
+        if (keys.CountArg == 0)
+            return true;
+        if (!call.TryInt64(name + keys.CountArg, out long counted) || counted < 1 || counted > (count - keys.First) / keys.Step)
+            return false;
+        number = (int)counted;
+        return true;
+    }
+
+    private static bool TryStreams(ref Call call, int from, int end, out KeyPositions positions)
+    {
+        (int at, int keys) = BehindStreams(ref call, from, end);
+        positions = new KeyPositions(0, at, 1, keys, 0);
+        return keys > 0;
+    }
+
+    private static bool TryBehindKeys(ref Call call, int from, int end, out KeyPositions positions)
+    {
+        while (from < end && !call.Is(from, "KEYS"u8))
+            from++;
+        positions = new KeyPositions(0, from + 1, 1, Math.Max(end - from - 1, 0), 0);
+        return positions.Count > 0;
+    }
+
+    // The last STORE counts; what other options name is passed over.
+    private static int StoreAt(ref Call call, int from, int end, bool distances)
+    {
+        int found = 0;
+        for (int i = from; i + 1 < end; i++)
+        {
+            if (call.Is(i, "STORE"u8) || (distances && call.Is(i, "STOREDIST"u8)))
+                found = ++i;
+            else if (call.Is(i, "GET"u8) || call.Is(i, "BY"u8))
+                i++;
+            else if (call.Is(i, "LIMIT"u8))
+                i += 2;
+        }
+
+        return found;
+    }
+}
