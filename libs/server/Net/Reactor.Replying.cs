@@ -27,7 +27,7 @@ internal sealed unsafe partial class Reactor
     }
 
     /// <summary>Takes back what the running command has written.</summary>
-    internal void TakeBackReply() => Out.Position = Replies.Start;
+    internal void TakeBackReply() => Replies.TakeBack(Out);
 
     /// <summary>There is something to do when the running command is through.</summary>
     internal void LookAfterwards() => _afterwards = true;

@@ -23,6 +23,13 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     /// <summary>Where the reply of the running command begins.</summary>
     internal byte* Start { get; set; }
 
+    /// <summary>Takes back what the running command has written, and what it was given up.</summary>
+    internal void TakeBack(RespWriter writer)
+    {
+        writer.Position = Start;
+        _givenUpBytes = 0;
+    }
+
     /// <inheritdoc/>
     public void MakeRoom(RespWriter writer, int bytes)
     {

@@ -48,7 +48,7 @@ public sealed class PersistenceSettings
     [Setting("aof-staging-memory", "Memory for changes that are not on disk yet; when it is used up, writes wait.", Min = 1 << 20, Max = 1L << 36, Unit = SettingUnit.Bytes)]
     public long StagingBytesMax { get; set; } = 64 << 20;
 
-    [Setting("aof-step-max-size", "Most bytes of the append-only file that one step (a command, a transaction, a script) may take; a longer one is refused before it changes anything.", Min = LogLimits.StepBytesMaxLeast, Max = LogLimits.StepBytesMaxMost, Unit = SettingUnit.Bytes, Live = true)]
+    [Setting("aof-step-max-size", "Most bytes of the append-only file that one step (a command, a transaction, a script) may take; the command that would make it longer is refused before it changes anything.", Min = LogLimits.StepBytesMaxLeast, Max = LogLimits.StepBytesMaxMost, Unit = SettingUnit.Bytes, Live = true)]
     public long StepBytesMax { get; set; } = LogLimits.StepBytesMaxDefault;
 
     [Setting("aof-on-corruption", "What to do if the append-only file is damaged before its end: refuse the start, or cut it there and keep the damaged files aside.", Values = "refuse truncate")]

@@ -16,7 +16,8 @@ namespace Garnet.Server.Transactions;
 ///     before.
 /// X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
 ///     who exceeds one is closed.
-/// X7  Room for what the commands will take is found before the first of them runs, or none runs; none of them is refused memory (U20).
+/// X7  Room for what the commands will take is found before the first of them runs, or none runs; none of them is refused memory then, unless
+///     it takes far more than was thought (U20).
 ///
 /// Others wait for the partitions of a transaction as long as it runs: about as long as the same commands take in a pipeline.
 /// </summary>
@@ -221,6 +222,8 @@ internal sealed unsafe class TransactionRun : IDisposable
             var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
             if ((uint)(call.Count - _entries[command->Command].ArgsMin) <= _entries[command->Command].ArgsSpan)
                 bytes += Math.Max(room(ref call), 0);
+            if (bytes > _reactor.Server.MemoryLimitBytes)
+                break; // there cannot be room for it; and a large collection is not walked once per command
         }
 
         return bytes;
