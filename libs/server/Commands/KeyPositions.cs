@@ -51,8 +51,8 @@ internal readonly struct KeyPositions
         positions = default;
         if (keys.StreamsFrom > 0)
             return TryStreams(ref call, name + keys.StreamsFrom, name + count, out positions);
-        if (keys.KeysFrom > 0 && name + keys.First < call.Count && call[name + keys.First].IsEmpty)
-            return TryBehindKeys(ref call, name + keys.KeysFrom, name + count, out positions);
+        if (keys.KeysFrom > 0 && BehindKeys(ref call, name + keys.KeysFrom, name + count) is > 0 and int behind)
+            return TryBehindKeys(ref call, name + keys.First, behind, name + count, out positions);
         if (keys.First == 0)
             return false;
         if (!TryNumber(ref call, name, count, keys, out int number))
@@ -91,12 +91,19 @@ internal readonly struct KeyPositions
         return keys > 0;
     }
 
-    private static bool TryBehindKeys(ref Call call, int from, int end, out KeyPositions positions)
+    // 0 without the word, or with nothing behind it.
+    private static int BehindKeys(ref Call call, int from, int end)
     {
         while (from < end && !call.Is(from, "KEYS"u8))
             from++;
-        positions = new KeyPositions(0, from + 1, 1, Math.Max(end - from - 1, 0), 0);
-        return positions.Count > 0;
+        return from + 1 < end ? from + 1 : 0;
+    }
+
+    // One key and a row of them would be too much: the one must be empty then.
+    private static bool TryBehindKeys(ref Call call, int single, int from, int end, out KeyPositions positions)
+    {
+        positions = new KeyPositions(0, from, 1, end - from, 0);
+        return call[single].IsEmpty;
     }
 
     // The last STORE counts; what other options name is passed over.

@@ -29,7 +29,8 @@ internal sealed class KeyPositionsTests
             for (int i = 0; i < CallsPerCommand; i++)
             {
                 string[] command = ["COMMAND", "GETKEYSANDFLAGS", .. name.Split('|'), .. Enumerable.Range(0, random.Next(ArgumentsMax + 1)).Select(_ => Words[random.Next(Words.Length)])];
-                if (name.StartsWith("georadius", StringComparison.Ordinal) && command.Contains("STORE") && command.Contains("STOREDIST")) continue; // the last one counts: redis names both
+                // Of several the last one counts. redis-server names them all, or takes the name of a key for an option.
+                if (command.Count(static word => word is "STORE" or "STOREDIST") > 1) continue;
                 string own = ours.Call(command).ToString(), theirs = redis.Call(command).ToString();
                 bool bothRefuse = own.StartsWith('-') && theirs.StartsWith('-');
                 withKeys += bothRefuse ? 0 : 1;
