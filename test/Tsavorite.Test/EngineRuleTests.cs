@@ -68,7 +68,7 @@ internal sealed unsafe class EngineRuleTests
         for (int i = 0; i < 40; i++) bench.Delete("k" + i);
         SegmentPool pool = bench.Store.Core.Segments;
         int free = pool.BackedFree;
-        uint[] taken = Enumerable.Range(0, free).Select(_ => pool.Take(0, 0, force: true)).ToArray();
+        uint[] taken = Enumerable.Range(0, free).Select(_ => pool.Take(0, 0, Claim.Forced)).ToArray();
         Assert.That(free, Is.GreaterThan(2));
         Assert.That(taken, Is.Unique);
         foreach (uint number in taken) pool.Give(number);
