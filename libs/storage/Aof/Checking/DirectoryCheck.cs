@@ -14,12 +14,6 @@ public static class DirectoryCheck
     {
         using var inspection = new Inspection(disk, snapshots, progress);
         inspection.Run();
-        IReadOnlyList<CheckFinding> findings = inspection.Findings;
-        if (TailFiles.Missing(disk) is { } name)
-        {
-            findings = [.. findings, new CheckFinding(name + StagingFile.Suffix, 0,
-                $"is missing or is not of {name}: it held what was written last. Put it back, or start once with aof-on-corruption truncate to go on without", IsDamage: true)];
-        }
-        return new CheckReport { Findings = findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches };
+        return new CheckReport { Findings = inspection.Findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches };
     }
 }

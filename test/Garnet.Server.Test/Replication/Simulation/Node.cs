@@ -232,7 +232,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     private Aof.Aof Fresh(int sublogs)
     {
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << _random.Next(3), Sync = DataDisk is null ? SyncPolicy.No : (SyncPolicy)_random.Next(3) };
-        var log = new Aof.Aof(settings, DataDisk ?? (IDisk)new NullDisk(), _clock, Backlog);
+        var log = new Aof.Aof(settings, DataDisk ?? (IDisk)new NullDisk(), _clock, Backlog) { Names = (sublog, logs) => _directory?.NameLogs(sublog, logs) };
         log.Attach(Store);
         _retired?.Dispose();
         _retired = Current;
