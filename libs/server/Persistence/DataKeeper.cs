@@ -146,7 +146,7 @@ internal sealed class DataKeeper : IDisposable
     internal Aof.Aof NewLog(int sublogs)
     {
         _aofSettings.Sublogs = sublogs;
-        return new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog);
+        return new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs };
     }
 
     /// <summary>The log in force is this one from now on; the one before has ended.</summary>
@@ -253,9 +253,26 @@ internal sealed class DataKeeper : IDisposable
             Saves?.TakeLast();
         Saves?.Cancel();
         if (!_loading)
-            Current?.Stop();
+            EndLog();
         _stopped = true;
         _advanced.Ring();
+    }
+
+    // Where it ended is in the manifest: a log that ends before that is not all of it.
+    private void EndLog()
+    {
+        if (Current is not { } log)
+            return;
+        log.Stop();
+        try
+        {
+            if (log.Poison is null)
+                _directory.NameEnd(log.Durable);
+        }
+        catch (DiskException)
+        {
+            // it is one proof less
+        }
     }
 
     /// <inheritdoc/>

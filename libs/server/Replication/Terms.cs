@@ -34,6 +34,7 @@ internal sealed class Terms
                 _known[^1] = _known[^1] with { Owner = start.Owner };
             if (_known.Count > 0 && _known[^1].Term >= start.Term)
                 return; // the primary has told of it already
+            _known.RemoveAll(known => known.First > start.First); // told of, and never come here: this history went on without them
             _known.Add(start);
             if (_known.Count > KnownMax)
                 _known.RemoveAt(0);

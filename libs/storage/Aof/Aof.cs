@@ -52,6 +52,11 @@ public sealed class Aof : IWriteLog, IDisposable
     /// </summary>
     public event Action? Advanced;
 
+    /// <summary>
+    /// Names files in the manifest (W12): those of the sublogs from the one of the number on. May throw <see cref="DiskException"/>.
+    /// </summary>
+    public Action<int, NamedLog[]>? Names { get; init; }
+
     /// <inheritdoc/>
     public ulong Batch
     {
@@ -139,6 +144,8 @@ public sealed class Aof : IWriteLog, IDisposable
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
         _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool, _state);
+        // A file without a batch is made anew, and in between it is not there.
+        if (Enumerable.Range(0, sublogs).Any(i => _segments.Has(i, start.LastBatch + 1))) Names?.Invoke(0, new NamedLog[sublogs]);
         _sublogs = OpenSublogs(sublogs, start);
         _sealer.Attach(_sublogs);
     }
@@ -291,10 +298,11 @@ public sealed class Aof : IWriteLog, IDisposable
         {
             for (int i = 0; i < count; i++)
             {
-                var pieces = new LogPieces(_disk, _segments, _pool, new SublogPlace(i, count, start, _follows), _backlog);
+                var pieces = new LogPieces(_disk, _segments, _pool, new SublogPlace(i, count, start, _follows), _backlog, Names);
                 opened.Add(new Sublog(_settings, _clock, _state, pieces, _follows ? static () => { } : _sealer.OnFree));
                 opened[i].Open(start.LastBatch + 1);
             }
+            Names?.Invoke(0, [.. opened.Select(static sublog => sublog.Named)]);
             return [.. opened];
         }
         catch (DiskException)

@@ -3,7 +3,7 @@ namespace Garnet.Aof;
 /// <summary>A term of a history begins with the batch <paramref name="First"/>; the batch before that one is of term <paramref name="Before"/>.</summary>
 public readonly record struct TermStart(uint Term, ulong First, uint Before)
 {
-    /// <summary>Who began it (<see cref="Format.BatchHeader.Owner"/>); 0 = not known. Not kept in the manifest: the batches say it.</summary>
+    /// <summary>Who began it (<see cref="Format.BatchHeader.Owner"/>); 0 = not known.</summary>
     public uint Owner { get; init; }
 
     /// <summary>So many of the last ones are kept of a history, in memory, in messages and on disk: what began before is not known.</summary>

@@ -148,7 +148,7 @@ public sealed class DirectoryTests
     public void A_manifest_of_a_newer_version_is_refused_by_name()
     {
         var disk = new SimulatedDisk();
-        string text = "garnet-manifest 3\nseed of something else\n";
+        string text = "garnet-manifest 4\nseed of something else\n";
         disk.Put(Manifest.FileName, Encoding.ASCII.GetBytes($"{text}crc {Crc32C.Of(Encoding.ASCII.GetBytes(text)):x8}\n"));
         Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("newer version"));
     }

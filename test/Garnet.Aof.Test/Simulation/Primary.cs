@@ -31,7 +31,7 @@ internal sealed class Primary : IDisposable
             Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << random.Next(4),
             Sync = (SyncPolicy)random.Next(3),
         };
-        _log = new Aof(_settings, disk, _clock);
+        _log = new Aof(_settings, disk, _clock) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
         _store = new TestStore(Lanes, 16 << 20, _log);
     }
 
@@ -75,7 +75,11 @@ internal sealed class Primary : IDisposable
         else Turn();
     }
 
-    public void Stop() => _log.Stop();
+    public void Stop()
+    {
+        _log.Stop();
+        if (_log.Poison == null) _directory!.NameEnd(_log.Durable);
+    }
 
     /// <summary>Gives memory back; nothing reaches the disk, which is down.</summary>
     public void Dispose()

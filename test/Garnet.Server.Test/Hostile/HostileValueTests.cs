@@ -9,6 +9,8 @@ using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Test.Resp;
 using Garnet.Server.Commands;
+using Garnet.Server.Persistence;
+using Garnet.Server.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Hostile;
@@ -117,6 +119,86 @@ public sealed class HostileValueTests
         });
     }
 
+    [Test]
+    public void A_hostile_file_of_the_log_ends_the_start_with_a_message_or_its_values_are_sound()
+    {
+        var random = new Random(FuzzStream.Seed + 3);
+        ReplayTable table = Families.Replay();
+        Run(random, [.. _logged.Keys], (store, key) =>
+        {
+            List<LogEntry> entries = _logged[key];
+            int spoiled = random.Next(2) == 0 ? random.Next(entries.Count) : -1;
+            MemoryDisk disk = ForgedLog.Disk([.. entries.Select((entry, i) => Encode(entry, i == spoiled ? Spoiler.Spoil(entry.Arguments, random) : entry.Arguments))], random);
+            try
+            {
+                using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
+                var settings = new RecoverySettings { Threads = 2, OnCorruption = random.Next(3) == 0 ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse };
+                directory.Recover(store, table, settings, SnapshotFiles.Instance, new JobProgress("loading", new ManualClock()));
+                return null;
+            }
+            catch (GarnetException e)
+            {
+                Assert.That(e.Kind, Is.EqualTo(ExitKind.Data), e.Message);
+                Assert.That((e.Message, e.Next), Is.Not.EqualTo(("", "")));
+                return e.Message;
+            }
+        });
+    }
+
+    [Test]
+    public void A_check_judges_values_and_says_where_the_first_bad_ones_lie()
+    {
+        var disk = new MemoryDisk();
+        using (DataDirectory directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(64)))
+        {
+            foreach (ulong batch in (ulong[])[1, 2])
+            {
+                List<SavedRecord> records = [.. _saved["h:chunks"]];
+                int piece = records.FindIndex(static record => record is { Kind: RecordKind.Chunk, Number: 0 });
+                byte[] value = records[piece].Value;
+                value.AsSpan(value.Length - 32, 32).Fill(0xFF);
+                records[piece] = records[piece].With(value);
+                Write(disk, Facts with { Name = SnapshotFileName.Of(batch), Batch = batch, HashSeed = directory.Manifest.HashSeed }, records);
+                directory.PublishSnapshot(SnapshotFileName.Of(batch), batch, []);
+            }
+        }
+
+        Assert.That(DirectoryCheck.Run(disk, SnapshotFiles.Instance, new JobProgress("checking", new ManualClock())).IsSound, "every checksum holds");
+        IReadOnlyList<CheckFinding> found = DataTool.Judge(disk, new JobProgress("checking", new ManualClock()));
+        Assert.That(found.Select(static finding => finding.File), Is.EqualTo((string[])[SnapshotFileName.Of(1), SnapshotFileName.Of(2)]));
+        Assert.That(found.Select(static finding => finding.Text), Has.All.Contain("not as it must be"));
+        List<byte[]> entries = [.. _logged["l:pages"].Select(static entry => Encode(entry, entry.Arguments))];
+        entries[^1][4] = 250; // an operation that there is none of
+        MemoryDisk log = ForgedLog.Whole(entries);
+        Assert.That(DataTool.Judge(log, new JobProgress("checking", new ManualClock())).Single().Text, Does.Contain("aof-00-00000000000000000001.log, offset").And.Contain("operation 250"));
+    }
+
+    /// <summary>Who removes such a member would leave it behind, and the counts would differ.</summary>
+    [TestCase("h:moved", 7)]
+    [TestCase("s:packed", 0)]
+    [TestCase("z:packed", 3)]
+    public void A_member_that_stands_twice_in_a_packed_value_is_refused(string key, int seed)
+    {
+        List<SavedRecord> records = [.. _saved[key].Where(static record => record.Kind != RecordKind.Chunk)];
+        byte[] value = records[0].Value;
+        Assert.That(ValueCheck.Instance.IsSound(records[0].Kind, value), "as it was written");
+        int refused = 0;
+        var random = new Random(seed);
+        for (int round = 0; round < 20_000 && refused == 0; round++)
+        {
+            // Two names become one wherever they differ in one byte only: 'm1' and 'm2'.
+            byte[] twice = [.. value];
+            int[] names = [.. Enumerable.Range(0, value.Length - 1).Where(i => value[i] is (byte)'m' or (byte)'f' && value[i + 1] is (byte)'1' or (byte)'2')];
+            if (names.Length < 2) break;
+            int from = names[random.Next(names.Length)], to = names[random.Next(names.Length)];
+            if (value[from + 1] == value[to + 1]) continue;
+            twice[to + 1] = value[from + 1];
+            if (!ValueCheck.Instance.IsSound(records[0].Kind, twice)) refused++;
+        }
+
+        Assert.That(refused, Is.Positive);
+    }
+
     private static void Run(Random random, string[] keys, Func<Store, string, string?> fill)
     {
         TestContext.Out.WriteLine($"GARNET_FUZZ_SEED={FuzzStream.Seed}");
@@ -195,16 +277,21 @@ public sealed class HostileValueTests
 
     private static byte[] Block(List<SavedRecord> records) => [.. records.SelectMany(static record => record.Bytes)];
 
-    private static string? LoadFromFile(Store store, List<SavedRecord> records)
+    private static void Write(MemoryDisk disk, SnapshotFileFacts facts, List<SavedRecord> records)
     {
-        var disk = new MemoryDisk();
-        using (var writer = new SnapshotWriter(disk, Facts))
+        using (var writer = new SnapshotWriter(disk, facts))
         {
             writer.Write(Block(records), records.Count);
             writer.Finish();
         }
 
-        SnapshotWriter.Publish(disk, Facts);
+        SnapshotWriter.Publish(disk, facts);
+    }
+
+    private static string? LoadFromFile(Store store, List<SavedRecord> records)
+    {
+        var disk = new MemoryDisk();
+        Write(disk, Facts, records);
         try
         {
             SnapshotFiles.Instance.Load(disk, Facts.Name, store, new JobProgress("loading", new ManualClock()));

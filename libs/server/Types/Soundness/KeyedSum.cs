@@ -15,6 +15,9 @@ internal static unsafe class KeyedSum
 
     private static readonly ulong[] Keys = MemoryMarshal.Cast<byte, ulong>(RandomNumberGenerator.GetBytes(3 * sizeof(ulong))).ToArray();
 
+    /// <summary>Of bytes alone: two that differ have the same about never.</summary>
+    internal static ulong Of(byte* bytes, int length) => RecordEdit.Hash(bytes, length, Keys[0]);
+
     internal static ulong Of(byte* bytes, int length, double score) =>
         Of(RecordEdit.Hash(bytes, length, Keys[0]), BitConverter.DoubleToUInt64Bits(score + 0.0)); // both zeros are one
 

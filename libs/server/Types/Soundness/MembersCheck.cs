@@ -26,7 +26,10 @@ internal static unsafe class MembersCheck
     private const int PageEntriesMax = 1 << 16;
     private const int StackWords = 1024;
 
-    /// <summary>Packed entries: as many as is said, one behind the other up to the end; of a sorted set, in its order.</summary>
+    /// <summary>
+    /// Packed entries: as many as is said, one behind the other up to the end, no key twice, for who removes one would leave the other; of a
+    /// sorted set, in its order. Time grows with the bytes, not with their square.
+    /// </summary>
     internal static bool ArePacked(byte* value, int bytes, EntryForm form)
     {
         int most = EncodingSettings.PackedBytesLimit * (form == EntryForm.Scored ? SortedForm.PackedTimes : 1);
@@ -36,13 +39,15 @@ internal static unsafe class MembersCheck
         int left = Root.PackedCount(value);
         Ascent ascent = default;
         bool isSound = left > 0; // M1
+        NumberList.Begin();
         for (; left > 0 && isSound; left--, at = isSound ? at : end)
         {
             isSound = TryEntry(form, at, end, out Entry entry) && (entry.ExpireAtMs == 0 || Root.Has(value, RootFlags.Expiring)) && (form != EntryForm.Scored || ascent.TryRise(entry.Score, entry.Key, entry.KeyBytes));
+            NumberList.Add(isSound ? KeyedSum.Of(entry.Key, entry.KeyBytes) : 0);
             at += entry.Bytes;
         }
 
-        return isSound && at == end;
+        return isSound && at == end && NumberList.AreDistinct();
     }
 
     /// <summary>Integers of one width, ascending.</summary>

@@ -6,18 +6,18 @@ namespace Garnet.Server.Types.Soundness;
 internal static class NumberList
 {
     [ThreadStatic]
-    private static List<uint>? _numbers;
+    private static List<ulong>? _numbers;
 
-    private static List<uint> Numbers => _numbers ??= [];
+    private static List<ulong> Numbers => _numbers ??= [];
 
     internal static void Begin() => Numbers.Clear();
 
-    internal static void Add(uint number) => Numbers.Add(number);
+    internal static void Add(ulong number) => Numbers.Add(number);
 
     /// <summary>True if no number was added twice.</summary>
     internal static bool AreDistinct()
     {
-        Span<uint> sorted = CollectionsMarshal.AsSpan(Numbers);
+        Span<ulong> sorted = CollectionsMarshal.AsSpan(Numbers);
         sorted.Sort();
         for (int i = 1; i < sorted.Length; i++)
         {

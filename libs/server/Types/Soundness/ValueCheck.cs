@@ -11,8 +11,8 @@ namespace Garnet.Server.Types.Soundness;
 /// file is believed because a checksum holds. One check for each form a value can have, each reading the bytes once and nothing outside
 /// them; what a check does not say, no code may assume.
 /// V3: a form that is added here is added to the check of its kind, and to the fuzzers of HostileValueTests.
-/// V4: who does not need a fact for its own safety does not ask for it: what this server has ever written must stay readable. A field that
-/// stands twice in a hash, or a count of entries ever added, harms nobody.
+/// V4: who does not need a fact for its own safety does not ask for it: what this server has ever written must stay readable. A count of
+/// entries ever added, or a member that stands twice in a page that no search ends at twice, harms nobody.
 /// </summary>
 internal sealed unsafe class ValueCheck : IValueCheck
 {

@@ -1,5 +1,10 @@
 using Garnet.Aof.Checking;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Recovery;
+using Garnet.Aof.Snapshots;
+using Garnet.Common;
+using Tsavorite;
 
 namespace Garnet.Aof;
 
@@ -14,12 +19,42 @@ public static class DirectoryCheck
     {
         using var inspection = new Inspection(disk, snapshots, progress);
         inspection.Run();
-        IReadOnlyList<CheckFinding> findings = inspection.Findings;
-        if (TailFiles.Missing(disk) is { } name)
+        return new CheckReport { Findings = inspection.Findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches };
+    }
+
+    /// <summary>
+    /// Reads the values of a directory that <see cref="Run"/> found sound, as a start does, into stores that <paramref name="open"/> makes and
+    /// that judge what comes from outside: of each snapshot, and of the log behind the newest, the first that is not as it must be. It takes the
+    /// memory of a start, and changes nothing on disk.
+    /// </summary>
+    public static IReadOnlyList<CheckFinding> Judge(IDisk disk, Func<Manifest, Store> open, ReplayTable table, JobProgress progress)
+    {
+        ArgumentNullException.ThrowIfNull(open);
+        if (ManifestFile.TryRead(disk, out Manifest? manifest) != HeaderState.Whole) return [];
+        var findings = new List<CheckFinding>();
+        if (manifest!.Previous is { } previous)
         {
-            findings = [.. findings, new CheckFinding(name + StagingFile.Suffix, 0,
-                $"is missing or is not of {name}: it held what was written last. Put it back, or start once with aof-on-corruption truncate to go on without", IsDamage: true)];
+            using Store store = open(manifest);
+            Judge(previous.File, findings, () => SnapshotFiles.Instance.Load(disk, previous.File, store, progress));
         }
-        return new CheckReport { Findings = findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches };
+        using Store newest = open(manifest);
+        if (manifest.Snapshot is { } snapshot && !Judge(snapshot.File, findings, () => SnapshotFiles.Instance.Load(disk, snapshot.File, newest, progress))) return findings;
+        using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings(), manifest.Snapshot?.Batch ?? 0);
+        Judge("the log behind it", findings, () => log.Replay(progress));
+        return findings;
+    }
+
+    private static bool Judge(string file, List<CheckFinding> findings, Action read)
+    {
+        try
+        {
+            read();
+            return true;
+        }
+        catch (GarnetException e)
+        {
+            findings.Add(new CheckFinding(file, 0, e.Message, IsDamage: true));
+            return false;
+        }
     }
 }

@@ -24,6 +24,7 @@ public static class DirectoryRepair
             return new RepairPlan([], [],
                 $"There is no manifest and no sublog file with a whole header in {disk.Path}: nothing says what the directory was.");
         var planning = new Planning(disk, inspection);
+        planning.GiveUpMissing();
         planning.CutLog();
         planning.MoveSnapshots();
         planning.RenewManifest();
@@ -44,9 +45,11 @@ public static class DirectoryRepair
         public List<Action> Steps { get; } = [];
         public string? Lost { get; private set; }
 
+        private bool IsCut => inspection.Tail is { IsDamage: true } || inspection.Missing.Count > 0;
+
         public void CutLog()
         {
-            if (inspection.Tail is not { IsDamage: true } || inspection.Reader is not { Failure: { } failure } reader) return;
+            if (!IsCut || inspection.Reader is not { Failure: { } failure } reader) return;
             Add($"cut the log behind batch {reader.LastBatch} ({failure.File}, offset {failure.Offset}); " +
                 "the originals of the files that are cut or dropped are kept",
                 () => Cut(_manifest.Sublogs));
@@ -63,7 +66,9 @@ public static class DirectoryRepair
             Manifest next = _manifest with
             {
                 Snapshot = Usable().FirstOrDefault(), Previous = Usable().Skip(1).FirstOrDefault(),
-                Term = Math.Max(_manifest.Term, inspection.Reader?.LastTerm ?? 0) + (inspection.Tail is { IsDamage: true } ? 1u : 0),
+                Term = Math.Max(_manifest.Term, inspection.Reader?.LastTerm ?? 0) + (IsCut ? 1u : 0),
+                Logs = IsCut ? inspection.Reader is { } reader ? LogCut.Left(disk, reader) : [] : _manifest.Logs,
+                Ended = Math.Min(_manifest.Ended, inspection.LastBatch),
             };
             ulong from = (next.Snapshot?.Batch ?? 0) + 1;
             bool hadMore = _manifest.Snapshot != null && next.Snapshot is null;
@@ -79,9 +84,15 @@ public static class DirectoryRepair
             Steps.Insert(0, () => Renew(damaged, next));
         }
 
+        public void GiveUpMissing()
+        {
+            foreach (CheckFinding missing in inspection.Missing)
+                Add($"go on without {missing.File} ({missing.Text})", () => TailFiles.GiveUp(disk));
+        }
+
         // A repaired directory begins with a sound snapshot that the manifest knew, or, without one, with the newest.
         private IEnumerable<SnapshotName> Usable() => inspection.ManifestState == HeaderState.Whole
-            ? inspection.Sound.Where(snapshot => snapshot == _manifest.Snapshot || snapshot == _manifest.Previous)
+            ? inspection.Sound.Where(snapshot => snapshot.File == _manifest.Snapshot?.File || snapshot.File == _manifest.Previous?.File)
             : inspection.Sound;
 
         private void Add(string line, Action step)

@@ -27,6 +27,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     /// <summary>The log, read to its end; null if it was not read.</summary>
     public LogReader? Reader { get; private set; }
     public TailScan? Tail { get; private set; }
+    /// <summary>What should be there of the log and is not.</summary>
+    public IReadOnlyList<CheckFinding> Missing { get; private set; } = [];
 
     public void Run()
     {
@@ -34,12 +36,33 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         InspectManifest();
         if (Manifest is null) return;
         foreach (SnapshotName? named in new[] { Manifest.Snapshot, Manifest.Previous })
-            if (named != null && !disk.List().Contains(named.File)) Note(named.File, 0, "the manifest names it, and it is missing", true);
+            if (named != null && !Damaged.Contains(named.File) && NamedFiles.FaultOf(disk, named, named.File) is { } fault) Refuse(named, fault);
+        InspectReplacing();
         if (LogFiles.All(disk).Count > 0) InspectLog(Manifest);
+        Missing = NamedFiles.Missing(disk, Manifest);
+        _findings.AddRange(Missing);
         LastBatch = Math.Max(LastBatch, UsableSnapshot(Manifest));
     }
 
     public void Dispose() => Reader?.Dispose();
+
+    private void Refuse(SnapshotName named, string fault)
+    {
+        Note(named.File, 0, $"the manifest names it, and {fault}", true);
+        if (Sound.RemoveAll(sound => sound.File == named.File) > 0) Damaged.Add(named.File);
+    }
+
+    // The next start goes on with it, and refuses to if the snapshot is not there.
+    private void InspectReplacing()
+    {
+        if (!disk.List().Contains(Format.Manifest.ReplacingFileName)) return;
+        HeaderState state = Format.Manifest.TryDecode(WholeFile.Read(disk, Format.Manifest.ReplacingFileName, Format.Manifest.BytesMax), out Manifest? next);
+        if (state != HeaderState.Whole) return;
+        string unfinished = next!.Snapshot!.File + SnapshotFileName.UnfinishedSuffix;
+        string there = disk.List().Contains(unfinished) ? unfinished : next.Snapshot.File;
+        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there);
+        Note(Format.Manifest.ReplacingFileName, 0, fault is null ? "the next start puts a primary's snapshot in the place of all that is here" : $"it names {there}, and {fault}", fault != null);
+    }
 
     private void InspectManifest()
     {
@@ -82,7 +105,7 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         foreach (string name in disk.List().Reverse())
         {
             if (!SnapshotFileName.TryParse(name, out ulong batch)) continue;
-            var snapshot = new SnapshotName(name, batch);
+            SnapshotName snapshot = NamedFiles.Snapshot(disk, name, batch);
             SnapshotFacts facts = snapshots.Check(disk, name, progress);
             string? damage = SnapshotChoice.DamageOf(snapshot, facts);
             if (damage is null) Sound.Add(snapshot);
@@ -99,14 +122,14 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         Reader = new LogReader(disk, manifest.Sublogs, Start);
         while (Reader.Next()) Count(Reader);
         LastBatch = Reader.LastBatch;
-        Tail = TailScan.Of(disk, Reader);
+        Tail = TailScan.Of(disk, Reader, manifest);
         NoteEnd(Reader.Failure!, Tail);
     }
 
     private ulong UsableSnapshot(Manifest manifest)
     {
         foreach (SnapshotName? named in new[] { manifest.Snapshot, manifest.Previous })
-            if (named != null && Sound.Contains(named)) return named.Batch;
+            if (named != null && Sound.Exists(sound => sound.File == named.File)) return named.Batch;
         return 0;
     }
 

@@ -24,6 +24,9 @@ public interface IDiskFile : IDisposable
     /// <summary>True while the last that was written stands in a second file beside this one, without which this one is not whole.</summary>
     bool HasTail => false;
 
+    /// <summary>Which tail that is; 0 without one.</summary>
+    ulong TailNumber => 0;
+
     /// <summary>What the first bytes of the file are to be once all that was written stands in it: for a file with a tail, when it is closed.</summary>
     void LeaveAs(ReadOnlySpan<byte> firstBytes)
     {

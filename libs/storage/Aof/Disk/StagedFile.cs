@@ -45,6 +45,9 @@ internal sealed unsafe class StagedFile : IDiskFile
     public bool HasTail => true;
 
     /// <inheritdoc/>
+    public ulong TailNumber => Ring.Number;
+
+    /// <inheritdoc/>
     public void LeaveAs(ReadOnlySpan<byte> firstBytes)
     {
         Check.That(firstBytes.Length == Block, "D3 what is changed in the end is a block");
@@ -63,6 +66,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     public static StagedFile? TryCreate(string path, long bytes, StagingPool pool)
     {
         if (bytes % Block != 0 || pool.TryTake(path + StagingFile.Suffix) is not { } ring) return null;
+        ring.FileLength = bytes;
         try
         {
             return new StagedFile(LinuxFile.Create(path, bytes, FileCaching.Direct), ring, pool);

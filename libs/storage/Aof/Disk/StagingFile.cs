@@ -7,7 +7,7 @@ namespace Garnet.Aof.Disk;
 /// The file <c>NAME.tail</c> beside a <see cref="StagedFile"/> NAME, mapped into memory: a ring with the last bytes written to NAME.
 /// Storing into it is a plain copy, and what is stored belongs to the system: it outlives the process, not the machine.
 /// Layout, little endian: magic, bytes of the ring, the two ends (64 bits each), 36 characters that name the system's run
-/// (<c>boot_id</c>); from byte 4,096 on the ring, where the byte for offset x of NAME stands at x modulo its size.
+/// (<c>boot_id</c>), 4 zeros, a random number that stands in NAME's header too and the length of NAME (64 bits each); from byte 4,096 on the ring, where the byte for offset x of NAME stands at x modulo its size.
 /// </summary>
 internal sealed unsafe class StagingFile : IDisposable
 {
@@ -16,7 +16,7 @@ internal sealed unsafe class StagingFile : IDisposable
     /// <summary>What the name ends with.</summary>
     public const string Suffix = ".tail";
 
-    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, MapShared = 1, MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
+    private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, NumberWord = 9, LengthWord = 10, MapShared = 1, MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
     private const ulong Magic = 0x31_4C_41_54_47_41_4E_47; // "GNAGTAL1"
     private static readonly byte[]? BootId = ReadBootId();
     private byte* _map;
@@ -46,6 +46,20 @@ internal sealed unsafe class StagingFile : IDisposable
         set => Volatile.Write(ref Word(3), (ulong)value);
     }
 
+    /// <summary>Which ring it is: another one for every file.</summary>
+    public ulong Number
+    {
+        get => Word(NumberWord);
+        private set => Word(NumberWord) = value;
+    }
+
+    /// <summary>Length of NAME; 0 = not known.</summary>
+    public long FileLength
+    {
+        get => (long)Word(LengthWord);
+        set => Word(LengthWord) = (ulong)value;
+    }
+
     /// <summary>
     /// Creates the file; null where the system cannot promise that a store into it never fails, or does not tell its runs apart.
     /// </summary>
@@ -62,6 +76,7 @@ internal sealed unsafe class StagingFile : IDisposable
             if (Map(file, path) is not { } staging) throw LinuxFile.Failure("map", path);
             BootId.CopyTo(new Span<byte>(staging._map + BootIdAt, BootIdBytes));
             staging.Word(1) = RingBytes;
+            staging.Number = NewNumber();
             staging.Word(0) = Magic;
             return staging;
         }
@@ -111,6 +126,7 @@ internal sealed unsafe class StagingFile : IDisposable
         Written = Drained;
         Drained = 0;
         Written = 0;
+        Number = NewNumber();
         LinuxFile.Rename(_path, path);
         _path = path;
     }
@@ -128,6 +144,8 @@ internal sealed unsafe class StagingFile : IDisposable
         if (_map != null) _ = Libc.munmap(_map, FileBytes);
         _map = null;
     }
+
+    private static ulong NewNumber() => BitConverter.ToUInt64(System.Security.Cryptography.RandomNumberGenerator.GetBytes(sizeof(ulong))) | 1; // 0 = none
 
     private ref ulong Word(int index) => ref ((ulong*)_map)[index];
 

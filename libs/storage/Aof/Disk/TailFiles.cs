@@ -8,6 +8,7 @@ namespace Garnet.Aof.Disk;
 /// Puts into the files what a killed process had written to them and not handed to the disk (<see cref="StagedFile"/>).
 /// D3: that only ever adds: a block in which the file holds anything else than the ring ends it. A ring from before the system's
 /// last start is of no use and forgotten: of unsynced writes a power cut keeps any.
+/// D4: a ring that is of another file, or older or younger than the file beside it, changes nothing and stays: what is missing may be put back.
 /// </summary>
 internal static class TailFiles
 {
@@ -22,8 +23,9 @@ internal static class TailFiles
         {
             if (!tail.EndsWith(StagingFile.Suffix, StringComparison.Ordinal)) continue;
             string name = tail[..^StagingFile.Suffix.Length];
+            if (!disk.List().Contains(name) && IsLast(disk, name)) continue; // D4
             long bytes = disk.List().Contains(name) ? Add(disk, name, System.IO.Path.Combine(disk.Path, tail)) : 0;
-            if (bytes < 0) continue; // not a ring any more: of use to whoever wants to know why
+            if (bytes < 0) continue; // D4
             if (bytes > 0) messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that a killed server had written were put into {name}."));
             disk.Delete(tail);
             changed = true;
@@ -46,6 +48,16 @@ internal static class TailFiles
         return null;
     }
 
+    /// <summary>The log goes on without the tails that are missing: no file says any more that it has one.</summary>
+    public static void GiveUp(IDisk disk)
+    {
+        while (Missing(disk) is { } name)
+        {
+            using IDiskFile file = disk.Open(name);
+            Settle(file);
+        }
+    }
+
     // All is in the file: it no longer says that it has a tail.
     private static void Settle(IDiskFile file)
     {
@@ -64,18 +76,22 @@ internal static class TailFiles
 
     private static bool NeedsTail(IDiskFile file) => TryHeader(file, out FileHeader header) && header.HasTail && header.Run == StagingFile.Run;
 
-    // Bytes added; -1 if the tail is no ring, and the file needs one.
+    private static bool IsLast(IDisk disk, string name) => LogFileName.TryParse(name, out int sublog, out ulong first)
+        && LogFiles.Of(disk, sublog).TrueForAll(other => other.FirstBatch < first);
+
+    // Bytes added; -1 if the tail is no ring, or not of this file as it is.
     private static long Add(IDisk disk, string name, string tailPath)
     {
         using StagingFile? ring = StagingFile.TryOpen(tailPath);
         using IDiskFile file = disk.Open(name);
         if (ring is null)
         {
-            if (!StagingFile.IsOfEarlierRun(tailPath)) return NeedsTail(file) ? -1 : 0;
-            Settle(file);
+            if (NeedsTail(file)) return -1;
+            if (StagingFile.IsOfEarlierRun(tailPath)) Settle(file);
             return 0;
         }
-        long to = Math.Min(ring.Written, file.Length), added = 0;
+        if (!IsOf(file, ring)) return -1;
+        long to = ring.Written, added = 0;
         for (long at = ring.Drained; at < to; at += Block)
         {
             Span<byte> bytes = ring.At(at, Math.Min(to - at, Block));
@@ -84,6 +100,36 @@ internal static class TailFiles
         if (added > 0) file.Sync();
         Settle(file);
         return added;
+    }
+
+    // What a killed process leaves: the ring that the header names, all before its first end in the file, and nothing behind its second.
+    private static bool IsOf(IDiskFile file, StagingFile ring)
+    {
+        if (file.Length < ring.Written) return false;
+        bool isWhole = TryHeader(file, out FileHeader header);
+        if (isWhole && header.HasTail) return header.TailNumber == ring.Number && (ring.FileLength == 0 || file.Length == ring.FileLength) && IsOfItsTime(file, ring);
+        if (isWhole) return Holds(file, ring, ring.Drained, ring.Written - ring.Drained); // it was closed, or its tail put into it
+        return true;
+    }
+
+    private static bool IsOfItsTime(IDiskFile file, StagingFile ring)
+    {
+        long before = ring.Drained - Block;
+        if (before >= Math.Max(Block, ring.Written - StagingFile.RingBytes) && !Holds(file, ring, before, Block)) return false;
+        Span<byte> behind = stackalloc byte[2 * Block];
+        return !behind[..file.Read(ring.Written, behind)].ContainsAnyExcept((byte)0);
+    }
+
+    private static bool Holds(IDiskFile file, StagingFile ring, long from, long bytes)
+    {
+        Span<byte> there = stackalloc byte[Block];
+        for (long at = from; at < from + bytes;)
+        {
+            ReadOnlySpan<byte> wanted = ring.At(at, Math.Min(from + bytes - at, Block));
+            if (file.Read(at, there[..wanted.Length]) != wanted.Length || !wanted.SequenceEqual(there[..wanted.Length])) return false;
+            at += wanted.Length;
+        }
+        return true;
     }
 
     private static bool TryAdd(IDiskFile file, long at, ReadOnlySpan<byte> bytes, ref long added)

@@ -16,7 +16,7 @@ public readonly record struct FileHeader
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
     private const byte ReceivedFlag = 1, TailFlag = 2;
-    private const int RunAt = 40, RunBytes = 36;
+    private const int RunAt = 40, RunBytes = 36, TailNumberAt = RunAt + RunBytes;
 
     /// <summary>Which sublog, and of how many.</summary>
     public required byte Sublog { get; init; }
@@ -46,6 +46,20 @@ public readonly record struct FileHeader
     /// <summary>The system's run (<c>boot_id</c>), 36 characters; empty without a tail.</summary>
     public string Run { get; init; } = "";
 
+    /// <summary>Which tail it is, for one of another file does not serve; 0 without a tail.</summary>
+    public ulong TailNumber { get; init; }
+
+    /// <summary>Checksum of all that stays as it is while the file is written: whose file it is.</summary>
+    public uint Identity
+    {
+        get
+        {
+            Span<byte> block = stackalloc byte[Bytes];
+            (this with { HasTail = false }).Write(block);
+            return BinaryPrimitives.ReadUInt32LittleEndian(block[CrcOffset..]);
+        }
+    }
+
     /// <summary>An empty header.</summary>
     public FileHeader()
     {
@@ -67,7 +81,9 @@ public readonly record struct FileHeader
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], HashSeed);
         BinaryPrimitives.WriteUInt32LittleEndian(to[32..], PreviousCrc);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
-        if (HasTail) Encoding.ASCII.GetBytes(Run, to.Slice(RunAt, RunBytes));
+        if (!HasTail) return;
+        Encoding.ASCII.GetBytes(Run, to.Slice(RunAt, RunBytes));
+        BinaryPrimitives.WriteUInt64LittleEndian(to[TailNumberAt..], TailNumber);
     }
 
     /// <summary>Reads the block; the states mean what they mean for <see cref="BatchHeader.TryRead"/>.</summary>
@@ -87,6 +103,7 @@ public readonly record struct FileHeader
             IsReceived = (from[7] & ReceivedFlag) != 0,
             HasTail = (from[7] & TailFlag) != 0,
             Run = (from[7] & TailFlag) != 0 && from.Length >= RunAt + RunBytes ? Encoding.ASCII.GetString(from.Slice(RunAt, RunBytes)) : "",
+            TailNumber = (from[7] & TailFlag) != 0 && from.Length >= TailNumberAt + sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(from[TailNumberAt..]) : 0,
             FirstBatch = BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[16..]),
             Lanes = BinaryPrimitives.ReadUInt32LittleEndian(from[20..]),

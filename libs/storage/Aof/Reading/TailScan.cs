@@ -5,7 +5,7 @@ namespace Garnet.Aof.Reading;
 
 /// <summary>
 /// Looks at everything behind the end of a log and says whether the end is an interrupted write or damage. Damage is: what
-/// can never come of an interrupted write; a header (of received batches: a proof) that says that the failed batch had been durable; and a later file of the
+/// can never come of an interrupted write; a header (of received batches: a proof), or the manifest, that says that the failed batch had been durable; and a later file of the
 /// same sublog, for a file is synced before its successor exists. A whole later batch alone proves nothing.
 /// </summary>
 internal sealed unsafe class TailScan
@@ -17,11 +17,11 @@ internal sealed unsafe class TailScan
     private ulong _durable;
     private bool _isReceived;
 
-    private TailScan(IDisk disk, LogReader reader)
+    private TailScan(IDisk disk, LogReader reader, Manifest manifest)
     {
         _reader = reader;
         _failure = reader.Failure!;
-        _durable = reader.Cursors.Max(static cursor => cursor.Durable);
+        _durable = Math.Max(manifest.DurableIn(_failure.Sublog), reader.Cursors.Max(static cursor => cursor.Durable));
         using var view = new DiskView(disk);
         foreach (SublogCursor cursor in reader.Cursors) Scan(view, cursor);
         IsDamage = _failure.Kind is LogFailureKind.Impossible or LogFailureKind.Newer || _durable >= _failure.Batch;
@@ -32,11 +32,11 @@ internal sealed unsafe class TailScan
     /// <summary>True if anything but zeros stands behind the end.</summary>
     public bool HasRest { get; private set; }
     /// <summary>What was found behind the end, for people.</summary>
-    public string Evidence => _durable >= _failure.Batch ? $"what follows says that batch {_durable} was durable"
+    public string Evidence => _durable >= _failure.Batch ? $"what follows, or the manifest, says that batch {_durable} was durable"
         : "no interrupted write leaves this";
 
     /// <summary>Scans behind the end of a log that has been read to its end.</summary>
-    public static TailScan Of(IDisk disk, LogReader reader) => new(disk, reader);
+    public static TailScan Of(IDisk disk, LogReader reader, Manifest manifest) => new(disk, reader, manifest);
 
     private void Scan(DiskView view, SublogCursor cursor)
     {

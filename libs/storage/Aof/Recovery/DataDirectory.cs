@@ -93,6 +93,18 @@ public sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
+    /// A file of that name is about to be written anew, which happens where no log counts batches: the newest snapshot is then the old
+    /// file or the new one. Durable when this returns. Throws <see cref="DiskException"/>.
+    /// </summary>
+    public void ExpectSnapshot(string name)
+    {
+        lock (_gate)
+        {
+            if (Manifest.Snapshot is { } snapshot && snapshot.File == name) Publish(Manifest with { Snapshot = new SnapshotName(name, snapshot.Batch) });
+        }
+    }
+
+    /// <summary>
     /// Makes a snapshot that is durable already the newest (U10). The one before stays as the way back; older ones are
     /// deleted, and only when the manifest that does not name them is durable. <paramref name="terms"/> is what is known of the
     /// terms of this history. Throws <see cref="DiskException"/>.
@@ -102,7 +114,7 @@ public sealed class DataDirectory : IDisposable
         lock (_gate)
         {
             SnapshotName? previous = Manifest.Snapshot?.File == name ? Manifest.Previous : Manifest.Snapshot;
-            Publish(Manifest with { Snapshot = new SnapshotName(name, batch), Previous = previous, Terms = UpTo(batch, terms) });
+            Publish(Manifest with { Snapshot = NamedFiles.Snapshot(Disk, name, batch), Previous = previous, Terms = UpTo(batch, terms) });
             DeleteObsoleteSnapshots(batch);
         }
     }
@@ -140,8 +152,8 @@ public sealed class DataDirectory : IDisposable
         {
             Manifest next = Manifest with
             {
-                Snapshot = new SnapshotName(snapshot, at.Batch), Previous = null, Sublogs = at.Crcs.Count, Term = Math.Max(at.Term, Manifest.Term),
-                Terms = UpTo(at.Batch, terms),
+                Snapshot = NamedFiles.Snapshot(Disk, snapshot + SnapshotFileName.UnfinishedSuffix, at.Batch) with { File = snapshot }, Previous = null, Sublogs = at.Crcs.Count, Term = Math.Max(at.Term, Manifest.Term),
+                Terms = UpTo(at.Batch, terms), Logs = [], Ended = 0,
             };
             Replacement.Do(Disk, next);
             Manifest = next;
@@ -164,6 +176,7 @@ public sealed class DataDirectory : IDisposable
             using var reader = new LogReader(Disk, Manifest.Sublogs, position.Batch - 1);
             if (!reader.Next() || reader.LastBatch != position.Batch || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]))
                 return false;
+            Publish(Manifest with { Logs = LogCut.Left(Disk, reader), Ended = Math.Min(Manifest.Ended, reader.LastBatch) });
             new LogCut(Disk, CorruptionPolicy.Refuse).Apply(reader);
             return true;
         }
@@ -178,6 +191,31 @@ public sealed class DataDirectory : IDisposable
         }
     }
 
+    /// <summary>
+    /// The sublogs from the one of the number on are written to these files from now on: durable when this returns. Throws
+    /// <see cref="DiskException"/>.
+    /// </summary>
+    public void NameLogs(int sublog, NamedLog[] logs)
+    {
+        ArgumentNullException.ThrowIfNull(logs);
+        lock (_gate)
+        {
+            var all = new NamedLog[Manifest.Sublogs];
+            for (int i = 0; i < Manifest.Logs.Count; i++) all[i] = Manifest.Logs[i];
+            logs.CopyTo(all, sublog);
+            Publish(Manifest with { Logs = all });
+        }
+    }
+
+    /// <summary>The log has ended in order and is durable up to the batch. Throws <see cref="DiskException"/>.</summary>
+    public void NameEnd(ulong durable)
+    {
+        lock (_gate)
+        {
+            if (durable != Manifest.Ended) Publish(Manifest with { Ended = durable });
+        }
+    }
+
     /// <summary>Gives the directory up.</summary>
     public void Dispose()
     {
@@ -189,7 +227,8 @@ public sealed class DataDirectory : IDisposable
         JobProgress progress)
     {
         long started = Stopwatch.GetTimestamp();
-        if (settings.OnCorruption == CorruptionPolicy.Refuse) RefuseMissingTail(Disk);
+        IReadOnlyList<CheckFinding> missing = NamedFiles.Missing(Disk, Manifest);
+        if (missing.Count > 0 && settings.OnCorruption == CorruptionPolicy.Refuse) throw NamedFiles.Refused(Disk, missing);
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
         if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress);
         using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) 
@@ -200,10 +239,11 @@ public sealed class DataDirectory : IDisposable
         recovery.Replay(progress);
         TailScan tail = recovery.JudgeEnd();
         LogReader reader = recovery.Reader;
-        uint term = Math.Max(Math.Max(Manifest.Term, reader.LastTerm), choice.Term) + (tail.HasRest || tail.IsDamage ? 1u : 0);
+        bool isDamaged = tail.IsDamage || missing.Count > 0, wasCut = tail.HasRest || isDamaged;
+        uint term = Math.Max(Math.Max(Manifest.Term, reader.LastTerm), choice.Term) + (wasCut ? 1u : 0);
         // The term is durable before the cut: a crash between them must not leave a cut log in the old term.
-        PublishRecovered(choice, term, store.Partitions);
-        var cut = new LogCut(Disk, tail.IsDamage ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse);
+        PublishRecovered(choice, term, store.Partitions, reader);
+        var cut = new LogCut(Disk, isDamaged ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse);
         cut.Apply(reader);
         return new RecoveryReport
         {
@@ -220,18 +260,9 @@ public sealed class DataDirectory : IDisposable
             Entries = recovery.Entries,
             Bytes = recovery.Bytes,
             ElapsedMs = (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds,
-            WasCut = tail.HasRest || tail.IsDamage,
-            Messages = [.. _completed, .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
+            WasCut = wasCut,
+            Messages = [.. _completed, .. missing.Select(static finding => $"The log went on without what is missing: {finding}."), .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
         };
-    }
-
-    /// <summary>Throws if the end of a file of the log is missing (<see cref="TailFiles.Missing"/>).</summary>
-    internal static void RefuseMissingTail(IDisk disk)
-    {
-        if (TailFiles.Missing(disk) is not { } name) return;
-        throw new GarnetException(ExitKind.Data, $"the log is not whole: {name}{StagingFile.Suffix} is missing or is not of {name}",
-            $"it held what was written last and had not come to {name}, acknowledged changes among it",
-            "Put it back; or, to go on without what it held, set aof-on-corruption to truncate.");
     }
 
     // Also those that a batch which is not there yet is to begin: the log says nothing of a term that the snapshot is of already.
@@ -240,11 +271,12 @@ public sealed class DataDirectory : IDisposable
 
     private static uint[] ChainOf(LogReader reader) => [.. reader.Cursors.Select(cursor => reader.Reaches ? cursor.LastCrc : 0)];
 
-    private void PublishRecovered(SnapshotChoice choice, uint term, int lanes)
+    private void PublishRecovered(SnapshotChoice choice, uint term, int lanes, LogReader reader)
     {
         lock (_gate)
         {
-            Manifest next = Manifest with { Term = term, Lanes = lanes };
+            Manifest next = Manifest with { Term = term, Lanes = lanes, Logs = LogCut.Left(Disk, reader), Ended = Math.Min(Manifest.Ended, reader.LastBatch) };
+            if (next.Logs.SequenceEqual(Manifest.Logs)) next = next with { Logs = Manifest.Logs };
             if (choice.Damaged.Count > 0)
                 next = next with { Snapshot = choice.Chosen, Previous = null };
             if (next != Manifest) Publish(next);

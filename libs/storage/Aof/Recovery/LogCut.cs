@@ -28,6 +28,17 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
         foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
     }
 
+    /// <summary>What a manifest names that is true before the cut and after it: the file that each sublog ends with then, and as much of it.</summary>
+    public static NamedLog[] Left(IDisk disk, LogReader reader) => [.. reader.Cursors.Select(cursor => Left(disk, cursor))];
+
+    private static NamedLog Left(IDisk disk, SublogCursor cursor)
+    {
+        int last = FirstBehind(cursor) - 1;
+        if (last < 0 || last >= cursor.Files.Count || NamedFiles.HeaderOf(disk, cursor.Files[last].Name) is not { } header) return default;
+        long bytes = last == cursor.FileIndex ? cursor.Offset : LogFiles.Bytes(disk, cursor.Files[last].Name);
+        return new NamedLog(cursor.Files[last].FirstBatch, header.Identity, bytes);
+    }
+
     // A file without a batch that counts goes as well: the writer makes it anew.
     private static int FirstBehind(SublogCursor cursor) =>
         cursor.FileIndex >= 0 && cursor.Offset > FileHeader.Bytes ? cursor.FileIndex + 1 : Math.Max(cursor.FileIndex, 0);

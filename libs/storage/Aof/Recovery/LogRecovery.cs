@@ -96,7 +96,7 @@ internal sealed class LogRecovery : IDisposable
     public TailScan JudgeEnd()
     {
         LogFailure failure = _reader.Failure!;
-        TailScan tail = TailScan.Of(_disk, _reader);
+        TailScan tail = TailScan.Of(_disk, _reader, _manifest);
         if (failure.Kind == LogFailureKind.Newer)
             throw new GarnetException(ExitKind.Data, $"the log cannot be read: {Place(failure)}", failure.Reason,
                 "Start the version of the server that wrote it.");

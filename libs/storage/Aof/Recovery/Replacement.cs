@@ -1,6 +1,7 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
+using Garnet.Common;
 
 namespace Garnet.Aof.Recovery;
 
@@ -31,13 +32,20 @@ internal static class Replacement
     private static void Finish(IDisk disk, Manifest next)
     {
         string name = next.Snapshot!.File, unfinished = name + SnapshotFileName.UnfinishedSuffix;
-        if (disk.List().Contains(unfinished)) disk.Rename(unfinished, name);
+        string there = disk.List().Contains(unfinished) ? unfinished : name;
+        if (NamedFiles.FaultOf(disk, next.Snapshot, there) is { } fault) throw Refused(disk, there, fault);
+        if (there == unfinished) disk.Rename(unfinished, name);
         foreach (LogFile file in LogFiles.All(disk)) disk.Delete(file.Name);
         foreach (string other in disk.List())
             if (other != name && SnapshotFileName.TryParse(other, out _)) disk.Delete(other);
         ManifestFile.Publish(disk, next);
         Delete(disk, Manifest.ReplacingFileName);
     }
+
+    // What was here before may be here still: it is not given up for a copy that is not there.
+    private static GarnetException Refused(IDisk disk, string snapshot, string fault) => new(ExitKind.Data,
+        $"the data directory cannot be read: {disk.Path}/{snapshot}", $"{fault}, and {Manifest.ReplacingFileName} says that it takes the place of all that is here",
+        $"Put it back; or, to go on with what was here before, as far as that is not deleted, move {Manifest.ReplacingFileName} away.");
 
     private static void Delete(IDisk disk, string name)
     {

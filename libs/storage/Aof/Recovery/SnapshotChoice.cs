@@ -39,8 +39,8 @@ internal sealed class SnapshotChoice
 
     /// <summary>The facts of a snapshot, also of one that is not there.</summary>
     public static SnapshotFacts FactsOf(IDisk disk, SnapshotName snapshot, ISnapshotSource source, JobProgress progress) =>
-        disk.List().Contains(snapshot.File) ? source.Check(disk, snapshot.File, progress)
-            : new SnapshotFacts(0, 0, 0, 0, "the file is missing");
+        NamedFiles.FaultOf(disk, snapshot, snapshot.File) is { } fault ? new SnapshotFacts(0, 0, 0, 0, fault)
+            : source.Check(disk, snapshot.File, progress);
 
     private void Try(IDisk disk, SnapshotName snapshot, ISnapshotSource source, JobProgress progress)
     {

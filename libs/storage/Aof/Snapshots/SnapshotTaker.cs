@@ -31,6 +31,7 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
         published = false;
         SnapshotResult result = SnapshotJob.Run(store, directory.Disk, options, clock, cancellation, progress);
         if (result.State != SnapshotState.Whole) return result;
+        directory.ExpectSnapshot(result.Facts.Name);
         SnapshotWriter.Publish(directory.Disk, result.Facts);
         directory.Disk.SyncDirectory(); // P1
         if (!AwaitDurable(result.Facts.Batch)) return result; // P2

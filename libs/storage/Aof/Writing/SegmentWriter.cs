@@ -59,6 +59,9 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _buffer = (byte*)NativeMemory.AlignedAlloc(BufferBytes, WriteAlignment);
     }
 
+    /// <summary>The file, as the manifest is to name it before anything is in it.</summary>
+    public NamedLog Named { get; private set; }
+
     /// <summary>Bytes laid out and not written.</summary>
     public long UsedBytes => _used;
 
@@ -98,6 +101,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _offset = FileHeader.Bytes;
         _begun = 0;
         _zeroed = _offset;
+        Named = Named with { Bytes = bytes };
     }
 
     /// <summary>
@@ -248,10 +252,11 @@ internal sealed unsafe class SegmentWriter : IDisposable
         EnsureBuffer(FileHeader.Bytes);
         var block = new Span<byte>(_buffer, FileHeader.Bytes); // nothing is laid out
         FileHeader header = _header with { FirstBatch = firstBatch, PreviousCrc = _chain, Term = term };
+        Named = new NamedLog(firstBatch, header.Identity, 0);
         bool hasTail = _file!.HasTail;
         header.Write(block);
         if (hasTail) _file.LeaveAs(block);
-        if (hasTail) (header with { HasTail = true, Run = StagingFile.Run }).Write(block);
+        if (hasTail) (header with { HasTail = true, Run = StagingFile.Run, TailNumber = _file.TailNumber }).Write(block);
         try
         {
             _file.Write(0, block);

@@ -13,6 +13,7 @@ namespace Garnet.Aof.Writing;
 /// W6: a disk that is full is asked again, with the same bytes for the same place, until there is space or the log stops.
 /// W7: after any other failure, and after any failed sync, nothing is written any more; what comes is dropped.
 /// W8: durable is reported only after a sync that began when all of it was written.
+/// W12: the manifest names a file, durable, before a batch is in it: that it is missing, or another's, can be seen.
 /// </summary>
 internal sealed class Sublog : IDisposable
 {
@@ -25,7 +26,7 @@ internal sealed class Sublog : IDisposable
     private readonly SegmentWriter _writer;
     private readonly int _number;
     private readonly uint _term;
-    private readonly Action _write, _sync, _begin, _switch;
+    private readonly Action _write, _sync, _begin, _switch, _name;
     private readonly Action _onFree;
     private readonly Thread _thread;
 
@@ -71,6 +72,7 @@ internal sealed class Sublog : IDisposable
         _sync = Sync;
         _begin = BeginSync;
         _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, _next.Whole?.Term ?? _term, Caching);
+        _name = () => pieces.Names?.Invoke(_number, [_writer.Named]);
         _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
         _provenAtUs = _lastSyncAtUs;
         _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
@@ -80,6 +82,9 @@ internal sealed class Sublog : IDisposable
     public long Writes => Volatile.Read(ref _writes);
     public long Syncs => Volatile.Read(ref _syncs);
     public long LastSyncUs => Volatile.Read(ref _lastSyncUs);
+
+    /// <summary>The file that is written, as the manifest is to name it.</summary>
+    public NamedLog Named => _writer.Named;
 
     /// <summary>Creates the first file; failures are the caller's.</summary>
     public void Open(ulong firstBatch) => _writer.Switch(firstBatch, 0, _term, Caching);
@@ -305,12 +310,12 @@ internal sealed class Sublog : IDisposable
         _ => FileCaching.Buffered,
     };
 
-    // W3: the old file first.
+    // W3: the old file first. W12: the manifest names the new one before a batch is in it.
     private bool SwitchSegment()
     {
         if (_unsynced && !Insist(_sync)) return false;
         Report();
-        return Insist(_switch);
+        return Insist(_switch) && Insist(_name);
     }
 
     private void SyncByPolicy()

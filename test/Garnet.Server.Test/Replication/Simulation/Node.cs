@@ -58,6 +58,9 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public int FullSyncs { get; private set; }
     public int PartialSyncs { get; private set; }
 
+    /// <summary>Of a primary that this one met, also before anything of that term came here.</summary>
+    public uint TermElsewhere { get; set; }
+
     /// <summary>The last batch that came back from the disk at the start.</summary>
     public ulong Recovered => _recovered?.LastBatch ?? 0;
 
@@ -85,14 +88,14 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
             at = Stop();
             if (follower.IsTorn && fault == SimulationFault.PromoteEmpty) Store.Namespaces.Clear(wait: true);
             else if (follower is { IsTorn: true, KeepsOld: false }) at = ReadBack();
-            term = Terms.AfterPromotion(Math.Max(Math.Max(at.Term, Term), _directory?.Manifest.Term ?? 0));
+            term = Terms.AfterPromotion(Math.Max(Math.Max(at.Term, Term), Math.Max(TermElsewhere, _directory?.Manifest.Term ?? 0)));
         }
         uint[] chain = at.IsKnown ? [.. at.Crcs] : [(uint)_random.Next()];
         _directory?.RaiseTerm(term);
         Term = term;
         Aof.Aof log = Fresh(chain.Length);
-        log.Open(new AofStart(term, at.Batch, chain, Lanes, 77) { LastTerm = at.IsKnown ? at.Term : term });
-        _terms.Add(new TermStart(term, at.Batch + 1, at.IsKnown ? at.Term : term));
+        log.Open(new AofStart(term, at.Batch, chain, Lanes, 77) { LastTerm = at.IsKnown ? at.Term : term, Owner = Terms.OwnerBy(RunId) });
+        _terms.Add(new TermStart(term, at.Batch + 1, at.IsKnown ? at.Term : term) { Owner = Terms.OwnerBy(RunId) });
         Store.SetLog(log);
         Lineage = new Lineage(Lineage, at.Batch);
         Leads = true;
@@ -105,7 +108,15 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public void BecomeFollower()
     {
         if (Leads) Stop();
-        Follower = new Follower(Store, this, Table, Applied, threads: 0) { Began = _ => Lineage = Next ?? Lineage };
+        Follower = new Follower(Store, this, Table, Applied, threads: 0) 
+        {
+            Began = plan =>
+            {
+                Lineage = Next ?? Lineage;
+                _terms.Take(plan.Terms);
+            },
+            TermBegan = _terms.Add,
+        };
     }
 
     /// <summary>Changes keys in one step; returns the batch it is in.</summary>
@@ -232,7 +243,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     private Aof.Aof Fresh(int sublogs)
     {
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << _random.Next(3), Sync = DataDisk is null ? SyncPolicy.No : (SyncPolicy)_random.Next(3) };
-        var log = new Aof.Aof(settings, DataDisk ?? (IDisk)new NullDisk(), _clock, Backlog);
+        var log = new Aof.Aof(settings, DataDisk ?? (IDisk)new NullDisk(), _clock, Backlog) { Names = (sublog, logs) => _directory?.NameLogs(sublog, logs) };
         log.Attach(Store);
         _retired?.Dispose();
         _retired = Current;

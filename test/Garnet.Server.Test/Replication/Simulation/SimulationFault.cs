@@ -22,4 +22,6 @@ public enum SimulationFault
     PromoteEmpty,
     /// <summary>Whichever replica is at hand is promoted.</summary>
     PromoteAny,
+    /// <summary>What a replica has received does not say up to where it was durable here.</summary>
+    NoProofs,
 }

@@ -1,6 +1,7 @@
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
+using Garnet.Common;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 using Garnet.Wire.Consistency;
@@ -129,6 +130,7 @@ internal sealed class World : IDisposable
         else Figures.Partial++;
         Figures.Tell?.Invoke($"{Now} server {replica.Number} follows {primary.Number} {(plan.IsFull ? "anew" : "on")} from {plan.At}");
         replica.Next = primary.Lineage;
+        replica.TermElsewhere = Math.Max(replica.TermElsewhere, plan.Term);
     }
 
     // Others read while the batch is half applied.
@@ -172,10 +174,30 @@ internal sealed class World : IDisposable
             if (link == i || ReferenceEquals(_links[link]?.Primary, node)) Hang(link);
         Figures.Tell?.Invoke($"{Now} server {i} dies");
         _lineages[i] = node.Lineage;
-        SimulatedDisk? left = _disks[i]?.Crash(Random.Next());
+        bool isInOrder = node is { Follower: { IsFed: true, IsTorn: false }, DataDisk: not null } && Random.Next(3) == 0;
+        if (isInOrder) node.Stop();
+        SimulatedDisk? left = isInOrder ? _disks[i]!.Copy() : _disks[i]?.Crash(Random.Next());
+        ulong durable = isInOrder ? node.Current!.Durable : 0;
         node.Dispose();
         _disks[i] = left;
         Nodes[i] = null;
+        if (isInOrder && durable > 0) StartDamaged(i, left!.Copy(), durable);
+    }
+
+    // Of a log that ended in order nothing may be missing unsaid, whatever a disk does to it.
+    private void StartDamaged(int i, SimulatedDisk disk, ulong durable)
+    {
+        if (Fault == SimulationFault.NoProofs) Rot.EraseProofs(disk);
+        if (!Rot.TryFlip(disk, durable, Random)) return;
+        try
+        {
+            using var node = new Node(i, disk, _clock, Random);
+            if (node.Recovered < durable) throw new InvalidOperationException($"a damaged log that was durable up to batch {durable} was cut behind batch {node.Recovered}, and nothing said");
+        }
+        catch (GarnetException)
+        {
+            Figures.Rotten++; // refused, as it must be
+        }
     }
 
     private void Restart(int i)
