@@ -9,6 +9,24 @@ namespace Garnet.Aof.Test.Writing;
 internal sealed class SegmentTests
 {
     [Test]
+    public void A_flipped_bit_anywhere_in_a_file_header_is_noticed()
+    {
+        const int Meant = 88; // bytes that mean something
+        Span<byte> block = stackalloc byte[FileHeader.Bytes];
+        new FileHeader
+        {
+            Sublog = 0, Sublogs = 1, FirstBatch = 7, Term = 3, Lanes = 64, HashSeed = 5, PreviousCrc = 9, HasTail = true, Run = new string('r', 36), TailNumber = 11,
+        }.Write(block);
+        Assert.That(FileHeader.TryRead(block, out _), Is.EqualTo(HeaderState.Whole));
+        for (int bit = 0; bit < Meant * 8; bit++)
+        {
+            block[bit / 8] ^= (byte)(1 << (bit % 8));
+            Assert.That(FileHeader.TryRead(block, out _), Is.Not.EqualTo(HeaderState.Whole), $"bit {bit}");
+            block[bit / 8] ^= (byte)(1 << (bit % 8));
+        }
+    }
+
+    [Test]
     public void A_segment_name_is_read_back_and_other_names_are_not()
     {
         string name = LogFileName.Of(3, 42);

@@ -16,7 +16,7 @@ public readonly record struct FileHeader
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
     private const byte ReceivedFlag = 1, TailFlag = 2;
-    private const int RunAt = 40, RunBytes = 36, TailNumberAt = RunAt + RunBytes;
+    private const int RunAt = 40, RunBytes = 36, TailNumberAt = RunAt + RunBytes, TailCrcOffset = TailNumberAt + sizeof(ulong), TailEnd = TailCrcOffset + sizeof(uint);
 
     /// <summary>Which sublog, and of how many.</summary>
     public required byte Sublog { get; init; }
@@ -84,6 +84,7 @@ public readonly record struct FileHeader
         if (!HasTail) return;
         Encoding.ASCII.GetBytes(Run, to.Slice(RunAt, RunBytes));
         BinaryPrimitives.WriteUInt64LittleEndian(to[TailNumberAt..], TailNumber);
+        BinaryPrimitives.WriteUInt32LittleEndian(to[TailCrcOffset..], Crc32C.Of(to[RunAt..TailCrcOffset]));
     }
 
     /// <summary>Reads the block; the states mean what they mean for <see cref="BatchHeader.TryRead"/>.</summary>
@@ -96,6 +97,8 @@ public readonly record struct FileHeader
             return HeaderState.Damaged;
         if (from[4] is not (OwnVersion or ReceivedVersion))
             return HeaderState.Newer;
+        if ((from[7] & TailFlag) != 0 && !IsTailSound(from))
+            return HeaderState.Damaged;
         header = new FileHeader
         {
             Sublog = from[5],
@@ -111,5 +114,15 @@ public readonly record struct FileHeader
             PreviousCrc = BinaryPrimitives.ReadUInt32LittleEndian(from[32..]),
         };
         return HeaderState.Whole;
+    }
+
+    // Of what stands behind the first checksum, and is there only while the file has a tail. Files of before it was checked have no number.
+    private static bool IsTailSound(ReadOnlySpan<byte> from)
+    {
+        if (from.Length < TailEnd)
+            return false;
+        uint crc = BinaryPrimitives.ReadUInt32LittleEndian(from[TailCrcOffset..]);
+        bool isOld = crc == 0 && BinaryPrimitives.ReadUInt64LittleEndian(from[TailNumberAt..]) == 0;
+        return isOld || crc == Crc32C.Of(from[RunAt..TailCrcOffset]);
     }
 }
