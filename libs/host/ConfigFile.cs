@@ -5,7 +5,8 @@ namespace Garnet.Host;
 /// <summary>
 /// Reads files in the syntax of redis.conf: one directive per line, <c>#</c> comments, quotes, <c>include</c>. A relative
 /// include is looked for beside the file that names it, then in the current directory.
-/// C1: files include each other at most 16 deep. C2: a file that cannot be read stops the start.
+/// C1: files include each other at most 16 deep. C2: a file that cannot be read stops the start; an included
+/// one does so with all other problems, since it is a mistake in a line like those.
 /// </summary>
 internal static class ConfigFile
 {
@@ -15,8 +16,9 @@ internal static class ConfigFile
     public static List<ConfigLine> Read(string path, List<string> problems)
     {
         var lines = new List<ConfigLine>();
-        Read(path, 1, lines, problems);
-        return lines;
+        if (TryRead(path, 1, lines, problems) is not { } failure) return lines;
+        ExitKind kind = failure is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Configuration;
+        throw new GarnetException(kind, $"cannot read the configuration file '{path}'", failure.Message, "Check the path and who may read it");
     }
 
     /// <summary>The directives of a text already at hand, such as standard input; includes are followed.</summary>
@@ -27,16 +29,17 @@ internal static class ConfigFile
         return lines;
     }
 
-    private static void Read(string path, int depth, List<ConfigLine> lines, List<string> problems)
+    /// <summary>Null, or why the file cannot be read.</summary>
+    private static Exception? TryRead(string path, int depth, List<ConfigLine> lines, List<string> problems)
     {
         try
         {
             Parse((path, depth), File.ReadLines(path), lines, problems);
+            return null;
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            ExitKind kind = e is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Configuration;
-            throw new GarnetException(kind, $"cannot read the configuration file '{path}'", e.Message, "Check the path and who may read it");
+            return e;
         }
     }
 
@@ -60,7 +63,8 @@ internal static class ConfigFile
     {
         if (words.Count != 2) problems.Add($"{file.Path}:{number}: include: {SettingText.WrongCount}");
         else if (file.Depth >= DepthMax) problems.Add($"{file.Path}:{number}: include: files include each other more than {DepthMax} deep");
-        else Read(Resolve(file.Path, words[1]), file.Depth + 1, lines, problems);
+        else if (TryRead(Resolve(file.Path, words[1]), file.Depth + 1, lines, problems) is { } failure)
+            problems.Add($"{file.Path}:{number}: include '{words[1]}': {failure.Message.TrimEnd('.')}");
     }
 
     private static string Resolve(string from, string path)

@@ -31,6 +31,16 @@ public sealed class SettingSourcesTests
     }
 
     [Test]
+    public void A_missing_include_is_named_with_its_place_and_hides_no_other_problem()
+    {
+        using var folder = new TestFolder();
+        string file = folder.Write("c", "maxmemroy 1gb\ninclude nowhere.conf\nport 70000\n");
+        _sources.AddFile(file);
+        GarnetException refused = Assert.Throws<GarnetException>(_sources.Finish)!;
+        Assert.That(refused.Why, Does.Contain($"{file}:1: maxmemroy").And.Contain($"{file}:2: include 'nowhere.conf': ").And.Contain($"{file}:3: port '70000'"));
+    }
+
+    [Test]
     public void All_problems_are_named_at_once_with_place_value_and_range()
     {
         using var folder = new TestFolder();

@@ -74,10 +74,9 @@ internal readonly struct Shutdown : ICommand
             return call.FailBytes("ERR SHUTDOWN is switched off: this server is a part of another process (GarnetServerOptions.AllowShutdown)"u8);
         if (abort)
             return call.FailBytes("ERR No shutdown in progress."u8);
-        Persistence.SaveJob? saves = call.Server.Keeper?.Saves;
-        if (save && saves is null)
-            return call.FailBytes("ERR Errors trying to SHUTDOWN. Check logs."u8); // without a directory nothing can be saved
-        if (saves is not null && (save || (!noSave && call.Server.Settings.Persistence.Save.Rules.Count > 0)))
+        if (save && !Persistence.SaveCommands.TrySaves(ref call, out _, out Reply unsaved))
+            return unsaved;
+        if (call.Server.Keeper?.Saves is { } saves && (save || (!noSave && call.Server.Settings.Persistence.Save.Rules.Count > 0)))
             return SaveFirst(ref call, saves);
         if (noSave && call.Server.Keeper is { } keeper)
             keeper.SavesAtStop = false;

@@ -30,5 +30,8 @@ internal enum Fault : byte
     TimeoutNegative,
     NotAnUnsignedInteger,
     Loading,
+    ReadOnlyReplica,
+    TooFewReplicas,
+    PrimaryDown,
     Internal,
 }

@@ -1,3 +1,4 @@
+using System.Text;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Inspect;
@@ -51,6 +52,18 @@ internal sealed class WriteRefusals(Server server) : IDisposable
         }
 
         server.Log.WritesRefused(TextOf(cause));
+    }
+
+    /// <summary>What a write that is refused for the cause is answered, by a client or in a script; the cause is noted.</summary>
+    internal ReadOnlySpan<byte> Noted(RefusalCause cause)
+    {
+        Note(cause);
+        return cause switch
+        {
+            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + server.Keeper?.Trouble),
+            RefusalCause.Memory => FaultText.Of(Fault.OutOfMemory),
+            _ => FaultText.Of(Fault.TooFewReplicas),
+        };
     }
 
     /// <summary>Refuses the command for the cause.</summary>

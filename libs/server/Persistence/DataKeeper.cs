@@ -188,9 +188,10 @@ internal sealed class DataKeeper : IDisposable
 
         if ((flags & CommandFlags.Write) == 0)
             return false;
-        if (Trouble is { } cause)
+        ReadOnlySpan<byte> refusal = RefusalOfWrite();
+        if (!refusal.IsEmpty)
         {
-            reply = call.FailText("MISCONF Errors writing to the AOF file: " + cause); // D2
+            reply = call.FailBytes(refusal);
             return true;
         }
 
@@ -200,6 +201,9 @@ internal sealed class DataKeeper : IDisposable
         reply = Reply.Postponed;
         return true;
     }
+
+    /// <summary>Why nobody may write now because of the log (D2); empty if they may.</summary>
+    internal ReadOnlySpan<byte> RefusalOfWrite() => Blocks && Trouble is not null ? _server!.Refusals.Noted(Inspect.RefusalCause.Log) : default;
 
     /// <summary>Blocks until the batch is durable; false if it never will be. For background threads and the end only.</summary>
     internal bool WaitDurable(ulong batch)

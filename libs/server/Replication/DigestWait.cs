@@ -28,7 +28,7 @@ internal sealed class DigestWait(Server server) : LogWait
 
         reactor.Out.Map(3);
         reactor.Out.Bulk("token"u8);
-        reactor.Out.Bulk(Tokens.Text(found.Term, found.Batch));
+        reactor.Out.Bulk(server.Replication.TextOf(found.Term, found.Batch));
         reactor.Out.Bulk("keys"u8);
         reactor.Out.Int(found.Digest.Keys);
         reactor.Out.Bulk("digests"u8);

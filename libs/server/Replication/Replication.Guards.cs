@@ -32,7 +32,7 @@ internal sealed partial class Replication
     internal bool ReadsOneState => _isReplica || ChecksReads;
 
     /// <summary>True if plain clients may read here, and what they read is to be checked against what is being applied.</summary>
-    internal bool TakesReads => ChecksReads && (Settings.ServesStaleData || _following is { IsUp: true });
+    internal bool TakesReads => ChecksReads && !IsOutOfTouch;
 
     /// <summary>
     /// A read of a plain client, a replica's most frequent command: if no batch is being applied when it begins, and none has begun when it
@@ -66,16 +66,15 @@ internal sealed partial class Replication
     {
         reply = Reply.Sent;
         bool writes = (flags & CommandFlags.Write) != 0;
-        if (writes && _isReplica)
-            reply = call.FailBytes("READONLY You can't write against a read only replica."u8);
+        ReadOnlySpan<byte> refusal = writes && (_isReplica || !_changes) ? RefusalOfWrite() : default;
+        if (!refusal.IsEmpty)
+            reply = call.FailBytes(refusal);
         else if (writes && _changes)
             reply = Postpone(ref call);
-        else if (writes && LacksReplicas)
-            reply = call.Server.Refusals.Refuse(ref call, Inspect.RefusalCause.Replicas, "NOREPLICAS Not enough good replicas to write."u8);
         else if (IsLoading && (flags & (CommandFlags.Loading | CommandFlags.Admin)) == 0) // whoever may send it elsewhere must get through
             reply = call.Fail(Fault.Loading);
-        else if (_isReplica && !Settings.ServesStaleData && (flags & CommandFlags.Stale) == 0 && _following is not { IsUp: true })
-            reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
+        else if (IsStale && (flags & CommandFlags.Stale) == 0)
+            reply = call.Fail(Fault.PrimaryDown);
         return reply != Reply.Sent;
     }
 
@@ -83,19 +82,18 @@ internal sealed partial class Replication
     internal bool LacksReplicas => !_isReplica && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite;
 
     /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
-    internal bool IsStale => _isReplica && !Settings.ServesStaleData && _following is not { IsUp: true };
+    internal bool IsStale => _isReplica && IsOutOfTouch;
+
+    private bool IsOutOfTouch => !Settings.ServesStaleData && _following is not { IsUp: true };
 
     /// <summary>True if what only a primary can do must wait, and is made to, because the role is about to change.</summary>
     internal bool Postpones(ref Call call) => call.MayPark && _changes && !_isReplica && Postpone(ref call) == Reply.Postponed;
 
-    /// <summary>Why a script must not write now; null if it may.</summary>
-    internal byte[]? RefusalOfWrite()
-    {
-        if (_isReplica)
-            return "READONLY You can't write against a read only replica."u8.ToArray();
-        bool few = Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite;
-        return few ? "NOREPLICAS Not enough good replicas to write."u8.ToArray() : null;
-    }
+    /// <summary>Why nobody may write now because of the role or its replicas; empty if they may.</summary>
+    internal ReadOnlySpan<byte> RefusalOfWrite() =>
+        _isReplica ? FaultText.Of(Fault.ReadOnlyReplica)
+        : LacksReplicas ? _server.Refusals.Noted(Inspect.RefusalCause.Replicas)
+        : default;
 
     /// <summary>Runs a read, or a transaction, so that it sees one state (Z5).</summary>
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)

@@ -139,14 +139,15 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         {
             if ((flags & CommandFlags.WholeDatabases) != 0 && running.HasWritten && !running.IsOrdered)
                 return "ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text or arguments"u8;
-            if (server.Replication.RefusalOfWrite() is { } placed)
-                return placed;
-            if (server.Keeper is { Blocks: true, Trouble: { } cause } && !running.HasWritten)
-                return Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + cause);
+            ReadOnlySpan<byte> refused = server.Replication.RefusalOfWrite();
+            if (refused.IsEmpty && !running.HasWritten && server.Keeper is { } log)
+                refused = log.RefusalOfWrite();
+            if (!refused.IsEmpty)
+                return refused;
         }
 
         if ((flags & CommandFlags.DenyOom) != 0 && running.IsTight && !running.HasWritten && (running.Flags & ScriptFlags.AllowOom) == 0)
-            return FaultText.Of(Fault.OutOfMemory);
+            return server.Refusals.Noted(Inspect.RefusalCause.Memory);
         return default;
     }
 

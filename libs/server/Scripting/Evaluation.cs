@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Sessions;
 
@@ -72,7 +73,7 @@ internal static class Evaluation
         if (isReadOnly && declares && (flags & ScriptFlags.NoWrites) == 0)
             reply = call.FailBytes("ERR Can not execute a script with write flag using *_ro command."u8);
         else if (declares && (flags & ScriptFlags.AllowStale) == 0 && server.Replication.IsStale)
-            reply = call.FailBytes("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."u8);
+            reply = call.Fail(Fault.PrimaryDown);
         else if (writes)
             reply = HoldUpWriter(ref call, flags, declares);
         return reply != Reply.Sent;
@@ -95,13 +96,12 @@ internal static class Evaluation
             return Reply.Sent;
         if (server.Replication.IsReplica)
             return call.FailBytes("READONLY You can not run script with write flag on readonly replica."u8);
-        if (server.Replication.RefusalOfWrite() is { } refusal)
-            return call.FailBytes(refusal);
-        if (server.Keeper is { Blocks: true, Trouble: { } cause })
-            return call.FailText("MISCONF Errors writing to the AOF file: " + cause);
-        return (flags & ScriptFlags.AllowOom) == 0 && IsTight(ref call)
-            ? call.FailBytes(FaultText.Of(Fault.OutOfMemory))
-            : Reply.Sent;
+        ReadOnlySpan<byte> refusal = server.Replication.RefusalOfWrite();
+        if (refusal.IsEmpty && server.Keeper is { } log)
+            refusal = log.RefusalOfWrite();
+        if (refusal.IsEmpty && (flags & ScriptFlags.AllowOom) == 0 && IsTight(ref call))
+            refusal = server.Refusals.Noted(RefusalCause.Memory);
+        return refusal.IsEmpty ? Reply.Sent : call.FailBytes(refusal);
     }
 
     /// <summary>True if memory is over its limit and no room can be made.</summary>

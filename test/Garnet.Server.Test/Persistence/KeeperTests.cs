@@ -153,6 +153,15 @@ public sealed class KeeperTests
         Assert.That(server.Send("WAITAOF 1 0 300\r\n", ":0\r\n:0\r\n"), Is.EqualTo("*2\r\n:0\r\n:0\r\n"));
     }
 
+    [Test]
+    public void Without_a_data_directory_SHUTDOWN_SAVE_says_what_SAVE_says()
+    {
+        using var server = new EmbeddedServer();
+        string refusal = server.Send("SAVE\r\n", "\r\n");
+        Assert.That(refusal, Does.Contain("--dir"));
+        Assert.That(server.Send("SHUTDOWN SAVE\r\n", "\r\n"), Is.EqualTo(refusal));
+    }
+
     internal static EmbeddedServer Start(MemoryDisk disk, Action<ServerSettings>? adjust = null)
     {
         var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: adjust);

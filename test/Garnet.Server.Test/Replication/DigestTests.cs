@@ -75,6 +75,19 @@ public sealed class DigestTests
         ReplicaGroup.AssertSame(primary, replica);
     }
 
+    [Test]
+    public void Its_token_says_who_began_the_term()
+    {
+        using EmbeddedServer primary = new();
+        using EmbeddedServer promoted = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        ReplicaGroup.CatchUp(promoted, primary);
+        using var client = new TestClient(promoted.Server.Port);
+        Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
+        string token = "";
+        Assert.That(() => token = client.Call("REPL", "TOKEN"), Does.Match("^[0-9]+:[0-9]+:[0-9a-f]{8}$").After(ReplicaGroup.WaitMs, 10));
+        Assert.That(client.Call("REPL", "DIGEST"), Does.Match("^.token [0-9]+:[0-9]+:" + token[^8..] + " "));
+    }
+
     private static string DigestOf(TestClient client)
     {
         string reply = client.Call("REPL", "DIGEST");

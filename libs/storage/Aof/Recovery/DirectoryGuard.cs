@@ -20,13 +20,15 @@ internal static class DirectoryGuard
     public static void Create(string path)
     {
         if (Path.Exists(path)) return;
+        string above = Above(path);
+        if (File.Exists(above)) throw Refused(path, $"{above} is a file, not a directory", "Name a directory.");
         try
         {
             Directory.CreateDirectory(path, Owner);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            throw Refused(path, e.Message, "Create it, owned by the server's user with mode 0700, or name another one.");
+            throw Refused(path, $"it cannot be made in {above} ({e.Message.TrimEnd('.')})", "Create it, owned by the server's user with mode 0700, or name another one.");
         }
     }
 
@@ -50,6 +52,14 @@ internal static class DirectoryGuard
 
     public static GarnetException Refused(string path, string why, string next) =>
         new(ExitKind.Permission, $"the data directory cannot be used: {path}", why, next);
+
+    // The nearest that is there.
+    private static string Above(string path)
+    {
+        string above = Path.GetFullPath(path);
+        while (!Path.Exists(above) && Path.GetDirectoryName(above) is { } next) above = next;
+        return above;
+    }
 
     private static void JudgeFile(FileSystemInfo file)
     {
