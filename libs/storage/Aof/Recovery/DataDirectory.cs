@@ -60,6 +60,15 @@ public sealed class DataDirectory : IDisposable
         return DirectoryLock.Take(path);
     }
 
+    /// <summary>True if anything in the directory is a data directory's, whatever its state.</summary>
+    public static bool Is(string path)
+    {
+        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        foreach (string file in Directory.EnumerateFileSystemEntries(path))
+            if (Path.GetFileName(file) is var name && name != DirectoryLock.FileName && DirectoryGuard.IsOurs(name)) return true;
+        return false;
+    }
+
     /// <summary>The files.</summary>
     public IDisk Disk { get; }
 
