@@ -84,7 +84,6 @@ public static class ServerProcess
             log.LogCritical("{Failure}", e.Message);
             return (int)e.Kind;
         }
-        log.LogInformation("Stopped, bye");
         return 0;
 
         void OnSignal(PosixSignalContext context)

@@ -230,6 +230,7 @@ public sealed class DataDirectory : IDisposable
             Bytes = recovery.Bytes,
             ElapsedMs = (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds,
             WasCut = tail.HasRest || tail.IsDamage,
+            Notes = recovery.Notes,
             Messages = [.. _completed, .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
         };
     }
