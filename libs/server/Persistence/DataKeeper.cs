@@ -354,7 +354,7 @@ internal sealed class DataKeeper : IDisposable
     // D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
     private bool TryImport(Server server)
     {
-        string path = Path.Combine(_settings.Directory, _settings.SnapshotFile);
+        string path = Path.Combine(_settings.Directory, _settings.ImportFile);
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
             return false;
         if (server.Settings.Memory.Policy == EvictionPolicy.NoEviction)
