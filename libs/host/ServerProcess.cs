@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server;
 using Garnet.Server.Persistence;
 using Microsoft.Extensions.Logging;
@@ -70,6 +71,7 @@ public static class ServerProcess
         using var log = new LineLog(settings.Inspect);
         using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         int signals = 0;
+        if (OperatingSystem.IsLinux()) Libc.HeedInterrupt(); // what a script starts with & has it ignored, and .NET leaves that so
         using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
         using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
         server.Start();
@@ -84,7 +86,6 @@ public static class ServerProcess
             log.LogCritical("{Failure}", e.Message);
             return (int)e.Kind;
         }
-        log.LogInformation("Stopped, bye");
         return 0;
 
         void OnSignal(PosixSignalContext context)

@@ -214,8 +214,6 @@ public sealed class Server : IDisposable
             Replication.Begin(null);
         Keeper?.Begin(this);
         StartThread("acceptor", _acceptor.Run);
-        foreach (string address in Addresses)
-            Log.Listening(address);
     }
 
     /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>

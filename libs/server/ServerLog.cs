@@ -11,8 +11,6 @@ internal sealed class ServerLog(ILogger logger)
 {
     private long _lost;
 
-    internal void Listening(string address) => Write(LogLevel.Information, 1, $"Listening on {address}");
-
     internal void QueryBufferExceeded(long id, string peer) =>
         Write(LogLevel.Warning, 2, $"Client {id} ({peer}) sent more than client-query-buffer-limit without completing a command; closed");
 
@@ -52,7 +50,7 @@ internal sealed class ServerLog(ILogger logger)
     internal void LoadGivenUp() => Write(LogLevel.Information, 10, "Loading was given up, as the server stops; what is on disk is as it was");
 
     internal void Imported(string path, long keys, long expired, long ms) =>
-        Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms; {expired} were left out since their time had come");
+        Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
 
     internal void SaveDue(long changes, long seconds) => Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
@@ -65,12 +63,16 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void SaveFailed(string why) => Write(LogLevel.Error, 14, $"The snapshot failed: {why}");
 
+    internal void SaveGivenUp() => Write(LogLevel.Information, 62, "The snapshot was given up: the server stops, or gets other data; the one before stays");
+
     internal void SaveWithoutDirectory() =>
         Write(LogLevel.Warning, 15, "save has no effect: no directory is set, data is in memory only; --dir DIRECTORY keeps it");
 
     internal void Progress(string line) => Write(LogLevel.Information, LogEvents.Progress, line);
 
     internal void Recovery(string message) => Write(LogLevel.Warning, 19, message);
+
+    internal void RecoveryNote(string note) => Write(LogLevel.Information, 63, note);
 
     internal void WritesRefused(string why) => Write(LogLevel.Error, 16, $"Writes are refused: {why}");
 
@@ -113,7 +115,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void OrphanFailed(string why) => Write(LogLevel.Warning, 56, $"The writes that are discarded cannot be kept in a file: {why}");
 
-    internal void Promoted(uint term, string at) => Write(LogLevel.Information, 47, $"This server is a primary now: term {term} begins behind {at}");
+    internal void Promoted(uint term, ulong batch, string at) =>
+        Write(LogLevel.Information, 47, $"This server is a primary now: term {term} begins {(batch == 0 ? "with the first batch" : "behind " + at)}");
 
     internal void PromotedTorn() => Write(LogLevel.Warning, 48, "This server became a primary while it was getting all data of another one, and what it had before is kept nowhere: it begins empty");
 

@@ -53,6 +53,29 @@ public sealed class ProcessTests
         Assert.That(Exit($"ping --port {port}"), Is.EqualTo(1));
     }
 
+    [Test]
+    public void Where_it_listens_and_that_it_has_stopped_is_said_once()
+    {
+        using var folder = new TestFolder();
+        using Process server = Start($"--port {FreePort()} --dir {folder.Path}");
+        var said = new List<string>();
+        while (said is not [.., { } last] || !last.Contains("Ready to accept", StringComparison.Ordinal)) said.Add(server.StandardOutput.ReadLine()!);
+        Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
+        said.AddRange(server.StandardOutput.ReadToEnd().Split('\n'));
+        Assert.That(said, Has.One.Contains("Listening on").And.One.Contains("Stopped").And.None.Contains("0:0:"));
+    }
+
+    [Test]
+    public void A_server_of_a_script_that_ignores_the_interrupt_heeds_it()
+    {
+        string arguments = $"--port {FreePort()}";
+        using Process server = Track(Process.Start(new ProcessStartInfo("/bin/sh", ["-c", $"trap '' INT; exec {Executable} {arguments}"]) { RedirectStandardOutput = true })!);
+        WaitFor(server, "Ready to accept connections");
+        Process.Start("kill", $"-INT {server.Id}").WaitForExit();
+        Assert.That(server.WaitForExit(DeadlineMs / 2), Is.True);
+        Assert.That(server.ExitCode, Is.Zero);
+    }
+
     private static int Exit(string arguments)
     {
         using Process process = Start(arguments);
@@ -61,11 +84,14 @@ public sealed class ProcessTests
         return process.ExitCode;
     }
 
-    private static Process Start(string arguments)
+    private static string Executable => Path.GetFullPath(Path.Combine(
+        TestContext.CurrentContext.TestDirectory, "..", "..", "GarnetServer", Path.GetFileName(TestContext.CurrentContext.TestDirectory), "garnet-server"));
+
+    private static Process Start(string arguments) =>
+        Track(Process.Start(new ProcessStartInfo(Executable, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })!);
+
+    private static Process Track(Process process)
     {
-        string bin = Path.GetFullPath(Path.Combine(TestContext.CurrentContext.TestDirectory, "..", "..", "GarnetServer"));
-        string server = Path.Combine(bin, Path.GetFileName(TestContext.CurrentContext.TestDirectory), "garnet-server");
-        Process process = Process.Start(new ProcessStartInfo(server, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })!;
         s_deadlines.Add(new Timer(static one => ((Process)one!).Kill(), process, DeadlineMs, Timeout.Infinite));
         return process;
     }

@@ -3,6 +3,7 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Tsavorite;
 
@@ -13,7 +14,7 @@ internal sealed class EmbeddedServer : IDisposable
 {
     private readonly TcpClient _client;
 
-    internal EmbeddedServer(IWriteLog? log = null, DataDirectory? directory = null, AppendSync sync = AppendSync.Everysec, Action<ServerSettings>? adjust = null, IClock? clock = null)
+    internal EmbeddedServer(IWriteLog? log = null, DataDirectory? directory = null, AppendSync sync = AppendSync.Everysec, Action<ServerSettings>? adjust = null, IClock? clock = null, ILogger? lines = null)
     {
         var settings = new ServerSettings();
         var table = new SettingTable();
@@ -25,7 +26,7 @@ internal sealed class EmbeddedServer : IDisposable
         settings.Persistence.AppendOnly = directory is not null;
         settings.Persistence.AppendSync = sync;
         adjust?.Invoke(settings);
-        Server = new Server(settings, table, NullLogger.Instance, clock ?? SystemClock.Instance, log, directory);
+        Server = new Server(settings, table, lines ?? NullLogger.Instance, clock ?? SystemClock.Instance, log, directory);
         Server.Start();
         _client = new TcpClient("127.0.0.1", Server.Port) { NoDelay = true };
     }

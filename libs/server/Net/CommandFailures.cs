@@ -5,9 +5,10 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// What becomes of an exception that left a command.
-/// R8  A command that asked for more than can be held, and one that failed through a mistake of ours before it changed anything, costs its
-///     client an error and nobody else anything. What fails in the middle of a change, or after one, ends the process: nobody can say any
-///     more what the store holds.
+/// R8  A command that asked for more than can be held has an error for its reply, whatever whole changes it, or what ran before it in a
+///     transaction or script, has made: they stay. One that failed through a mistake of ours before it changed anything costs its client an
+///     error and the connection. Both cost nobody else anything. What fails in the middle of a change, and a mistake behind one, ends the
+///     process: nobody can say any more what the store holds.
 /// </summary>
 internal sealed class CommandFailures(Reactor reactor)
 {

@@ -319,8 +319,7 @@ internal sealed class DataKeeper : IDisposable
             var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
             using var speaker = new Timer(_ => _log.Progress(Progress.Format()), null, 1000, 1000);
             RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, Progress);
-            foreach (string message in report.Messages)
-                _log.Recovery(message);
+            Tell(report);
             bool imported = report is { Snapshot: null, Batches: 0 } && TryImport(server);
             Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
             server.Store.Logging = Counter is not null;
@@ -346,7 +345,7 @@ internal sealed class DataKeeper : IDisposable
         }
         catch (DiskException e)
         {
-            server.Fail(new GarnetException(ExitKind.Data, "the data cannot be loaded", e.Message, "Look at the disk, then start again; garnet-server check DIR shows what is sound"));
+            server.Fail(new GarnetException(ExitKind.Data, "the data cannot be loaded", e.Message, $"Look at the disk, then start again; garnet-server check {Directory} shows what is sound"));
         }
     }
 
@@ -356,16 +355,23 @@ internal sealed class DataKeeper : IDisposable
     {
         var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
         RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
-        foreach (string message in report.Messages)
-            _log.Recovery(message);
+        Tell(report);
         _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
         return report.Start;
+    }
+
+    private void Tell(RecoveryReport report)
+    {
+        foreach (string message in report.Messages)
+            _log.Recovery(message);
+        foreach (string note in report.Notes)
+            _log.RecoveryNote(note);
     }
 
     // D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
     private bool TryImport(Server server)
     {
-        string path = Path.Combine(_settings.Directory, _settings.SnapshotFile);
+        string path = Path.Combine(_settings.Directory, _settings.ImportFile);
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
             return false;
         if (server.Settings.Memory.Policy == EvictionPolicy.NoEviction)

@@ -35,7 +35,7 @@ public static class DataTool
             return (int)ExitKind.Data;
         }
 
-        say(report.IsSound ? "The directory is sound." : "The directory is damaged: garnet-server repair DIR proposes what to do.");
+        say(report.IsSound ? "The directory is sound." : $"The directory is damaged: garnet-server repair {path} proposes what to do.");
         return report.IsSound ? 0 : (int)ExitKind.Data;
     });
 
@@ -51,12 +51,14 @@ public static class DataTool
 
         foreach (string line in plan.Lines)
             say((apply ? "Doing: " : "Would ") + line);
+        if (plan.Price.Length > 0)
+            say(plan.Price + (apply ? " are lost." : " would be lost."));
         if (plan.Lines.Count == 0)
             say("There is nothing to repair.");
-        else if (!apply)
-            say("Nothing was changed; --apply does it, keeping the originals as damaged-*.");
-        if (apply)
-            DirectoryRepair.Apply(plan);
+        else if (apply)
+            Apply(disk, plan, say);
+        else
+            say($"Nothing was changed. If a file is missing, or you have a sound copy of a damaged one, put it back first: that loses nothing. Else garnet-server repair {path} --apply does it, keeping the originals as damaged-*.");
         return plan.Lines.Count == 0 || apply ? 0 : (int)ExitKind.Data;
     });
 
@@ -75,12 +77,22 @@ public static class DataTool
         return store;
     }
 
+    private static void Apply(IDisk disk, RepairPlan plan, Action<string> say)
+    {
+        IReadOnlyList<string> before = disk.List();
+        DirectoryRepair.Apply(plan);
+        string[] kept = [.. disk.List().Except(before).Where(static name => name.StartsWith("damaged-", StringComparison.Ordinal))];
+        say("Done; a server can start on it." + (kept.Length > 0 ? $" Kept aside: {string.Join(", ", kept)}." : ""));
+    }
+
     private static int With(string path, Action<string> say, Action<string> speak, Func<IDisk, JobProgress, int> step)
     {
         string inner = Path.Combine(path, new PersistenceSettings().AppendDirectory);
         string directory = Directory.Exists(inner) ? inner : path;
         if (!Directory.Exists(directory))
             throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", "Name the directory that was given as --dir");
+        if (!DataDirectory.Is(directory)) // before its lock would be put there
+            throw new GarnetException(ExitKind.Data, $"{directory} is no data directory", "there is no manifest, no log and no snapshot in it", "Name the directory that was given as --dir");
         using IDisposable held = DataDirectory.Hold(directory);
         var progress = new JobProgress("reading", SystemClock.Instance);
         using var speaker = new Timer(_ => speak(progress.Format()), null, SpeakMs, SpeakMs);

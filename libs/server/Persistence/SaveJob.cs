@@ -128,6 +128,9 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         }
     }
 
+    /// <summary>True if the snapshot that runs is to end without being published.</summary>
+    internal bool IsCancelled => _cancellation.IsCancellationRequested;
+
     /// <summary>Ends a running snapshot without publishing it; no other starts.</summary>
     internal void Cancel()
     {
@@ -176,6 +179,10 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         {
             log.SaveFailed(e.Message);
         }
+        catch (GarnetException) when (_cancellation.IsCancellationRequested)
+        {
+            log.SaveGivenUp();
+        }
         catch (GarnetException e)
         {
             log.SaveFailed(e.Message);
@@ -204,12 +211,12 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         };
         SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
         LastCutUs = saved.Figures.CutUs;
+        if (saved.State == SnapshotState.OutOfRoom)
+            log.SaveFailed("writers changed more than the snapshot may keep in memory; take it when there is less load");
+        else if (saved.State != SnapshotState.Whole)
+            log.SaveGivenUp();
         if (saved.State != SnapshotState.Whole)
-        {
-            log.SaveFailed(saved.State == SnapshotState.OutOfRoom ? "writers changed more than the snapshot may keep in memory; take it when there is less load" : "the server stops");
             return false;
-        }
-
         if (!published)
         {
             log.SaveFailed("the append-only file failed");

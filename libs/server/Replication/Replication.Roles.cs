@@ -348,7 +348,7 @@ internal sealed partial class Replication
         Decide();
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
-        Log.Promoted(_term, at.ToString());
+        Log.Promoted(_term, at.Batch, at.ToString());
     }
 
     // The store holds a part of a primary's data: what it held before is on this server's own disk, or nowhere.

@@ -39,7 +39,7 @@ public static class ConfigCompatibility
         max-new-connections-per-cycle|10|noted|A round accepts as many connections as there are.
         max-new-tls-connections-per-cycle|1|noted|There is no TLS yet.
         socket-mark-id|0|noted|Outgoing connections are not marked.
-        bind-source-addr||noted|The server opens no connections of its own.
+        bind-source-addr||noted|The system chooses the address from which a replica connects to its primary, and MIGRATE to its target.
         daemonize|no|noted|The server stays in the foreground; let systemd, a container or & keep it.
         supervised|no|noted text|The server needs no protocol with its supervisor.
         pidfile|/var/run/redis.pid|noted|No file is written; the process id is in INFO and in the log.
@@ -63,7 +63,7 @@ public static class ConfigCompatibility
         stop-writes-on-bgsave-error|yes|noted|A failed snapshot does not stop writes: the append-only file has them.
         rdbcompression|yes|noted|Snapshots are not compressed.
         rdbchecksum|yes|noted|Snapshots always carry checksums.
-        rdb-del-sync-files|no|noted|There is no persistence yet.
+        rdb-del-sync-files|no|noted|Without persistence a full synchronization writes no file.
         rdb-save-incremental-fsync|yes|noted|Snapshots are synced before they are published.
         sanitize-dump-payload|no|noted text|Payloads of RESTORE are always checked.
         aof-load-truncated|yes|noted|A torn end of the append-only file is always cut; aof-on-corruption says what to do about damage.
@@ -74,7 +74,7 @@ public static class ConfigCompatibility
         no-appendfsync-on-rewrite|no|noted|The append-only file is synced during snapshots as well.
         replica-ignore-maxmemory slave-ignore-maxmemory|yes|noted|A replica keeps what its primary has.
         replica-ignore-disk-write-errors|no|noted|A replica whose disk fails goes on in memory and says so.
-        replica-lazy-flush slave-lazy-flush|no|noted|A replica empties its store before a snapshot comes in.
+        replica-lazy-flush slave-lazy-flush|no|noted|A replica keeps what it had until the copy is whole: in its append-only file, or in memory where both fit.
         replica-full-sync-buffer-limit|0|noted bytes|client-output-buffer-limit for replicas bounds what is kept during a full synchronization.
         repl-diskless-sync|yes|noted|A snapshot is always streamed, never written to a file of the primary first.
         repl-diskless-sync-delay|5|noted|A full synchronization begins at once.

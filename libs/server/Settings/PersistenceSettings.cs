@@ -12,8 +12,8 @@ public sealed class PersistenceSettings
     [Setting("dir", "Directory of data; given one, the append-only file is on unless appendonly is no.", Protected = true)]
     public string Directory { get; set; } = Environment.CurrentDirectory;
 
-    [Setting("dbfilename", "File name of snapshots.", Live = true, Protected = true, Note = OwnNames)]
-    public string SnapshotFile { get; set; } = "dump.rdb";
+    [Setting("dbfilename", "RDB file in dir that is imported into a directory without data. Snapshots have names of their own.", Live = true, Protected = true)]
+    public string ImportFile { get; set; } = "dump.rdb";
 
     [Setting("save", "When to take snapshots: pairs of seconds and changes.", Live = true)]
     public SaveRules Save { get; set; } = SaveRules.None;

@@ -21,4 +21,6 @@ public sealed record RecoveryReport
     public bool WasCut { get; init; }
     /// <summary>What an operator should know, a sentence each.</summary>
     public required IReadOnlyList<string> Messages { get; init; }
+    /// <summary>What is as it should be and may be worth knowing, a sentence each.</summary>
+    public IReadOnlyList<string> Notes { get; init; } = [];
 }

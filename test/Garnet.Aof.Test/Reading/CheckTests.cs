@@ -32,6 +32,7 @@ public sealed class CheckTests
         Assert.That(report.IsSound, Is.False);
         Assert.That(report.LastBatch, Is.EqualTo(last - 4));
         Assert.That(string.Join('\n', report.Findings), Does.Contain($"{file}, offset {offset}: batch {last - 3}"));
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price, Does.Match($"^4 of {last} batches \\(since [0-9-]+ [0-9:]+ UTC\\)$"));
         Repaired(disk, workload, last - 4);
         Assert.That(disk.Get("damaged-1-" + file), Is.EqualTo(bytes));
     }

@@ -22,6 +22,15 @@ internal sealed class CommandFailureTests
         Assert.That(other.Call("INFO", "stats"), Does.Contain("garnet_failed_commands:1"));
     }
 
+    [Test]
+    public void A_mistake_behind_a_change_has_no_answer_so_that_the_process_ends()
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Network.ReactorThreads = 1);
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("SET", "k", "v"), Is.EqualTo("OK")); // the reactor stands behind it as it would if it failed there
+        Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
+    }
+
     private sealed class BrokenClock : IClock
     {
         private int _failsIn;

@@ -154,6 +154,27 @@ public sealed class KeeperTests
     }
 
     [Test]
+    public void A_snapshot_that_a_stop_ends_is_no_failure()
+    {
+        var disk = new MemoryDisk();
+        var lines = new RecordedLines();
+        using var begun = new ManualResetEventSlim();
+        var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), lines: lines);
+        server.Server.Loaded.Wait();
+        server.Send("SET k v\r\n", "+OK\r\n");
+        disk.OnCreate = name =>
+        {
+            if (!name.Contains("snapshot", StringComparison.Ordinal)) return;
+            begun.Set();
+            SpinWait.SpinUntil(() => server.Server.Completion.IsCompleted || server.Server.Keeper!.Saves!.IsCancelled, 20_000);
+        };
+        Assert.That(server.Send("BGSAVE\r\n", "\r\n"), Does.StartWith("+"));
+        begun.Wait();
+        server.Dispose();
+        Assert.That(lines.All, Has.None.StartsWith("Error").And.One.StartsWith("Information The snapshot was given up"));
+    }
+
+    [Test]
     public void Without_a_data_directory_SHUTDOWN_SAVE_says_what_SAVE_says()
     {
         using var server = new EmbeddedServer();

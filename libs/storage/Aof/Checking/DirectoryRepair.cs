@@ -1,3 +1,4 @@
+using System.Globalization;
 using Garnet.Aof.Checking;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
@@ -28,13 +29,20 @@ public static class DirectoryRepair
         planning.CutLog();
         planning.MoveSnapshots();
         planning.RenewManifest();
-        return planning.Lost is { } lost ? new RepairPlan([], [], lost) : new RepairPlan(planning.Lines, planning.Steps, null);
+        return planning.Lost is { } lost ? new RepairPlan([], [], lost) : new RepairPlan(planning.Lines, planning.Steps, null) { Price = PriceOf(inspection) };
     }
 
     /// <summary>Does what was planned, in order; every step is durable before the next begins.</summary>
     public static void Apply(RepairPlan plan)
     {
         foreach (Action step in plan.Steps) step();
+    }
+
+    private static string PriceOf(Inspection inspection)
+    {
+        if (inspection is not { Tail: { IsDamage: true } tail, Reader: { } reader } || tail.LastKnown <= reader.LastBatch) return "";
+        string since = tail.SinceUnixUs == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(tail.SinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
+        return $"{tail.LastKnown - reader.LastBatch} of {tail.LastKnown} batches{since}";
     }
 
     private sealed class Planning(IDisk disk, Inspection inspection)

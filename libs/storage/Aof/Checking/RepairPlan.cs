@@ -12,6 +12,8 @@ public sealed class RepairPlan
 
     /// <summary>The steps as text, a line each; empty if nothing needs repair.</summary>
     public IReadOnlyList<string> Lines { get; }
+    /// <summary>What would be lost, as far as what is left says it; empty if nothing.</summary>
+    public string Price { get; init; } = "";
     /// <summary>Why nothing can be done; null if something can, or need not.</summary>
     public string? Hopeless { get; }
     internal IReadOnlyList<Action> Steps { get; }

@@ -14,7 +14,7 @@ internal sealed unsafe class TailScan
 
     private readonly LogReader _reader;
     private readonly LogFailure _failure;
-    private ulong _durable;
+    private ulong _durable, _seen;
     private bool _isReceived;
 
     private TailScan(IDisk disk, LogReader reader, Manifest manifest)
@@ -31,6 +31,9 @@ internal sealed unsafe class TailScan
     public bool IsDamage { get; }
     /// <summary>True if anything but zeros stands behind the end.</summary>
     public bool HasRest { get; private set; }
+    /// <summary>The highest batch that is known of behind the end, and when the first one there was closed, microseconds of Unix time; 0 if that is not known.</summary>
+    public ulong LastKnown => Math.Max(_seen, _durable);
+    public ulong SinceUnixUs { get; private set; }
     /// <summary>What was found behind the end, for people.</summary>
     public string Evidence => _durable >= _failure.Batch ? $"what follows, or the manifest, says that batch {_durable} was durable"
         : "no interrupted write leaves this";
@@ -78,6 +81,11 @@ internal sealed unsafe class TailScan
         if (BatchHeader.TryRead(bytes, out BatchHeader header, out _) != HeaderState.Whole) return 0;
         if (header.Part != cursor.Sublog || header.Parts != _reader.Cursors.Count || header.Term < cursor.LastTerm) return 0;
         if (!_isReceived) _durable = Math.Max(_durable, header.DurableBatch);
+        if (header.Batch > _reader.LastBatch)
+        {
+            _seen = Math.Max(_seen, header.Batch);
+            SinceUnixUs = SinceUnixUs == 0 ? header.SealedUnixUs : Math.Min(SinceUnixUs, header.SealedUnixUs);
+        }
         long end = at + BatchHeader.Bytes + header.BodyBytes;
         return end > view.Length ? 0 : (end + BatchHeader.Bytes - 1) / BatchHeader.Bytes * BatchHeader.Bytes;
     }

@@ -60,6 +60,15 @@ public sealed class DataDirectory : IDisposable
         return DirectoryLock.Take(path);
     }
 
+    /// <summary>True if anything in the directory is a data directory's, whatever its state.</summary>
+    public static bool Is(string path)
+    {
+        if (!OperatingSystem.IsLinux()) throw new PlatformNotSupportedException("data directories need Linux");
+        foreach (string file in Directory.EnumerateFileSystemEntries(path))
+            if (Path.GetFileName(file) is var name && name != DirectoryLock.FileName && DirectoryGuard.IsOurs(name)) return true;
+        return false;
+    }
+
     /// <summary>The files.</summary>
     public IDisk Disk { get; }
 
@@ -261,6 +270,7 @@ public sealed class DataDirectory : IDisposable
             Bytes = recovery.Bytes,
             ElapsedMs = (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds,
             WasCut = wasCut,
+            Notes = recovery.Notes,
             Messages = [.. _completed, .. missing.Select(static finding => $"The log went on without what is missing: {finding}."), .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
         };
     }

@@ -20,7 +20,7 @@ internal sealed class LogRecovery : IDisposable
     private readonly ReplayWorkers _workers;
     private readonly StoreSession _session;
     private readonly EntryReplayer _ordered;
-    private readonly List<string> _messages = [];
+    private readonly List<string> _messages = [], _notes = [];
     private readonly List<TermStart> _terms = [];
     private (uint Lanes, ulong Seed) _layout;
     private uint _term;
@@ -41,6 +41,7 @@ internal sealed class LogRecovery : IDisposable
 
     public LogReader Reader => _reader;
     public IReadOnlyList<string> Messages => _messages;
+    public IReadOnlyList<string> Notes => _notes;
     public long Batches { get; private set; }
     public long Entries { get; private set; }
     public long Bytes { get; private set; }
@@ -168,8 +169,8 @@ internal sealed class LogRecovery : IDisposable
                     "Allow foreign layouts, or give the store as many partitions.");
             _workers.Drain();
             _layout = (part.Layout.Lanes, part.Layout.HashSeed);
-            _messages.Add($"From batch {part.Header.Batch} on the log was written with {part.Layout.Lanes} lanes" +
-                $"{(part.Layout.HashSeed == _manifest.HashSeed ? "" : " and another hash seed")}; it was read by those.");
+            _notes.Add($"From batch {part.Header.Batch} on the log is {(part.Layout.HashSeed == _manifest.HashSeed ? "this server's own" : "of another server, which was followed then,")} " +
+                $"with {part.Layout.Lanes} partitions; nothing is wrong with that");
         }
     }
 

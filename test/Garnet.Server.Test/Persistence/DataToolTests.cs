@@ -1,0 +1,57 @@
+using Garnet.Aof;
+using Garnet.Aof.Disk;
+using Garnet.Common;
+using Garnet.Server.Persistence;
+
+namespace Garnet.Server.Test.Persistence;
+
+/// <summary>What <c>garnet-server check</c> and <c>repair</c> say of a directory.</summary>
+public sealed class DataToolTests
+{
+    private readonly List<string> _said = [];
+    private string _path = "";
+
+    [SetUp]
+    public void SetUp()
+    {
+        _said.Clear();
+        _path = Directory.CreateTempSubdirectory("garnet").FullName;
+    }
+
+    [TearDown]
+    public void TearDown() => Directory.Delete(_path, recursive: true);
+
+    [Test]
+    public void A_directory_without_data_is_none_and_gets_no_file([Values] bool foreign, [Values] bool repair)
+    {
+        if (foreign) File.WriteAllText(Path.Combine(_path, "notes.txt"), "mine");
+        string[] before = Directory.GetFiles(_path);
+        GarnetException refused = Assert.Throws<GarnetException>(() => _ = repair ? DataTool.Repair(_path, apply: true, _said.Add, _said.Add) : DataTool.Check(_path, _said.Add, _said.Add))!;
+        Assert.That(refused.Message, Does.StartWith($"{_path} is no data directory"));
+        Assert.That(Directory.GetFiles(_path), Is.EqualTo(before));
+    }
+
+    [Test]
+    public void A_repair_names_the_real_directory_what_to_do_first_and_what_it_kept()
+    {
+        MakeOne();
+        string manifest = Path.Combine(_path, "appendonlydir", "manifest");
+        byte[] bytes = File.ReadAllBytes(manifest);
+        bytes[20] ^= 1;
+        File.WriteAllBytes(manifest, bytes);
+        Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        Assert.That(_said[^1], Does.Contain($"garnet-server repair {_path} proposes"));
+        Assert.That(DataTool.Repair(_path, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        Assert.That(_said[^1], Does.Contain("put it back first").And.Contain($"garnet-server repair {_path} --apply"));
+        Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero);
+        Assert.That(_said[^1], Does.StartWith("Done").And.Contain("damaged-1-manifest"));
+    }
+
+    private void MakeOne()
+    {
+        using DataDirectory directory = DataDirectory.Open(Path.Combine(_path, "appendonlydir"), static path => new FileDisk(path));
+        using var server = new EmbeddedServer(directory: directory);
+        server.Server.Loaded.Wait();
+        server.Send("SET k v\r\n", "+OK\r\n");
+    }
+}
