@@ -10,7 +10,7 @@ public static class LogLimits
     public const int PartBodyBytesMax = 1 << 30;
 
     /// <summary>Most bytes that steps may announce for one batch. What lies above is for the lane table and for what is not announced.</summary>
-    public const long BatchBytesMax = PartBodyBytesMax - LaneTableBytesMax - UnannouncedBytesMax;
+    public const long BatchBytesMax = PartBodyBytesMax - LaneTableBytesMax - LateBytesMax;
 
     /// <summary>Most bytes of the log that one step may take whatever the setting says.</summary>
     public const long StepBytesMaxMost = BatchBytesMax;
@@ -22,9 +22,9 @@ public static class LogLimits
     public const long StepBytesMaxDefault = 513L << 20;
 
     /// <summary>Bytes in an open batch from which it is closed however many wait for the disk.</summary>
-    public const long CloseBytes = UnannouncedBytesMax / 2;
+    public const long CloseBytes = LateBytesMax / 2;
 
     private const int LaneTableBytesMax = (ushort.MaxValue + 1) * LaneRow.Bytes;
     // Changes too small to be announced that come between the size at which a batch is to be closed and its closing: of a thread each, not many.
-    private const int UnannouncedBytesMax = 128 << 20;
+    private const int LateBytesMax = 128 << 20;
 }
