@@ -5,8 +5,8 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Net;
 
 /// <summary>
-/// Replies: each connection's replies of a round stand back to back in the reply memory and leave with one send; what the
-/// socket does not take is copied to the connection and goes out when it becomes writable.
+/// Replies: each connection's replies of a round stand back to back in the reply memory, behind what others push to it, and leave with one
+/// send. What the socket does not take, or the log holds back, is the matter of <see cref="ReplySender"/>.
 /// </summary>
 internal sealed unsafe partial class Reactor
 {

@@ -7,7 +7,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
     internal void SendSegment(Connection client)
     {
         byte* from = client.SegmentStart;
-        int count = checked((int)(client.SegmentEnd - from)); // reactor.SlowReaders.ReplyBytesMax
+        int count = checked((int)(client.SegmentEnd - from)); // no longer than SlowReaders.ReplyBytesMax
         client.SegmentStart = client.SegmentEnd = null;
         if (count > 0 && !client.Closed)
             SendBytes(client, from, count);

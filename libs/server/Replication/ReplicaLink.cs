@@ -24,6 +24,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private const int BytesAtOnce = 256 << 10;
     private const long PingUs = 1_000_000;
 
+    private readonly Lock _ackGate = new();
     private BatchFeed? _feed;
     private FullCopy? _copy;
     private bool _isBroken;
@@ -68,7 +69,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     {
         get
         {
-            lock (hello) return _ack;
+            lock (_ackGate) return _ack;
         }
     }
 
@@ -277,7 +278,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
             _feed!.Confirm(ack.Received);
         }
 
-        lock (hello)
+        lock (_ackGate)
             _ack = ack;
 
         owner.OnAck();

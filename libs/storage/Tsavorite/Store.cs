@@ -17,7 +17,7 @@ namespace Tsavorite;
 /// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen;
 /// U19 which batch a change is in is noted behind it, under the same lock; U20 a step over several keys finds room for all of it before
 /// its first change, and is then refused none but far beyond the limit (<see cref="Claim.Assured"/>): it happens whole or not at all; U21 what numbers stand for changes in a turn alone
-/// (<see cref="NamespaceTable"/>).
+/// (<see cref="NamespaceTable"/>); U22 a change is made only after the log has promised to take its entry (<see cref="StepBudget"/>).
 /// (U8 to U11 and U17 concern media, which this store does not have.)
 /// </summary>
 public sealed unsafe class Store : IDisposable

@@ -10,7 +10,7 @@ public static class LogLimits
     public const int PartBodyBytesMax = 1 << 30;
 
     /// <summary>Most bytes that steps may announce for one batch. What lies above is for the lane table and for what is not announced.</summary>
-    public const long BatchBytesMax = PartBodyBytesMax - LaneTableBytesMax - UnannouncedBytesMax - ForcedBytesMax;
+    public const long BatchBytesMax = PartBodyBytesMax - LaneTableBytesMax - LateBytesMax - ForcedBytesMax;
 
     /// <summary>Bytes beyond that for commands that need more than they have announced: their estimates are bounds, so that it should be none.</summary>
     public const long ForcedBytesMax = 64 << 20;
@@ -25,9 +25,9 @@ public static class LogLimits
     public const long StepBytesMaxDefault = 513L << 20;
 
     /// <summary>Bytes in an open batch from which it is closed however many wait for the disk.</summary>
-    public const long CloseBytes = UnannouncedBytesMax / 2;
+    public const long CloseBytes = LateBytesMax / 2;
 
     private const int LaneTableBytesMax = (ushort.MaxValue + 1) * LaneRow.Bytes;
     // Changes too small to be announced that come between the size at which a batch is to be closed and its closing: of a thread each, not many.
-    private const int UnannouncedBytesMax = 128 << 20;
+    private const int LateBytesMax = 128 << 20;
 }
