@@ -14,5 +14,8 @@ public sealed record DirectoryLayout(int Lanes, int Sublogs = 1)
     public static DirectoryLayout OfThisMachine { get; } = new(
         (int)Math.Clamp(BitOperations.RoundUpToPowerOf2((uint)(LanesPerCore * Environment.ProcessorCount)), LanesMin, LanesMax));
 
-    internal bool IsPossible => Lanes > 0 && Sublogs is > 0 and <= Manifest.SublogsMax;
+    /// <summary>True if a store can have so many partitions: a power of two up to 1,024.</summary>
+    public static bool CanHave(int lanes) => lanes is > 0 and <= LanesMax && BitOperations.IsPow2(lanes);
+
+    internal bool IsPossible => CanHave(Lanes) && Sublogs is > 0 and <= Manifest.SublogsMax;
 }

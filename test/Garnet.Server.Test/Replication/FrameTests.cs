@@ -25,6 +25,20 @@ public sealed class FrameTests
         Assert.That(read with { At = Plan.At, Path = Plan.Path, Terms = Plan.Terms }, Is.EqualTo(Plan));
     }
 
+    [TestCase(0)]
+    [TestCase(-1)]
+    [TestCase(3)]
+    [TestCase(2048)]
+    [TestCase(1_309_000_000)] // a replica asked for memory for so many, and ended
+    public void A_plan_of_lanes_that_no_store_has_is_none(int lanes) => Assert.That(PlanFrame.TryDecode((Plan with { Lanes = lanes }).Encode()), Is.Null);
+
+    [Test]
+    public void A_plan_of_a_term_behind_which_there_are_none_is_none()
+    {
+        Assert.That(PlanFrame.TryDecode((Plan with { Term = TermStart.TermMax }).Encode()), Is.Not.Null);
+        Assert.That(PlanFrame.TryDecode((Plan with { Term = TermStart.TermMax + 1 }).Encode()), Is.Null);
+    }
+
     [Test]
     public void A_plan_cut_or_longer_is_none()
     {

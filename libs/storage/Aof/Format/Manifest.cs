@@ -89,6 +89,7 @@ public sealed record Manifest
             || (hasTerms && !TryTerms(Value(lines[7], "terms "), out terms))
             || (hasLogs && (!TryLogs(Value(lines[8], "logs "), sublogs, out logs)
                 || !ulong.TryParse(Value(lines[9], "ended "), NumberStyles.None, CultureInfo.InvariantCulture, out ended)))) return null;
+        if (!new DirectoryLayout(lanes, sublogs).IsPossible || term > TermStart.TermMax) return null;
         return new Manifest
         {
             HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous, Terms = terms, Logs = logs, Ended = ended,

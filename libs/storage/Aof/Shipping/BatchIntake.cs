@@ -62,6 +62,7 @@ public sealed unsafe class BatchIntake(LogPosition start, LogPosition? filled = 
         if (header.Batch != _position.Batch + 1) return $"batch {header.Batch} came, {_position.Batch + 1} was due";
         if (header.PreviousCrc != _crcs[_part]) return $"batch {header.Batch} does not follow the one before it (its chain is broken)";
         if (header.Term < _position.Term) return $"batch {header.Batch} is of term {header.Term}, before term {_position.Term}";
+        if (header.Term > TermStart.TermMax) return $"batch {header.Batch} is of term {header.Term}, and there is none above {TermStart.TermMax}";
         if (_open != null && (_open.Term != header.Term || _open.Kind != header.Kind)) return $"the parts of batch {header.Batch} do not agree";
         return header.BodyBytes > LogLimits.PartBodyBytesMax ? $"batch {header.Batch} is longer than a batch can be" : null;
     }
