@@ -1,7 +1,9 @@
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Aof;
 using Garnet.Aof.Format;
 using Garnet.Aof.Test.Writing;
+using Garnet.Server.Test.Replication;
 using NUnit.Framework;
 
 namespace Garnet.Server.Test.Persistence;
@@ -19,6 +21,29 @@ internal sealed class StepLimitTests
         Assert.That(client.Call("SET", "k", new string('a', Limit - 100)), Is.EqualTo("OK"), "what fits is taken");
         Assert.That(client.Call("SET", "k", new string('b', Limit)), Does.StartWith("ERR a step of the append-only file").And.Contain($"limit of {Limit}"));
         Assert.That(client.Call("GET", "k"), Is.EqualTo(new string('a', Limit - 100)));
+    }
+
+    [TestCase(1)]
+    [TestCase(3)]
+    public void A_step_as_long_as_may_be_is_read_back_by_a_restart_a_replica_and_a_full_copy_and_one_byte_more_is_refused(int sublogs)
+    {
+        const int Fixed = 1 + (2 * sizeof(long)) + (2 * (1 + Tsavorite.IWriteLog.EntryHeadBytes)); // of a SET of a key of one byte
+        var disk = new MemoryDisk();
+        SortedDictionary<string, string> kept;
+        using (EmbeddedServer server = Start(disk, sublogs))
+        {
+            using var client = new TestClient(server.Server.Port);
+            using EmbeddedServer replica = ReplicaGroup.ReplicaOf(server.Server.Port);
+            Assert.That(client.Call("SET", "a", new string('a', Limit - Fixed - 1)), Is.EqualTo("OK"));
+            Assert.That(client.Call("SET", "b", new string('b', Limit - Fixed)), Is.EqualTo("OK"));
+            Assert.That(client.Call("SET", "c", new string('c', Limit - Fixed + 1)), Does.StartWith("ERR a step of the append-only file"));
+            ReplicaGroup.AssertSame(server, replica);
+            using EmbeddedServer late = ReplicaGroup.ReplicaOf(server.Server.Port);
+            ReplicaGroup.AssertSame(server, late);
+            kept = ReplicaGroup.ContentOf(server);
+        }
+        using (EmbeddedServer server = Start(disk, sublogs)) Assert.That(ReplicaGroup.ContentOf(server), Is.EqualTo(kept));
+        Assert.That(kept.Keys, Is.EqualTo(new[] { "a", "b" }));
     }
 
     [Test]
@@ -177,6 +202,14 @@ internal sealed class StepLimitTests
         Assert.That(client.Call("CONFIG", "SET", "aof-step-max-size", $"{LogLimits.StepBytesMaxMost + 1}"), Does.StartWith("ERR"));
         Assert.That(client.Call("CONFIG", "SET", "aof-step-max-size", $"{2 * Limit}"), Is.EqualTo("OK"));
         Assert.That(client.Call("SET", "k", new string('b', Limit)), Is.EqualTo("OK"));
+    }
+
+    private static EmbeddedServer Start(MemoryDisk disk, int sublogs)
+    {
+        var directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(64, sublogs));
+        var server = new EmbeddedServer(directory: directory, sync: AppendSync.Always, adjust: static settings => settings.Persistence.StepBytesMax = Limit);
+        server.Server.Loaded.Wait();
+        return server;
     }
 
     private static EmbeddedServer Start() => KeeperTests.Start(new MemoryDisk(), static settings => settings.Persistence.StepBytesMax = Limit);
