@@ -45,7 +45,7 @@ internal static unsafe class Guards
         if (queues && (flags & CommandFlags.NoMulti) != 0)
             return Refuse(ref call, entry, call.FailBytes("ERR Command not allowed inside a transaction"u8));
         if ((queues || (flags & CommandFlags.DenyOom) != 0) && server.Store.Tight && !call.Store.EnsureRoom(0))
-            return Refuse(ref call, entry, server.Refusals.Refuse(ref call, Inspect.RefusalCause.Memory, FaultText.Of(Fault.OutOfMemory)));
+            return Refuse(ref call, entry, call.FailBytes(server.Refusals.Noted(Inspect.RefusalCause.Memory)));
         if ((flags & CommandFlags.Write) != 0 && IsTooLongForLog(ref call, out long bytes))
             return Refuse(ref call, entry, call.FailText("ERR " + CommandFailures.TextOf(call.Store.TooLongStep(bytes))));
         if (server.Keeper is { Blocks: true } keeper && keeper.Refuses(ref call, flags, out Reply kept))

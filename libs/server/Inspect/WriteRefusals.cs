@@ -66,13 +66,6 @@ internal sealed class WriteRefusals(Server server) : IDisposable
         };
     }
 
-    /// <summary>Refuses the command for the cause.</summary>
-    internal Reply Refuse(ref Call call, RefusalCause cause, ReadOnlySpan<byte> text)
-    {
-        Note(cause);
-        return call.FailBytes(text);
-    }
-
     /// <summary>Looks whether what was refused would be taken now.</summary>
     internal void Look()
     {

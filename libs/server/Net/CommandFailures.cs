@@ -66,11 +66,9 @@ internal sealed class CommandFailures(Reactor reactor)
     }
 
     // What it brings goes to the log, perhaps in many changes (U22).
-    private static unsafe void AnnounceRequest(ref Call call)
+    private static void AnnounceRequest(ref Call call)
     {
-        long bytes = call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes;
-        for (int i = 0; i < call.Count; i++)
-            bytes += call.Args[i].Length;
+        long bytes = call.RequestBytes() + (call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes);
         if (bytes > Tsavorite.IWriteLog.UnannouncedBytesMax)
             call.Store.Announce(bytes);
     }

@@ -3,6 +3,8 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Disk;
+using Garnet.Aof.Test.Writing;
+using Garnet.Aof.Writing;
 using Garnet.Common;
 using NUnit.Framework;
 
@@ -108,6 +110,59 @@ public sealed class CrashTests
                 Assert.That(found.List(), Does.Contain(again.Manifest.Snapshot.File));
                 Assert.That(found.List(), Does.Not.Contain(Manifest.NextFileName));
             }
+        }
+    }
+
+    /// <summary>The file that a log was opened with is too short for the first batch and is made anew, after the manifest has named it.</summary>
+    [Test]
+    public void A_first_batch_longer_than_a_file_is_there_or_not_after_any_crash([Values(1, 3)] int sublogs, [Values(SyncPolicy.Always, SyncPolicy.EverySecond)] SyncPolicy policy)
+    {
+        string value = new('L', 10_000), written = $"0 {Workload.Keys[0]} {value}\n";
+        int lost = 0, kept = 0;
+        for (int operation = 1; ; operation++)
+        {
+            var disk = new SimulatedDisk { CrashAt = operation };
+            bool isThrough = WritesALongBatch(disk, sublogs, policy, value);
+            for (int seed = 0; seed < Seeds; seed++)
+            {
+                using var store = new TestStore();
+                using DataDirectory directory = DataDirectory.OpenUnlocked(disk.Crash(operation * seed), new DirectoryLayout(8, sublogs));
+                store.Recover(directory);
+                if (store.Text() == written) kept++;
+                else if (store.Text().Length == 0) lost++;
+                else Assert.Fail($"operation {operation}, seed {seed}: half a value");
+            }
+            if (isThrough) break;
+        }
+        Assert.That(new[] { lost, kept }, Is.All.Positive);
+    }
+
+    // False if the machine went down before its end.
+    private static bool WritesALongBatch(SimulatedDisk disk, int sublogs, SyncPolicy policy, string value)
+    {
+        DataDirectory? directory = null;
+        var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192, Sync = policy };
+        using var log = new Aof(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
+        using var store = new TestStore(log: log);
+        try
+        {
+            directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8, sublogs));
+            log.Attach(store.Store);
+            log.Open(store.Recover(directory).Start);
+            store.Store.Logging = true;
+            store.Apply(0, Workload.Keys[0], value);
+            log.Sealer.Turn();
+            foreach (Sublog sublog in log.Sublogs) sublog.Turn();
+            return true;
+        }
+        catch (SimulatedCrashException)
+        {
+            return false;
+        }
+        finally
+        {
+            disk.IsGone = true; // what is given back reaches it no more
+            directory?.Dispose();
         }
     }
 

@@ -78,7 +78,14 @@ internal sealed class Primary : IDisposable
     public void Stop()
     {
         _log.Stop();
-        if (_log.Poison == null) _directory!.NameEnd(_log.Durable);
+        try
+        {
+            if (_log.Poison == null) _directory!.NameEnd(_log.Durable);
+        }
+        catch (DiskException)
+        {
+            // One proof less, as the server has it.
+        }
     }
 
     /// <summary>Gives memory back; nothing reaches the disk, which is down.</summary>

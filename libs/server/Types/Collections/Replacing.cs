@@ -19,15 +19,21 @@ internal ref struct Replacing(StoreSession store, KeyRef target)
     internal bool TryBegin(long memoryBytes, long changes, long argumentBytes)
     {
         store.Announce(in target, changes + 2, argumentBytes); // and the deletion, and another one if it does not come to its end
-        var old = default(FootprintLook);
-        store.Examine(in target, ref old, quiet: true);
-        if (!store.EnsureRoom(Math.Max(memoryBytes - old.Bytes, 0)))
+        if (!store.EnsureRoom(memoryBytes) && !store.EnsureRoom(Math.Max(memoryBytes - OldBytes(), 0)))
             return false;
         _assures = store.TryAssureRoom();
         _begun = true;
         var delete = default(DeleteKey);
         store.Modify(in target, ref delete);
         return true;
+    }
+
+    // What the deletion gives back: looked at only where memory is short, since a large collection has many records.
+    private readonly long OldBytes()
+    {
+        var old = default(FootprintLook);
+        store.Examine(in target, ref old, quiet: true);
+        return old.Bytes;
     }
 
     /// <summary>It has come to its end, with that outcome.</summary>

@@ -26,7 +26,7 @@ internal sealed class Sublog : IDisposable
     private readonly SegmentWriter _writer;
     private readonly int _number;
     private readonly uint _term;
-    private readonly Action _write, _sync, _begin, _switch, _name;
+    private readonly Action _write, _sync, _begin, _switch, _name, _unname;
     private readonly Action _onFree;
     private readonly Thread _thread;
 
@@ -73,6 +73,7 @@ internal sealed class Sublog : IDisposable
         _begin = BeginSync;
         _switch = () => _writer.Switch(_next!.Batch, _next.Bytes, _next.Whole?.Term ?? _term, Caching);
         _name = () => pieces.Names?.Invoke(_number, [_writer.Named]);
+        _unname = () => pieces.Names?.Invoke(_number, [default]);
         _lastSyncAtUs = clock.MonotonicUs - SyncEveryUs;
         _provenAtUs = _lastSyncAtUs;
         _thread = new Thread(Run) { Name = $"aof-writer-{_number}", IsBackground = true };
@@ -310,12 +311,14 @@ internal sealed class Sublog : IDisposable
         _ => FileCaching.Buffered,
     };
 
-    // W3: the old file first. W12: the manifest names the new one before a batch is in it.
+    // W3: the old file first. W12: the manifest names the new one before a batch is in it; and none while one without a batch, whose
+    // room the first batch exceeds, is made anew: a power cut in between must not leave a manifest that names what is not there.
     private bool SwitchSegment()
     {
         if (_unsynced && !Insist(_sync)) return false;
         Report();
-        return Insist(_switch) && Insist(_name);
+        bool isAnew = _writer.Named.FirstBatch == _next!.Batch;
+        return (!isAnew || Insist(_unname)) && Insist(_switch) && Insist(_name);
     }
 
     private void SyncByPolicy()

@@ -58,9 +58,9 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     // Other long steps run beside this one. It holds locks, so that nothing can be waited for.
     private long AskForNoMore(IWriteLog log, long wanted)
     {
-        if (InMiddle) Check.That(log.TryAnnounce(_batch, wanted - _announcedBytes, force: true), "U22 a command keeps to what it has announced");
-        else if (!log.TryAnnounce(_batch, wanted - _announcedBytes)) throw new TooLargeException(Crowded);
-        return wanted;
+        bool isTaken = log.TryAnnounce(_batch, wanted - _announcedBytes, force: InMiddle);
+        Check.That(isTaken || !InMiddle, "U22 a command keeps to what it has announced");
+        return isTaken ? wanted : throw new TooLargeException(Crowded);
     }
 
     /// <summary>Takes the lock for a change that is a step by itself, and announces it; waits, without the lock, until a batch has room.</summary>
