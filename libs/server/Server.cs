@@ -3,6 +3,7 @@ using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
+using Garnet.Server.Admission;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
@@ -178,8 +179,11 @@ public sealed class Server : IDisposable
     internal long ConnectionsReceived => _acceptor?.Accepted ?? 0;
     internal long ConnectionsRejected => _acceptor?.Rejected ?? 0;
 
-    /// <summary>True if commands must take the guarded way: somebody watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true };
+    /// <summary>Who else is asked before a command runs.</summary>
+    internal AdmissionHooks Hooks { get; set; } = new();
+
+    /// <summary>True if commands must take the guarded way: somebody is asked or watches, a pause is on, or every command is timed or measured.</summary>
+    internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true } || Hooks.Any;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active || EntryReaper.IsActive;

@@ -17,10 +17,6 @@ public sealed class CommandListTests
         Assert.That(lines.Where(static line => line.Length == 2 && line[1].Trim().Length == 0), Is.Empty, "an empty reason");
     }
 
-    private static IEnumerable<string> Lines()
-    {
-        string? root = TestContext.CurrentContext.TestDirectory;
-        while (!File.Exists(Path.Combine(root!, "Garnet.sln"))) root = Path.GetDirectoryName(root);
-        return File.ReadLines(Path.Combine(root!, "test", "golden", "commands.txt")).Where(static line => line.Length > 0 && line[0] != '#');
-    }
+    private static IEnumerable<string> Lines() =>
+        File.ReadLines(Path.Combine(Repository.Root, "test", "golden", "commands.txt")).Where(static line => line.Length > 0 && line[0] != '#');
 }

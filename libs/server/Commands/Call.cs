@@ -162,5 +162,8 @@ internal unsafe ref struct Call
     internal readonly Reply WrongSubcommandArity() => FailText($"ERR unknown subcommand or wrong number of arguments for '{Encoding.Latin1.GetString(Shown(1))}'. Try {Encoding.Latin1.GetString(Shown(0)).ToUpperInvariant()} HELP.");
 
     /// <summary>Replies Redis's sentence for a wrong number of arguments.</summary>
-    internal readonly Reply WrongArity() => FailText($"ERR wrong number of arguments for '{Reactor.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command");
+    internal readonly Reply WrongArity() => FailText(WrongArityText());
+
+    /// <summary>That sentence.</summary>
+    internal readonly string WrongArityText() => $"ERR wrong number of arguments for '{Reactor.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command";
 }

@@ -7,12 +7,15 @@ internal static class Containers
 {
     private const int EchoedBytesMax = 128;
 
-    internal static Reply RefuseUnknown(ref Call call)
+    internal static Reply RefuseUnknown(ref Call call) => call.FailText(UnknownText(ref call));
+
+    /// <summary>Redis's sentence about a subcommand there is not.</summary>
+    internal static string UnknownText(ref Call call)
     {
         ReadOnlySpan<byte> name = call[1];
         string shown = Encoding.Latin1.GetString(name[..Math.Min(name.Length, EchoedBytesMax)]);
         string parent = call.Server.Commands.Specs[call.Client.LastCommand].Name;
-        return call.FailText($"ERR unknown subcommand '{shown}'. Try {parent} HELP.");
+        return $"ERR unknown subcommand '{shown}'. Try {parent} HELP.";
     }
 
     internal static Reply Help(ref Call call)

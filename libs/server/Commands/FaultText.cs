@@ -3,6 +3,11 @@ namespace Garnet.Server.Commands;
 /// <summary>What the shared errors say; sentences that client libraries match on are kept word for word.</summary>
 internal static class FaultText
 {
+    /// <summary>What everybody else is told while a script, or a function, runs for too long.</summary>
+    internal static ReadOnlySpan<byte> Busy(bool isFunction) => isFunction
+        ? "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."u8
+        : "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8;
+
     /// <summary>The error line of the fault, its code in front.</summary>
     internal static ReadOnlySpan<byte> Of(Fault fault) => fault switch
     {

@@ -10,7 +10,10 @@ internal readonly struct UnknownCommand : ICommand
 
     public static CommandSpec Spec => new("", -1, CommandFlags.NoAuth | CommandFlags.Loading | CommandFlags.Stale);
 
-    public static unsafe Reply Run(ref Call call)
+    public static Reply Run(ref Call call) => call.FailText(TextOf(ref call));
+
+    /// <summary>Redis's sentence about it.</summary>
+    internal static unsafe string TextOf(ref Call call)
     {
         var text = new StringBuilder("ERR unknown command '");
         text.Append(Shown(call.Args[0], EchoedBytesMax)).Append("', with args beginning with: ");
@@ -22,7 +25,7 @@ internal readonly struct UnknownCommand : ICommand
             room -= shown.Length + 3;
         }
 
-        return call.FailText(text.ToString());
+        return text.ToString();
     }
 
     private static string Shown(Arg arg, int bytesMax)

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 
@@ -124,7 +125,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         int command = reactor.Server.Commands.Find(args, count);
         client.LastCommand = command;
         var call = new Call(reactor, client, args, count, 0);
-        client.CloseAfterReply |= Run(ref call, reactor.Server.Commands.Entries + command) == Reply.Close;
+        client.CloseAfterReply |= AdmissionController.RunBusy(ref call, reactor.Server.Commands.Entries + command) == Reply.Close;
     }
 
     /// <summary>What is done with a command of a batch while a script of another reactor has run for too long.</summary>
@@ -133,32 +134,9 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         client.LastCommand = frame->Command;
         client.Commands++;
         var call = new Call(reactor, client, reactor.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
-        Reply reply = Run(ref call, reactor.Server.Commands.Entries + frame->Command);
+        Reply reply = AdmissionController.RunBusy(ref call, reactor.Server.Commands.Entries + frame->Command);
         if (reply != Reply.Sent)
             reactor.AfterReply(client, frame, reply);
-    }
-
-    /// <summary>Runs a command that touches no key and may run beside a script, or answers that the server is busy.</summary>
-    private Reply Run(ref Call call, CommandEntry* entry)
-    {
-        Connection client = call.Client;
-        bool isKnown = entry->Id != 0 && (uint)(call.Count - entry->ArgsMin) <= entry->ArgsSpan;
-        if (isKnown && (client.Gate & Gate.Unauthenticated) != 0 && (entry->Flags & CommandFlags.NoAuth) == 0)
-            return call.Fail(Fault.NoAuth);
-        bool stops = entry->Id == call.Server.Commands.Shutdown;
-        if (isKnown && entry->FirstKey == 0 && (entry->Flags & CommandFlags.AllowBusy) != 0 && (!stops || (call.Count > 1 && call.Is(1, "NOSAVE"u8))))
-        {
-            reactor.Figures.Calls[entry->Id]++;
-            return entry->Run(ref call);
-        }
-
-        reactor.Figures.Rejected[entry->Id]++;
-        nint before = (nint)(call.Out.Position - client.SegmentStart);
-        Reply reply = call.FailBytes(call.Server.RunningScript() is { IsFunction: true }
-            ? "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."u8
-            : "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
-        bool transacts = (client.Gate & Gate.Transaction) != 0 || (entry->Flags & CommandFlags.RunsQueue) != 0;
-        return transacts ? reactor.Transactions.Refused(ref call, entry, client.SegmentStart + before) : reply;
     }
 
     /// <inheritdoc/>

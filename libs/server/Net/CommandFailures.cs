@@ -1,4 +1,5 @@
 using Garnet.Common.Faults;
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -54,7 +55,7 @@ internal sealed class CommandFailures(Reactor reactor)
         {
             if ((entry->Flags & CommandFlags.Write) != 0 && call.Count > FewArgs)
                 AnnounceRequest(ref call);
-            Reply reply = plain ? entry->Run(ref call) : Guards.RunSeen(ref call, entry);
+            Reply reply = plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
             return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
         }
         catch (Exception e) when (IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)

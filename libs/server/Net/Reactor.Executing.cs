@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -117,8 +118,7 @@ internal sealed unsafe partial class Reactor
         Reply reply;
         if (client.Gate == Gate.None && !_guarded && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
-            reply = entry->Run(ref call);
-            Figures.Calls[frame->Command]++;
+            reply = Execution.RunPlain(ref call, entry, frame->Command);
         }
         else
         {
@@ -161,7 +161,7 @@ internal sealed unsafe partial class Reactor
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         bool skip = (client.Gate & Gate.ReplySkip) != 0;
         client.Gate &= ~Gate.ReplySkip;
-        Reply reply = Guards.Run(ref call, entry);
+        Reply reply = AdmissionController.Run(ref call, entry);
         _guarded |= Server.Guarded; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
@@ -177,7 +177,7 @@ internal sealed unsafe partial class Reactor
     {
         if (reply == Reply.Failed)
         {
-            Figures.Failed[frame->Command]++;
+            Execution.CountFailure(this, frame->Command);
             return;
         }
 

@@ -176,35 +176,6 @@ internal sealed class DataKeeper : IDisposable
         _loader.Start();
     }
 
-    /// <summary>What the guards ask while <see cref="Blocks"/>; true if the command must not run now, with what was answered.</summary>
-    internal bool Refuses(ref Call call, CommandFlags flags, out Reply reply)
-    {
-        reply = Reply.Sent;
-        if (_loading && (flags & CommandFlags.Loading) == 0)
-        {
-            reply = call.Fail(Fault.Loading);
-            return true;
-        }
-
-        if ((flags & CommandFlags.Write) == 0)
-            return false;
-        ReadOnlySpan<byte> refusal = RefusalOfWrite();
-        if (!refusal.IsEmpty)
-        {
-            reply = call.FailBytes(refusal);
-            return true;
-        }
-
-        if (!IsFull)
-            return false;
-        call.Reactor.Park(call.Client, new RoomWait(this));
-        reply = Reply.Postponed;
-        return true;
-    }
-
-    /// <summary>Why nobody may write now because of the log (D2); empty if they may.</summary>
-    internal ReadOnlySpan<byte> RefusalOfWrite() => Blocks && Trouble is not null ? _server!.Refusals.Noted(Inspect.RefusalCause.Log) : default;
-
     /// <summary>Blocks until the batch is durable; false if it never will be. For background threads and the end only.</summary>
     internal bool WaitDurable(ulong batch)
     {

@@ -1,6 +1,6 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common.Resp;
-using Garnet.Server.Admin;
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Tsavorite;
@@ -52,30 +52,13 @@ internal sealed partial class Replication
         if (Applied.Stamp == stamp)
         {
             client.ReadUntilMs = 0;
-            call.Reactor.Figures.Calls[entry->Id]++;
+            Execution.CountCall(call.Reactor, entry->Id);
             return reply;
         }
 
         Interlocked.Increment(ref _readRetries);
         call.Out.Position = client.SegmentStart + before;
         return RunConsistently(ref call, entry);
-    }
-
-    /// <summary>True if the command must not run now, with what was answered.</summary>
-    internal bool Refuses(ref Call call, CommandFlags flags, out Reply reply)
-    {
-        reply = Reply.Sent;
-        bool writes = (flags & CommandFlags.Write) != 0;
-        ReadOnlySpan<byte> refusal = writes && (_isReplica || !_changes) ? RefusalOfWrite() : default;
-        if (!refusal.IsEmpty)
-            reply = call.FailBytes(refusal);
-        else if (writes && _changes)
-            reply = Postpone(ref call);
-        else if (IsLoading && (flags & (CommandFlags.Loading | CommandFlags.Admin)) == 0) // whoever may send it elsewhere must get through
-            reply = call.Fail(Fault.Loading);
-        else if (IsStale && (flags & CommandFlags.Stale) == 0)
-            reply = call.Fail(Fault.PrimaryDown);
-        return reply != Reply.Sent;
     }
 
     /// <summary>True while writes are refused because too few replicas are near.</summary>
@@ -87,13 +70,13 @@ internal sealed partial class Replication
     private bool IsOutOfTouch => !Settings.ServesStaleData && _following is not { IsUp: true };
 
     /// <summary>True if what only a primary can do must wait, and is made to, because the role is about to change.</summary>
-    internal bool Postpones(ref Call call) => call.MayPark && _changes && !_isReplica && Postpone(ref call) == Reply.Postponed;
-
-    /// <summary>Why nobody may write now because of the role or its replicas; empty if they may.</summary>
-    internal ReadOnlySpan<byte> RefusalOfWrite() =>
-        _isReplica ? FaultText.Of(Fault.ReadOnlyReplica)
-        : LacksReplicas ? _server.Refusals.Noted(Inspect.RefusalCause.Replicas)
-        : default;
+    internal bool Postpones(ref Call call)
+    {
+        bool waits = call.MayPark && _changes && !_isReplica;
+        if (waits)
+            call.Reactor.Park(call.Client, new RoleWait(this));
+        return waits;
+    }
 
     /// <summary>Runs a read, or a transaction, so that it sees one state (Z5).</summary>
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
@@ -175,12 +158,6 @@ internal sealed partial class Replication
     private static Reply TryAgain(ref Call call) =>
         call.FailBytes("TRYAGAIN This replica is applying a batch that touches the keys; retry."u8);
 
-    private static Reply Postpone(ref Call call)
-    {
-        call.Reactor.Park(call.Client, new RoleWait(call.Server.Replication));
-        return Reply.Postponed;
-    }
-
     // Z6
     private unsafe Reply RunAsOf(ref Call call, CommandEntry* entry)
     {
@@ -194,11 +171,7 @@ internal sealed partial class Replication
     }
 
     // As a primary runs it: what is short is not timed by itself.
-    private unsafe Reply Run(ref Call call, CommandEntry* entry)
-    {
-        if (_server.Guarded || (entry->Flags & CommandFlags.Timed) != 0)
-            return Commands.Guards.RunTimed(ref call, entry);
-        call.Reactor.Figures.Calls[entry->Id]++;
-        return entry->Run(ref call);
-    }
+    private unsafe Reply Run(ref Call call, CommandEntry* entry) => _server.Guarded || (entry->Flags & CommandFlags.Timed) != 0
+        ? Execution.RunTimed(ref call, entry)
+        : Execution.RunPlain(ref call, entry, entry->Id);
 }

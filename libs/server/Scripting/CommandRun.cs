@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Scripting.Lua;
@@ -37,11 +38,9 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         CommandEntry* entry = _commands.Entries + id;
         ulong hash = entry->FirstKey > 0 && entry->FirstKey < count ? reactor.Store.HashBytes(_args.Items[entry->FirstKey].Bytes, _args.Items[entry->FirstKey].Length) : 0;
         var call = new Call(reactor, running.Client, _args.Items, count, hash);
-        ReadOnlySpan<byte> refusal = Refusal(ref call, entry, running);
+        ReadOnlySpan<byte> refusal = AdmissionController.RefusalInScript(ref call, entry, StateOf(running));
         if (!refusal.IsEmpty)
         {
-            reactor.Figures.Rejected[id]++;
-            reactor.Figures.CountError(refusal);
             Fail(stack, refusal);
             MarkCounted(stack);
             return 2;
@@ -111,45 +110,11 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         return true;
     }
 
-    /// <summary>Why the command must not run; empty if it may.</summary>
-    private ReadOnlySpan<byte> Refusal(ref Call call, CommandEntry* entry, Running running)
-    {
-        CommandFlags flags = entry->Flags;
-        if (entry->Id == 0)
-            return "ERR Unknown Redis command called from script"u8;
-        if ((flags & CommandFlags.Container) != 0 && call.Count > 1)
-            return "ERR Unknown Redis command called from script"u8;
-        if ((uint)(call.Count - entry->ArgsMin) > entry->ArgsSpan)
-            return "ERR Wrong number of args calling Redis command from script"u8;
-        if ((flags & CommandFlags.NoScript) != 0)
-            return "ERR This Redis command is not allowed from script"u8;
-        if ((flags & (CommandFlags.Write | CommandFlags.MayReplicate | CommandFlags.DenyOom | CommandFlags.Stale | CommandFlags.Protected)) != CommandFlags.Stale)
-            return RareRefusal(ref call, flags, running);
-        return default;
-    }
-
-    private ReadOnlySpan<byte> RareRefusal(ref Call call, CommandFlags flags, Running running)
-    {
-        Server server = reactor.Server;
-        if ((flags & CommandFlags.Protected) != 0 && !server.AllowsProtected(call.Client, _commands.Specs[_commands.Find(call.Args, call.Count)], out string refusal))
-            return Encoding.Latin1.GetBytes(refusal);
-        if ((flags & (CommandFlags.Write | CommandFlags.MayReplicate)) != 0 && running.IsReadOnly)
-            return "ERR Write commands are not allowed from read-only scripts."u8;
-        if ((flags & CommandFlags.Write) != 0)
-        {
-            if ((flags & CommandFlags.WholeDatabases) != 0 && running.HasWritten && !running.IsOrdered)
-                return "ERR a script that changes whole databases after other changes must spell FLUSHALL, FLUSHDB or SWAPDB in its text or arguments"u8;
-            ReadOnlySpan<byte> refused = server.Replication.RefusalOfWrite();
-            if (refused.IsEmpty && !running.HasWritten && server.Keeper is { } log)
-                refused = log.RefusalOfWrite();
-            if (!refused.IsEmpty)
-                return refused;
-        }
-
-        if ((flags & CommandFlags.DenyOom) != 0 && running.IsTight && !running.HasWritten && (running.Flags & ScriptFlags.AllowOom) == 0)
-            return server.Refusals.Noted(Inspect.RefusalCause.Memory);
-        return default;
-    }
+    private static ScriptState StateOf(Running running) =>
+        (running.IsReadOnly ? ScriptState.ReadOnly : ScriptState.None)
+        | (running.HasWritten ? ScriptState.HasWritten : ScriptState.None)
+        | (running.IsOrdered ? ScriptState.IsOrdered : ScriptState.None)
+        | (running.IsTight && (running.Flags & ScriptFlags.AllowOom) == 0 ? ScriptState.LacksMemory : ScriptState.None);
 
     private int Run(ref Call call, CommandEntry* entry, LuaStack stack, Running running)
     {
@@ -163,12 +128,9 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         Server server = reactor.Server;
         bool plain = !server.Guarded && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
         Reply reply = reactor.Failures.RunPart(ref call, entry, plain);
-        if (plain)
-            reactor.Figures.Calls[entry->Id]++;
-
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a script");
         if (reply == Reply.Failed)
-            reactor.Figures.Failed[entry->Id]++;
+            Execution.CountFailure(reactor, entry->Id);
         byte* start = client.SegmentStart + before;
         if (to.Position == start)
             to.Null(); // a command that replies nothing

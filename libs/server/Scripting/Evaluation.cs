@@ -1,7 +1,5 @@
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
-using Garnet.Server.Inspect;
-using Garnet.Server.Net;
-using Garnet.Server.Sessions;
 
 namespace Garnet.Server.Scripting;
 
@@ -63,60 +61,28 @@ internal static class Evaluation
         return failed == Reply.Sent;
     }
 
-    /// <summary>True if something stands between the script and its run, with what was answered.</summary>
-    internal static bool IsHeldUp(ref Call call, ScriptFlags flags, bool isReadOnly, out Reply reply)
+    /// <summary>False if something stands between the script and its run, with what was answered.</summary>
+    internal static bool MayBegin(ref Call call, ScriptFlags flags, bool isReadOnly, out Reply reply)
     {
-        Server server = call.Server;
         bool declares = (flags & ScriptFlags.HasShebang) != 0;
-        bool writes = !isReadOnly && (flags & ScriptFlags.NoWrites) == 0;
-        reply = Reply.Sent;
-        if (isReadOnly && declares && (flags & ScriptFlags.NoWrites) == 0)
-            reply = call.FailBytes("ERR Can not execute a script with write flag using *_ro command."u8);
-        else if (declares && (flags & ScriptFlags.AllowStale) == 0 && server.Replication.IsStale)
-            reply = call.Fail(Fault.PrimaryDown);
-        else if (writes)
-            reply = HoldUpWriter(ref call, flags, declares);
-        return reply != Reply.Sent;
+        bool writes = (flags & ScriptFlags.NoWrites) == 0 && (declares || !isReadOnly);
+        CommandFlags does = CommandFlags.Loading
+            | (writes ? CommandFlags.Write : CommandFlags.None)
+            | (!declares || (flags & ScriptFlags.AllowStale) != 0 ? CommandFlags.Stale : CommandFlags.None)
+            | (writes && (flags & ScriptFlags.AllowOom) == 0 ? CommandFlags.DenyOom : CommandFlags.None);
+        return AdmissionController.MayBegin(ref call, does, isReadOnly ? ScriptState.ReadOnly : ScriptState.None, declares, out reply);
     }
-
-    private static Reply HoldUpWriter(ref Call call, ScriptFlags flags, bool declares)
-    {
-        Server server = call.Server;
-        if (call.MayPark && server.Pause.Holds(CommandFlags.Write, call.NowMs))
-        {
-            call.Reactor.Park(call.Client, new PausedCommand(server.Pause));
-            return Reply.Postponed;
-        }
-
-        if (server.Replication.Postpones(ref call))
-            return Reply.Postponed;
-        if (call.MayPark && server.Keeper is { Blocks: true, Trouble: null } keeper && keeper.Refuses(ref call, CommandFlags.Write | CommandFlags.Loading, out Reply full))
-            return full;
-        if (!declares)
-            return Reply.Sent;
-        if (server.Replication.IsReplica)
-            return call.FailBytes("READONLY You can not run script with write flag on readonly replica."u8);
-        ReadOnlySpan<byte> refusal = server.Replication.RefusalOfWrite();
-        if (refusal.IsEmpty && server.Keeper is { } log)
-            refusal = log.RefusalOfWrite();
-        if (refusal.IsEmpty && (flags & ScriptFlags.AllowOom) == 0 && IsTight(ref call))
-            refusal = server.Refusals.Noted(RefusalCause.Memory);
-        return refusal.IsEmpty ? Reply.Sent : call.FailBytes(refusal);
-    }
-
-    /// <summary>True if memory is over its limit and no room can be made.</summary>
-    internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Store.EnsureRoom(0);
 
     private static Reply Run(ref Call call, Script script, int keys, bool isReadOnly)
     {
-        if (IsHeldUp(ref call, script.Flags, isReadOnly, out Reply reply))
+        if (!MayBegin(ref call, script.Flags, isReadOnly, out Reply reply))
             return reply;
         int number = call.Reactor.Scripts.Compile(script, out string error);
         if (number == 0)
             return call.FailText("ERR Error compiling script (new function): " + error);
         if (call.Server.Monitors.Any)
             call.Server.Monitors.Feed(ref call); // before what it runs
-        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = IsTight(ref call), IsOrdered = script.IsOrdered, BeganUs = call.Server.Clock.MonotonicUs };
+        var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = MemoryRule.IsTight(ref call), IsOrdered = script.IsOrdered, BeganUs = call.Server.Clock.MonotonicUs };
         return call.Reactor.Scripts.Run(ref call, number, running, 3, keys);
     }
 }

@@ -138,9 +138,7 @@ internal readonly struct ScriptKill : ICommand
         if (call.Server.RunningScript() is not { } running)
             return call.FailBytes("NOTBUSY No scripts in execution right now."u8);
         if (running.IsFunction != isFunction)
-            return call.FailBytes(running.IsFunction
-                ? "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."u8
-                : "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
+            return call.FailBytes(FaultText.Busy(running.IsFunction));
         if (running.HasWritten)
             return call.FailBytes("UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."u8);
         running.IsKilled = true;

@@ -249,7 +249,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     internal Reply Busy(ref Call call)
     {
         _reactor.GiveUpBatch();
-        return call.FailBytes("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."u8);
+        return call.FailBytes(FaultText.Busy(_server.RunningScript() is { IsFunction: true }));
     }
 
     // Still a part of the run: a reply may be long, and a table in it many times.

@@ -14,6 +14,9 @@ internal sealed class Transaction
     /// <summary>True if a watched key has changed.</summary>
     internal bool Touched => Watched is { Touched: true };
 
+    /// <summary>False if it is known already that EXEC will run nothing.</summary>
+    internal bool CanRun => !Aborted && !Touched;
+
     /// <summary>Bytes of memory; counts towards client-query-buffer-limit.</summary>
     internal long MemoryBytes => Queue.Capacity + (Watched?.MemoryBytes ?? 0);
 }

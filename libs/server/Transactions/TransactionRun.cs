@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Tsavorite;
@@ -84,14 +85,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     internal Reply Enqueue(ref Call call, CommandEntry* entry)
     {
         Transaction transaction = call.Client.Transaction!;
-        bool isUnknown = entry->Id == 0 || ((entry->Flags & CommandFlags.Container) != 0 && call.Count > 1);
-        if (isUnknown)
-        {
-            transaction.Aborted = true;
-            return entry->Run(ref call);
-        }
-
-        if (!transaction.Aborted && !transaction.Touched) // else nothing will run: no memory for it
+        if (transaction.CanRun) // else nothing will run: no memory for it
         {
             if (transaction.MemoryBytes + CommandQueue.BytesOf(ref call) > call.Server.QueryBufferLimit)
                 return Overflow(ref call);
@@ -124,6 +118,32 @@ internal sealed unsafe class TransactionRun : IDisposable
         return call.FailBytes(text);
     }
 
+    /// <summary>What the rule says of the keys of what is queued: the first thing that is not just allowed.</summary>
+    internal AdmissionResult AskKeys(ref Call exec, IKeyRule rule, bool mayWait)
+    {
+        Connection client = exec.Client;
+        if (client.Transaction is not { CanRun: true } transaction)
+            return AdmissionResult.Allowed;
+        int database = client.Database;
+        QueuedCommand* command = transaction.Queue.First;
+        for (int left = transaction.Queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
+        {
+            QueuedCommand.Unpack(command, _args);
+            var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+            if (KeyPositions.TryOf(ref call, _reactor.Server.Commands.Specs[command->Command].Keys, out KeyPositions keys))
+            {
+                AdmissionResult result = rule.Ask(ref call, in keys, database, mayWait);
+                if (!result.IsAllowed)
+                    return result;
+            }
+
+            if (command->Command == _select)
+                database = Selected(client, command, database);
+        }
+
+        return AdmissionResult.Allowed;
+    }
+
     /// <summary>X6: closes a client that has queued or watches too much.</summary>
     internal static Reply Overflow(ref Call call)
     {
@@ -140,10 +160,6 @@ internal sealed unsafe class TransactionRun : IDisposable
             reply = call.FailBytes("EXECABORT Transaction discarded because of previous errors."u8);
         else if (transaction.Touched)
             reply = Nothing(ref call);
-        else if ((transaction.Queue.Flags & CommandFlags.Write) != 0 && _session.StepBytesMax < transaction.Queue.Bytes)
-            reply = call.FailText($"EXECABORT Transaction discarded because of: {CommandFailures.TextOf(_session.TooLongStep(transaction.Queue.Bytes))}");
-        else if ((transaction.Queue.Flags & CommandFlags.DenyOom) != 0 && !_session.EnsureRoom(RoomFor(call.Client, transaction.Queue)))
-            reply = call.FailBytes([.. "EXECABORT Transaction discarded because of: "u8, .. FaultText.Of(Fault.OutOfMemory)]);
         else
             reply = RunLocked(ref call, transaction);
         End(call.Client);
@@ -209,9 +225,12 @@ internal sealed unsafe class TransactionRun : IDisposable
         return watched.Touched;
     }
 
-    // About what its commands will take: what they bring, and what some make of little or of what is there (U20).
-    private long RoomFor(Connection client, CommandQueue queue)
+    /// <summary>
+    /// About what the commands that the client has queued will take, bytes: what they bring, and what some make of little or of what is there (U20).
+    /// </summary>
+    internal long RoomFor(Connection client)
     {
+        CommandQueue queue = client.Transaction!.Queue;
         long bytes = queue.Bytes;
         QueuedCommand* command = queue.First;
         for (int left = queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
@@ -337,7 +356,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         Reply reply = _reactor.Failures.RunPart(ref call, entry, plain: false);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
-            call.Reactor.Figures.Failed[entry->Id]++;
+            Execution.CountFailure(_reactor, entry->Id);
         if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))
             call.Out.Position = client.SegmentStart + before;
         return reply;

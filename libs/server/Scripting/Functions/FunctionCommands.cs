@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common;
+using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Scripting.Functions;
@@ -34,7 +35,7 @@ internal static class FunctionCommands
             return call.FailBytes("ERR Bad number of keys provided"u8);
         if (!Evaluation.TryCountKeys(ref call, out int keys, out Reply failed))
             return failed;
-        if (Evaluation.IsHeldUp(ref call, function.Flags, isReadOnly, out Reply reply))
+        if (!Evaluation.MayBegin(ref call, function.Flags, isReadOnly, out Reply reply))
             return reply;
         if (call.Server.Monitors.Any)
             call.Server.Monitors.Feed(ref call);
@@ -42,7 +43,7 @@ internal static class FunctionCommands
         {
             IsFunction = true,
             IsOrdered = function.IsOrdered,
-            IsTight = Evaluation.IsTight(ref call),
+            IsTight = MemoryRule.IsTight(ref call),
             BeganUs = call.Server.Clock.MonotonicUs,
         };
         return call.Reactor.Scripts.RunFunction(ref call, function.Reference, running, keys);

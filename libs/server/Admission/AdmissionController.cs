@@ -1,0 +1,91 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Admission;
+
+/// <summary>
+/// Between framing and running: asks the rules (<see cref="AdmissionRules"/>) on behalf of whoever brings a command, and does what they
+/// say. Not on the way of a plain command of a plain client.
+/// </summary>
+internal static unsafe class AdmissionController
+{
+    /// <summary>Runs the command of a connection, or keeps it for EXEC, unless a rule has something against it.</summary>
+    internal static Reply Run(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        bool queues = (client.Gate & Gate.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
+        var question = new Question(queues ? Asker.Queued : Asker.Client, entry, FlagsOf(client, entry));
+        if (!IsAdmitted(ref call, in question, out Reply reply))
+            return reply;
+        if (queues)
+            return call.Reactor.Transactions.Enqueue(ref call, entry);
+        reply = Execution.Run(ref call, entry);
+        if ((client.Gate & Gate.Tracking) != 0 && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
+            call.Server.Tracker.AfterRun(client);
+        return reply;
+    }
+
+    /// <summary>Runs the command beside a script that has run for too long, if that may be.</summary>
+    internal static Reply RunBusy(ref Call call, CommandEntry* entry)
+    {
+        var question = new Question(Asker.Busy, entry, entry->Flags);
+        return IsAdmitted(ref call, in question, out Reply reply) ? Execution.RunPlain(ref call, entry, entry->Id) : reply;
+    }
+
+    /// <summary>False if something stands between a script or function and its run, with what was answered.</summary>
+    internal static bool MayBegin(ref Call call, CommandFlags flags, ScriptState state, bool isDeclared, out Reply reply)
+    {
+        CommandEntry* entry = call.Server.Commands.Entries + call.Client.LastCommand;
+        var question = new Question(isDeclared ? Asker.Declared : Asker.Undeclared, entry, flags, state);
+        AdmissionResult result = AdmissionRules.Ask(ref call, in question);
+        reply = result.IsAllowed ? Reply.Sent : Answer(ref call, result);
+        return result.IsAllowed;
+    }
+
+    /// <summary>Why a script may not run the command; empty if it may.</summary>
+    internal static ReadOnlySpan<byte> RefusalInScript(ref Call call, CommandEntry* entry, ScriptState state)
+    {
+        var question = new Question(Asker.ScriptCall, entry, entry->Flags, state);
+        ReadOnlySpan<byte> refusal = AdmissionRules.Ask(ref call, in question).Error;
+        if (!refusal.IsEmpty)
+        {
+            Execution.CountRefusal(call.Reactor, entry->Id);
+            call.Reactor.Figures.CountError(refusal);
+        }
+
+        return refusal;
+    }
+
+    private static bool IsAdmitted(ref Call call, in Question question, out Reply reply)
+    {
+        reply = Reply.Sent;
+        AdmissionResult result = AdmissionRules.Ask(ref call, in question);
+        if (result.IsAllowed)
+            return true;
+        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+        reply = Answer(ref call, result);
+        if (reply == Reply.Postponed)
+            return false;
+        Execution.CountRefusal(call.Reactor, question.Entry->Id);
+        bool transacts = (call.Client.Gate & Gate.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
+        if (transacts)
+            reply = call.Reactor.Transactions.Refused(ref call, question.Entry, call.Client.SegmentStart + before);
+        return false;
+    }
+
+    private static Reply Answer(ref Call call, AdmissionResult result)
+    {
+        if (result.Wait is not { } wait)
+            return call.FailBytes(result.Error);
+        call.Reactor.Park(call.Client, wait);
+        return Reply.Postponed;
+    }
+
+    // EXEC is as much a write, or as hungry for memory, as what it runs.
+    private static CommandFlags FlagsOf(Connection client, CommandEntry* entry)
+    {
+        const CommandFlags Inherited = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MayReplicate;
+        bool runs = (entry->Flags & CommandFlags.RunsQueue) != 0;
+        return entry->Flags | (runs && client.Transaction is { } transaction ? transaction.Queue.Flags & Inherited : CommandFlags.None);
+    }
+}

@@ -1,0 +1,13 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Admission;
+
+/// <summary>Somebody has said who he is, where that is asked for.</summary>
+internal static class AuthenticationRule
+{
+    internal static unsafe AdmissionResult Ask(ref Call call, in Question question) =>
+        (call.Client.Gate & Gate.Unauthenticated) != 0 && (question.Entry->Flags & CommandFlags.NoAuth) == 0
+            ? AdmissionResult.Refused(Fault.NoAuth)
+            : AdmissionResult.Allowed;
+}

@@ -1,0 +1,28 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
+
+namespace Garnet.Server.Admission;
+
+/// <summary>
+/// There is memory for it, perhaps after something was evicted. While there is none nothing is queued for EXEC either, and EXEC needs room
+/// for all that it will run (X7).
+/// </summary>
+internal static unsafe class MemoryRule
+{
+    internal static AdmissionResult Ask(ref Call call, in Question question) =>
+        Lacks(ref call, in question) ? AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Memory)) : AdmissionResult.Allowed;
+
+    /// <summary>True if memory is over its limit and no room can be made.</summary>
+    internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Store.EnsureRoom(0);
+
+    private static bool Lacks(ref Call call, in Question question)
+    {
+        if (question.IsFor(Asker.ScriptCall))
+            return question.Is(CommandFlags.DenyOom) && question.Script is var script && (script & (ScriptState.LacksMemory | ScriptState.HasWritten)) == ScriptState.LacksMemory;
+        if (!question.Is(CommandFlags.DenyOom) && !question.IsFor(Asker.Queued))
+            return false;
+        if ((question.Entry->Flags & CommandFlags.RunsQueue) == 0)
+            return IsTight(ref call);
+        return call.Client.Transaction is { CanRun: true } && !call.Store.EnsureRoom(call.Reactor.Transactions.RoomFor(call.Client));
+    }
+}

@@ -1,0 +1,50 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
+using Garnet.Server.Replication;
+
+namespace Garnet.Server.Admission;
+
+/// <summary>
+/// The server's role allows it: a replica takes no writes, nor shows data it does not have or may not; a primary may want replicas near.
+/// What only a primary does waits while the role changes.
+/// </summary>
+internal static class RoleRule
+{
+    internal static AdmissionResult Ask(ref Call call, in Question question)
+    {
+        Replication.Replication role = call.Server.Replication;
+        if (!role.Guards)
+            return AdmissionResult.Allowed;
+        if (question.Is(CommandFlags.Write))
+        {
+            AdmissionResult result = AskWrite(ref call, in question, role);
+            if (!result.IsAllowed)
+                return result;
+        }
+
+        if (role.IsLoading && !question.Is(CommandFlags.Loading | CommandFlags.Admin)) // whoever may send it elsewhere must get through
+            return AdmissionResult.Refused(Fault.Loading);
+        if (!role.IsStale || question.Is(CommandFlags.Stale))
+            return AdmissionResult.Allowed;
+        return question.IsFor(Asker.ScriptCall) ? AdmissionResult.Refused("ERR Can not execute the command on a stale replica"u8) : AdmissionResult.Refused(Fault.PrimaryDown);
+    }
+
+    private static AdmissionResult AskWrite(ref Call call, in Question question, Replication.Replication role)
+    {
+        if (role.IsReplica)
+        {
+            return question.Asker switch
+            {
+                Asker.Undeclared => AdmissionResult.Allowed, // it may turn out to write nothing
+                Asker.Declared => AdmissionResult.Refused("READONLY You can not run script with write flag on readonly replica."u8),
+                _ => AdmissionResult.Refused(Fault.ReadOnlyReplica),
+            };
+        }
+
+        if (role.IsChanging && question.MayWait(ref call))
+            return AdmissionResult.Until(new RoleWait(role));
+        return !question.IsFor(Asker.Undeclared) && role.LacksReplicas
+            ? AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Replicas))
+            : AdmissionResult.Allowed;
+    }
+}
