@@ -1,5 +1,7 @@
 using Garnet.Common;
 using Garnet.Server;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Garnet.House;
 
@@ -27,6 +29,18 @@ public sealed class SettingTests
         string? refusal = Table().SetAtStart(setting.Name, setting.Default, SettingSource.CommandLine, "test");
         return new Finding(setting.Name, refusal is null ? "" : $"refuses its default '{setting.Default}': {refusal}");
     }).Where(static finding => finding.Text.Length > 0));
+
+    [Test]
+    public void Every_setting_is_read_or_says_that_it_has_no_effect()
+    {
+        ILookup<string, SyntaxNode> uses = House.Product.SelectMany(static file => file.All<IdentifierNameSyntax>())
+            .ToLookup(static name => name.Identifier.ValueText, static name => (SyntaxNode)name);
+        AllowList.Judge("settings-read", House.Product.SelectMany(static file => file.All<PropertyDeclarationSyntax>())
+            .Where(static property => property.AttributeLists.SelectMany(static list => list.Attributes).Any(static attribute =>
+                attribute.Name.ToString() == "Setting" && !attribute.ArgumentList!.Arguments.Any(static argument => argument.NameEquals?.Name.Identifier.ValueText is "Note" or "Only")))
+            .Where(property => !uses.Contains(property.Identifier.ValueText))
+            .Select(static property => new Finding(property.Identifier.ValueText, "is read by nobody, and has no Note that says so")));
+    }
 
     private static SettingTable Table()
     {

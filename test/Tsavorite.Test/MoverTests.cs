@@ -39,6 +39,28 @@ internal sealed class MoverTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    [TestCase(EvictionPolicy.AllKeysLru)]
+    [TestCase(EvictionPolicy.AllKeysLfu)]
+    public void What_was_used_often_and_is_used_no_more_goes_in_the_end(EvictionPolicy policy)
+    {
+        using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = policy, IndexBuckets = 64 });
+        for (int i = 0; i < 1_000; i++) bench.Set($"{(i < 500 ? "once" : "now")}{i % 500}", new byte[100]);
+        for (int i = 0; i < 500 * 50; i++) bench.Get("once" + i % 500);
+        for (int i = 0; i < 150_000; i++)
+        {
+            bench.Get("now" + i * 3 % 500);
+            bench.Get("now" + (i * 3 + 1) % 500);
+            Assert.That(bench.Session.EnsureRoom(300), Is.True);
+            bench.Set("k" + i, new byte[200]);
+        }
+        int once = Left("once"), now = Left("now");
+        TestContext.Out.WriteLine($"{policy}: {once} of what was used once are left, {now} of what is used now");
+        Assert.That(once, Is.LessThan(100));
+        Assert.That(now, Is.GreaterThan(100), "of the same number, which nobody writes again once one is gone");
+
+        int Left(string name) => Enumerable.Range(0, 500).Count(i => bench.Get(name + i) != null);
+    }
+
     private static int Near(Bench bench, int parity) => Enumerable.Range(0, 20_000).Count(i => bench.Get("k" + (2 * i + parity)) != null);
 
     [Test]

@@ -19,6 +19,7 @@ internal readonly struct Info : ICommand
         ("modules", true, info => info.Modules()),
         ("commandstats", false, info => info.CommandStats()),
         ("errorstats", true, info => info.ErrorStats()),
+        ("latencystats", false, info => info.LatencyStats()),
         ("cluster", true, info => info.Cluster()),
         ("keyspace", true, info => info.Keyspace()),
     ];

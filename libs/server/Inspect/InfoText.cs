@@ -293,6 +293,30 @@ internal sealed class InfoText(Server server, StringBuilder text)
         }
     }
 
+    /// <summary>Percentiles of the commands that are timed by themselves, as LATENCY HISTOGRAM has them: bounds of powers of two of microseconds.</summary>
+    internal void LatencyStats()
+    {
+        Section("Latencystats");
+        if (!server.Settings.Inspect.LatencyTracking)
+            return;
+        long[] buckets = server.Statistics.TimedByBucket();
+        for (int i = 1; i < server.Commands.Specs.Count; i++)
+        {
+            ReadOnlySpan<long> timed = buckets.AsSpan(i * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets);
+            if (!timed.ContainsAnyExcept(0))
+                continue;
+            text.Append("latency_percentiles_usec_").Append(server.Commands.Specs[i].Name.ToLowerInvariant());
+            char before = ':';
+            foreach (double percentile in server.Settings.Inspect.LatencyPercentiles.Values)
+            {
+                text.Append(CultureInfo.InvariantCulture, $"{before}p{percentile}={ReactorFigures.BoundOf(timed, percentile):F3}");
+                before = ',';
+            }
+
+            text.Append("\r\n");
+        }
+    }
+
     internal void ErrorStats()
     {
         Section("Errorstats");

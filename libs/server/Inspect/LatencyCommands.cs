@@ -131,7 +131,7 @@ internal readonly struct LatencyHistogram : ICommand
         Statistics.Totals totals = call.Server.Statistics.NowByCommand();
         long[] buckets = call.Server.Statistics.TimedByBucket();
         var wanted = new List<int>();
-        for (int i = 1; i < totals.TimedCalls.Length; i++)
+        for (int i = 1; i < totals.TimedCalls.Length && call.Server.Settings.Inspect.LatencyTracking; i++)
         {
             if (totals.TimedCalls[i] > 0 && (call.Count == 2 || IsNamed(ref call, i)))
                 wanted.Add(i);

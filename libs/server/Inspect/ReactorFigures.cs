@@ -49,6 +49,22 @@ internal sealed class ReactorFigures(int commands)
         TimedByBucket[(command * TimeBuckets) + bucket]++;
     }
 
+    /// <summary>Microseconds that so many percent of the runs of a command's buckets stay below.</summary>
+    internal static long BoundOf(ReadOnlySpan<long> buckets, double percentile)
+    {
+        long runs = 0, below = 0;
+        foreach (long count in buckets)
+            runs += count;
+        for (int i = 0; i < buckets.Length; i++)
+        {
+            below += buckets[i];
+            if (below > 0 && below >= runs * percentile / 100)
+                return 1L << i;
+        }
+
+        return 0;
+    }
+
     /// <summary>Counts an error reply by its first word.</summary>
     internal void CountError(ReadOnlySpan<byte> text)
     {

@@ -6,6 +6,8 @@ namespace Garnet.Server;
 /// <summary>How much memory the server may take and what it gives up when that is full.</summary>
 public sealed class MemorySettings
 {
+    private const string HeatHasTwoBits = "A key's heat has four steps; some of its reads raise it, and evictions lower it.";
+
     [Setting("maxmemory", "Memory for keys, values and index together; 0 takes 75 % of what the machine or container has.",
         Unit = SettingUnit.Bytes, Min = 0, Live = true)]
     public long MaxMemoryBytes { get; set; }
@@ -15,7 +17,7 @@ public sealed class MemorySettings
     public EvictionPolicy Policy { get; set; } = EvictionPolicy.NoEviction;
 
     [Setting("maxmemory-samples", "Keys compared per eviction; more is more exact and slower.",
-        Unit = SettingUnit.Count, Min = 1, Max = int.MaxValue, Live = true)]
+        Unit = SettingUnit.Count, Min = 1, Max = int.MaxValue, Live = true, Note = "An eviction compares all keys of three buckets of the index.")]
     public int EvictionSamples { get; set; } = 5;
 
     [Setting("maxmemory-clients", "Memory all client buffers may take together, as bytes or as a share of maxmemory; 0 for no limit.",
@@ -28,14 +30,14 @@ public sealed class MemorySettings
     [Setting("lazyfree-lazy-user-flush", "FLUSHALL and FLUSHDB without a mode free memory in the background.", Live = true)]
     public bool LazyUserFlush { get; set; }
 
-    [Setting("lazyfree-lazy-user-del", "DEL frees in the background, as UNLINK does.", Live = true)]
+    [Setting("lazyfree-lazy-user-del", "DEL frees in the background, as UNLINK does.", Live = true, Note = "Deleted memory is always freed in the background.")]
     public bool LazyUserDelete { get; set; }
 
     [Setting("lfu-log-factor", "Accesses needed to count as hot under an lfu policy; larger needs more.",
-        Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
+        Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true, Note = HeatHasTwoBits)]
     public int LfuLogFactor { get; set; } = 10;
 
     [Setting("lfu-decay-time", "Minutes until an unused key loses one step of its heat under an lfu policy; 0 never.",
-        Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
+        Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true, Note = HeatHasTwoBits)]
     public int LfuDecayMinutes { get; set; } = 1;
 }

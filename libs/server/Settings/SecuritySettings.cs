@@ -23,7 +23,7 @@ public sealed class SecuritySettings
     [Setting("migrate-targets", "Where MIGRATE may send keys: host:port, or host for any of its ports, as the command spells it, separated by spaces; * for anywhere, nothing for nowhere.", Live = true, Protected = true)]
     public string MigrateTargets { get; set; } = "*";
 
-    [Setting("acllog-max-len", "Entries kept by ACL LOG.", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
+    [Setting("acllog-max-len", "Entries kept by ACL LOG.", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true, Note = "There are no ACL users but the default one.")]
     public int AclLogEntriesMax { get; set; } = 128;
 
     // Names are compared as they are spelled and not looked up: what a name leads to is its owner's to say, now and when MIGRATE asks.

@@ -7,7 +7,7 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class Evictor
 {
-    private const int BucketsPerSample = 3, SamplesMax = 8, SweepBucketsMax = 4096;
+    private const int BucketsPerSample = 3, SamplesMax = 8, SweepBucketsMax = 4096, FrequencyLasts = 4;
     private readonly StoreCore _core;
     private long _draws = Random.Shared.NextInt64();
 
@@ -36,7 +36,14 @@ internal sealed unsafe class Evictor
 
     private static bool IsVolatile(EvictionPolicy policy) => policy >= EvictionPolicy.VolatileLru;
 
-    private static bool IsRecency(EvictionPolicy policy) => policy is EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru;
+    // How often a bucket's records lose a step of their frequency: with every eviction from it that is recency, with every fourth it is
+    // frequency, which past use outweighs for longer but not for ever.
+    private static bool Ages(EvictionPolicy policy, ref ulong random) => policy switch
+    {
+        EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru => true,
+        EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu => Scanner.Draw(ref random, FrequencyLasts) == 0,
+        _ => false,
+    };
 
     private bool HasCandidates(Partition* partition, EvictionPolicy policy)
     {
@@ -51,6 +58,7 @@ internal sealed unsafe class Evictor
         ulong* best = null;
         byte* bestBucket = null;
         long bestScore = long.MaxValue;
+        bool ages = Ages(policy, ref random);
         for (int i = 0; i < BucketsPerSample; i++)
         {
             byte* bucket = RandomBucket(partition, ref random);
@@ -58,7 +66,7 @@ internal sealed unsafe class Evictor
             {
                 if (!IsCandidate(*walk.Slot, policy)) continue;
                 long score = Score(*walk.Slot, policy, ref random);
-                if (i == 0 && IsRecency(policy)) Age(walk.Slot);
+                if (i == 0 && ages) Age(walk.Slot);
                 if (score >= bestScore) continue;
                 best = walk.Slot;
                 bestBucket = bucket;
