@@ -92,7 +92,7 @@ public sealed class Server : IDisposable
         ApplySettings();
         Changes.Listen();
         Store.Namespaces.MayChange = () => KeyChanges.IsAlone(this);
-        LiveSettings.Connect(this);
+        TakeLiveSettings();
     }
 
     /// <summary>The settings in force.</summary>
@@ -362,6 +362,24 @@ public sealed class Server : IDisposable
         string name = module ? "MODULE" : "DEBUG";
         refusal = $"ERR {name} command not allowed. If the {option} option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.";
         return scope == AccessScope.Yes || (scope == AccessScope.Local && client.Peer.IsLoopback);
+    }
+
+    // Those that other rooms keep something derived from, they ask for themselves.
+    private void TakeLiveSettings()
+    {
+        ReadOnlySpan<string> read = ["proto-max-bulk-len", "client-query-buffer-limit", "client-output-buffer-limit", "requirepass", "timeout", "maxmemory-clients", "slowlog-log-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than", "latency-monitor-threshold"];
+        foreach (string name in read)
+            Table.OnSet(name, ApplySettings);
+        Table.OnSet("maxclients", () => FitClients() ? null : "the limit of open files (ulimit -n) does not allow so many clients");
+        Table.OnSet("maxmemory", () =>
+        {
+            MemoryLimitBytes = MemoryPlan.LimitBytes(Settings.Memory.MaxMemoryBytes);
+            Replication.TakeMemorySettings();
+        });
+        Table.OnSet("slowlog-max-len", Slowlog.Trim);
+        Table.OnSet("commandlog-large-request-max-len", LargeRequests.Trim);
+        Table.OnSet("commandlog-large-reply-max-len", LargeReplies.Trim);
+        Table.OnSet("notify-keyspace-events", Changes.Listen);
     }
 
     /// <summary>Takes over settings that are read on hot paths; called at the start and after CONFIG SET.</summary>

@@ -37,9 +37,21 @@ public sealed class SettingTable
 
     /// <summary>
     /// Has <paramref name="apply"/> run after each CONFIG SET of the setting, with the property already changed. It
-    /// returns null, or the reason why the value cannot be used; then the whole set is undone and it runs again.
+    /// returns null, or the reason why the value cannot be used; then the whole set is undone and it runs again. Several owners may ask.
     /// </summary>
-    public void OnSet(string name, Func<string?> apply) => _byName[name].Apply = apply;
+    public void OnSet(string name, Func<string?> apply)
+    {
+        Setting setting = _byName[name];
+        Func<string?>? before = setting.Apply;
+        setting.Apply = before is null ? apply : () => before() ?? apply();
+    }
+
+    /// <summary>The same for an owner who can use every value.</summary>
+    public void OnSet(string name, Action apply) => OnSet(name, () =>
+    {
+        apply();
+        return null;
+    });
 
     /// <summary>Names and values for CONFIG GET, in order of name, aliases included.</summary>
     public List<KeyValuePair<string, string>> Get(string pattern)

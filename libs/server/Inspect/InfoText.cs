@@ -109,12 +109,12 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("mem_fragmentation_ratio", Ratio(rss, used));
         Field("mem_fragmentation_bytes", rss - used);
         Field("mem_not_counted_for_evict", 0);
-        Field("mem_replication_backlog", 0);
-        Field("mem_total_replication_buffers", 0);
+        Field("mem_replication_backlog", server.Replication.Backlog.Bytes);
+        Field("mem_total_replication_buffers", server.Replication.Backlog.Bytes);
         Field("mem_clients_slaves", 0);
         Field("mem_clients_normal", clients);
         Field("mem_cluster_links", 0);
-        Field("mem_aof_buffer", 0);
+        Field("mem_aof_buffer", server.Keeper?.Figures?.StagedBytes ?? 0);
         Field("mem_allocator", "tsavorite");
         Field("active_defrag_running", 0);
         Field("lazyfree_pending_objects", 0);

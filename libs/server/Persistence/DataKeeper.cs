@@ -166,6 +166,8 @@ internal sealed class DataKeeper : IDisposable
     internal void Begin(Server server)
     {
         _server = server;
+        foreach (string name in (ReadOnlySpan<string>)["appendfsync", "aof-step-max-size"])
+            server.Table.OnSet(name, TakeSettings);
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
         // What was kept is read back, whatever maxmemory says: a full server would not start again. And amid a history nothing may go that is
@@ -204,7 +206,7 @@ internal sealed class DataKeeper : IDisposable
     }
 
     /// <summary>Takes over what of the log's settings may change while it runs.</summary>
-    internal void TakeSettings()
+    private void TakeSettings()
     {
         _aofSettings.Sync = PolicyOf(_settings.AppendSync);
         _aofSettings.StepBytesMax = _settings.StepBytesMax;

@@ -59,6 +59,9 @@ internal sealed partial class Replication : IShipper, IDisposable
         RunId = NewId();
         HistoryId = NewId();
         TakeSettings();
+        server.Table.OnSet("maxmemory-policy", TakeMemorySettings);
+        foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
+            server.Table.OnSet(name, TakeSettings);
         backlog.Grew += Links.Nudge;
         backlog.Grew += Links.ReviewPlaces;
         Node.Advanced += () => _following?.NudgeAck();

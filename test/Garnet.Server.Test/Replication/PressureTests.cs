@@ -44,7 +44,8 @@ public sealed class PressureTests
     public void T19_a_replica_that_takes_nothing_is_sent_away_and_its_primary_never_keeps_more_than_allowed()
     {
         using EmbeddedServer primary = new(adjust: static settings => settings.Replication.BacklogBytes = Cap);
-        primary.Server.Replication.Backlog.PinnedBytesMax = 2 * Cap;
+        using (var client = new TestClient(primary.Server.Port))
+            Assert.That(client.Call("CONFIG", "SET", "client-output-buffer-limit", $"replica {2 * Cap} 0 0"), Is.EqualTo("OK"));
         using HeldProxy proxy = new(primary.Server.Port);
         using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
         ReplicaGroup.CatchUp(replica, primary);
