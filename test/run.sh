@@ -50,28 +50,35 @@ if ! dotnet build Garnet.sln -c Release -v quiet --nologo -clp:NoSummary </dev/n
   exit 1
 fi
 
-passed=0 failed=0 skipped=0 broken=()
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-for project in test/*/*.csproj; do
-  name=$(basename "$project" .csproj) began=$SECONDS
-  filter=()
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# run PROJECT: its output and its exit code are left for report.
+run() {
+  local name filter=(); name=$(basename "$1" .csproj)
   [ -n "${GARNET_TEST_FILTER:-}" ] && filter=(--filter "$GARNET_TEST_FILTER")
+  local began=$SECONDS
   # The longest takes 7 to 8 minutes on two quiet cores and twice that on busy ones: one that hangs fails, instead of never ending.
-  timeout -k 10 1800 dotnet test "$project" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$log" 2>&1
-  code=$?
+  timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$logs/$name" 2>&1
+  echo "$? $((SECONDS - began))" >"$logs/$name.end"
+}
+
+passed=0 failed=0 skipped=0 broken=()
+report() {
+  local name log code seconds summary f p s; name=$(basename "$1" .csproj) log=$logs/$name
+  read -r code seconds <"$log.end"
   # The last line of a run: 'Passed!  - Failed: 0, Passed: 53, Skipped: 0, Total: 53, ...'
   summary=$(grep -E '^(Passed|Failed|Skipped)!' "$log" | tail -1)
   count() { sed -n "s/.*$1: *\([0-9]*\).*/\1/p" <<<"$summary"; }
   f=$(count Failed) p=$(count Passed) s=$(count Skipped)
   if [ -z "$summary" ]; then
-    if [ $code -eq 0 ] || grep -qE 'No test is available|No test matches' "$log"; then echo "$name: no tests"; continue; fi
+    if [ "$code" -eq 0 ] || grep -qE 'No test is available|No test matches' "$log"; then echo "$name: no tests"; return; fi
     f=1 p=0 s=0
-  elif [ $code -ne 0 ] && [ "$f" = 0 ]; then
+  elif [ "$code" -ne 0 ] && [ "$f" = 0 ]; then
     f=1
   fi
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-  echo "$name: $p passed, $f failed, $s skipped ($((SECONDS - began)) s)"
+  echo "$name: $p passed, $f failed, $s skipped ($seconds s)"
   if [ "$f" -gt 0 ]; then
     broken+=("$name")
     sed -n '/^  *Failed /,$p' "$log" | grep -vE '^ *at .*NUnit|^$' | head -200
@@ -80,6 +87,23 @@ for project in test/*/*.csproj; do
   elif [ "$s" -gt 0 ]; then
     grep -E '^  *Skipped ' "$log" | head -20
   fi
+}
+
+# Those that start servers of their own have the machine to themselves; of the others, which run on a thread or two, two run at a time.
+alone=(test/Garnet.Server.Test/*.csproj test/Garnet.Wire/*.csproj)
+together=()
+for project in test/*/*.csproj; do
+  [[ " ${alone[*]} " == *" $project "* ]] || together+=("$project")
+done
+for project in "${together[@]}"; do
+  while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n; done
+  run "$project" &
+done
+wait
+for project in "${together[@]}"; do report "$project"; done
+for project in "${alone[@]}"; do
+  run "$project"
+  report "$project"
 done
 
 [ ${#broken[@]} -eq 0 ] || echo "Failures in: ${broken[*]}"

@@ -5,7 +5,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Server.Scripting.Lua;
+using Garnet.Lua;
 
 namespace Garnet.Server.Scripting;
 
@@ -91,12 +91,12 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         for (int i = 1; i <= count; i++)
         {
             int type = stack.TypeAt(i);
-            if (type == LuaApi.String)
+            if (type == LuaType.String)
             {
                 byte* at = stack.Pointer(i, out int length);
                 _args.Add(at, length);
             }
-            else if (type == LuaApi.Number)
+            else if (type == LuaType.Number)
             {
                 byte* at = _numbers + ((i - 1) * NumberBytes);
                 _args.Add(at, Spell(stack.Number(i), new Span<byte>(at, NumberBytes)));
@@ -146,7 +146,7 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
     {
         if (!stack.IsTable(-1))
             return false;
-        bool isCounted = stack.Field(-1, Counted) == LuaApi.Boolean;
+        bool isCounted = stack.Field(-1, Counted) == LuaType.Boolean;
         stack.Drop(1);
         return isCounted;
     }

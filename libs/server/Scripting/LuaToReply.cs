@@ -1,6 +1,6 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
-using Garnet.Server.Scripting.Lua;
+using Garnet.Lua;
 
 namespace Garnet.Server.Scripting;
 
@@ -44,16 +44,16 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
 
         switch (stack.TypeAt(-1))
         {
-            case LuaApi.String:
+            case LuaType.String:
                 to.Bulk(stack.Bytes(-1));
                 break;
-            case LuaApi.Number:
-                to.Int(Whole(stack.Number(-1)));
+            case LuaType.Number:
+                to.Int(LuaStack.Whole(stack.Number(-1)));
                 break;
-            case LuaApi.Boolean:
+            case LuaType.Boolean:
                 WriteBoolean(stack.Boolean(-1));
                 break;
-            case LuaApi.Table:
+            case LuaType.Table:
                 WriteTable(depth);
                 break;
             default:
@@ -67,9 +67,6 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     // The memory of replies moves when it grows, the beginning of the client's with it.
     private bool IsToGiveUp() =>
         _isGivenUp = to.Position - client.SegmentStart - _before > bytesMax || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
-
-    /// <summary>A number as an integer reply: without its fraction, as a cast in C does it on x64.</summary>
-    internal static long Whole(double value) => value is >= -9.2233720368547758e18 and < 9.2233720368547758e18 ? (long)value : long.MinValue;
 
     private void WriteBoolean(bool value)
     {
@@ -88,7 +85,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
             to.Error(text);
         else if (TakeText("ok"u8, out text))
             to.Simple(text);
-        else if (stack.Field(-1, "double"u8) == LuaApi.Number)
+        else if (stack.Field(-1, "double"u8) == LuaType.Number)
             WriteDouble();
         else
             WriteLarger(depth);
@@ -104,21 +101,21 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     private void WriteLarger(int depth)
     {
         stack.Drop(1);
-        if (stack.Field(-1, "map"u8) == LuaApi.Table)
+        if (stack.Field(-1, "map"u8) == LuaType.Table)
         {
             WriteMap(depth);
             return;
         }
 
         stack.Drop(1);
-        if (stack.Field(-1, "set"u8) == LuaApi.Table)
+        if (stack.Field(-1, "set"u8) == LuaType.Table)
         {
             WriteSet(depth);
             return;
         }
 
         stack.Drop(1);
-        if (stack.Field(-1, "big_number"u8) == LuaApi.String)
+        if (stack.Field(-1, "big_number"u8) == LuaType.String)
         {
             WriteBigNumber();
             return;
@@ -132,7 +129,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     // The text stays where it is: the table holds it.
     private readonly bool TakeText(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> text)
     {
-        bool found = stack.Field(-1, name) == LuaApi.String;
+        bool found = stack.Field(-1, name) == LuaType.String;
         text = found ? stack.Bytes(-1) : default;
         stack.Drop(1);
         return found;
@@ -200,7 +197,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     private bool TryWriteVerbatim()
     {
         bool found = false;
-        if (stack.Field(-1, "verbatim_string"u8) == LuaApi.Table)
+        if (stack.Field(-1, "verbatim_string"u8) == LuaType.Table)
         {
             found = TakeText("format"u8, out ReadOnlySpan<byte> format) & TakeText("string"u8, out ReadOnlySpan<byte> text);
             if (found && to.Resp3)
@@ -224,7 +221,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     private void WriteArray(int depth)
     {
         int count = 0;
-        while (stack.Item(-1, count + 1) != LuaApi.Nil)
+        while (stack.Item(-1, count + 1) != LuaType.Nil)
         {
             stack.Drop(1);
             count++;

@@ -1,8 +1,6 @@
 using System.Text;
-using Garnet.Server.Scripting.Dialect;
-using Garnet.Server.Scripting.Libraries;
-using Garnet.Server.Scripting.Lua;
-using Function = System.Func<Garnet.Server.Scripting.Lua.LuaStack, int>;
+using Garnet.Lua;
+using Function = System.Func<Garnet.Lua.LuaStack, int>;
 
 namespace Garnet.Server.Scripting;
 
@@ -10,14 +8,9 @@ namespace Garnet.Server.Scripting;
 internal static class RedisFunctions
 {
     private const int LogCharactersMax = 1024; // as redis cuts a line of its log
-    private const int SourceBytesMax = 1 << 20; // of a text that a script compiles: that takes some milliseconds
 
     /// <summary>All of them, by the names that the prelude knows.</summary>
-    internal static List<KeyValuePair<string, Function>> For(ScriptHost host, Server server, CommandRun commands, JsonFunctions json)
-    {
-        long bytesMax = Math.Min(server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax); // whatever the limit: nothing takes a longer text
-        var random = new ScriptRandom();
-        return
+    internal static List<KeyValuePair<string, Function>> For(ScriptHost host, Server server, CommandRun commands) =>
         [
             new("call", stack => commands.Call(stack, host.Running)),
             new("pcall", stack => commands.Call(stack, host.Running)),
@@ -33,19 +26,7 @@ internal static class RedisFunctions
             new("register_function", host.Functions.Register),
             new("version", stack => Text(stack, server.Settings.Inspect.RedisVersion)),
             new("versionNumber", stack => Version(stack, server.Settings.Inspect.RedisVersion)),
-            new("translate", Translate),
-            new("enter", Enter),
-            new("back", Back),
-            new("random", random.Next),
-            new("randomseed", random.Seed),
-            new("null", static stack => PushNull(stack)),
-            .. json.All(),
-            .. PackFunctions.All(bytesMax),
-            .. StructFunctions.All(bytesMax),
-            .. TableFunctions.All(bytesMax),
-            .. TextFunctions.All(bytesMax),
         ];
-    }
 
     private static int Text(LuaStack stack, string text)
     {
@@ -60,37 +41,6 @@ internal static class RedisFunctions
             number = (number << 8) | (int.TryParse(part, out int value) ? value : 0);
         stack.Push((double)number);
         return 1;
-    }
-
-    // Before a coroutine goes on. Behind it comes "back", with what it gave: a look at the clock is due then.
-    private static unsafe int Enter(LuaStack stack)
-    {
-        nint thread = LuaApi.ToThread(stack.Thread, 1);
-        if (thread != 0)
-            LuaState.Enter(thread);
-        return 0;
-    }
-
-    private static int Back(LuaStack stack)
-    {
-        LuaState.Look(stack);
-        return stack.Count;
-    }
-
-    private static unsafe int PushNull(LuaStack stack)
-    {
-        LuaApi.PushPointer(stack.Thread, 0);
-        return 1;
-    }
-
-    private static int Translate(LuaStack stack)
-    {
-        if (stack.Bytes(1).Length > SourceBytesMax)
-            return stack.Fail("chunk has too many bytes"u8, isPlaced: false);
-        (byte[] source, string wrong) = Translator.Translate(stack.Bytes(1));
-        stack.Push(source);
-        stack.Push(wrong);
-        return 2;
     }
 
     private static int Field(LuaStack stack, ReadOnlySpan<byte> name, ReadOnlySpan<byte> text)

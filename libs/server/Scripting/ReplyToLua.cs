@@ -1,5 +1,5 @@
 using Garnet.Common.Bytes;
-using Garnet.Server.Scripting.Lua;
+using Garnet.Lua;
 
 namespace Garnet.Server.Scripting;
 
@@ -172,7 +172,7 @@ internal unsafe ref struct ReplyToLua(byte* at, byte* end, LuaStack stack)
     // A table takes no nil for a key.
     private readonly void SetUnlessNil()
     {
-        if (stack.TypeAt(-2) == LuaApi.Nil)
+        if (stack.TypeAt(-2) == LuaType.Nil)
             stack.Drop(2);
         else
             stack.Set(-3);

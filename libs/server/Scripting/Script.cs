@@ -1,5 +1,5 @@
 using System.Text;
-using Garnet.Server.Scripting.Dialect;
+using Garnet.Lua.Dialect;
 
 namespace Garnet.Server.Scripting;
 

@@ -2,8 +2,7 @@ using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Scripting.Functions;
-using Garnet.Server.Scripting.Libraries;
-using Garnet.Server.Scripting.Lua;
+using Garnet.Lua;
 
 namespace Garnet.Server.Scripting;
 
@@ -29,7 +28,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     private readonly Server _server;
     private readonly CommandRun _commands;
     private readonly Dictionary<Script, int> _compiled = [];
-    private readonly JsonFunctions _json;
+    private readonly LuaLibraries _libraries;
     private LuaState? _lua;
     private Running? _running;
     private long _loadUntilUs = long.MaxValue;
@@ -44,7 +43,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         _server = reactor.Server;
         _commands = new CommandRun(reactor);
         Functions = new FunctionHost(reactor, () => State);
-        _json = new JsonFunctions(_server.Settings.Scripts.MemoryBytesMax);
+        _libraries = new LuaLibraries(Math.Min(_server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax)); // whatever the limit: nothing takes a longer text
     }
 
     /// <summary>What runs now; null if nothing does.</summary>
@@ -118,7 +117,7 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
 
-    private LuaState Open() => new(MemoryBytesMax, RedisFunctions.For(this, _server, _commands, _json), _server.Clock, IsToEnd);
+    private LuaState Open() => new(MemoryBytesMax, [.. RedisFunctions.For(this, _server, _commands), .. _libraries.All()], _server.Clock, IsToEnd);
 
     private void ForgetDropped()
     {
@@ -207,7 +206,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     private void CleanUp(LuaState lua)
     {
         lua.Clear();
-        _json.Reset();
+        _libraries.Reset();
         if (lua.IsStopped)
             lua.BeginAnew();
         if (lua.UsedBytes > Math.Min(TidyBytes, MemoryBytesMax / 4))
@@ -287,7 +286,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         string text = KillText(running) ?? Text(stack, "err"u8) ?? "ERR unknown error";
         string? source = Text(stack, "source"u8);
         bool isCounted = CommandRun.IsCounted(stack);
-        if (source is not null && stack.Field(-1, "line"u8) == LuaApi.Number)
+        if (source is not null && stack.Field(-1, "line"u8) == LuaType.Number)
             text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
         if (!isCounted)
             return call.FailText(text);
@@ -297,7 +296,7 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private static string? Text(LuaStack stack, ReadOnlySpan<byte> field)
     {
-        string? text = stack.Field(-1, field) == LuaApi.String ? Encoding.Latin1.GetString(stack.Bytes(-1)) : null;
+        string? text = stack.Field(-1, field) == LuaType.String ? Encoding.Latin1.GetString(stack.Bytes(-1)) : null;
         stack.Drop(1);
         return text;
     }

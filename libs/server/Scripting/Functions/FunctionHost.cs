@@ -1,7 +1,8 @@
 using System.Text;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Server.Scripting.Lua;
+using Garnet.Lua;
+using Garnet.Lua.Dialect;
 using Tsavorite;
 
 namespace Garnet.Server.Scripting.Functions;
@@ -52,7 +53,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
         if (FunctionLibrary.Read(source, out error) is not { } library)
             return null;
         LuaState lua = open();
-        int number = lua.Compile(Dialect.Translator.Translate(source), isLibrary: true, out string problem);
+        int number = lua.Compile(Translator.Translate(source), isLibrary: true, out string problem);
         if (number == 0)
         {
             error = "ERR Error compiling function: " + problem;
@@ -132,7 +133,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
 
     private static string Cause(LuaStack stack)
     {
-        if (stack.IsTable(-1) && stack.Field(-1, "err"u8) != LuaApi.String)
+        if (stack.IsTable(-1) && stack.Field(-1, "err"u8) != LuaType.String)
             stack.Drop(1);
         return stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : "ERR unknown error";
     }
@@ -141,7 +142,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     {
         if (!stack.IsString(1))
             return "first argument to redis.register_function must be a string";
-        if (stack.TypeAt(2) != LuaApi.Function)
+        if (stack.TypeAt(2) != LuaType.Function)
             return "second argument to redis.register_function must be a function";
         name = Encoding.Latin1.GetString(stack.Bytes(1));
         callback = 2;
@@ -162,7 +163,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
                 "" => "named argument key given to redis.register_function is not a string",
                 "function_name" => TakeText(stack, key, ref name),
                 "description" => TakeText(stack, key, ref description),
-                "callback" => stack.TypeAt(-1) == LuaApi.Function ? null : "callback argument given to redis.register_function must be a function",
+                "callback" => stack.TypeAt(-1) == LuaType.Function ? null : "callback argument given to redis.register_function must be a function",
                 "flags" => TakeFlags(stack, ref flags),
                 _ => "unknown argument given to redis.register_function",
             };
@@ -173,7 +174,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
             return error;
         if (name is null)
             return "redis.register_function must get a function name argument";
-        if (stack.Field(1, "callback"u8) != LuaApi.Function)
+        if (stack.Field(1, "callback"u8) != LuaType.Function)
             return "redis.register_function must get a callback argument";
         callback = stack.Count;
         return null;
@@ -191,7 +192,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     {
         if (!stack.IsTable(-1))
             return "flags argument to redis.register_function must be a table representing function flags";
-        for (int i = 1; stack.Item(-1, i) != LuaApi.Nil; i++)
+        for (int i = 1; stack.Item(-1, i) != LuaType.Nil; i++)
         {
             bool known = stack.IsString(-1) && Script.TryFlags(Encoding.Latin1.GetString(stack.Bytes(-1)), ref flags, out _);
             stack.Drop(1);

@@ -67,24 +67,6 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
         return true;
     }
 
-    /// <summary>
-    /// The keys and their values from a place to the end of its page, one behind the other, to look at; then the place is the next page's
-    /// first. False at the end.
-    /// </summary>
-    internal bool TryReadPage(ref RecordEdit edit, ref MapPlace place, out byte* entries, out int count)
-    {
-        if (!TryRead(ref edit, ref place, out _, out entries))
-        {
-            count = 0;
-            return false;
-        }
-
-        entries -= sizeof(TKey);
-        count = CountOf(edit.Chunk(directory, out _), place.Page) - place.Index;
-        place = new MapPlace { Page = place.Page + 1 };
-        return true;
-    }
-
     /// <summary>The last key that is smaller; false if there is none.</summary>
     internal bool TryLastBefore(ref RecordEdit edit, in TKey key, out TKey found)
     {

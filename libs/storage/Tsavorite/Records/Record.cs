@@ -17,7 +17,7 @@ internal static unsafe class Record
     public const int HeaderBytes = 16, FieldBytes = 8, SlackUnitsMax = 255;
     public const int ValueBytesMax = (512 << 20) + (64 << 10);
 
-    public const byte TtlFlag = 1, ETagFlag = 2, OwnerFlag = 4, PackedFlag = 8, ExtentFlag = 16, WideFlag = 32, GrownFlag = 64;
+    public const byte TtlFlag = 1, ETagFlag = 2, OwnerFlag = 4, ExtentFlag = 16, GrownFlag = 64;
     private const byte FieldFlags = TtlFlag | ETagFlag | OwnerFlag;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

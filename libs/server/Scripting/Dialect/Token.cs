@@ -1,4 +1,0 @@
-namespace Garnet.Server.Scripting.Dialect;
-
-/// <summary>A word, number, text or sign of Lua source: where it stands and what it is.</summary>
-internal readonly record struct Token(TokenKind Kind, int Start, int End);
