@@ -53,7 +53,7 @@ public sealed class ReferenceTests
         .Where(static file => !file.IsIn("libs/common/Linux") && !file.IsIn("libs/lua"))
         .Where(static file => file.All<AttributeSyntax>().Any(static a => a.Name.ToString() is "DllImport" or "LibraryImport")
             || file.All<FunctionPointerTypeSyntax>().Any(static type => type.CallingConvention?.ManagedOrUnmanagedKeyword.IsKind(SyntaxKind.UnmanagedKeyword) == true)
-            || file.All<IdentifierNameSyntax>().Any(static name => name.Identifier.ValueText == nameof(System.Runtime.InteropServices.NativeLibrary)))
+            || file.All<IdentifierNameSyntax>().Any(static name => name.Identifier.ValueText == "NativeLibrary"))
         .Select(static file => new Finding(file.Path, "calls native code; libs/common/Linux is the place, and libs/lua for Lua")));
 
     private static string NameOf(string project) => Path.GetFileNameWithoutExtension(project);
