@@ -164,6 +164,9 @@ public sealed class Aof : IWriteLog, IDisposable
     internal IReadOnlyList<Sublog> Sublogs => _sublogs;
 
     /// <inheritdoc/>
+    public bool IsOver => Volatile.Read(ref _stopped) || Poison is not null;
+
+    /// <inheritdoc/>
     public long StepBytesMax => _settings.StepBytesMax;
 
     /// <inheritdoc/>
@@ -268,7 +271,7 @@ public sealed class Aof : IWriteLog, IDisposable
     public void Stop()
     {
         if (_stopped || _sublogs.Length == 0) return;
-        _stopped = true;
+        Volatile.Write(ref _stopped, true);
         if (!_follows) _sealer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
         if (!_follows && Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) && _sealer.Prove())

@@ -274,16 +274,32 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         IWriteLog? log = EnterManyWithLog();
         EnterPartitions();
-        ulong last = log?.Close() ?? 0;
-        step();
-        if (opId != 0 && log != null)
-        {
-            log.Control(opId, arguments);
-            Sketch?.NoteAll(log.Batch - 1);
-        }
+        ulong last = RunAlone(log, opId, arguments, step);
         ExitAll();
         log?.Release();
         return last;
+    }
+
+    // Half of it has no answer: nobody could say what the store holds, and whoever waits for a lock would wait for ever.
+    private ulong RunAlone(IWriteLog? log, byte opId, ReadOnlySpan<byte> arguments, Action step)
+    {
+        bool isThrough = false;
+        try
+        {
+            ulong last = log?.Close() ?? 0;
+            step();
+            if (opId != 0 && log != null)
+            {
+                log.Control(opId, arguments);
+                Sketch?.NoteAll(log.Batch - 1);
+            }
+            isThrough = true;
+            return last;
+        }
+        finally
+        {
+            Garnet.Common.Faults.Check.That(isThrough, "U6 a step over all partitions comes to its end");
+        }
     }
 
     /// <summary>True if every partition is the calling thread's: it holds the lock, or takes it when it comes there (U6).</summary>
