@@ -242,14 +242,16 @@ internal sealed unsafe class StoreCore : IDisposable
     /// Writes an operation to the log. A change to a namespace that was given up since the caller looked it up counts
     /// as done just before that: nothing is written. Returns the batch it is in, 0 for none.
     /// </summary>
-    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
+    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation, out int bytes) where T : struct, ILogged
     {
+        bytes = 0;
         ulong batch = BatchOf(partition);
         int database = Databases[key.Namespace];
         if (database < 0) return 0;
         int lane = _ordered ? 0 : partition->Number;
         int used = operation.Encode(Log!.Reserve(lane, batch, key, checked((int)operation.EncodedBytesMax)));
         Log.Append(lane, batch, T.OpId, database, key, used);
+        bytes = checked(key.Length + used + IWriteLog.EntryHeadBytes);
         Sketch?.Note(partition->Number, key.Hash, batch); // U19
         return batch;
     }
@@ -423,7 +425,7 @@ internal sealed unsafe class StoreCore : IDisposable
     private void LogDeletion(Partition* partition, in KeyRef key)
     {
         DeleteKey deletion = default;
-        LogChange(partition, key, ref deletion);
+        LogChange(partition, key, ref deletion, out _);
     }
 
     private void OpenPartitions(Arena arena)

@@ -13,7 +13,7 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
 {
     private ulong _batch;
     private long _stepBytes, _announcedBytes;
-    private long _changeBytes, _entriesBefore; // of the last change: what it may write, and the writer's count before it
+    private long _changeBytes, _entriesBefore, _loggedBefore; // of the last change: what it may write, and the writer's counts before it
     private long _entriesAtBegin;
 
     private bool InMiddle => writer.Entries != _entriesAtBegin;
@@ -97,11 +97,13 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     {
         _changeBytes = bytes;
         _entriesBefore = writer.Entries;
+        _loggedBefore = writer.LoggedBytes;
     }
 
+    // What counts of a change that has been made is what it wrote: it may have written nothing, and most write no deletion before it.
     private void SettleChange()
     {
-        if (writer.Entries == _entriesBefore) _stepBytes -= _changeBytes;
+        _stepBytes -= Math.Max(0, _changeBytes - (writer.LoggedBytes - _loggedBefore));
         _changeBytes = 0;
     }
 
