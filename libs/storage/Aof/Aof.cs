@@ -57,6 +57,9 @@ public sealed class Aof : IWriteLog, IDisposable
     /// </summary>
     public Action<int, NamedLog[]>? Names { get; init; }
 
+    /// <summary>Why the log before this one was lost: then this one is from its beginning.</summary>
+    public string? Lost { get; init; }
+
     /// <inheritdoc/>
     public ulong Batch
     {
@@ -141,6 +144,7 @@ public sealed class Aof : IWriteLog, IDisposable
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();
         _state = new LogState(sublogs, start.LastBatch);
+        if (Lost is not null) _state.Fail(Lost);
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
         _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool, _state);
