@@ -8,6 +8,8 @@ namespace Garnet.Server.Test.Persistence;
 /// <summary>What waits for the log waits for one log, and whoever waits is woken (R7).</summary>
 public sealed class LogMarkTests
 {
+    private const int PatienceMs = 5000; // with a bell that is known to lose words
+
     [Test]
     public void R7_a_batch_of_one_log_is_not_kept_by_the_numbers_of_another()
     {
@@ -81,16 +83,16 @@ public sealed class LogMarkTests
     public void Several_may_wait_for_the_log_and_none_takes_the_word_from_another()
     {
         var bell = new AdvanceBell();
-        Assert.That(WakesAll(bell.Ring, bell.Await, waiting: 4), Is.True);
+        Assert.That(WakesAll(bell.Ring, bell.Await, waiting: 4, ReplicaGroup.WaitMs), Is.True);
     }
 
     // The search is worth something only if it finds bells that lose a word.
     [Test]
     public void A_bell_that_loses_a_word_is_found([Values] PlantedBell planted)
     {
-        using var set = new ManualResetEventSlim();
+        using var set = new ManualResetEventSlim(false, spinCount: 0);
         object gate = new();
-        bool wakesAll = planted == PlantedBell.ResetByWaiters ? WakesAll(set.Set, AwaitSet, waiting: 2) : WakesAll(PulseOne, AwaitPulse, waiting: 2);
+        bool wakesAll = planted == PlantedBell.ResetByWaiters ? WakesAll(set.Set, AwaitSet, waiting: 2, PatienceMs) : WakesAll(PulseOne, AwaitPulse, waiting: 2, PatienceMs);
         Assert.That(wakesAll, Is.False, $"{planted} was not found");
 
         void AwaitSet(Func<bool> condition)
@@ -125,21 +127,25 @@ public sealed class LogMarkTests
     }
 
     // So many wait for each of the steps of a log; false if somebody is not woken.
-    private static bool WakesAll(Action ring, Action<Func<bool>> wait, int waiting)
+    private static bool WakesAll(Action ring, Action<Func<bool>> wait, int waiting, int patienceMs)
     {
-        const int Steps = 20_000, PatienceMs = 10_000;
+        const int Steps = 20_000, SpinsMax = 512;
         using var together = new Barrier(waiting + 1);
         using var end = new CancellationTokenSource();
         int reached = 0;
-        TestThread[] waiters = TestThread.Begin(waiting, _ => ForEachStep(step => wait(() => Volatile.Read(ref reached) >= step || end.IsCancellationRequested)));
+        TestThread[] waiters = TestThread.Begin(waiting, number => ForEachStep(step =>
+        {
+            Thread.SpinWait(step * 31 * (number + 1) % SpinsMax); // now one, now the other comes first, or after the word
+            wait(() => Volatile.Read(ref reached) >= step || end.IsCancellationRequested);
+        }));
         TestThread log = TestThread.Begin(() => ForEachStep(step =>
         {
-            Thread.SpinWait(step % 64);
+            Thread.SpinWait(step * 17 % SpinsMax);
             Volatile.Write(ref reached, step);
             ring();
         }));
         TestThread[] all = [log, .. waiters];
-        bool isThrough = SpinWait.SpinUntil(() => !Array.Exists(all, static one => one.IsAlive), PatienceMs);
+        bool isThrough = SpinWait.SpinUntil(() => !Array.Exists(all, static one => one.IsAlive), patienceMs);
         end.Cancel();
         while (Array.Exists(all, static one => one.IsAlive))
         {
