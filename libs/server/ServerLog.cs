@@ -21,7 +21,7 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Warning, 4, $"Client {id} ({peer}) does not read its replies: {bytes} bytes waiting, over its class limit; closed");
 
     internal void ClientEvicted(long id, string peer, long bytes) =>
-        Write(LogLevel.Warning, 4, $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");
+        Write(LogLevel.Warning, 64, $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");
 
     internal void AcceptFailed(int errno, string reason) =>
         Write(LogLevel.Warning, 5, $"Cannot accept connections (errno {errno}): {reason}; trying again every 100 ms");
@@ -47,14 +47,14 @@ internal sealed class ServerLog(ILogger logger)
     internal void OverLimit(long used, long limit) =>
         Write(LogLevel.Warning, 58, $"What was loaded takes {used} bytes, maxmemory is {limit}: until that fits, keys are evicted or writes refused, as maxmemory-policy says");
 
-    internal void LoadGivenUp() => Write(LogLevel.Information, 10, "Loading was given up, as the server stops; what is on disk is as it was");
+    internal void LoadGivenUp() => Write(LogLevel.Information, 66, "Loading was given up, as the server stops; what is on disk is as it was");
 
     internal void Imported(string path, long keys, long expired, long ms) =>
         Write(LogLevel.Information, 20, $"Imported {path}: {keys} keys in {ms} ms{(expired > 0 ? $"; {expired} were left out since their time had come" : "")}");
 
     internal void SaveDue(long changes, long seconds) => Write(LogLevel.Information, 11, $"{changes} changes in {seconds} seconds: taking a snapshot");
 
-    internal void SavesBeforeStop() => Write(LogLevel.Information, 9, "Taking a snapshot before the end");
+    internal void SavesBeforeStop() => Write(LogLevel.Information, 65, "Taking a snapshot before the end");
 
     internal void LogGrown(long bytes) => Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");
 
@@ -84,20 +84,20 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void PlaceGivenUp(string address, int port, string why) => Write(LogLevel.Information, 57, $"Nothing is kept any more for the replica {address}:{port} that has gone: {why}");
 
-    internal void ExportBegins(string address) => Write(LogLevel.Information, 50, $"{address} asks for all data as an RDB file");
+    internal void ExportBegins(string address) => Write(LogLevel.Information, 67, $"{address} asks for all data as an RDB file");
 
     internal void Exported(string address, long keys, long bytes, long ms) =>
-        Write(LogLevel.Information, 51, $"{address} has got all data as an RDB file: {keys} keys, {bytes} bytes, {ms} ms");
+        Write(LogLevel.Information, 68, $"{address} has got all data as an RDB file: {keys} keys, {bytes} bytes, {ms} ms");
 
     internal void ExportLost(long hashes, long sortedSets)
     {
         if (hashes > 0)
-            Write(LogLevel.Warning, 52, $"In that file {hashes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
+            Write(LogLevel.Warning, 69, $"In that file {hashes} hashes have lost the times at which fields expire: its version cannot hold them; rdb-export-version 12 can, for readers that know it");
         if (sortedSets > 0)
-            Write(LogLevel.Warning, 57, $"In that file {sortedSets} sorted sets have lost the times at which members expire: the format cannot hold them");
+            Write(LogLevel.Warning, 70, $"In that file {sortedSets} sorted sets have lost the times at which members expire: the format cannot hold them");
     }
 
-    internal void ExportFailed(string address, string why) => Write(LogLevel.Warning, 53, $"{address} has not got all data: {why}");
+    internal void ExportFailed(string address, string why) => Write(LogLevel.Warning, 71, $"{address} has not got all data: {why}");
 
     internal void Follows(string primary) => Write(LogLevel.Information, 42, $"This server is a replica of {primary} now");
 
@@ -141,7 +141,7 @@ internal sealed class ServerLog(ILogger logger)
     internal void Script(int level, string text)
     {
         LogLevel[] levels = [LogLevel.Trace, LogLevel.Debug, LogLevel.Information, LogLevel.Warning];
-        Write(levels[level], 60, text);
+        Write(levels[level], 72, text);
     }
 
     /// <summary>Lines that were not written, as far as is known.</summary>

@@ -25,6 +25,14 @@ public sealed partial class SizeArithmeticTests
         Assert.That(Found("long needed = 12L + key.Length + bytesMax;"), Is.False);
         Assert.That(Found("int needed = checked(12 + key.Length + bytesMax);"), Is.False);
         Assert.That(Found("int needed = (int)Math.Min(12L + key.Length + bytesMax, most);"), Is.False);
+        Assert.That(Found("int Of() => 12 + (key.Length + bytesMax);"), Is.True);
+        Assert.That(Found("long Of => key.Length + bytesMax;"), Is.True, "what it is given back as is wide, the sum is not");
+        Assert.That(Found("int Of { get => key.Length + bytesMax; }"), Is.True);
+        Assert.That(Found("int Of() { return isSmall ? 0 : key.Length + bytesMax; }"), Is.True);
+        Assert.That(Found("long Of() { return 12L + key.Length + bytesMax; }"), Is.False);
+        Assert.That(Found("int Of() => (int)(12L + key.Length + bytesMax);"), Is.False);
+        Assert.That(Found("bool Of() => key.Length + bytesMax > most;"), Is.False, "it is kept nowhere");
+        Assert.That(Found("string Of() => key.Length + bytesMax;"), Is.False, "it is a text");
 
         static bool Found(string statement) => CSharpSyntaxTree.ParseText(statement).GetRoot().DescendantNodes().OfType<BinaryExpressionSyntax>()
             .Any(static sum => sum.IsKind(SyntaxKind.AddExpression) && IsKeptAsInt(sum) && Lengths(sum) >= 2 && !IsWide(sum));
@@ -39,12 +47,27 @@ public sealed partial class SizeArithmeticTests
             || (node is LiteralExpressionSyntax literal && literal.Token.Value is long or ulong))
         || sum.Ancestors().Any(static node => node is CheckedExpressionSyntax);
 
+    // In a variable, or as what a method or a property gives back.
     private static bool IsKeptAsInt(ExpressionSyntax sum)
     {
-        VariableDeclarationSyntax? declared = sum.Ancestors().OfType<VariableDeclarationSyntax>().FirstOrDefault();
-        return declared is { Type: PredefinedTypeSyntax { Keyword.RawKind: (int)SyntaxKind.IntKeyword or (int)SyntaxKind.LongKeyword or (int)SyntaxKind.ULongKeyword } } && sum.Ancestors().TakeWhile(node => node != declared).All(static node =>
-            node is EqualsValueClauseSyntax or VariableDeclaratorSyntax or ParenthesizedExpressionSyntax);
+        SyntaxNode? kept = sum.Ancestors().FirstOrDefault(static node => node is not (ParenthesizedExpressionSyntax or ConditionalExpressionSyntax or EqualsValueClauseSyntax or VariableDeclaratorSyntax or SwitchExpressionArmSyntax or SwitchExpressionSyntax));
+        TypeSyntax? type = kept switch
+        {
+            VariableDeclarationSyntax { Parent: FieldDeclarationSyntax field } when field.Modifiers.Any(SyntaxKind.ConstKeyword) => null, // the compiler adds it, and would say so
+            VariableDeclarationSyntax declared => declared.Type,
+            ReturnStatementSyntax or ArrowExpressionClauseSyntax => TypeOf(kept),
+            _ => null,
+        };
+        return type is PredefinedTypeSyntax { Keyword.RawKind: (int)SyntaxKind.IntKeyword or (int)SyntaxKind.UIntKeyword or (int)SyntaxKind.LongKeyword or (int)SyntaxKind.ULongKeyword };
     }
+
+    private static TypeSyntax? TypeOf(SyntaxNode body) => body.Ancestors().FirstOrDefault(static node => node is AnonymousFunctionExpressionSyntax or LocalFunctionStatementSyntax or MemberDeclarationSyntax) switch
+    {
+        LocalFunctionStatementSyntax local => local.ReturnType,
+        MethodDeclarationSyntax method => method.ReturnType,
+        BasePropertyDeclarationSyntax property => property.Type,
+        _ => null,
+    };
 
     [GeneratedRegex("^(Length|length|[a-zA-Z]*[bB]ytesMax|ValueBytes|KeyBytes|[mM]oreBytes|EncodedBytes)$")]
     private static partial Regex LengthName();

@@ -28,9 +28,10 @@ internal sealed class RecordingLog : IWriteLog
     public void Append(int partition, ulong batch, byte opId, int database, in KeyRef key, int argumentBytes)
         => Add(new LogEntry(opId, ReplayTable.IsControl(opId) ? LogEntry.Control : database, key.Span, _reserved.Value.AsSpan(0, argumentBytes)));
 
-    public void Hold()
-    {
-    }
+    /// <summary>Called when a step over all partitions begins.</summary>
+    internal Action? Holding { get; set; }
+
+    public void Hold() => Holding?.Invoke();
 
     public ulong Close() => Batch;
 

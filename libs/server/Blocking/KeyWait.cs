@@ -13,6 +13,7 @@ namespace Garnet.Server.Blocking;
 internal abstract class KeyWait : Parking
 {
     private byte[]? _reply;
+    private long _tooLongBytes;
     private LogMark _written, _seen; // batches of the log: what the reply acknowledges, and what it shows
 
     /// <summary>Who waits.</summary>
@@ -37,10 +38,10 @@ internal abstract class KeyWait : Parking
     /// <summary>Takes from the key and writes the reply; see <see cref="IPop.Run"/>.</summary>
     internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 
-    /// <summary>Hands the reply over; on the server's thread.</summary>
-    internal void Answer(byte[] reply, LogMark written, LogMark seen)
+    /// <summary>Hands the reply over, or how many bytes it had if that is more than the client may get (R9); on the server's thread.</summary>
+    internal void Answer(byte[] reply, long tooLongBytes, LogMark written, LogMark seen)
     {
-        (_written, _seen) = (written, seen);
+        (_written, _seen, _tooLongBytes) = (written, seen, tooLongBytes);
         Volatile.Write(ref _reply, reply);
     }
 
@@ -70,7 +71,10 @@ internal abstract class KeyWait : Parking
             client.HeldFor = client.LastWrite = _written;
         if (_seen.Batch > client.HeldFor.Batch)
             client.HeldFor = _seen;
-        reactor.Out.Raw(reply);
+        if (_tooLongBytes > 0)
+            reactor.Replies.Refuse(client, _tooLongBytes);
+        else
+            reactor.Out.Raw(reply);
         return true;
     }
 }

@@ -169,7 +169,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
         int depth = reactor.Session.LockDepth;
         try
         {
-            wait.Pop(reactor.Server, reactor.Session, keys, _reply.Begin(wait.Client.Resp3));
+            wait.Pop(reactor.Server, reactor.Session, keys, _reply.Begin(wait.Client.Resp3, reactor.SlowReaders.ReplyBytesMax(wait.Client)));
         }
         catch (Exception e) when (CommandFailures.IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
         {
@@ -188,7 +188,8 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     private void HandOver(KeyWait wait)
     {
         reactor.Server.Waits.Remove(wait);
-        wait.Answer(_reply.Take(), reactor.Held.Mark(reactor.Held.TakeBatch()), reactor.Held.Mark(reactor.Held.TakeSeen()));
+        long tooLongBytes = _reply.TooLongBytes;
+        wait.Answer(_reply.Take(), tooLongBytes, reactor.Held.Mark(reactor.Held.TakeBatch()), reactor.Held.Mark(reactor.Held.TakeSeen()));
         if (reactor.Notes.Count > 0 && reactor.Server.Changes.PerCommand)
             reactor.Server.Changes.HandOnServed(reactor, wait.Event);
         Connection client = wait.Client;

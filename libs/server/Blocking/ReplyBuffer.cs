@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
 
@@ -11,7 +10,7 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     private const int FirstBytes = 4096;
 
     private byte* _start;
-    private long _bytes = FirstBytes;
+    private long _bytes = FirstBytes, _bytesMax;
     private long _givenUpBytes; // R9
 
     internal ReplyBuffer()
@@ -22,9 +21,10 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
 
     internal RespWriter Out { get; }
 
-    /// <summary>Begins a reply.</summary>
-    internal RespWriter Begin(bool resp3)
+    /// <summary>Begins a reply of so many bytes at most, as its client may get; one of a few bytes has room whatever the limit.</summary>
+    internal RespWriter Begin(bool resp3, long bytesMax = ByteQueue.BytesMax)
     {
+        _bytesMax = Math.Max(bytesMax, FirstBytes);
         Out.Resp3 = resp3;
         Out.Position = _start;
         Out.Limit = _start + _bytes;
@@ -32,14 +32,16 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         return Out;
     }
 
-    /// <summary>The reply; one that is longer than any client may get is an error by now (R9).</summary>
+    /// <summary>Bytes of a reply that is longer than its client may get (R9); 0 if it is not.</summary>
+    internal long TooLongBytes => _givenUpBytes > 0 ? _givenUpBytes + (Out.Position - _start) : 0;
+
+    /// <summary>The reply; one that is longer than its client may get is an error by now (R9).</summary>
     internal byte[] Take()
     {
-        if (_givenUpBytes > 0)
+        if (TooLongBytes is > 0 and var bytes)
         {
-            long bytes = _givenUpBytes + (Out.Position - _start);
             Out.Position = _start;
-            Out.Error(Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {ByteQueue.BytesMax}; the command has run"));
+            Out.Error(ReplyMemory.TextOfLong(bytes, _bytesMax));
         }
 
         byte[] reply = new ReadOnlySpan<byte>(_start, (int)(Out.Position - _start)).ToArray();
@@ -56,13 +58,13 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
     {
         long kept = writer.Position - _start;
-        if (kept + bytes > ByteQueue.BytesMax)
+        if (kept + bytes > _bytesMax)
         {
             _givenUpBytes += kept;
             kept = 0;
         }
 
-        _bytes = Math.Max(_bytes, Math.Min((kept + bytes) * 2, ByteQueue.BytesMax));
+        _bytes = Math.Max(_bytes, Math.Max(kept + bytes, Math.Min((kept + bytes) * 2, _bytesMax)));
         _start = (byte*)NativeMemory.Realloc(_start, (nuint)_bytes + RespWriter.Slack);
         writer.Position = _start + kept;
         writer.Limit = _start + _bytes;

@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Scripting;
 
 namespace Garnet.Server.Keys;
 
@@ -14,21 +15,18 @@ internal static class DatabaseCommands
     }
 
     /// <summary>
-    /// After whole databases were changed: gives the turn back (G4). The change stands in the log as a closed batch: the reply may have
+    /// After whole databases were changed, still in the turn (G4). The change stands in the log as a closed batch: the reply may have
     /// to wait for it.
     /// </summary>
-    internal static void End(ref Call call, bool took)
+    internal static void End(ref Call call)
     {
         if (call.Server.Replication.Node.Leading is { } log)
             call.Store.LastBatch = log.Batch - 1;
-        if (took)
-            call.Server.ScriptGate.Release(call.Reactor);
     }
 
-    /// <summary>The same after databases were emptied; others run on while their memory is given back.</summary>
-    internal static Reply EndFlush(ref Call call, bool took, bool wait)
+    /// <summary>After databases were emptied, behind the turn: others run on while their memory is given back.</summary>
+    internal static Reply EndFlush(ref Call call, bool wait)
     {
-        End(ref call, took);
         if (wait)
             call.Reactor.Store.Namespaces.Reclaim();
         call.Server.Tracker.Flushed(call.Reactor);
@@ -79,10 +77,14 @@ internal readonly struct SwapDb : ICommand
             return call.Fail(Fault.DatabaseOutOfRange);
         if (first == second)
             return call.Ok();
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
             return call.Reactor.Scripts.Busy(ref call);
-        call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
-        DatabaseCommands.End(ref call, took);
+        using (turn)
+        {
+            call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
+            DatabaseCommands.End(ref call);
+        }
+
         return call.Ok();
     }
 
@@ -97,10 +99,15 @@ internal readonly struct FlushDb : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
             return call.Reactor.Scripts.Busy(ref call);
-        call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait: false);
-        return DatabaseCommands.EndFlush(ref call, took, wait);
+        using (turn)
+        {
+            call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait: false);
+            DatabaseCommands.End(ref call);
+        }
+
+        return DatabaseCommands.EndFlush(ref call, wait);
     }
 }
 
@@ -112,9 +119,14 @@ internal readonly struct FlushAll : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
             return call.Reactor.Scripts.Busy(ref call);
-        call.Reactor.Store.Namespaces.FlushAll(wait: false);
-        return DatabaseCommands.EndFlush(ref call, took, wait);
+        using (turn)
+        {
+            call.Reactor.Store.Namespaces.FlushAll(wait: false);
+            DatabaseCommands.End(ref call);
+        }
+
+        return DatabaseCommands.EndFlush(ref call, wait);
     }
 }

@@ -56,7 +56,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
     private void Begin(Connection client)
     {
         _reply ??= new ReplyBuffer();
-        reactor.Out = _reply.Begin(client.Resp3);
+        reactor.Out = _reply.Begin(client.Resp3, reactor.SlowReaders.ReplyBytesMax(client));
         client.SegmentStart = reactor.Out.Position;
     }
 

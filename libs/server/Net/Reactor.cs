@@ -210,6 +210,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         }
 
         SwitchTo(client);
+        BeginReply();
         client.Parked = false;
         nint before = (nint)(Out.Position - client.SegmentStart);
         if (!Waiting.EndsInError(client, waiting) && !waiting.Resume(this, client))
@@ -218,6 +219,7 @@ internal sealed unsafe partial class Reactor : IDisposable
             return;
         }
 
+        Replies.ReplacesLong(client);
         if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
             Out.Position = client.SegmentStart + before;
         Waiting.Remove(client);

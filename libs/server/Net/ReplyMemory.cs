@@ -63,16 +63,25 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         long bytes = _givenUpBytes + (reactor.Out.Position - Start);
         _givenUpBytes = 0;
         reactor.Out.Position = Start;
-        byte[] text = Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {reactor.SlowReaders.ReplyBytesMax(client)}; the command has run");
+        Refuse(client, bytes);
+        return true;
+    }
+
+    /// <summary>Writes the error that stands in for a reply of so many bytes, and closes the client if its class has a limit (R9).</summary>
+    internal void Refuse(Connection client, long bytes)
+    {
+        byte[] text = TextOfLong(bytes, reactor.SlowReaders.ReplyBytesMax(client));
         reactor.Out.Error(text);
         reactor.Figures.CountError(text);
         if (!reactor.SlowReaders.HasHardLimit(client))
-            return true;
+            return;
         reactor.Figures.OutputLimitCloses++;
         reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, bytes);
         client.CloseAfterReply = true;
-        return true;
     }
+
+    /// <summary>What stands in for a reply that is too long.</summary>
+    internal static byte[] TextOfLong(long bytes, long bytesMax) => Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {bytesMax}; the command has run");
 
     /// <summary>Keeps for the client what its socket did not take: the block where it stands, or a copy.</summary>
     internal void Leave(Connection client, byte* from, int count)

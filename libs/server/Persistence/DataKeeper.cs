@@ -28,9 +28,8 @@ internal sealed class DataKeeper : IDisposable
     private readonly DataDirectory _directory;
     private readonly Backlog _backlog;
     private readonly AofSettings _aofSettings;
-    private volatile LogInForce? _inForce;
     private readonly AdvanceBell _advanced = new();
-    private readonly EndedLogs _ended = new();
+    private readonly LedLogs _logs;
     private ulong _toldKept, _toldDurable;
     private volatile string? _toldTrouble;
     private Server? _server;
@@ -43,6 +42,7 @@ internal sealed class DataKeeper : IDisposable
     private DataKeeper(PersistenceSettings settings, DataDirectory directory, IClock clock, ServerLog log, Backlog backlog)
     {
         _backlog = backlog;
+        _logs = new LedLogs(KeptBy);
         _settings = settings;
         _clock = clock;
         _log = log;
@@ -120,33 +120,33 @@ internal sealed class DataKeeper : IDisposable
     internal bool Blocks => _loading || IsFull || (Current is { } aof && (aof.Poison is not null || aof.Stalled is not null));
 
     /// <summary>Replies may acknowledge changes up to this batch: synced under <c>always</c>, else given to the system.</summary>
-    internal ulong Kept => Current is not { } aof ? ulong.MaxValue : KeptBy(aof);
+    internal ulong Kept => _logs.Kept;
 
     /// <summary>Every change up to this batch is durable under the policy in force.</summary>
     internal ulong Durable => Current?.Durable ?? ulong.MaxValue;
 
     /// <summary>The term in which the log in force is led; 0 while it follows.</summary>
-    internal uint Term => _inForce?.Term ?? 0;
+    internal uint Term => _logs.Term;
 
     /// <summary>True if replies may acknowledge what is in the batch (R7).</summary>
-    internal bool Keeps(LogMark mark)
-    {
-        if (_inForce is not { } log)
-            return true;
-        return mark.Batch <= (mark.Term == log.Term ? KeptBy(log.Aof) : _ended.Of(mark.Term).Kept);
-    }
+    internal bool Keeps(LogMark mark) => _logs.Keeps(mark);
 
     /// <summary>True if the batch will never be kept.</summary>
-    internal bool HasLost(LogMark mark) => _inForce is { } log && (mark.Term != log.Term || log.Aof.Poison is not null) && !Keeps(mark);
+    internal bool HasLost(LogMark mark) => _logs.HasLost(mark);
 
     /// <summary>True if the batch is durable under the policy in force.</summary>
-    internal bool IsDurable(LogMark mark) => _inForce is not { } log || mark.Batch <= (mark.Term == log.Term ? log.Aof.Durable : _ended.Of(mark.Term).Durable);
+    internal bool IsDurable(LogMark mark) => _logs.IsDurable(mark);
 
-    /// <summary>A log over the files, in as many sublogs; not started.</summary>
-    internal Aof.Aof NewLog(int sublogs)
+    /// <summary>
+    /// A log over the files, in as many sublogs; not started. <paramref name="lost"/>: why the one that they hold was lost, if it was; then
+    /// nothing is written behind its end, where there would be a hole, and nobody can write.
+    /// </summary>
+    internal Aof.Aof NewLog(int sublogs, string? lost)
     {
         _aofSettings.Sublogs = sublogs;
-        return new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs };
+        return lost is null
+            ? new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs }
+            : new Aof.Aof(_aofSettings, new NullDisk(), _clock, _backlog) { Lost = lost };
     }
 
     /// <summary>The log in force is this one from now on; the one before has ended.</summary>
@@ -154,10 +154,8 @@ internal sealed class DataKeeper : IDisposable
     {
         if (!HasLog)
             return;
-        if (_inForce is { Term: not 0 } before)
-            _ended.Add(new EndedLogs.Ended(before.Term, KeptBy(before.Aof), before.Aof.Durable)); // first: it is looked for there from then on
         log.Advanced += OnAdvanced;
-        _inForce = new LogInForce(log, ledTerm);
+        _logs.Take(log, ledTerm);
         _toldKept = ulong.MaxValue; // of another history
         OnAdvanced();
     }
@@ -189,11 +187,7 @@ internal sealed class DataKeeper : IDisposable
     }
 
     /// <summary>A client waits until its change is durable.</summary>
-    internal void RequireSync(LogMark mark)
-    {
-        if (_inForce is { } log && log.Term == mark.Term)
-            log.Aof.RequireSync(mark.Batch);
-    }
+    internal void RequireSync(LogMark mark) => _logs.RequireSync(mark);
 
     /// <summary>Deletes log files that only hold batches below <paramref name="before"/>, and that no replica is still to get.</summary>
     internal void Truncate(ulong before)
@@ -272,7 +266,7 @@ internal sealed class DataKeeper : IDisposable
         return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
     }
 
-    private Aof.Aof? Current => _inForce?.Aof;
+    private Aof.Aof? Current => _logs.Current;
 
     private ulong KeptBy(Aof.Aof log) => _aofSettings.Sync == SyncPolicy.Always ? log.Durable : log.Written;
 

@@ -15,6 +15,7 @@ namespace Garnet.Server.Replication;
 /// F2  A full sync leaves what this server had alone until the snapshot is whole: on disk, or, where it is not kept there, in the store,
 ///     beside which the snapshot is loaded. Nobody reads meanwhile; who must lead before the end goes on from what was here before.
 /// F3  What was here before gives way only to the whole snapshot, or if both need more memory than the server may use.
+/// F4  A server whose log failed while it led may hold what that log does not: it gets everything anew.
 /// </summary>
 internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
@@ -29,7 +30,8 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     private PlanFrame? _plan;
     private (int Lanes, ulong Seed) _layout;
     private LogPosition _received = LogPosition.None;
-    private bool _isTorn, _isLoading, _isDoubted;
+    private bool _isTorn, _isLoading;
+    private bool _isDoubted = log.Current is { Poison: not null }; // F4
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
     internal LogPosition Position => IsTorn || IsDoubted ? LogPosition.None : _intake.Position;

@@ -11,9 +11,10 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, IDisposable
 {
-    private Aof.Aof? _current, _retired;
+    private Aof.Aof? _current, _retired, _replaced;
     private bool _leads;
     private ulong _last;
+    private string? _lost; // why the files do not hold all that is in the store; until other data take their place
 
     /// <inheritdoc/>
     public Aof.Aof? Current => Volatile.Read(ref _current);
@@ -59,7 +60,10 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     /// <summary>The batch that ends with all that has been written so far, of the log that leads or of the last one that did; 0 if none did.</summary>
     internal ulong EndBatch() => server.Store.EndBatch() is > 0 and var batch ? batch : Volatile.Read(ref _last);
 
-    /// <inheritdoc/>
+    /// <summary>
+    /// Stops the log. Where a log ends that failed is no place of the data, of which it may lack the end: then what is returned agrees with
+    /// nobody's, and whoever follows gets everything.
+    /// </summary>
     public LogPosition Stop()
     {
         if (_leads)
@@ -67,12 +71,17 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
         server.Store.SetLog(null);
         _leads = false;
         Current?.Stop();
-        return backlog.End;
+        if (Current != _replaced)
+            _lost ??= Current?.Poison;
+        return _lost is null ? backlog.End : new LogPosition(0, Math.Max(Math.Max(backlog.End.Batch, server.Replication.Applied.Number), Volatile.Read(ref _last)), new uint[Math.Max(1, backlog.End.Crcs.Count)]);
     }
 
     /// <inheritdoc/>
-    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms) =>
+    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms)
+    {
         server.Keeper?.Files.Replace(snapshot, at, terms);
+        (_lost, _replaced) = (null, Current);
+    }
 
     /// <inheritdoc/>
     public bool CanRewind(ulong batch) => server.Keeper is not { } keeper || keeper.Files.CanCutBehind(batch);
@@ -102,7 +111,7 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     private Aof.Aof Fresh(int sublogs)
     {
         Aof.Aof log = server.Keeper is { HasLog: true } keeper
-            ? keeper.NewLog(sublogs)
+            ? keeper.NewLog(sublogs, _lost)
             : new Aof.Aof(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
         log.Attach(server.Store);
         log.Advanced += () => Advanced?.Invoke();

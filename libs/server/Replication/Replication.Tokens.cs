@@ -55,16 +55,8 @@ internal sealed partial class Replication
     /// <summary>Whether what a token covers can be read here.</summary>
     internal TokenState Reached(uint term, ulong batch, uint owner = 0)
     {
-        if (_terms.IsOthers(term, owner))
-            return TokenState.GivenUp;
         bool showsApplied = ShowsApplied;
         (uint here, ulong last) = showsApplied ? (Applied.Term, Applied.Number) : (_term, LastBatch);
-        if (term > here)
-            return TokenState.ToCome;
-        if (term < here && batch > 0 && (_terms.LastOf(term) is not { } end || batch > end))
-            return TokenState.GivenUp;
-        if (showsApplied && !ChecksReads)
-            return TokenState.ToCome;
-        return last >= batch ? TokenState.Reached : TokenState.ToCome;
+        return _terms.Judge((term, batch, owner), here, last, isReadable: !showsApplied || ChecksReads);
     }
 }

@@ -67,6 +67,21 @@ internal sealed class Terms
     /// <summary>True if the term was begun by another one than is named, as far as both are known.</summary>
     internal bool IsOthers(uint term, uint owner) => owner != 0 && OwnerOf(term) is not 0 and var here && here != owner;
 
+    /// <summary>
+    /// What a token is worth where this history stands in the term <paramref name="here"/> behind the batch <paramref name="last"/>. A token of another
+    /// history is worth nothing, whatever its numbers.
+    /// </summary>
+    internal TokenState Judge((uint Term, ulong Batch, uint Owner) token, uint here, ulong last, bool isReadable)
+    {
+        if (IsOthers(token.Term, token.Owner))
+            return TokenState.GivenUp;
+        if (token.Term > here)
+            return TokenState.ToCome;
+        if (token.Term < here && token.Batch > 0 && (LastOf(token.Term) is not { } end || token.Batch > end))
+            return TokenState.GivenUp;
+        return isReadable && last >= token.Batch ? TokenState.Reached : TokenState.ToCome;
+    }
+
     /// <summary>Who began a term of this history; 0 if that is not known.</summary>
     internal uint OwnerOf(uint term)
     {

@@ -49,29 +49,31 @@ internal sealed class ScriptGate(Server server) : IDisposable
     }
 
     /// <summary>Before a script, by a reactor that has entered: waits until the others have left. False if a script has run too long; then the reactor has left.</summary>
-    internal bool TryTake(Reactor reactor)
+    internal bool TryTake(Reactor reactor, out AloneTurn turn)
     {
+        turn = default;
         while (!_turns.TryTake(reactor.Turn))
         {
             if (!AwaitEnd(patiently: false))
                 return false;
         }
 
+        turn = new AloneTurn(this, reactor);
         return true;
     }
 
     /// <summary>
-    /// Before a command changes what all go by (G4). False if a script has run too long. Whoever has the turn already keeps it:
-    /// <paramref name="took"/> says whether <see cref="Release"/> is to follow.
+    /// Before a command changes what all go by (G4). False if a script has run too long. Whoever has the turn already keeps it behind
+    /// the end of what is returned.
     /// </summary>
-    internal bool TryBegin(Reactor reactor, out bool took)
+    internal bool TryBegin(Reactor reactor, out AloneTurn turn)
     {
-        took = !_turns.IsHeldBy(reactor.Turn);
-        return !took || TryTake(reactor);
+        turn = default;
+        return _turns.IsHeldBy(reactor.Turn) || TryTake(reactor, out turn);
     }
 
     /// <summary>After the script: the reactor goes on with commands.</summary>
-    internal void Release(Reactor reactor)
+    private void Release(Reactor reactor)
     {
         _turns.Release(reactor.Turn);
         Interlocked.MemoryBarrier();
@@ -100,5 +102,15 @@ internal sealed class ScriptGate(Server server) : IDisposable
             _free.Wait(WaitMsMax);
         Interlocked.Decrement(ref _waiting);
         return true;
+    }
+
+    /// <summary>A reactor's turn alone, for a using statement: given back whatever happens, else no other would ever run a command again. The default is nobody's.</summary>
+    internal readonly struct AloneTurn(ScriptGate gate, Reactor? reactor) : IDisposable
+    {
+        public void Dispose()
+        {
+            if (reactor is not null)
+                gate.Release(reactor);
+        }
     }
 }

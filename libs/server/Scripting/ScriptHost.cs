@@ -150,27 +150,35 @@ internal sealed unsafe class ScriptHost : IDisposable
     // The function to call lies on the stack, below its arguments.
     private Reply RunPushed(ref Call call, Running running, int arguments)
     {
-        Connection client = call.Client;
-        (int database, int command) = (client.Database, client.LastCommand); // S1
-        bool isInStep = (client.Gate & Gate.Transaction) != 0; // of an EXEC, which holds all locks
+        bool isInStep = (call.Client.Gate & Gate.Transaction) != 0; // of an EXEC, which holds all locks
         LuaState lua = State;
-        if (!isInStep && !_server.ScriptGate.TryTake(_reactor))
+        ScriptGate.AloneTurn turn = default;
+        if (!isInStep && !_server.ScriptGate.TryTake(_reactor, out turn))
         {
             lua.Clear();
             return Busy(ref call);
         }
 
+        using (turn)
+            return RunInTurn(ref call, running, arguments, isInStep);
+    }
+
+    private Reply RunInTurn(ref Call call, Running running, int arguments, bool isInStep)
+    {
+        Connection client = call.Client;
+        (int database, int command) = (client.Database, client.LastCommand); // S1
+        LuaState lua = State;
         lua.MemoryLimit = MemoryBytesMax;
         running.IsOrdered |= isInStep || NamesDatabases(ref call);
-        if (!isInStep)
-            TakeLocks(ref call, running);
-        client.Gate |= Gate.Script;
-        _args = call.Args;
-        _count = call.Count;
-        Volatile.Write(ref _running, running);
         Reply reply;
         try
         {
+            if (!isInStep)
+                TakeLocks(ref call, running);
+            client.Gate |= Gate.Script;
+            _args = call.Args;
+            _count = call.Count;
+            Volatile.Write(ref _running, running);
             bool ended = lua.Call(arguments);
             (client.Database, client.LastCommand) = (database, command);
             call.Out.Resp3 = client.Resp3;
@@ -181,11 +189,7 @@ internal sealed unsafe class ScriptHost : IDisposable
             Volatile.Write(ref _running, null);
             client.Gate &= ~Gate.Script;
             if (!isInStep)
-            {
                 call.Store.Unlock();
-                _server.ScriptGate.Release(_reactor);
-            }
-
             CleanUp(lua);
         }
 

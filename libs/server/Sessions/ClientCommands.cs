@@ -215,11 +215,10 @@ internal readonly struct ClientPause : ICommand
             return call.Fail(Fault.TimeoutNegative);
         if (milliseconds > long.MaxValue - call.NowMs)
             return call.Fail(Fault.TimeoutNotAnInteger);
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out bool took))
+        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out Scripting.ScriptGate.AloneTurn turn))
             return call.Reactor.Scripts.Busy(ref call);
-        call.Server.Pause.Begin(call.NowMs + milliseconds, writesOnly);
-        if (took)
-            call.Server.ScriptGate.Release(call.Reactor);
+        using (turn)
+            call.Server.Pause.Begin(call.NowMs + milliseconds, writesOnly);
         return call.Ok();
     }
 }

@@ -189,8 +189,15 @@ internal sealed unsafe class TransactionRun : IDisposable
     private Reply RunLocked(ref Call call, Transaction transaction)
     {
         bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // G4
-        if (alone && !_reactor.Server.ScriptGate.TryTake(_reactor))
+        Scripting.ScriptGate.AloneTurn turn = default;
+        if (alone && !_reactor.Server.ScriptGate.TryTake(_reactor, out turn))
             return Busy(ref call);
+        using (turn)
+            return RunInTurn(ref call, transaction);
+    }
+
+    private Reply RunInTurn(ref Call call, Transaction transaction)
+    {
         try
         {
             Lock(call.Client, transaction);
@@ -199,8 +206,6 @@ internal sealed unsafe class TransactionRun : IDisposable
         finally
         {
             _session.Unlock();
-            if (alone)
-                _reactor.Server.ScriptGate.Release(_reactor);
         }
     }
 

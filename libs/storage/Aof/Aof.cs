@@ -57,6 +57,9 @@ public sealed class Aof : IWriteLog, IDisposable
     /// </summary>
     public Action<int, NamedLog[]>? Names { get; init; }
 
+    /// <summary>Why the log before this one was lost: then this one is from its beginning.</summary>
+    public string? Lost { get; init; }
+
     /// <inheritdoc/>
     public ulong Batch
     {
@@ -141,6 +144,7 @@ public sealed class Aof : IWriteLog, IDisposable
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();
         _state = new LogState(sublogs, start.LastBatch);
+        if (Lost is not null) _state.Fail(Lost);
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
         _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool, _state);
@@ -162,6 +166,9 @@ public sealed class Aof : IWriteLog, IDisposable
 
     internal Sealer Sealer => _sealer;
     internal IReadOnlyList<Sublog> Sublogs => _sublogs;
+
+    /// <inheritdoc/>
+    public bool IsOver => Volatile.Read(ref _stopped) || Poison is not null;
 
     /// <inheritdoc/>
     public long StepBytesMax => _settings.StepBytesMax;
@@ -268,7 +275,7 @@ public sealed class Aof : IWriteLog, IDisposable
     public void Stop()
     {
         if (_stopped || _sublogs.Length == 0) return;
-        _stopped = true;
+        Volatile.Write(ref _stopped, true);
         if (!_follows) _sealer.Stop();
         foreach (Sublog sublog in _sublogs) sublog.Stop();
         if (!_follows && Array.TrueForAll(_sublogs, static sublog => sublog.HasRoomForProof) && _sealer.Prove())

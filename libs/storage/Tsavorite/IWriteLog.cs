@@ -29,6 +29,9 @@ public interface IWriteLog
     /// </summary>
     bool TryAnnounce(ulong batch, long bytes, bool force = false) => true;
 
+    /// <summary>True once no batch is closed any more, as the log has ended or failed: who waits for room in one gives up.</summary>
+    bool IsOver => false;
+
     /// <summary>Room for an entry of <paramref name="bytesMax"/> argument bytes in the lane of <paramref name="partition"/>.</summary>
     Span<byte> Reserve(int partition, ulong batch, in KeyRef key, int bytesMax);
 

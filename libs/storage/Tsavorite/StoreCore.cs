@@ -242,14 +242,16 @@ internal sealed unsafe class StoreCore : IDisposable
     /// Writes an operation to the log. A change to a namespace that was given up since the caller looked it up counts
     /// as done just before that: nothing is written. Returns the batch it is in, 0 for none.
     /// </summary>
-    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
+    public ulong LogChange<T>(Partition* partition, in KeyRef key, ref T operation, out int bytes) where T : struct, ILogged
     {
+        bytes = 0;
         ulong batch = BatchOf(partition);
         int database = Databases[key.Namespace];
         if (database < 0) return 0;
         int lane = _ordered ? 0 : partition->Number;
         int used = operation.Encode(Log!.Reserve(lane, batch, key, checked((int)operation.EncodedBytesMax)));
         Log.Append(lane, batch, T.OpId, database, key, used);
+        bytes = checked(key.Length + used + IWriteLog.EntryHeadBytes);
         Sketch?.Note(partition->Number, key.Hash, batch); // U19
         return batch;
     }
@@ -274,16 +276,32 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         IWriteLog? log = EnterManyWithLog();
         EnterPartitions();
-        ulong last = log?.Close() ?? 0;
-        step();
-        if (opId != 0 && log != null)
-        {
-            log.Control(opId, arguments);
-            Sketch?.NoteAll(log.Batch - 1);
-        }
+        ulong last = RunAlone(log, opId, arguments, step);
         ExitAll();
         log?.Release();
         return last;
+    }
+
+    // Half of it has no answer: nobody could say what the store holds, and whoever waits for a lock would wait for ever.
+    private ulong RunAlone(IWriteLog? log, byte opId, ReadOnlySpan<byte> arguments, Action step)
+    {
+        bool isThrough = false;
+        try
+        {
+            ulong last = log?.Close() ?? 0;
+            step();
+            if (opId != 0 && log != null)
+            {
+                log.Control(opId, arguments);
+                Sketch?.NoteAll(log.Batch - 1);
+            }
+            isThrough = true;
+            return last;
+        }
+        finally
+        {
+            Garnet.Common.Faults.Check.That(isThrough, "U6 a step over all partitions comes to its end");
+        }
     }
 
     /// <summary>True if every partition is the calling thread's: it holds the lock, or takes it when it comes there (U6).</summary>
@@ -407,7 +425,7 @@ internal sealed unsafe class StoreCore : IDisposable
     private void LogDeletion(Partition* partition, in KeyRef key)
     {
         DeleteKey deletion = default;
-        LogChange(partition, key, ref deletion);
+        LogChange(partition, key, ref deletion, out _);
     }
 
     private void OpenPartitions(Arena arena)

@@ -127,10 +127,13 @@ public sealed unsafe class StoreSession : IDisposable
         if (_core.Logging && _heldCount != 0) _budget.Ask(_held.First, bytes);
     }
 
-    /// <summary><see cref="Announce(long)"/> for so many changes of a key, with so many bytes of arguments besides their fixed parts.</summary>
+    /// <summary>
+    /// <see cref="Announce(long)"/> for so many changes of a key, with so many bytes of arguments besides their fixed parts; before one of
+    /// them, not before each, is the deletion of a record whose time has come.
+    /// </summary>
     /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
     public void Announce(in KeyRef key, long changes, long argumentBytes) =>
-        Announce(argumentBytes + (changes * ((2 * (key.Length + IWriteLog.EntryHeadBytes)) + FixedArgumentBytesMax)));
+        Announce(argumentBytes + (changes * (key.Length + IWriteLog.EntryHeadBytes + FixedArgumentBytesMax)) + key.Length + IWriteLog.EntryHeadBytes);
 
     /// <summary>Bytes that one step may write to the log.</summary>
     public long StepBytesMax => _core is { Logging: true, Log: { } log } ? log.StepBytesMax : long.MaxValue;

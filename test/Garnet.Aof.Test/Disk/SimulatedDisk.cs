@@ -27,6 +27,14 @@ internal sealed class SimulatedDisk : IDisk
     public int FailWrite { get; set; }
     /// <summary>The sync of this number fails; 0 = none.</summary>
     public int FailSync { get; set; }
+    /// <summary>From the write of this number on the disk takes no more, or a part of each; 0 = never.</summary>
+    public int FullFrom { get; set; }
+    /// <summary>So many writes find it so, then there is room again.</summary>
+    public int FullFor { get; set; }
+    /// <summary>The last write found the disk full.</summary>
+    public bool IsFull => FullFrom > 0 && Writes >= FullFrom && Writes < FullFrom + FullFor;
+    /// <summary>Writes have found it full.</summary>
+    public bool WasFull => FullFrom > 0 && Writes >= FullFrom;
     /// <summary>Bytes that fit on the disk.</summary>
     public long Capacity { get; set; } = long.MaxValue;
     /// <summary>Every change fails from now on: nobody is interested any more.</summary>

@@ -1,4 +1,4 @@
-using NUnit.Framework;
+using Garnet.Aof.Disk;
 
 namespace Garnet.Aof.Test.Disk;
 
@@ -7,7 +7,7 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, byte[] byte
 {
     /// <summary>As a disk asks that is opened for direct access.</summary>
     public const int DirectAlignment = 4096;
-    private const int SectorBytes = 512;
+    private const int SectorBytes = 512, FullParts = 4;
 
     private readonly HashSet<int> _dirty = [];
     private byte[] _synced = new byte[bytes.Length]; // room set aside is there with the file's name
@@ -17,6 +17,7 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, byte[] byte
     public void Write(long offset, ReadOnlySpan<byte> from)
     {
         disk.Count("write", name);
+        if (disk.IsFull) from = from[..(int)((long)from.Length * (disk.Writes % FullParts) / FullParts)];
         int end = (int)offset + from.Length;
         if (end > Bytes.Length)
         {
@@ -26,6 +27,7 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, byte[] byte
         from.CopyTo(Bytes.AsSpan((int)offset));
         MarkDirty((int)offset, end);
         disk.AfterCount();
+        if (disk.IsFull) throw new DiskException("write", name, "no space left on device", isFull: true);
     }
 
     public int Read(long offset, Span<byte> to)

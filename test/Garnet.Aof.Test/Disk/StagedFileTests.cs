@@ -9,7 +9,8 @@ namespace Garnet.Aof.Test.Disk;
 /// </summary>
 internal sealed class StagedFileTests
 {
-    private const int Block = 4096, Length = 16 << 20;
+    private const int Block = 4096, Length = 16 << 20, DrainedWord = 2, LengthWord = 10, HeaderWords = 12, Rounds = 60;
+    private static readonly int[] s_ends = [DrainedWord, DrainedWord + 1, LengthWord];
     private readonly List<IDiskFile> _open = [];
     private string _path = "";
     private FileDisk _disk = null!;
@@ -131,6 +132,50 @@ internal sealed class StagedFileTests
     }
 
     [Test]
+    public void D1_of_a_ring_whose_first_end_is_within_a_block_nothing_is_taken()
+    {
+        IDiskFile file = Create("log");
+        byte[] written = Bytes(11, StagingFile.RingBytes + (5 * Block));
+        file.Write(0, written);
+        SetWord("log.tail", DrainedWord, (6 * Block) - 100); // pieces from there on are split where the ring begins again
+        var next = new FileDisk(_path);
+        byte[] before = Content(next, written.Length);
+        _ = next.Complete();
+        Assert.That(Content(next, written.Length).AsSpan().SequenceEqual(before), "none of it, or all");
+    }
+
+    // D3: whatever its header says, a ring adds to its file, at most, what stands in it; and never beyond the file's end.
+    [Test]
+    public void Whatever_the_header_of_a_ring_says_it_only_ever_adds()
+    {
+        long[] odd = [0, 1, Block - 1, Block, Block + 1, StagingFile.RingBytes - 1, StagingFile.RingBytes, StagingFile.RingBytes + Block, Length - Block, Length, Length + 1,
+            int.MaxValue, uint.MaxValue, long.MaxValue, long.MaxValue - Block + 1, long.MinValue, -1, -Block];
+        var random = new Random(77);
+        for (int round = 0; round < Rounds; round++)
+        {
+            string name = $"log{round}";
+            IDiskFile file = Create(name);
+            byte[] written = Bytes((byte)(1 + (round % 250)), random.Next(3 * Block, StagingFile.RingBytes * 2));
+            file.Write(0, written);
+            if (random.Next(2) == 0) file.BeginSync(0, random.Next(written.Length));
+            for (int words = random.Next(1, 4); words > 0; words--)
+            {
+                int word = random.Next(4) == 0 ? random.Next(HeaderWords) : s_ends[random.Next(s_ends.Length)];
+                SetWord($"{name}.tail", word, random.Next(3) == 0 ? random.NextInt64() : odd[random.Next(odd.Length)]);
+            }
+            var next = new FileDisk(_path);
+            byte[] before = Content(next, Length, name);
+            Assert.That(next.Complete, Throws.Nothing, $"round {round}");
+            byte[] after = Content(next, Length, name);
+            for (int at = 0; at < Length; at++)
+                if (before[at] != 0 && before[at] != after[at]) Assert.Fail($"round {round}: byte {at} was {before[at]} and is {after[at]}");
+            using (IDiskFile left = next.Open(name)) Assert.That(left.Length, Is.EqualTo(Length), $"round {round}");
+            next.Delete(name);
+            if (next.List().Contains(name + StagingFile.Suffix)) next.Delete(name + StagingFile.Suffix);
+        }
+    }
+
+    [Test]
     public void A_ring_without_its_file_or_cut_short_is_forgotten()
     {
         _disk.Create("gone.tail", 0).Dispose();
@@ -212,6 +257,8 @@ internal sealed class StagedFileTests
         file.Position = at;
         file.Write(bytes);
     }
+
+    private void SetWord(string name, int word, long value) => Overwrite(name, word * sizeof(long), BitConverter.GetBytes(value));
 
     private static byte[] Content(FileDisk disk, int bytes, string name = "log")
     {

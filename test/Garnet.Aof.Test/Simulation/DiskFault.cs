@@ -12,6 +12,10 @@ internal enum DiskFault
     CutBeforePublish,
     /// <summary>The first sector of a write to the log, with the header, is there at once, the rest after the next sync.</summary>
     BodyAfterSync,
+    /// <summary>A file behind a ring takes a write that met a full disk for made.</summary>
+    AdvanceBeforeDrain,
+    /// <summary>A file that met a full disk takes nothing any more, whatever room there is.</summary>
+    StaysFull,
     /// <summary>The directory is never synced.</summary>
     NamesNeverSynced,
 }

@@ -11,7 +11,7 @@ namespace Garnet.Aof.Test.Simulation;
 internal sealed class Primary : IDisposable
 {
     public const int Lanes = 8;
-    private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30;
+    private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000;
 
     private readonly Random _random;
     private readonly History _history;
@@ -22,6 +22,7 @@ internal sealed class Primary : IDisposable
     private readonly Aof _log;
     private DataDirectory? _directory;
     private bool _inSnapshot;
+    private int _tries;
 
     public Primary(IDisk disk, int sublogs, History history, Random random, DiskFault fault)
     {
@@ -31,7 +32,7 @@ internal sealed class Primary : IDisposable
             Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << random.Next(4),
             Sync = (SyncPolicy)random.Next(3),
         };
-        _log = new Aof(_settings, disk, _clock) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
+        _log = new Aof(_settings, disk, new TurningClock(_clock, Retry)) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
         _store = new TestStore(Lanes, 16 << 20, _log);
     }
 
@@ -73,6 +74,28 @@ internal sealed class Primary : IDisposable
     {
         if (_log.Poison == null && _random.Next(100) < 3) TakeSnapshot();
         else Turn();
+    }
+
+    /// <summary>The disk was full, and has room again: nothing is lost, and everything is written.</summary>
+    public void CheckTakesWrites()
+    {
+        for (int turns = 0; turns < TurnsToWrite; turns++)
+        {
+            _log.Sealer.Turn();
+            foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
+            _clock.Advance(1_000_000);
+        }
+        if (_log.Poison is { } poison) throw new InvalidOperationException($"a full disk ended the log: {poison}");
+        if (_log.Stalled is { } why) throw new InvalidOperationException($"there is room again, and still: {why}");
+        if (_log.Written != _log.Batch - 1) throw new InvalidOperationException($"there is room again, and batch {_log.Batch - 1} is not written: {this}");
+    }
+
+    // A writer that finds the disk full waits for it: here it tries again at once, as long as nobody else can make room.
+    private void Retry()
+    {
+        if (!IsOpen || _log.Stalled is null) return;
+        if (++_tries > TriesMax) throw new InvalidOperationException($"there is room again, and still: {_log.Stalled}"); // no disk here is full for so long
+        _log.Retry();
     }
 
     public void Stop()

@@ -1,3 +1,4 @@
+using Garnet.Aof.Disk;
 using Garnet.Aof.Test.Disk;
 
 namespace Garnet.Aof.Test.Simulation;
@@ -8,9 +9,9 @@ namespace Garnet.Aof.Test.Simulation;
 /// </summary>
 internal sealed class Simulation
 {
-    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160;
+    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160, FullEvery = 8, FullForMax = 12;
 
-    private readonly Random _random;
+    private readonly Random _random, _room; // the second for full disks: it changes nothing of what the first one decides
     private readonly DiskFault _fault;
     private readonly SimulationFigures _figures;
     private readonly History _history = new();
@@ -21,6 +22,7 @@ internal sealed class Simulation
     public Simulation(int seed, DiskFault fault, SimulationFigures figures)
     {
         _random = new Random(seed);
+        _room = new Random(seed);
         _sublogs = 1 + _random.Next(3);
         _fault = fault;
         _figures = figures;
@@ -41,13 +43,31 @@ internal sealed class Simulation
         if (_random.Next(10) < 6) _disk.CrashAt = _disk.Operations + 1 + _random.Next(CrashWithin);
         if (_random.Next(10) == 0) _disk.FailSync = _disk.Syncs + 5 + _random.Next(40);
         if (_random.Next(10) == 0) _disk.FailWrite = _disk.Writes + 5 + _random.Next(40);
-        var disk = new FaultyDisk(_disk, _fault);
+        using RingDisk? rings = _room.Next(FullEvery) == 0 ? FillUp() : null;
+        var disk = new FaultyDisk(rings ?? (IDisk)_disk, _fault);
         using var primary = new Primary(disk, _sublogs, _history, _random, _fault);
-        _disk = After(primary, RunAndEnd(primary, disk));
+        Ending ending = RunAndEnd(primary, disk);
+        if (ending == Ending.Kill) Settle(rings);
+        _disk = After(primary, ending);
         _figures.Lives++;
         _figures.Changes += primary.Changes;
         _figures.Snapshots += primary.Snapshots;
         if (primary.IsPoisoned) _figures.Poisoned++;
+    }
+
+    // For some writes there is no room.
+    private RingDisk FillUp()
+    {
+        _disk.FullFrom = _disk.Writes + 1 + _room.Next(120);
+        _disk.FullFor = 1 + _room.Next(FullForMax);
+        return new RingDisk(_disk, _fault);
+    }
+
+    // Whatever the disk was to do next, the system has what was written.
+    private void Settle(RingDisk? rings)
+    {
+        _disk.CrashAt = _disk.FailWrite = _disk.FailSync = _disk.FullFrom = 0;
+        rings?.Kill();
     }
 
     private Ending RunAndEnd(Primary primary, FaultyDisk disk)
@@ -58,6 +78,11 @@ internal sealed class Simulation
             _figures.Tell?.Invoke($"recovered: term {report.Start.Term}, batch {report.Start.LastBatch}, snapshot {report.SnapshotBatch}; {primary}");
             if (report.WasCut) _figures.Cuts++;
             for (int steps = _random.Next(StepsMax); steps > 0; steps--) primary.Step();
+            if (_disk is { WasFull: true, IsFull: false, FailedOnce: false })
+            {
+                primary.CheckTakesWrites();
+                _figures.Refilled++;
+            }
             if (_random.Next(3) != 0) return _random.Next(2) == 0 ? Ending.Kill : Ending.PowerCut;
             primary.Stop();
             return Ending.Stop;
@@ -67,7 +92,7 @@ internal sealed class Simulation
             if (!primary.IsOpen) _figures.CrashesInRecovery++;
             return Ending.PowerCut;
         }
-        catch (Exception) when (_disk.FailedOnce && !primary.IsOpen)
+        catch (Exception) when ((_disk.FailedOnce || _disk.WasFull) && !primary.IsOpen)
         {
             return Ending.Kill; // the start was refused because the disk failed: nothing has changed
         }

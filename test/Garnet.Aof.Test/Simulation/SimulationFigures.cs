@@ -13,5 +13,7 @@ internal sealed record SimulationFigures
     public int Stops { get; set; }
     public int Snapshots { get; set; }
     public int Cuts { get; set; }
+    /// <summary>Lives in which a full disk had room again.</summary>
+    public int Refilled { get; set; }
     public int Poisoned { get; set; }
 }

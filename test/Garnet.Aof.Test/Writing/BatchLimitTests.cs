@@ -66,6 +66,45 @@ internal sealed class BatchLimitTests
         Assert.That(batches.Sum(static batch => batch.Entries.Count), Is.EqualTo(Writers * Each));
     }
 
+    [Test]
+    public void A_large_change_that_waits_for_room_in_a_batch_gives_up_once_the_log_is_over([Values] LogEnd end)
+    {
+        using Bench bench = new();
+        if (end == LogEnd.Failed)
+        {
+            bench.Disk.OnSync = static name => throw MemoryDisk.Broken("sync", name);
+            bench.Put("lost");
+            Bench.Until(() => bench.Log.Poison != null, "the log is poisoned");
+        }
+        Assert.That(bench.Log.TryAnnounce(bench.Log.Batch, LogLimits.BatchBytesMax), Is.True, "others have taken all the room");
+        using var began = new ManualResetEventSlim();
+        Exception? refused = null;
+        var writer = new Thread(() =>
+        {
+            using StoreSession session = bench.Store.OpenSession();
+            began.Set();
+            try
+            {
+                bench.Put(session, "large", new byte[IWriteLog.UnannouncedBytesMax * 2]);
+            }
+            catch (Garnet.Common.Faults.TooLargeException e)
+            {
+                refused = e;
+            }
+        }) { IsBackground = true };
+        writer.Start();
+        began.Wait();
+        if (end == LogEnd.Stopped) bench.Log.Stop();
+        else if (end == LogEnd.Replaced) bench.Store.SetLog(null);
+        Assert.That(writer.Join(Bench.PatienceMs), Is.True, "it waits for ever");
+        Assert.That(refused?.Message, Does.Contain("has ended or failed"));
+    }
+
+    public enum LogEnd
+    {
+        Stopped, Failed, Replaced,
+    }
+
     private sealed class Intake : IDisposable
     {
         private readonly BatchIntake _intake = new(new LogPosition(1, 0, [0]));

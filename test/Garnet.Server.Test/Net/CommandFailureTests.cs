@@ -31,6 +31,30 @@ internal sealed class CommandFailureTests
         Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
     }
 
+    [TestCase("FLUSHALL")]
+    [TestCase("FLUSHDB", "SYNC")]
+    [TestCase("SWAPDB", "0", "1")]
+    [TestCase("EVAL", "redis.call('FLUSHALL')", "0")]
+    public void G4_a_command_that_fails_with_the_turn_alone_gives_it_back(params string[] words)
+    {
+        var log = new RecordingLog();
+        using var server = new EmbeddedServer(log);
+        TestClient[] others = [.. Enumerable.Range(0, 4).Select(_ => new TestClient(server.Server.Port))]; // of each reactor some
+        foreach (TestClient other in others) Assert.That(other.Call("SET", "k", "v"), Is.EqualTo("OK"));
+        using var client = new TestClient(server.Server.Port);
+        log.Holding = () =>
+        {
+            log.Holding = null;
+            throw new InvalidOperationException("planted");
+        };
+        Assert.That(client.Call(words), Does.StartWith("ERR the command failed through a mistake of the server"));
+        foreach (TestClient other in others)
+        {
+            Assert.That(other.Call("GET", "k"), Is.EqualTo("v"));
+            other.Dispose();
+        }
+    }
+
     private sealed class BrokenClock : IClock
     {
         private int _failsIn;

@@ -10,7 +10,7 @@ namespace Garnet.Server.Test.Net;
 [TestFixture(TransportKind.Sockets)]
 internal sealed class SizeLimitTests(TransportKind transport)
 {
-    private const int Limit = 2 << 20, Element = 100_000, Elements = 100;
+    private const int Limit = 2 << 20, Element = 100_000, Elements = 100, Reactors = 2, WaitMs = 20_000;
 
     [Test]
     public void A_reply_above_the_limit_of_its_class_is_one_error_and_the_end_of_the_connection()
@@ -53,6 +53,38 @@ internal sealed class SizeLimitTests(TransportKind transport)
             Assert.That(connection.Read().Items!.Select(static item => item.Text), Is.EqualTo(Enumerable.Range(0, Elements).Select(Value)));
             Assert.That(connection.Read().Text, Is.EqualTo($"behind {i}"));
         }
+    }
+
+    [TestCase(Limit)]
+    [TestCase(16 << 10)]
+    public void What_a_waiter_is_served_above_the_limit_of_its_class_is_one_error_and_the_end_of_its_connection(int limit)
+    {
+        using TestServer server = Start(limit, static settings => settings.Network.ReactorThreads = Reactors);
+        using RespConnection pusher = server.Connect();
+        RespConnection[] waiters = [.. Enumerable.Range(0, 2 * Reactors).Select(_ => server.Connect())]; // of the pusher's reactor and of others
+        foreach (RespConnection waiter in waiters)
+        {
+            waiter.Send(RespConnection.Encode("BLMPOP", "0", "1", "q", "LEFT", "COUNT", $"{Elements}"));
+            Assert.That(() => pusher.Call("INFO", "clients").Text, Does.Contain("blocked_clients:1").After(WaitMs, 5));
+            Assert.That(pusher.Call(["RPUSH", "q", .. Enumerable.Range(0, Elements).Select(Value)]).ToString(), Is.EqualTo($":{Elements}"));
+            Assert.That(waiter.Read().ToString(), Does.StartWith("-ERR the reply of").And.Contain($"the limit of {limit}"));
+            Assert.That(waiter.Read, Throws.InstanceOf<IOException>());
+            waiter.Dispose();
+        }
+        Assert.That(pusher.Call("LLEN", "q").ToString(), Is.EqualTo(":0"), "the commands have run");
+    }
+
+    [Test]
+    public void What_a_waiter_is_served_below_the_limit_is_whole_beside_what_it_was_sent_before()
+    {
+        using TestServer server = Start(0);
+        using RespConnection pusher = server.Connect(), waiter = server.Connect();
+        waiter.Send(RespConnection.Encode("ECHO", new string('e', 100_000)));
+        waiter.Send(RespConnection.Encode("BLMPOP", "0", "1", "q", "LEFT", "COUNT", $"{Elements}"));
+        Assert.That(() => pusher.Call("INFO", "clients").Text, Does.Contain("blocked_clients:1").After(WaitMs, 5));
+        pusher.Call(["RPUSH", "q", .. Enumerable.Range(0, Elements).Select(Value)]);
+        Assert.That(waiter.Read().Text, Has.Length.EqualTo(100_000));
+        Assert.That(waiter.Read().Items![1].Items!.Select(static item => item.Text), Is.EqualTo(Enumerable.Range(0, Elements).Select(Value)));
     }
 
     [Test]

@@ -8,6 +8,8 @@ namespace Garnet.Server.Test.Persistence;
 /// <summary>What waits for the log waits for one log, and whoever waits is woken (R7).</summary>
 public sealed class LogMarkTests
 {
+    private const int PatienceMs = 5000; // with a bell that is known to lose words
+
     [Test]
     public void R7_a_batch_of_one_log_is_not_kept_by_the_numbers_of_another()
     {
@@ -29,31 +31,144 @@ public sealed class LogMarkTests
         Assert.That(keeper.HasLost(new LogMark(keeper.Term + 1, 1)), Is.True, "of a log that nobody knows");
     }
 
+    [TestCase(false)]
+    [TestCase(true)]
+    public void F4_a_server_whose_log_failed_while_it_led_agrees_with_nobody_about_where_it_stands(bool leadsAgain)
+    {
+        var disk = new MemoryDisk();
+        using EmbeddedServer old = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always);
+        old.Server.Loaded.Wait();
+        using EmbeddedServer next = ReplicaGroup.ReplicaOf(old.Server.Port);
+        using TestClient one = new(old.Server.Port), two = new(old.Server.Port), looks = new(old.Server.Port), promoted = new(next.Server.Port);
+        one.Call("SET", "kept", "1");
+        ReplicaGroup.CatchUp(next, old);
+        using ManualResetEventSlim syncs = new(), fails = new();
+        disk.OnSync = name =>
+        {
+            if (!name.EndsWith(".log", StringComparison.Ordinal)) return;
+            syncs.Set();
+            fails.Wait();
+            throw MemoryDisk.Broken("sync", name);
+        };
+        one.Send("SET", "written", "1");
+        syncs.Wait();
+        two.Send("SET", "open", "1"); // to a batch that waits for the writer, and that nobody will write
+        Assert.That(() => looks.Call("GET", "open"), Is.EqualTo("1").After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => ReplicaGroup.ContentOf(next), Has.Count.EqualTo(2).After(ReplicaGroup.WaitMs, 5));
+        fails.Set();
+        Assert.That(() => old.Server.Keeper!.Poison, Is.Not.Null.After(ReplicaGroup.WaitMs, 5));
+        disk.OnSync = null;
+        if (leadsAgain)
+        {
+            looks.Call("REPLICAOF", "127.0.0.1", "1"); // nobody is there
+            looks.Call("REPLICAOF", "NO", "ONE");
+            Assert.That(() => looks.Call("ROLE"), Does.Contain("master").After(ReplicaGroup.WaitMs, 5));
+            Assert.That(looks.Call("SET", "more", "1"), Does.StartWith("MISCONF"), "the files have a hole, and nothing is kept behind it");
+            promoted.Call("REPLICAOF", "127.0.0.1", "1");
+            promoted.Call("REPLICAOF", "127.0.0.1", $"{old.Server.Port}");
+            Assert.That(() => ReplicaGroup.ContentOf(next), Has.Count.EqualTo(3).After(ReplicaGroup.WaitMs, 5), "what is shown here is shown by whoever follows");
+            return;
+        }
+        promoted.Call("REPLICAOF", "NO", "ONE");
+        looks.Call("REPLICAOF", "127.0.0.1", $"{next.Server.Port}");
+        Assert.That(() => old.Server.Replication.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
+        ReplicaGroup.AssertSame(next, old);
+        Assert.That(ReplicaGroup.ContentOf(old), Has.Count.EqualTo(2), "what no log has is not there");
+        Assert.That(promoted.Call("SET", "new", "1"), Is.EqualTo("OK"));
+        ReplicaGroup.AssertSame(next, old);
+        Assert.That(old.Server.Keeper!.Poison, Is.Null, "all that is in the files is another primary's");
+    }
+
     [Test]
     public void Several_may_wait_for_the_log_and_none_takes_the_word_from_another()
     {
-        const int Waiting = 4, Steps = 2000;
         var bell = new AdvanceBell();
-        using var together = new Barrier(Waiting + 1);
+        Assert.That(WakesAll(bell.Ring, bell.Await, waiting: 4, ReplicaGroup.WaitMs), Is.True);
+    }
+
+    // The search is worth something only if it finds bells that lose a word.
+    [Test]
+    public void A_bell_that_loses_a_word_is_found([Values] PlantedBell planted)
+    {
+        using var set = new ManualResetEventSlim(false, spinCount: 0);
+        object gate = new();
+        bool wakesAll = planted == PlantedBell.ResetByWaiters ? WakesAll(set.Set, AwaitSet, waiting: 2, PatienceMs) : WakesAll(PulseOne, AwaitPulse, waiting: 2, PatienceMs);
+        Assert.That(wakesAll, Is.False, $"{planted} was not found");
+
+        void AwaitSet(Func<bool> condition)
+        {
+            while (!condition())
+            {
+                set.Reset(); // and with it the word that another has not heard yet
+                if (!condition()) set.Wait();
+            }
+        }
+
+        void PulseOne()
+        {
+            lock (gate) Monitor.Pulse(gate);
+        }
+
+        void AwaitPulse(Func<bool> condition)
+        {
+            lock (gate)
+            {
+                while (!condition()) Monitor.Wait(gate);
+            }
+        }
+    }
+
+    public enum PlantedBell
+    {
+        /// <summary>Whoever waits takes back what was said before it looked.</summary>
+        ResetByWaiters,
+        /// <summary>One of those who wait is woken.</summary>
+        WakeOne,
+    }
+
+    // So many wait for each of the steps of a log; false if somebody is not woken.
+    private static bool WakesAll(Action ring, Action<Func<bool>> wait, int waiting, int patienceMs)
+    {
+        const int Steps = 20_000, SpinsMax = 512;
+        using var together = new Barrier(waiting + 1);
+        using var end = new CancellationTokenSource();
         int reached = 0;
-        TestThread[] all = TestThread.Begin(Waiting, _ =>
+        TestThread[] waiters = TestThread.Begin(waiting, number => ForEachStep(step =>
         {
-            for (int step = 1; step <= Steps; step++)
-            {
-                together.SignalAndWait();
-                bell.Await(() => Volatile.Read(ref reached) >= step);
-            }
-        });
-        TestThread log = TestThread.Begin(() =>
+            Thread.SpinWait(step * 31 * (number + 1) % SpinsMax); // now one, now the other comes first, or after the word
+            wait(() => Volatile.Read(ref reached) >= step || end.IsCancellationRequested);
+        }));
+        TestThread log = TestThread.Begin(() => ForEachStep(step =>
         {
-            for (int step = 1; step <= Steps; step++)
+            Thread.SpinWait(step * 17 % SpinsMax);
+            Volatile.Write(ref reached, step);
+            ring();
+        }));
+        TestThread[] all = [log, .. waiters];
+        bool isThrough = SpinWait.SpinUntil(() => !Array.Exists(all, static one => one.IsAlive), patienceMs);
+        end.Cancel();
+        while (Array.Exists(all, static one => one.IsAlive))
+        {
+            ring();
+            Thread.Yield();
+        }
+        TestThread.Join(all);
+        return isThrough;
+
+        void ForEachStep(Action<int> take)
+        {
+            try
             {
-                together.SignalAndWait();
-                Volatile.Write(ref reached, step);
-                bell.Ring();
+                for (int step = 1; step <= Steps && !end.IsCancellationRequested; step++)
+                {
+                    together.SignalAndWait(end.Token);
+                    take(step);
+                }
             }
-        });
-        Assert.That(() => Array.Exists([log, .. all], static one => one.IsAlive), Is.False.After(ReplicaGroup.WaitMs, 10));
-        TestThread.Join([log, .. all]);
+            catch (OperationCanceledException)
+            {
+                // somebody was not woken
+            }
+        }
     }
 }

@@ -119,6 +119,25 @@ internal sealed class StepLimitTests
         Assert.That(client.Call("EXISTS", "source"), Is.EqualTo("1"));
     }
 
+    [TestCase("RESTORE")]
+    [TestCase("COPY")]
+    public void A_hash_whose_fields_expire_is_taken_as_far_as_what_is_written_of_it_fits(string command)
+    {
+        const int KeyBytes = 20_000;
+        using EmbeddedServer server = Start();
+        using var client = new TestClient(server.Server.Port);
+        int fields = Limit * 9 / 10 / (KeyBytes + 60); // each is an entry of its own, with the key
+        client.Call(["HSETEX", "source", "PXAT", "1900000000000", "FIELDS", $"{fields}", .. Enumerable.Range(0, fields).SelectMany(static n => new[] { $"{n:00000}", "v" })]);
+        string target = new('k', KeyBytes);
+        long before = server.Server.Keeper!.Figures!.BytesWritten;
+        string[] words = command == "COPY" ? ["COPY", "source", target] : ["RESTORE", target, "0", client.Call("DUMP", "source")];
+        Assert.That(client.Call(words), Is.EqualTo(command == "COPY" ? "1" : "OK"));
+        Assert.That(client.Call("HLEN", target), Is.EqualTo($"{fields}"));
+        long written = server.Server.Keeper.Figures!.BytesWritten - before;
+        TestContext.Out.WriteLine($"{fields} fields, {written} bytes written, {written / fields} each");
+        Assert.That(written, Is.GreaterThan(Limit / 2), "it is a long step");
+    }
+
     [Test]
     public void What_was_announced_and_not_written_does_not_keep_the_next_ones_waiting()
     {

@@ -45,6 +45,18 @@ public sealed class TermTests
     }
 
     [Test]
+    public void A_token_of_another_servers_first_term_is_worth_nothing_after_a_restart_either()
+    {
+        var disk = new MemoryDisk();
+        using EmbeddedServer other = Start(new MemoryDisk());
+        string token = Write(other, "theirs", Lost);
+        using (EmbeddedServer server = Start(disk)) Write(server, "ours", 2 * Lost);
+        using EmbeddedServer again = Start(disk);
+        using var client = new TestClient(again.Server.Port);
+        Assert.That(client.Call("REPL", "WAIT", token, "0"), Does.StartWith("STALETOKEN"));
+    }
+
+    [Test]
     public void T4_T6_a_token_of_what_an_old_primary_lost_is_refused_by_all_and_one_of_what_it_handed_on_is_not()
     {
         using EmbeddedServer old = new(), next = new(), third = new();

@@ -21,7 +21,6 @@ internal static unsafe class CollectionTransfer
 {
     // So much goes over at once: whoever gets it makes room for all of it first.
     private const int FeedBytes = 1 << 18;
-    private const int OperationsPerEntry = 2; // of one with an expiry: put, and timed
     private const int RootChanges = 4; // the root, a last feed that is not full, the key's own expiry, and one to spare
 
     /// <summary>Copies; what stood under the target is gone then. If the copy has no room it is as it was.</summary>
@@ -50,7 +49,8 @@ internal static unsafe class CollectionTransfer
         if (root.Kind == RecordKind.Stream)
             return size.Records + RootChanges;
         long expiring = Root.Has(root.Value, RootFlags.Expiring) ? Root.ChunkedCount(root.Value) : 0;
-        return (size.Bytes / FeedBytes) + (OperationsPerEntry * expiring) + RootChanges;
+        int operations = root.Kind == RecordKind.Hash ? 1 : 2; // a field is put with its time, a member put, and timed
+        return (size.Bytes / FeedBytes) + (operations * expiring) + RootChanges;
     }
 
     private static Outcome CopyEntries(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)

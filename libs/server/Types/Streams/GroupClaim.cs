@@ -42,7 +42,7 @@ internal unsafe struct GroupClaim : IEdit
 
     public static byte OpId => 37;
 
-    public readonly long EncodedBytesMax => ClaimTerms.Bytes + sizeof(int) + Names.EncodedBytes() + Ids.EncodedBytes;
+    public readonly long EncodedBytesMax => (long)ClaimTerms.Bytes + sizeof(int) + Names.EncodedBytes() + Ids.EncodedBytes;
 
     public bool Run(ref RecordEdit edit)
     {

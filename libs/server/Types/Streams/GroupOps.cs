@@ -130,7 +130,7 @@ internal struct GroupIds
     internal Operands Name;
     internal StreamIds Ids;
 
-    internal readonly long EncodedBytes => sizeof(int) + Name.EncodedBytes() + Ids.EncodedBytes;
+    internal readonly long EncodedBytes => (long)sizeof(int) + Name.EncodedBytes() + Ids.EncodedBytes;
 
     internal readonly int Encode(Span<byte> to)
     {

@@ -99,7 +99,7 @@ internal struct StreamDelete : IEdit
 
     public static byte OpId => 31;
 
-    public readonly long EncodedBytesMax => FixedBytes + Group.EncodedBytes() + Ids.EncodedBytes;
+    public readonly long EncodedBytesMax => (long)FixedBytes + Group.EncodedBytes() + Ids.EncodedBytes;
 
     public bool Run(ref RecordEdit edit)
     {

@@ -20,7 +20,7 @@ internal unsafe struct StreamFill : IEdit
 
     public static byte OpId => 39;
 
-    public readonly long EncodedBytesMax => sizeof(int) + Names.EncodedBytes() + Length;
+    public readonly long EncodedBytesMax => (long)sizeof(int) + Names.EncodedBytes() + Length;
 
     public bool Run(ref RecordEdit edit)
     {

@@ -21,6 +21,7 @@ public static class DirectoryRepair
         inspection.Run();
         if (inspection.ManifestState == HeaderState.Newer || inspection.Reader?.Failure?.Kind == LogFailureKind.Newer)
             return new RepairPlan([], [], "A newer version of the server wrote the directory: start that version.");
+        if (inspection.IsReplaced == true) return new RepairPlan([], [], null); // the next start does it
         if (inspection.Manifest is null)
             return new RepairPlan([], [],
                 $"There is no manifest and no sublog file with a whole header in {disk.Path}: nothing says what the directory was.");
@@ -29,6 +30,7 @@ public static class DirectoryRepair
         planning.CutLog();
         planning.MoveSnapshots();
         planning.RenewManifest();
+        planning.GiveUpReplacement();
         return planning.Lost is { } lost ? new RepairPlan([], [], lost) : new RepairPlan(planning.Lines, planning.Steps, null) { Price = PriceOf(inspection) };
     }
 
@@ -61,6 +63,14 @@ public static class DirectoryRepair
             Add($"cut the log behind batch {reader.LastBatch} ({failure.File}, offset {failure.Offset}); " +
                 "the originals of the files that are cut or dropped are kept",
                 () => Cut(_manifest.Sublogs));
+        }
+
+        // First of all steps: it stands between the next start and what is left here.
+        public void GiveUpReplacement()
+        {
+            if (inspection.IsReplaced != false) return;
+            Lines.Insert(0, $"keep {Manifest.ReplacingFileName} aside, and go on with what was here before");
+            Steps.Insert(0, () => Move(Manifest.ReplacingFileName));
         }
 
         public void MoveSnapshots()

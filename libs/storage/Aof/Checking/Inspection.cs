@@ -30,14 +30,21 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     /// <summary>What should be there of the log and is not.</summary>
     public IReadOnlyList<CheckFinding> Missing { get; private set; } = [];
 
+    /// <summary>
+    /// A snapshot of a primary is to take the place of all that is here, and a crash came before it had: the next start does that. False if it
+    /// cannot, as the snapshot is not there.
+    /// </summary>
+    public bool? IsReplaced { get; private set; }
+
     public void Run()
     {
         InspectSnapshots();
+        InspectReplacing();
+        if (IsReplaced == true) return;
         InspectManifest();
         if (Manifest is null) return;
         foreach (SnapshotName? named in new[] { Manifest.Snapshot, Manifest.Previous })
             if (named != null && !Damaged.Contains(named.File) && NamedFiles.FaultOf(disk, named, named.File) is { } fault) Refuse(named, fault);
-        InspectReplacing();
         if (LogFiles.All(disk).Count > 0) InspectLog(Manifest);
         Missing = NamedFiles.Missing(disk, Manifest);
         _findings.AddRange(Missing);
@@ -52,7 +59,7 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         if (Sound.RemoveAll(sound => sound.File == named.File) > 0) Damaged.Add(named.File);
     }
 
-    // The next start goes on with it, and refuses to if the snapshot is not there.
+    // The next start goes on with it, and refuses to if the snapshot is not there. What else is here then is only what it has not deleted yet.
     private void InspectReplacing()
     {
         if (!disk.List().Contains(Format.Manifest.ReplacingFileName)) return;
@@ -60,7 +67,9 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         if (state != HeaderState.Whole) return;
         string unfinished = next!.Snapshot!.File + SnapshotFileName.UnfinishedSuffix;
         string there = disk.List().Contains(unfinished) ? unfinished : next.Snapshot.File;
-        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there);
+        string? fault = NamedFiles.FaultOf(disk, next.Snapshot, there) ?? SnapshotChoice.DamageOf(next.Snapshot, snapshots.Check(disk, there, progress));
+        IsReplaced = fault is null;
+        if (fault is null) (Manifest, ManifestState, LastBatch) = (next, HeaderState.Whole, next.Snapshot.Batch);
         Note(Format.Manifest.ReplacingFileName, 0, fault is null ? "the next start puts a primary's snapshot in the place of all that is here" : $"it names {there}, and {fault}", fault != null);
     }
 

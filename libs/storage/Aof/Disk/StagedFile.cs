@@ -24,6 +24,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     private byte* _block;
     // What the ring's header says, for whoever comes after us; what it says is never believed while we live.
     private long _written, _drained;
+    private long _handed; // the disk has all before it, the last block as far as it is: a sync behind that writes nothing, and so meets no full disk
     private byte[]? _last; // what the first block is to be in the end
     private long _failedFrom = -1; // where the write began that failed; -1 if none did
 
@@ -173,11 +174,12 @@ internal sealed unsafe class StagedFile : IDiskFile
                 Ring.Drained = _drained + piece.Length; // D1; and before a writer may use the room, should we be killed here
                 Volatile.Write(ref _drained, _drained + piece.Length);
             }
-            if (to <= _drained) return;
+            if (to <= Math.Max(_drained, _handed)) return;
             var rest = new Span<byte>(_block, Block);
             rest.Clear();
             Ring.At(whole, to - whole).CopyTo(rest);
             _file.Write(whole, rest);
+            _handed = to;
         }
     }
 

@@ -16,6 +16,9 @@ internal sealed unsafe class StagingFile : IDisposable
     /// <summary>What the name ends with.</summary>
     public const string Suffix = ".tail";
 
+    /// <summary>What the first end is a multiple of, and the length of NAME.</summary>
+    private const int BlockBytes = 4096;
+
     private const int HeaderBytes = 4096, BootIdAt = 32, BootIdBytes = 36, NumberWord = 9, LengthWord = 10, MapShared = 1, MapPopulate = 0x8000, FileBytes = HeaderBytes + RingBytes;
     private const ulong Magic = 0x31_4C_41_54_47_41_4E_47; // "GNAGTAL1"
     private static readonly byte[]? BootId = ReadBootId();
@@ -92,13 +95,17 @@ internal sealed unsafe class StagingFile : IDisposable
     {
         using LinuxFile file = LinuxFile.Open(path);
         if (file.Length != FileBytes || BootId is null || Map(file, path) is not { } staging) return null;
-        long waiting = staging.Written - staging.Drained;
-        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && staging.Drained >= 0 && waiting is >= 0 and <= RingBytes
+        bool whole = staging.Word(0) == Magic && staging.Word(1) == RingBytes && AreBounds(staging.Drained, staging.Written, staging.FileLength)
             && new ReadOnlySpan<byte>(staging._map + BootIdAt, BootIdBytes).SequenceEqual(BootId);
         if (whole) return staging;
         staging.Dispose();
         return null;
     }
+
+    // What a header may say of the two ends: whoever reads the ring goes by them, from block to block.
+    private static bool AreBounds(long drained, long written, long fileLength) =>
+        drained >= 0 && drained % BlockBytes == 0 && written >= drained && written - drained <= RingBytes
+        && fileLength >= 0 && fileLength % BlockBytes == 0 && (fileLength == 0 || written <= fileLength);
 
     /// <summary>True if the file is whole, and of a run of the system that has ended: what it holds is of no use.</summary>
     public static bool IsOfEarlierRun(string path)

@@ -70,7 +70,7 @@ internal sealed unsafe class LaneSet : IDisposable
     public bool TryAnnounce(ulong batch, long bytes, bool force = false)
     {
         ref long announced = ref Announced(batch);
-        long most = force ? LogLimits.BatchBytesMax + LogLimits.ForcedBytesMax : LogLimits.BatchBytesMax;
+        long most = force ? checked(LogLimits.BatchBytesMax + LogLimits.ForcedBytesMax) : LogLimits.BatchBytesMax;
         if (Interlocked.Add(ref announced, bytes) <= most || bytes < 0)
         {
             if (bytes >= _batchBytes) BecomeLong();

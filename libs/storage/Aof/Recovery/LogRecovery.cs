@@ -148,9 +148,9 @@ internal sealed class LogRecovery : IDisposable
     private void MeetTerm(uint term, uint owner)
     {
         uint before = _term != 0 ? _term : SnapshotTerm;
-        bool isKnown = _terms.Count > 0 && _terms[^1].Term >= term;
-        if (before != 0 && term != before && !isKnown)
-            _terms.Add(new TermStart(term, _reader.LastBatch, before) { Owner = owner });
+        bool isKnown = _terms.Count > 0 && _terms[^1].Term >= term, isFirst = before == 0 && _reader.LastBatch == 1;
+        if (!isKnown && (isFirst || (before != 0 && term != before)))
+            _terms.Add(new TermStart(term, _reader.LastBatch, isFirst ? term : before) { Owner = owner });
         else if (_terms.Count > 0 && _terms[^1].Term == term && _terms[^1].Owner == 0)
             _terms[^1] = _terms[^1] with { Owner = owner };
         if (_terms.Count > TermStart.KeptMax) _terms.RemoveAt(0);

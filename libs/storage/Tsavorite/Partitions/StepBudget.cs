@@ -13,7 +13,7 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
 {
     private ulong _batch;
     private long _stepBytes, _announcedBytes;
-    private long _changeBytes, _entriesBefore; // of the last change: what it may write, and the writer's count before it
+    private long _changeBytes, _entriesBefore, _loggedBefore; // of the last change: what it may write, and the writer's counts before it
     private long _entriesAtBegin;
 
     private bool InMiddle => writer.Entries != _entriesAtBegin;
@@ -64,20 +64,23 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     }
 
     /// <summary>Takes the lock for a change that is a step by itself, and announces it; waits, without the lock, until a batch has room.</summary>
+    /// <exception cref="TooLargeException">It is longer than a step may be, or there will be no more room, as the log is over.</exception>
     public void EnterAlone(Partition* partition, long bytes)
     {
         TooLargeException.Above(core.Log!.StepBytesMax, bytes, What);
         while (true)
         {
             Partition.Enter(partition);
-            ulong batch = core.Log.Batch;
-            if (core.Log.TryAnnounce(batch, bytes))
+            IWriteLog? log = core.Log; // under the lock: another one may have come into force
+            ulong batch = log?.Batch ?? 0;
+            if (log is not null && log.TryAnnounce(batch, bytes))
             {
                 partition->PinnedBatch = batch; // L5: what was announced for a batch goes there
                 BeginChange(bytes);
                 return;
             }
             Partition.Exit(partition);
+            if (log is not { IsOver: false }) throw new TooLargeException(Over);
             Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (S6)
         }
     }
@@ -94,15 +97,19 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     {
         _changeBytes = bytes;
         _entriesBefore = writer.Entries;
+        _loggedBefore = writer.LoggedBytes;
     }
 
+    // What counts of a change that has been made is what it wrote: it may have written nothing, and most write no deletion before it.
     private void SettleChange()
     {
-        if (writer.Entries == _entriesBefore) _stepBytes -= _changeBytes;
+        _stepBytes -= Math.Max(0, _changeBytes - (writer.LoggedBytes - _loggedBefore));
         _changeBytes = 0;
     }
 
     private const string Crowded = "the append-only file has no room for so long a step beside the others that run at this moment; nothing was changed: try again";
+
+    private const string Over = "the append-only file has ended or failed, and has no room for so long a step; nothing was changed";
 
     public const string What = "a step of the append-only file (aof-step-max-size)";
 }

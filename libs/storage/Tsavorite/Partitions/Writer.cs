@@ -20,6 +20,8 @@ internal sealed unsafe class Writer : IDisposable
 
     /// <summary>Changes that have gone to the log.</summary>
     public long Entries;
+    /// <summary>Their bytes in the log.</summary>
+    public long LoggedBytes;
 
     public Writer(StoreCore core)
     {
@@ -284,16 +286,18 @@ internal sealed unsafe class Writer : IDisposable
     {
         _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
         Entries++;
+        LoggedBytes += key.Length + IWriteLog.EntryHeadBytes;
     }
 
     // U7: the log first, then whoever watches keys.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Announce<T>(Partition* partition, in KeyRef key, ref T operation, KeyChange change) where T : struct, ILogged
     {
-        if (_core.Logging && _core.LogChange(partition, key, ref operation) is > 0 and var batch)
+        if (_core.Logging && _core.LogChange(partition, key, ref operation, out int bytes) is > 0 and var batch)
         {
             LastBatch = batch;
             Entries++;
+            LoggedBytes += bytes;
         }
         _core.Observer?.OnChange(key, change);
     }

@@ -18,7 +18,7 @@ internal static unsafe class SnapshotRecord
 
     /// <summary>Bytes the record takes in a block.</summary>
     public static int BytesOf(byte* record) =>
-        HeaderBytes + FieldsOf(FlagsOf(record)) + Record.KeyBytes(record) + Record.ValueBytes(record);
+        checked(HeaderBytes + FieldsOf(FlagsOf(record)) + Record.KeyBytes(record) + Record.ValueBytes(record));
 
     /// <summary>Writes what <see cref="BytesOf"/> measured; the record's partition is locked. Returns the bytes written.</summary>
     public static int Write(byte* to, byte* record, int database)

@@ -25,6 +25,9 @@ internal sealed class Lineage(Lineage? parent, ulong fork)
         return parent?.ValueAt(key, Math.Min(batch, fork)) ?? 0;
     }
 
+    /// <summary>The lineage in which the batch was made: this one, or the one it took over from.</summary>
+    public Lineage MakerOf(ulong batch) => parent is not null && batch <= fork ? parent.MakerOf(batch) : this;
+
     /// <summary>True if a change that was made in the batch of another lineage is a part of this one.</summary>
     public bool Has(Lineage other, ulong batch) => ReferenceEquals(this, other) || (parent is not null && batch <= fork && parent.Has(other, batch));
 }

@@ -6,6 +6,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Time;
+using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Tsavorite;
 
@@ -20,11 +21,16 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     private readonly Random _random;
     private readonly Terms _terms = new();
     private readonly AofStart? _recovered;
-    private Aof.Aof? _retired;
+    private readonly LedLogs _logs;
+    private readonly Dictionary<Aof.Aof, SyncPolicy> _policies = [];
+    private Aof.Aof? _retired, _replaced;
+    private string? _lost;
+    private ulong _last;
 
     public Node(int number, SimulatedDisk? disk, ManualClock clock, Random random)
     {
         (Number, DataDisk, _clock, _random) = (number, disk, clock, random);
+        _logs = new LedLogs(KeptBy);
         RunId = string.Concat(Enumerable.Range(0, 40).Select(_ => "0123456789abcdef"[random.Next(16)]));
         Store = new Store(new StoreSettings
         {
@@ -55,6 +61,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public Aof.Aof? Current { get; private set; }
     public bool Leads { get; private set; }
     public uint Term { get; private set; }
+    /// <summary>The batch of the last change, while this one leads; 0 if there was none in this life.</summary>
+    public ulong LastWrite { get; private set; }
     public int FullSyncs { get; private set; }
     public int PartialSyncs { get; private set; }
 
@@ -66,7 +74,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
 
     public Aof.Aof? OnDisk => DataDisk is null ? null : Current;
     public Aof.Aof? LogOnDisk => OnDisk;
-    public bool IsKeptOnDisk => _directory is not null;
+    public bool IsKeptOnDisk => _directory is not null && Current is not { Poison: not null };
     public IDisk? Disk => DataDisk;
     public (int Lanes, ulong HashSeed) Layout => Follower?.Layout ?? (Lanes, 77);
     public string HistoryId => RunId;
@@ -96,6 +104,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         Aof.Aof log = Fresh(chain.Length);
         log.Open(new AofStart(term, at.Batch, chain, Lanes, 77) { LastTerm = at.IsKnown ? at.Term : term, Owner = Terms.OwnerBy(RunId) });
         _terms.Add(new TermStart(term, at.Batch + 1, at.IsKnown ? at.Term : term) { Owner = Terms.OwnerBy(RunId) });
+        _logs.Take(log, term);
         Store.SetLog(log);
         Lineage = new Lineage(Lineage, at.Batch);
         Leads = true;
@@ -132,6 +141,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         }
         Session.Unlock();
         foreach (int key in keys) Lineage.Add(Session.LastBatch, key, value);
+        LastWrite = Session.LastBatch;
         return Session.LastBatch;
     }
 
@@ -142,6 +152,27 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         return Session.Read(in reference, ref look) == Outcome.Done ? look.Number : 0;
     }
 
+    /// <summary>What became of changes that were made while this server led, as held replies ask.</summary>
+    public LedLogs Logs => _logs;
+
+    /// <summary>The last batch of a log that replies may acknowledge, as its policy says.</summary>
+    public ulong KeptBy(Aof.Aof log) => _policies[log] == SyncPolicy.Always ? log.Durable : log.Written;
+
+    /// <summary>True if what is applied here can be read.</summary>
+    public bool IsReadable => Leads || Follower is { IsFed: true };
+
+    /// <summary>A token for the moment, as clients are given it.</summary>
+    public (uint Term, ulong Batch, uint Owner) Token()
+    {
+        (uint term, ulong batch) = Stands;
+        return (term, batch, _terms.OwnerOf(term));
+    }
+
+    /// <summary>What it is worth here.</summary>
+    public TokenState Judge((uint Term, ulong Batch, uint Owner) token) => _terms.Judge(token, Stands.Term, Stands.Batch, IsReadable);
+
+    private (uint Term, ulong Batch) Stands => Leads ? (Term, Current!.Batch - 1) : (Applied.Term, Applied.Number);
+
     public void TurnLog()
     {
         if (Current is { } log) log.Turn(_random.Next(log.Turners));
@@ -150,18 +181,27 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public void Follow(AofStart start)
     {
         Stop();
-        Fresh(start.LastHeaderCrcs.Count).Open(start, follows: true);
+        Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
+        log.Open(start, follows: true);
+        _logs.Take(log, ledTerm: 0);
     }
 
     public LogPosition Stop()
     {
         Store.SetLog(null);
         Leads = false;
+        _last = Math.Max(_last, LastWrite);
+        LastWrite = 0;
         Current?.Stop();
-        return Backlog.End;
+        if (Current != _replaced) _lost ??= Current?.Poison;
+        return _lost is null ? Backlog.End : new LogPosition(0, Math.Max(Math.Max(Backlog.End.Batch, Applied.Number), _last), [0]);
     }
 
-    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms) => _directory?.Replace(snapshot, at, terms);
+    public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms)
+    {
+        _directory?.Replace(snapshot, at, terms);
+        (_lost, _replaced) = (null, Current);
+    }
 
     public bool CanRewind(ulong batch) => _directory is null || _directory.CanCutBehind(batch);
 
@@ -243,7 +283,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     private Aof.Aof Fresh(int sublogs)
     {
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << _random.Next(3), Sync = DataDisk is null ? SyncPolicy.No : (SyncPolicy)_random.Next(3) };
-        var log = new Aof.Aof(settings, DataDisk ?? (IDisk)new NullDisk(), _clock, Backlog) { Names = (sublog, logs) => _directory?.NameLogs(sublog, logs) };
+        var log = new Aof.Aof(settings, _lost is null && DataDisk is { } disk ? disk : new NullDisk(), _clock, Backlog) { Names = (sublog, logs) => (_lost is null ? _directory : null)?.NameLogs(sublog, logs), Lost = _lost };
+        _policies[log] = settings.Sync;
         log.Attach(Store);
         _retired?.Dispose();
         _retired = Current;

@@ -25,7 +25,7 @@ public sealed class ReplicationSimulationTests
         }
         TestContext.Out.WriteLine(figures);
         if (seeds < Seeds) return;
-        Assert.That(new[] { figures.ReadsInBatches, figures.Refused, figures.Acknowledged, figures.Cuts, figures.Crashes, figures.Restarts, figures.Promotions, figures.PromotedAmidCopy, figures.Full, figures.Partial, figures.Rotten },
+        Assert.That(new[] { figures.ReadsInBatches, figures.Refused, figures.Acknowledged, figures.Cuts, figures.Crashes, figures.Restarts, figures.Promotions, figures.PromotedAmidCopy, figures.Full, figures.Partial, figures.Rotten, figures.Reached, figures.GivenUp, figures.Released, figures.Lost },
             Is.All.GreaterThan(0), "the simulation went everywhere");
     }
 

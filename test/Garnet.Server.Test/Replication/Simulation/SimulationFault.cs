@@ -22,6 +22,10 @@ public enum SimulationFault
     PromoteEmpty,
     /// <summary>Whichever replica is at hand is promoted.</summary>
     PromoteAny,
+    /// <summary>A reply that waits for the log takes the numbers of whichever is in force.</summary>
+    AnyLog,
+    /// <summary>A token does not say who began its term.</summary>
+    NoOwners,
     /// <summary>What a replica has received does not say up to where it was durable here.</summary>
     NoProofs,
 }

@@ -3,11 +3,11 @@ namespace Garnet.Server.Test.Replication.Simulation;
 /// <summary>Where the simulation has been.</summary>
 internal sealed class SimulationFigures
 {
-    public int Reads, ReadsInBatches, Refused, Writes, Acknowledged, Cuts, Crashes, Restarts, Promotions, PromotedAmidCopy, Full, Partial, Faults, Rotten;
+    public int Reads, ReadsInBatches, Refused, Writes, Acknowledged, Cuts, Crashes, Restarts, Promotions, PromotedAmidCopy, Full, Partial, Faults, Rotten, Reached, GivenUp, Released, Lost;
 
     public Action<string>? Tell { get; init; }
 
     public override string ToString() =>
         $"reads {Reads}, of them begun or ended inside a batch {ReadsInBatches}, looks that refused {Refused}, writes {Writes}, acknowledged {Acknowledged}, " +
-        $"links cut {Cuts}, crashes {Crashes}, restarts {Restarts}, promotions {Promotions}, of them amid a full copy {PromotedAmidCopy}, full syncs {Full}, partial {Partial}, links refused {Faults}, damaged logs {Rotten}";
+        $"links cut {Cuts}, crashes {Crashes}, restarts {Restarts}, promotions {Promotions}, of them amid a full copy {PromotedAmidCopy}, full syncs {Full}, partial {Partial}, links refused {Faults}, damaged logs {Rotten}, tokens reached {Reached}, given up {GivenUp}, replies released {Released}, lost {Lost}";
 }

@@ -23,6 +23,8 @@ internal sealed class World : IDisposable
     private readonly Lineage[] _lineages = new Lineage[Servers];
     private readonly Reader[] _readers;
     private readonly Writer[] _writers;
+    private readonly TokenBearer _bearer;
+    private readonly HeldClient _held;
     private int _primary;
     private bool _hasLost;
     private string? _failure;
@@ -39,6 +41,8 @@ internal sealed class World : IDisposable
         Nodes[0]!.Lead();
         for (int i = 1; i < Servers; i++) Nodes[i]!.BecomeFollower();
         _readers = [.. Enumerable.Range(0, 2 * Servers).Select(i => new Reader(this, i % Servers))];
+        _bearer = new TokenBearer(this, new Random(seed));
+        _held = new HeldClient(this, new Random(seed));
         _writers = [.. Enumerable.Range(0, SimulatedKeys.Writers).Select(i => new Writer(this, i))];
     }
 
@@ -92,6 +96,8 @@ internal sealed class World : IDisposable
     private void Step()
     {
         Now++;
+        _bearer.Step();
+        _held.Step();
         int dice = Random.Next(1000);
         if (dice < 180) _writers[Random.Next(_writers.Length)].Step();
         else if (dice < 330) Nodes[Random.Next(Servers)]?.TurnLog();
@@ -231,7 +237,7 @@ internal sealed class World : IDisposable
     private void Promote(int i)
     {
         if (Nodes[i] is not { CanLead: true, Follower: { } follower } node || i == _primary) return;
-        ulong received = follower.IsTorn ? node.Backlog.End.Batch : follower.Ack().Received;
+        ulong received = follower.IsTorn || follower.IsDoubted ? node.Backlog.End.Batch : follower.Ack().Received;
         if (!MayLead(node, received)) return;
         Node? old = Nodes[_primary];
         Figures.Promotions++;
@@ -241,7 +247,7 @@ internal sealed class World : IDisposable
         _hasLost = true;
         node.Lead(Fault);
         _primary = i;
-        old?.BecomeFollower();
+        if (old is not null) _held.Demote(old);
         foreach (Writer writer in _writers)
         {
             foreach ((Lineage lineage, ulong batch) in writer.Acknowledged)
@@ -266,6 +272,7 @@ internal sealed class World : IDisposable
     // No more accidents: everybody comes back and ends with the same data.
     private void Settle()
     {
+        if (Primary is { Current.Poison: not null }) Crash(_primary); // nothing but a restart helps
         if (Primary is null) Revive();
         for (int i = 0; i < Servers; i++) Restart(i);
         for (int steps = 0; !IsSettled(); steps++)

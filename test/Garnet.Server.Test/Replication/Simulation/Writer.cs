@@ -20,6 +20,7 @@ internal sealed class Writer(World world, int number)
             _pending = null; // nobody knows what became of it
             return;
         }
+        if (_pending is null && primary.Current!.Poison is not null) return; // refused
         if (_pending is null) Begin(primary);
         else if (!ReferenceEquals(primary.Lineage, _lineage) || world.Random.Next(40) == 0) _pending = null;
         else if (world.Fault == SimulationFault.AckEarly || world.AppliedSomewhere(_term, _batch)) Acknowledge();
