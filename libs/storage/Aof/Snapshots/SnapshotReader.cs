@@ -16,7 +16,7 @@ public static class SnapshotReader
         ArgumentNullException.ThrowIfNull(disk);
         using SnapshotBlocks blocks = new(disk, name);
         progress?.Begin("checking a snapshot", blocks.Facts.FileBytes);
-        SnapshotBlock block = new();
+        using SnapshotBlock block = blocks.NewBlock();
         while (blocks.Next(block))
         {
             block.Verify();
@@ -29,13 +29,13 @@ public static class SnapshotReader
     /// <summary>
     /// Loads all records into a store whose log is off and whose expiry is paused (<see cref="SnapshotLoader"/>), with
     /// <paramref name="threads"/> threads (0 = one per processor). Checks as <see cref="Check"/> does while it goes: after an
-    /// exception the store holds a part of the file and is of no use.
+    /// exception the store holds a part of the file and is of no use. What this server has sealed with <paramref name="key"/> is not judged.
     /// </summary>
-    public static SnapshotLoad Load(IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0)
+    public static SnapshotLoad Load(IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0, DirectoryKey? key = null)
     {
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
-        using SnapshotBlocks blocks = new(disk, name);
+        using SnapshotBlocks blocks = new(disk, name, key);
         progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
         Work work = new(blocks, store, progress);
         Task[] tasks = new Task[threads > 0 ? threads : Environment.ProcessorCount];
@@ -50,7 +50,7 @@ public static class SnapshotReader
             ExceptionDispatchInfo.Throw(failures.InnerExceptions[0]);
         }
         SnapshotLoad result = work.Result();
-        if (result.Outcome == LoadOutcome.Done && LoadedValues.Judge(store) is { } fault)
+        if (result.Outcome == LoadOutcome.Done && !work.IsOwn && LoadedValues.Judge(store) is { } fault)
             throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
         return result;
     }
@@ -59,7 +59,10 @@ public static class SnapshotReader
     private sealed class Work(SnapshotBlocks blocks, Store store, JobProgress? progress)
     {
         private long _records, _bytes;
-        private volatile bool _outOfMemory, _stop;
+        private volatile bool _outOfMemory, _stop, _foreign;
+
+        /// <summary>True if this server wrote all of the file: then pieces and those that name them belong together as well.</summary>
+        public bool IsOwn => blocks.EndIsOwn && !_foreign;
 
         public SnapshotLoad Result() => new(
             _outOfMemory ? LoadOutcome.OutOfMemory : LoadOutcome.Done, blocks.Facts, _records, _bytes, store.Figures());
@@ -67,7 +70,7 @@ public static class SnapshotReader
         public void Run()
         {
             using SnapshotLoader loader = new(store);
-            SnapshotBlock block = new();
+            using SnapshotBlock block = blocks.NewBlock();
             bool whole = false;
             try
             {
@@ -85,8 +88,10 @@ public static class SnapshotReader
         private void Load(SnapshotLoader loader, SnapshotBlock block)
         {
             block.Verify();
+            BlockOrigin origin = block.IsOwn ? BlockOrigin.Own : BlockOrigin.Foreign;
+            if (origin == BlockOrigin.Foreign) _foreign = true;
             long before = loader.Records;
-            LoadOutcome outcome = loader.Load(block.Span);
+            LoadOutcome outcome = loader.Load(block.Span, origin);
             if (outcome == LoadOutcome.OutOfMemory)
             {
                 _outOfMemory = _stop = true;
