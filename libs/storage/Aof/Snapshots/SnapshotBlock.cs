@@ -25,7 +25,7 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
 
     private Span<byte> Tag => Content[(int)_header.RecordBytes..];
 
-    /// <summary>True if this server wrote it, in this place of this file. The checksum holds.</summary>
+    /// <summary>True if this server wrote it as it stands here, in this place of this file.</summary>
     public bool IsOwn => seal?.Holds(_number, _header.Records, Span, Tag) == true;
 
     public void Set(string name, long offset, ulong number, SnapshotBlockHeader header, int tagBytes)

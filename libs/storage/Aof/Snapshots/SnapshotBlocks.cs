@@ -20,6 +20,7 @@ internal sealed class SnapshotBlocks : IDisposable
     private readonly byte[]? _salt;
     private uint _blocksCrc;
     private bool _ended;
+    private volatile bool _isGivenUp;
 
     /// <summary>Opens the file and reads its header, or refuses it. <paramref name="key"/>: with which its blocks may be known for our own.</summary>
     public SnapshotBlocks(IDisk disk, string name, DirectoryKey? key = null)
@@ -61,7 +62,7 @@ internal sealed class SnapshotBlocks : IDisposable
     {
         lock (_turn)
         {
-            if (_ended) return false;
+            if (_ended || _isGivenUp) return false;
             Span<byte> head = _head.AsSpan(0, SnapshotBlockHeader.Bytes);
             ReadWhole(_offset, head, "the footer is missing");
             if (!SnapshotBlockHeader.TryRead(head, out SnapshotBlockHeader header))
@@ -82,6 +83,9 @@ internal sealed class SnapshotBlocks : IDisposable
             return true;
         }
     }
+
+    /// <summary>Nobody needs the blocks that are left.</summary>
+    public void GiveUp() => _isGivenUp = true;
 
     public void Dispose() => _file.Dispose();
 
