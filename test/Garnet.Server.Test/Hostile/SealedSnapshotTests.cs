@@ -110,6 +110,22 @@ public sealed class SealedSnapshotTests
     }
 
     [Test]
+    public void A_block_in_another_place_is_judged_whatever_the_rest_is()
+    {
+        byte[] file = Write(_key, Spoiled(_set), _hash, _set);
+        foreach ((int first, int count) in new[] { (0, 2), (0, 3) })
+        {
+            var moved = new ForgedSnapshot(file);
+            moved.Blocks.Reverse(first, count);
+            Assert.That(Load(moved.File(), _key), Is.Not.Null, $"{count} blocks, none of them with pieces");
+        }
+
+        var behind = new ForgedSnapshot(Write(_key, _hash, Spoiled(_set)));
+        behind.Blocks.RemoveAt(0);
+        Assert.That(Load(behind.File(), _key), Is.Not.Null, "one before it is left out");
+    }
+
+    [Test]
     public void A_block_that_is_left_out_at_the_end_takes_pieces_with_it_and_is_noticed()
     {
         byte[] file = Write(_key, _set, _hash, [.. _chunks.Where(static record => record.Kind != RecordKind.Chunk)], [.. _chunks.Where(static record => record.Kind == RecordKind.Chunk)]);
