@@ -7,7 +7,8 @@ public static unsafe partial class Libc
 {
     private const int CurrentDirectory = -100, ReadWrite = 2, Create = 0x40, CloseOnExec = 0x80000;
     private const int LockExclusive = 2, LockWithoutWaiting = 4, OwnerReadsAndWrites = 0x180;
-    private const int NoFollowLink = 0x100, WantUid = 0x8, StatxBytes = 256, StatxUidOffset = 20;
+    private const int NoFollowLink = 0x100, WantFacts = 0x1 | 0x2 | 0x8 | 0x80 | 0x100; // type, mode, owner, change, inode
+    private const int StatxBytes = 256, StatxUidOffset = 20, StatxModeOffset = 28, StatxInodeOffset = 32, StatxChangedOffset = 96;
     private const int EmptyPath = 0x1000, WantLinks = 0x4, StatxLinksOffset = 16, StatfsBytes = 256;
 
     // One of the flags that differ between the processors that Linux runs on.
@@ -20,11 +21,13 @@ public static unsafe partial class Libc
     /// <summary>Takes the exclusive lock of an open file; false if another process (or another opening) has it.</summary>
     public static bool TryLock(int descriptor) => flock(descriptor, LockExclusive | LockWithoutWaiting) == 0;
 
-    /// <summary>User id of a file's owner (of the link itself, if it is one); null with errno set if it cannot be seen.</summary>
-    public static uint? OwnerOf(byte* path)
+    /// <summary>What the file system says of a file (of the link itself, if it is one); null with errno set if it cannot be seen.</summary>
+    public static FileFacts? FactsOf(byte* path)
     {
         byte* facts = stackalloc byte[StatxBytes];
-        return statx(CurrentDirectory, path, NoFollowLink, WantUid, facts) == 0 ? *(uint*)(facts + StatxUidOffset) : null;
+        return statx(CurrentDirectory, path, NoFollowLink, WantFacts, facts) != 0 ? null : new FileFacts(
+            *(uint*)(facts + StatxUidOffset), *(ushort*)(facts + StatxModeOffset), *(ulong*)(facts + StatxInodeOffset),
+            *(long*)(facts + StatxChangedOffset), *(uint*)(facts + StatxChangedOffset + sizeof(long)));
     }
 
     /// <summary>False if an open file has no name any more: who closes it loses it. True if that cannot be told.</summary>

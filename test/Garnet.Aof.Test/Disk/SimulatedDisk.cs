@@ -80,6 +80,8 @@ internal sealed class SimulatedDisk : IDisk
         AfterCount();
     }
 
+    public byte[] MarkOf(string name) => _names.TryGetValue(name, out SimulatedFile? file) ? BitConverter.GetBytes(file.Number) : [];
+
     public void SyncDirectory()
     {
         Count("sync", ".");
@@ -96,7 +98,7 @@ internal sealed class SimulatedDisk : IDisk
         int kept = seed switch { 0 => 0, 1 => _unsynced.Count, _ => random.Next(_unsynced.Count + 1) };
         foreach (Action<SortedDictionary<string, SimulatedFile>> change in _unsynced.Take(kept)) change(names);
         var found = new SimulatedDisk();
-        foreach ((string name, SimulatedFile file) in names) found.Put(name, file.AfterCrash(seed, random));
+        foreach ((string name, SimulatedFile file) in names) found.Put(name, file.AfterCrash(seed, random), file.Number);
         return found;
     }
 
@@ -104,14 +106,14 @@ internal sealed class SimulatedDisk : IDisk
     public SimulatedDisk Copy()
     {
         var copy = new SimulatedDisk();
-        foreach ((string name, SimulatedFile file) in _names) copy.Put(name, file.Bytes.ToArray());
+        foreach ((string name, SimulatedFile file) in _names) copy.Put(name, file.Bytes.ToArray(), file.Number);
         return copy;
     }
 
-    /// <summary>Puts a durable file there.</summary>
-    public void Put(string name, byte[] bytes)
+    /// <summary>Puts a durable file there: a new one, or the one of that number.</summary>
+    public void Put(string name, byte[] bytes, long number = 0)
     {
-        var file = new SimulatedFile(this, name, bytes);
+        var file = new SimulatedFile(this, name, bytes, number);
         file.SyncNow();
         _names[name] = file;
         _synced[name] = file;

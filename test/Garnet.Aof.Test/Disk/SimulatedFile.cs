@@ -3,14 +3,18 @@ using Garnet.Aof.Disk;
 namespace Garnet.Aof.Test.Disk;
 
 /// <summary>A file of a <see cref="SimulatedDisk"/>: what a reader sees, what is durable, and the sectors in which they differ.</summary>
-internal sealed class SimulatedFile(SimulatedDisk disk, string name, byte[] bytes)
+internal sealed class SimulatedFile(SimulatedDisk disk, string name, byte[] bytes, long number = 0)
 {
     /// <summary>As a disk asks that is opened for direct access.</summary>
     public const int DirectAlignment = 4096;
     private const int SectorBytes = 512, FullParts = 4;
 
+    private static long s_made;
     private readonly HashSet<int> _dirty = [];
     private byte[] _synced = new byte[bytes.Length]; // room set aside is there with the file's name
+
+    /// <summary>Which file it is; the same after a crash.</summary>
+    public long Number { get; } = number > 0 ? number : Interlocked.Increment(ref s_made);
 
     public byte[] Bytes { get; private set; } = bytes;
 

@@ -168,6 +168,7 @@ public sealed class DirectoryTests
         var disk = new SimulatedDisk();
         DataDirectory.OpenUnlocked(disk).Dispose();
         disk.Put(Manifest.NextFileName, [1, 2, 3]);
+        disk.Put(DirectoryKey.NextFileName, [1, 2, 3]);
         disk.Put(SnapshotFileName.Of(3) + ".tmp", [1, 2, 3]);
         DataDirectory.OpenUnlocked(disk).Dispose();
         Assert.That(disk.List(), Is.EqualTo(new[] { Manifest.FileName }));

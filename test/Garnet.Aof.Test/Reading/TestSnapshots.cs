@@ -32,7 +32,7 @@ internal sealed class TestSnapshots : ISnapshotSource
             bytes.Length, 0, null);
     }
 
-    public void Load(IDisk disk, string name, Store store, JobProgress progress)
+    public void Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
     {
         byte[] bytes = WholeFile.Read(disk, name, 1 << 20);
         foreach (string line in Encoding.ASCII.GetString(bytes, 0, bytes.Length - 8).Split('\n',

@@ -23,6 +23,19 @@ internal static unsafe class Filled
         return store;
     }
 
+    /// <summary>Puts in values of a kind that is judged.</summary>
+    public static void AddLists(Store store, int keys)
+    {
+        using StoreSession session = store.OpenSession();
+        byte* key = stackalloc byte[64];
+        for (int i = 0; i < keys; i++)
+        {
+            *(long*)key = i;
+            Put put = new() { Value = [(byte)i, 1], Kind = RecordKind.List };
+            session.Modify(store.Key(key, 8, store.Namespaces.Id(i % 3)), ref put);
+        }
+    }
+
     public static Store Empty(long limit = 256 << 20) => new(new StoreSettings
     {
         BackgroundMovers = false,
@@ -60,12 +73,14 @@ internal static unsafe class Filled
         public byte[] Value;
         public long ExpireAtMs;
         public ulong ETag;
+        public RecordKind Kind;
         public static byte OpId => 200;
         public readonly long EncodedBytesMax => 0;
 
         public readonly Verdict Plan(in RecordView existing, ref NewRecord next)
         {
             (next.ValueBytes, next.ExpireAtMs, next.ETag) = (Value.Length, ExpireAtMs, ETag);
+            if (Kind != default) next.Kind = Kind;
             return Verdict.Put;
         }
 

@@ -127,11 +127,11 @@ public sealed class SnapshotFileTests
         RamDisk disk = new();
         SnapshotFileFacts facts = Run(store, disk).Facts;
         byte[] newer = (byte[])disk[facts.Name].Clone();
-        newer[4] = 2;
+        newer[4] = 3;
         BinaryPrimitives.WriteUInt32LittleEndian(newer.AsSpan(4092), Crc32C.Of(newer.AsSpan(0, 4092)));
         disk["newer"] = newer;
         SnapshotFileException? refused = Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, "newer"));
-        Assert.That((refused!.IsNewer, refused.Message), Is.EqualTo((true, "newer at 4: version 2 is not known here, only 1")));
+        Assert.That((refused!.IsNewer, refused.Message), Is.EqualTo((true, "newer at 4: version 3 is not known here, only 1 and 2")));
         string other = SnapshotFileName.Of(5);
         disk[other] = disk[facts.Name];
         Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, other));

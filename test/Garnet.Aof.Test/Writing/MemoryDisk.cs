@@ -77,10 +77,17 @@ internal sealed class MemoryDisk : IDisk
         }
     }
 
+    public byte[] MarkOf(string name)
+    {
+        lock (_gate) return _files.TryGetValue(name, out Content? content) ? BitConverter.GetBytes(content.Number) : [];
+    }
+
     public void SyncDirectory() => Interlocked.Increment(ref DirectorySyncs);
 
     private sealed class Content(byte[] bytes)
     {
+        private static long s_made;
+        public readonly long Number = Interlocked.Increment(ref s_made);
         public byte[] Bytes = bytes;
     }
 

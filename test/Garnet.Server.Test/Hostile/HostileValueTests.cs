@@ -100,7 +100,7 @@ public sealed class HostileValueTests
             List<SavedRecord> records = [.. _saved[key]];
             int spoiled = random.Next(3) == 0 ? records.FindIndex(static record => record.Kind != RecordKind.Chunk) : random.Next(records.Count);
             records[spoiled] = records[spoiled].With(Spoiler.Spoil(records[spoiled].Value, random));
-            return fromPeer ? LoadFromPeer(store, records) : LoadFromFile(store, records);
+            return fromPeer ? LoadFromPeer(store, records) : LoadFromFile(store, records, isSealed: random.Next(2) == 0);
         });
     }
 
@@ -277,9 +277,9 @@ public sealed class HostileValueTests
 
     private static byte[] Block(List<SavedRecord> records) => [.. records.SelectMany(static record => record.Bytes)];
 
-    private static void Write(MemoryDisk disk, SnapshotFileFacts facts, List<SavedRecord> records)
+    private static void Write(MemoryDisk disk, SnapshotFileFacts facts, List<SavedRecord> records, DirectoryKey? key = null)
     {
-        using (var writer = new SnapshotWriter(disk, facts))
+        using (var writer = new SnapshotWriter(disk, facts, key))
         {
             writer.Write(Block(records), records.Count);
             writer.Finish();
@@ -288,13 +288,14 @@ public sealed class HostileValueTests
         SnapshotWriter.Publish(disk, facts);
     }
 
-    private static string? LoadFromFile(Store store, List<SavedRecord> records)
+    // Sealed: as whoever forges one does that, with another key than the directory's.
+    private static string? LoadFromFile(Store store, List<SavedRecord> records, bool isSealed = false)
     {
         var disk = new MemoryDisk();
-        Write(disk, Facts, records);
+        Write(disk, Facts, records, isSealed ? DirectoryKey.TryMake(new MemoryDisk()) : null);
         try
         {
-            SnapshotFiles.Instance.Load(disk, Facts.Name, store, new JobProgress("loading", new ManualClock()));
+            SnapshotFiles.Instance.Load(disk, Facts.Name, store, new JobProgress("loading", new ManualClock()), DirectoryKey.TryMake(disk));
             return null;
         }
         catch (GarnetException e)

@@ -48,6 +48,8 @@ internal sealed class HarmedDisk(IDisk inner, string step, Func<string, bool> co
 
     public void Delete(string name) => inner.Delete(name);
 
+    public byte[] MarkOf(string name) => inner.MarkOf(name);
+
     public void SyncDirectory() => inner.SyncDirectory();
 
     private void Judge(string what, string name)

@@ -50,6 +50,24 @@ internal sealed class HarmedDiskTests
         Assert.That(again.Send("SET more 1\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
     }
 
+    /// <summary>Nothing is refused for want of a key (K3).</summary>
+    [Test]
+    public void A_snapshot_is_taken_though_no_key_can_be_made([Values("create", "write", "sync", "rename")] string step, [Values] Harm harm)
+    {
+        var inner = new MemoryDisk();
+        var disk = new HarmedDisk(inner, step, static name => name.StartsWith(DirectoryKey.FileName, StringComparison.Ordinal), harm);
+        disk.Arm();
+        using (var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk)))
+        {
+            server.Server.Loaded.Wait();
+            Assert.That(server.Send("HSET h f v\r\nSAVE\r\n", "+OK\r\n"), Is.EqualTo(":1\r\n+OK\r\n"));
+        }
+
+        Assert.That(disk.Refused, Is.EqualTo(1));
+        using EmbeddedServer again = KeeperTests.Start(inner);
+        Assert.That(again.Send("HGET h f\r\n", "\r\nv\r\n"), Is.EqualTo("$1\r\nv\r\n"));
+    }
+
     private static bool Concerns(string file, string name, string first) => file switch
     {
         "log" => name == first,

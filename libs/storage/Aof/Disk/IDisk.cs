@@ -26,6 +26,12 @@ public interface IDisk
     void Delete(string name);
 
     /// <summary>
+    /// What only this very file has, and no copy of it, wherever it lies; empty if it cannot be told, or others than us may read or write the
+    /// file. It changes when the file's bytes, name or rights do.
+    /// </summary>
+    byte[] MarkOf(string name) => [];
+
+    /// <summary>
     /// Puts into the files what a process that was killed had written to them and the disk has not got; to be called before
     /// anything is read. Returns what was done, for people.
     /// </summary>

@@ -18,6 +18,7 @@ public sealed class DataDirectory : IDisposable
     private readonly Lock _gate = new();
     private readonly IDisposable? _lock;
     private readonly IReadOnlyList<string> _completed;
+    private DirectoryKey? _key;
 
     private DataDirectory(IDisk disk, IDisposable? held, DirectoryLayout? fresh)
     {
@@ -110,6 +111,19 @@ public sealed class DataDirectory : IDisposable
         lock (_gate)
         {
             if (Manifest.Snapshot is { } snapshot && snapshot.File == name) Publish(Manifest with { Snapshot = new SnapshotName(name, snapshot.Batch) });
+        }
+    }
+
+    /// <summary>
+    /// What the next snapshot of a store whose values were all judged is sealed with: the directory's key as it is there now, if that is known
+    /// to be ours, else a new one (K2); null if there can be none.
+    /// </summary>
+    internal DirectoryKey? KeyToSealWith()
+    {
+        lock (_gate)
+        {
+            if (_key is { IsProven: true } && _key.Is(DirectoryKey.TryRead(Disk))) return _key;
+            return _key = DirectoryKey.TryMake(Disk);
         }
     }
 
@@ -239,7 +253,7 @@ public sealed class DataDirectory : IDisposable
         IReadOnlyList<CheckFinding> missing = NamedFiles.Missing(Disk, Manifest);
         if (missing.Count > 0 && settings.OnCorruption == CorruptionPolicy.Refuse) throw NamedFiles.Refused(Disk, missing);
         SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
-        if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress);
+        if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress, _key = DirectoryKey.TryRead(Disk));
         using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) 
         {
             SnapshotTerm = choice.Term, TermsBefore = UpTo(choice.Chosen?.Batch ?? 0, Manifest.Terms),

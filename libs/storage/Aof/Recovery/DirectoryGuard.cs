@@ -73,7 +73,7 @@ internal static class DirectoryGuard
     private static unsafe void JudgeOwner(string path)
     {
         uint? owner;
-        fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0')) owner = Libc.OwnerOf(bytes);
+        fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0')) owner = Libc.FactsOf(bytes)?.Owner;
         uint us = Libc.geteuid();
         if (owner == us) return;
         throw Refused(path, $"it belongs to user {owner}, and the server runs as user {us}",

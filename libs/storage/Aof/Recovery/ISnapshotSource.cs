@@ -9,6 +9,8 @@ public interface ISnapshotSource
     /// <summary>Reads the whole file and says what it is; damage is an answer, not an exception.</summary>
     SnapshotFacts Check(IDisk disk, string name, JobProgress progress);
 
-    /// <summary>Loads a file that was found sound into an empty store, without logging.</summary>
-    void Load(IDisk disk, string name, Store store, JobProgress progress);
+    /// <summary>
+    /// Loads a file that was found sound into an empty store, without logging. All of its values are judged, but for what was sealed with the key.
+    /// </summary>
+    void Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null);
 }

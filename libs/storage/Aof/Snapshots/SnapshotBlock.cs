@@ -3,7 +3,7 @@ using Tsavorite;
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>A block on its way from the file into a store: one per thread, its memory used again and again.</summary>
-internal sealed class SnapshotBlock
+internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
 {
     /// <summary>A block is 64 KiB, or one record.</summary>
     public const uint BytesMax = Store.ValueBytesMax + Store.KeyBytesMax + 64;
@@ -11,23 +11,34 @@ internal sealed class SnapshotBlock
     private byte[] _bytes = new byte[(64 << 10) + SnapshotLoader.SlackBytes];
     private string _name = "";
     private long _offset;
+    private ulong _number;
+    private int _tagBytes;
     private SnapshotBlockHeader _header;
 
+    /// <summary>Its records.</summary>
     public Span<byte> Span => _bytes.AsSpan(0, (int)_header.RecordBytes);
+
+    /// <summary>All that stands behind its header.</summary>
+    public Span<byte> Content => _bytes.AsSpan(0, (int)_header.RecordBytes + _tagBytes);
 
     public int Records => (int)_header.Records;
 
-    public void Set(string name, long offset, SnapshotBlockHeader header)
+    private Span<byte> Tag => Content[(int)_header.RecordBytes..];
+
+    /// <summary>True if this server wrote it as it stands here, in this place of this file.</summary>
+    public bool IsOwn => seal?.Holds(_number, _header.Records, Span, Tag) == true;
+
+    public void Set(string name, long offset, ulong number, SnapshotBlockHeader header, int tagBytes)
     {
-        (_name, _offset, _header) = (name, offset, header);
-        int room = (int)header.RecordBytes + SnapshotLoader.SlackBytes;
+        (_name, _offset, _number, _header, _tagBytes) = (name, offset, number, header, tagBytes);
+        int room = (int)header.RecordBytes + SnapshotLoader.SlackBytes; // more than a tag has
         if (_bytes.Length < room) _bytes = new byte[room];
     }
 
     /// <summary>Refuses the file unless the checksum holds.</summary>
     public void Verify()
     {
-        if (!_header.Holds(Span)) throw new SnapshotFileException(_name, _offset, "the block's checksum does not hold");
+        if (!_header.Holds(Span, Tag)) throw new SnapshotFileException(_name, _offset, "the block's checksum does not hold");
     }
 
     /// <summary>Refuses the file unless the block held that many records.</summary>
@@ -35,4 +46,6 @@ internal sealed class SnapshotBlock
     {
         if (records != Records) throw new SnapshotFileException(_name, _offset, "the block's records are not as they must be");
     }
+
+    public void Dispose() => seal?.Dispose();
 }

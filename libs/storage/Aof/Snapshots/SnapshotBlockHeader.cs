@@ -3,20 +3,20 @@ using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Snapshots;
 
-/// <summary>The 16 bytes in front of a block: magic, bytes of records, records, checksum of these 12 bytes and the records.</summary>
+/// <summary>The 16 bytes in front of a block: magic, bytes of records, records, checksum of these 12 bytes, the records and the tag behind them.</summary>
 internal readonly record struct SnapshotBlockHeader(uint RecordBytes, uint Records, uint Crc)
 {
     public const int Bytes = 16;
     public const uint Magic = 0x42_53_4E_47; // "GNSB"
     private const int CrcOffset = 12;
 
-    /// <summary>Writes the header of a block; returns its checksum.</summary>
-    public static uint Write(Span<byte> to, ReadOnlySpan<byte> block, int records)
+    /// <summary>Writes the header of a block, which has a tag in sealed files; returns its checksum.</summary>
+    public static uint Write(Span<byte> to, ReadOnlySpan<byte> block, int records, ReadOnlySpan<byte> tag = default)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
         BinaryPrimitives.WriteUInt32LittleEndian(to[4..], (uint)block.Length);
         BinaryPrimitives.WriteUInt32LittleEndian(to[8..], (uint)records);
-        uint crc = Crc32C.Of(block, Crc32C.Of(to[..CrcOffset]));
+        uint crc = Crc32C.Of(tag, Crc32C.Of(block, Crc32C.Of(to[..CrcOffset])));
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], crc);
         return crc;
     }
@@ -34,9 +34,9 @@ internal readonly record struct SnapshotBlockHeader(uint RecordBytes, uint Recor
     }
 
     /// <summary>True if header and block are as they were written.</summary>
-    public bool Holds(ReadOnlySpan<byte> block)
+    public bool Holds(ReadOnlySpan<byte> block, ReadOnlySpan<byte> tag = default)
     {
         Span<byte> head = stackalloc byte[Bytes];
-        return Write(head, block, (int)Records) == Crc && block.Length == RecordBytes;
+        return Write(head, block, (int)Records, tag) == Crc && block.Length == RecordBytes;
     }
 }

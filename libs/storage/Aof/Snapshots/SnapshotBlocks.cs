@@ -16,11 +16,14 @@ internal sealed class SnapshotBlocks : IDisposable
     private readonly byte[] _head = new byte[SnapshotFooter.Bytes];
     private long _offset = SnapshotFileHeader.Bytes;
     private ulong _blocks, _records, _recordBytes;
+    private readonly DirectoryKey? _key;
+    private readonly byte[]? _salt;
     private uint _blocksCrc;
     private bool _ended;
+    private volatile bool _isGivenUp;
 
-    /// <summary>Opens the file and reads its header, or refuses it.</summary>
-    public SnapshotBlocks(IDisk disk, string name)
+    /// <summary>Opens the file and reads its header, or refuses it. <paramref name="key"/>: with which its blocks may be known for our own.</summary>
+    public SnapshotBlocks(IDisk disk, string name, DirectoryKey? key = null)
     {
         _name = name;
         _file = disk.Open(name);
@@ -32,6 +35,9 @@ internal sealed class SnapshotBlocks : IDisposable
             Facts = SnapshotFileHeader.Read(header, name) with { FileBytes = _length };
             if (SnapshotFileName.TryParse(name, out ulong batch) && batch != Facts.Batch)
                 throw new SnapshotFileException(name, 16, $"the header names batch {Facts.Batch}");
+            if (key is null || !Facts.IsSealed || SnapshotFileHeader.SaltOf(header, key) is not { } salt) return;
+            (_key, _salt) = (key, salt);
+            key.Prove();
         }
         catch
         {
@@ -43,12 +49,20 @@ internal sealed class SnapshotBlocks : IDisposable
     /// <summary>The header's facts, and the footer's once the end was reached.</summary>
     public SnapshotFileFacts Facts { get; private set; }
 
+    /// <summary>True once the end was reached and footer and header are our own: no block is missing, and none is doubled.</summary>
+    public bool EndIsOwn { get; private set; }
+
+    private int TagBytes => Facts.IsSealed ? SnapshotSeal.TagBytes : 0;
+
+    /// <summary>A place for the blocks of one thread.</summary>
+    public SnapshotBlock NewBlock() => new(_key?.Seal(_salt));
+
     /// <summary>Reads the next block as it stands; false at the end, if footer and totals hold. The caller checks the checksum.</summary>
     public bool Next(SnapshotBlock into)
     {
         lock (_turn)
         {
-            if (_ended) return false;
+            if (_ended || _isGivenUp) return false;
             Span<byte> head = _head.AsSpan(0, SnapshotBlockHeader.Bytes);
             ReadWhole(_offset, head, "the footer is missing");
             if (!SnapshotBlockHeader.TryRead(head, out SnapshotBlockHeader header))
@@ -57,18 +71,21 @@ internal sealed class SnapshotBlocks : IDisposable
                 return false;
             }
             long start = _offset + SnapshotBlockHeader.Bytes;
-            if (header.RecordBytes > _length - SnapshotFooter.Bytes - start || header.RecordBytes > SnapshotBlock.BytesMax)
+            if (header.RecordBytes > _length - SnapshotFooter.Bytes - TagBytes - start || header.RecordBytes > SnapshotBlock.BytesMax)
                 throw new SnapshotFileException(_name, _offset, $"a block of {header.RecordBytes} bytes cannot be");
-            into.Set(_name, _offset, header);
-            ReadWhole(start, into.Span, "the block is cut off");
+            into.Set(_name, _offset, _blocks, header, TagBytes);
+            ReadWhole(start, into.Content, "the block is cut off");
             _blocksCrc = SnapshotFooter.Chain(_blocksCrc, header.Crc);
             _blocks++;
             _records += header.Records;
             _recordBytes += header.RecordBytes;
-            _offset = start + header.RecordBytes;
+            _offset = start + header.RecordBytes + TagBytes;
             return true;
         }
     }
+
+    /// <summary>Nobody needs the blocks that are left.</summary>
+    public void GiveUp() => _isGivenUp = true;
 
     public void Dispose() => _file.Dispose();
 
@@ -77,10 +94,12 @@ internal sealed class SnapshotBlocks : IDisposable
         ReadWhole(_offset, _head, "the footer is cut off");
         if (!SnapshotFooter.TryRead(_head, out SnapshotFooter footer))
             throw new SnapshotFileException(_name, _offset, "neither a block nor a footer");
-        if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, Facts.Batch, _blocksCrc))
+        if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, Facts.Batch, _blocksCrc, Facts.IsSealed ? footer.Tag : default))
             throw new SnapshotFileException(_name, _offset, "the footer's totals are not those of the file");
         CheckEnd(_offset + SnapshotFooter.Bytes);
         Facts = Facts with { Blocks = _blocks, Records = _records, RecordBytes = _recordBytes };
+        using SnapshotSeal? seal = _key?.Seal(_salt);
+        EndIsOwn = seal is not null && footer.IsOwn(seal);
         _ended = true;
     }
 

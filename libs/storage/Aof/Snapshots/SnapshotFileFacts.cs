@@ -15,6 +15,8 @@ public readonly record struct SnapshotFileFacts
     public required uint Partitions { get; init; }
     /// <summary>When the cut was made, Unix microseconds.</summary>
     public required long StartUnixUs { get; init; }
+    /// <summary>True if its parts have tags of whoever wrote it (<see cref="DirectoryKey"/>).</summary>
+    public bool IsSealed { get; init; }
     /// <summary>Blocks in the file.</summary>
     public ulong Blocks { get; init; }
     /// <summary>Records in all blocks.</summary>

@@ -7,22 +7,25 @@ namespace Garnet.Aof.Snapshots;
 internal static class SnapshotFileHeader
 {
     public const int Bytes = 4096;
-    public const byte CurrentVersion = 1;
+    /// <summary>Without and with tags.</summary>
+    public const byte PlainVersion = 1, SealedVersion = 2;
 
     private const uint Magic = 0x46_53_4E_47; // "GNSF"
-    private const int CrcOffset = Bytes - sizeof(uint), UsedBytes = 40;
+    private const int CrcOffset = Bytes - sizeof(uint), SaltOffset = 40, TagOffset = SaltOffset + SnapshotSeal.SaltBytes, SealedBytes = TagOffset + SnapshotSeal.TagBytes;
 
-    public static void Write(Span<byte> to, in SnapshotFileFacts facts)
+    public static void Write(Span<byte> to, in SnapshotFileFacts facts, SnapshotSeal? seal)
     {
         to = to[..Bytes];
         to.Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
-        to[4] = CurrentVersion;
+        to[4] = seal is null ? PlainVersion : SealedVersion;
         BinaryPrimitives.WriteUInt32LittleEndian(to[8..], facts.Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[12..], facts.Partitions);
         BinaryPrimitives.WriteUInt64LittleEndian(to[16..], facts.Batch);
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], facts.HashSeed);
         BinaryPrimitives.WriteInt64LittleEndian(to[32..], facts.StartUnixUs);
+        seal?.Salt.CopyTo(to[SaltOffset..]);
+        seal?.Tag(SnapshotSeal.HeaderPlace, 0, to[..TagOffset], to[TagOffset..SealedBytes]);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
     }
 
@@ -33,18 +36,28 @@ internal static class SnapshotFileHeader
             throw new SnapshotFileException(name, 0, "this is no snapshot");
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             throw new SnapshotFileException(name, 0, "the header's checksum does not hold");
-        if (from[4] != CurrentVersion)
-            throw new SnapshotFileException(name, 4, $"version {from[4]} is not known here, only {CurrentVersion}", isNewer: true);
-        if (from[5..8].ContainsAnyExcept((byte)0) || from[UsedBytes..CrcOffset].ContainsAnyExcept((byte)0))
+        if (from[4] is not (PlainVersion or SealedVersion))
+            throw new SnapshotFileException(name, 4, $"version {from[4]} is not known here, only {PlainVersion} and {SealedVersion}", isNewer: true);
+        bool isSealed = from[4] == SealedVersion;
+        if (from[5..8].ContainsAnyExcept((byte)0) || from[(isSealed ? SealedBytes : SaltOffset)..CrcOffset].ContainsAnyExcept((byte)0))
             throw new SnapshotFileException(name, 5, "bytes that must be zero are not");
         return new SnapshotFileFacts
         {
             Name = name,
+            IsSealed = isSealed,
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[8..]),
             Partitions = BinaryPrimitives.ReadUInt32LittleEndian(from[12..]),
             Batch = BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),
             HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),
             StartUnixUs = BinaryPrimitives.ReadInt64LittleEndian(from[32..]),
         };
+    }
+
+    /// <summary>The salt in the header of a sealed file, if the header is as whoever has the key wrote it; else null.</summary>
+    public static byte[]? SaltOf(ReadOnlySpan<byte> header, DirectoryKey key)
+    {
+        ReadOnlySpan<byte> salt = header[SaltOffset..TagOffset];
+        using SnapshotSeal seal = key.Seal(salt);
+        return seal.Holds(SnapshotSeal.HeaderPlace, 0, header[..TagOffset], header[TagOffset..SealedBytes]) ? salt.ToArray() : null;
     }
 }

@@ -29,12 +29,12 @@ public sealed class SnapshotFiles : ISnapshotSource
     }
 
     /// <inheritdoc/>
-    public void Load(IDisk disk, string name, Store store, JobProgress progress)
+    public void Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
     {
         SnapshotLoad load;
         try
         {
-            load = SnapshotReader.Load(disk, name, store, progress);
+            load = SnapshotReader.Load(disk, name, store, progress, key: key);
         }
         catch (SnapshotFileException e)
         {

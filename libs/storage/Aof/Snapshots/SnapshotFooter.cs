@@ -3,14 +3,14 @@ using Garnet.Aof.Format;
 
 namespace Garnet.Aof.Snapshots;
 
-/// <summary>The 64 bytes behind the last block; zeros follow up to a multiple of 4,096, where the file ends.</summary>
-internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulong RecordBytes, ulong Batch, uint BlocksCrc)
+/// <summary>The 64 bytes behind the last block, with a tag in sealed files; zeros follow up to a multiple of 4,096, where the file ends.</summary>
+internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulong RecordBytes, ulong Batch, uint BlocksCrc, UInt128 Tag = default)
 {
     public const int Bytes = 64;
     public const int FileMultiple = 4096;
 
     private const uint Magic = 0x45_53_4E_47; // "GNSE"
-    private const int CrcOffset = 60, UsedBytes = 44;
+    private const int CrcOffset = 60, TagOffset = 44;
 
     public void Write(Span<byte> to)
     {
@@ -22,8 +22,21 @@ internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulon
         BinaryPrimitives.WriteUInt64LittleEndian(to[24..], RecordBytes);
         BinaryPrimitives.WriteUInt64LittleEndian(to[32..], Batch);
         BinaryPrimitives.WriteUInt32LittleEndian(to[40..], BlocksCrc);
+        BinaryPrimitives.WriteUInt128LittleEndian(to[TagOffset..], Tag);
         BinaryPrimitives.WriteUInt32LittleEndian(to[CrcOffset..], Crc32C.Of(to[..CrcOffset]));
     }
+
+    /// <summary>The same with its tag.</summary>
+    public SnapshotFooter With(SnapshotSeal seal)
+    {
+        Span<byte> bytes = stackalloc byte[Bytes], tag = stackalloc byte[SnapshotSeal.TagBytes];
+        Write(bytes);
+        seal.Tag(SnapshotSeal.FooterPlace, 0, bytes[..TagOffset], tag);
+        return this with { Tag = BinaryPrimitives.ReadUInt128LittleEndian(tag) };
+    }
+
+    /// <summary>True if this server wrote it, for this file.</summary>
+    public bool IsOwn(SnapshotSeal seal) => With(seal).Tag == Tag;
 
     /// <summary>False if there is no whole footer.</summary>
     public static bool TryRead(ReadOnlySpan<byte> from, out SnapshotFooter footer)
@@ -31,13 +44,14 @@ internal readonly record struct SnapshotFooter(ulong Blocks, ulong Records, ulon
         footer = default;
         if (from.Length < Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from) != Magic) return false;
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset])) return false;
-        if (from[4..8].ContainsAnyExcept((byte)0) || from[UsedBytes..CrcOffset].ContainsAnyExcept((byte)0)) return false;
+        if (from[4..8].ContainsAnyExcept((byte)0)) return false;
         footer = new SnapshotFooter(
             BinaryPrimitives.ReadUInt64LittleEndian(from[8..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[24..]),
             BinaryPrimitives.ReadUInt64LittleEndian(from[32..]),
-            BinaryPrimitives.ReadUInt32LittleEndian(from[40..]));
+            BinaryPrimitives.ReadUInt32LittleEndian(from[40..]),
+            BinaryPrimitives.ReadUInt128LittleEndian(from[TagOffset..]));
         return true;
     }
 

@@ -32,7 +32,7 @@ public static class SnapshotJob
             Partitions = (uint)snapshot.Partitions,
             StartUnixUs = clock.UnixUs,
         };
-        using SnapshotWriter writer = new(disk, facts);
+        using SnapshotWriter writer = new(disk, facts, options.Key);
         long startUs = clock.MonotonicUs;
         while (!cancellation.IsCancellationRequested && snapshot.Step(writer))
         {

@@ -14,6 +14,9 @@ public sealed record SnapshotJobOptions
     /// <summary>Makes the cut where it is not the store alone that decides when (a replica between two batches); null = now.</summary>
     public Func<SnapshotOptions, StoreSnapshot>? Cut { get; init; }
 
+    /// <summary>What the file is sealed with, if it is for our own directory and the store's values were judged; null = it has no seal.</summary>
+    public DirectoryKey? Key { get; init; }
+
     /// <summary>Memory for what writers save.</summary>
     public SnapshotOptions Snapshot { get; init; } = new();
 }

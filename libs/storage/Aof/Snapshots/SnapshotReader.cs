@@ -10,56 +10,85 @@ namespace Garnet.Aof.Snapshots;
 /// </summary>
 public static class SnapshotReader
 {
-    /// <summary>Reads the whole file: header, every block's checksum and records, totals, footer, length.</summary>
-    public static SnapshotFileFacts Check(IDisk disk, string name, JobProgress? progress = null)
+    /// <summary>
+    /// Reads the whole file: header, every block's checksum and records, totals, footer, length; with <paramref name="threads"/> threads
+    /// (0 = one per processor).
+    /// </summary>
+    public static SnapshotFileFacts Check(IDisk disk, string name, JobProgress? progress = null, int threads = 0)
     {
         ArgumentNullException.ThrowIfNull(disk);
         using SnapshotBlocks blocks = new(disk, name);
         progress?.Begin("checking a snapshot", blocks.Facts.FileBytes);
-        SnapshotBlock block = new();
-        while (blocks.Next(block))
+        Share(threads, blocks, () =>
         {
-            block.Verify();
-            block.Expect(SnapshotLoader.Count(block.Span));
-            progress?.Add(block.Span.Length);
-        }
+            using SnapshotBlock block = blocks.NewBlock();
+            while (blocks.Next(block))
+            {
+                block.Verify();
+                block.Expect(SnapshotLoader.Count(block.Span));
+                progress?.Add(block.Span.Length);
+            }
+        });
         return blocks.Facts;
     }
 
     /// <summary>
     /// Loads all records into a store whose log is off and whose expiry is paused (<see cref="SnapshotLoader"/>), with
     /// <paramref name="threads"/> threads (0 = one per processor). Checks as <see cref="Check"/> does while it goes: after an
-    /// exception the store holds a part of the file and is of no use.
+    /// exception the store holds a part of the file and is of no use. What this server has sealed with <paramref name="key"/> is not judged.
     /// </summary>
-    public static SnapshotLoad Load(IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0)
+    public static SnapshotLoad Load(IDisk disk, string name, Store store, JobProgress? progress = null, int threads = 0, DirectoryKey? key = null)
     {
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
-        using SnapshotBlocks blocks = new(disk, name);
+        using SnapshotBlocks blocks = new(disk, name, key);
         progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
         Work work = new(blocks, store, progress);
+        Share(threads, blocks, work.Run);
+        SnapshotLoad result = work.Result();
+        if (result.Outcome == LoadOutcome.Done && !work.IsOwn && LoadedValues.Judge(store) is { } fault)
+            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
+        return result;
+    }
+
+    // Of several faults the first in the file is told: the others may come of it.
+    private static void Share(int threads, SnapshotBlocks blocks, Action work)
+    {
+        void Run()
+        {
+            try
+            {
+                work();
+            }
+            catch
+            {
+                blocks.GiveUp(); // the others need not go on
+                throw;
+            }
+        }
+
+
         Task[] tasks = new Task[threads > 0 ? threads : Environment.ProcessorCount];
         for (int i = 0; i < tasks.Length; i++)
-            tasks[i] = Task.Factory.StartNew(work.Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            tasks[i] = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
         try
         {
             Task.WaitAll(tasks);
         }
         catch (AggregateException failures)
         {
-            ExceptionDispatchInfo.Throw(failures.InnerExceptions[0]);
+            ExceptionDispatchInfo.Throw(failures.InnerExceptions.MinBy(static failure => (failure as SnapshotFileException)?.Offset ?? -1)!);
         }
-        SnapshotLoad result = work.Result();
-        if (result.Outcome == LoadOutcome.Done && LoadedValues.Judge(store) is { } fault)
-            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
-        return result;
     }
 
     /// <summary>What the threads share.</summary>
     private sealed class Work(SnapshotBlocks blocks, Store store, JobProgress? progress)
     {
         private long _records, _bytes;
-        private volatile bool _outOfMemory, _stop;
+        private volatile bool _outOfMemory, _foreign;
+
+        /// <summary>True if this server wrote all of the file: then pieces and those that name them belong together as well.</summary>
+        public bool IsOwn => blocks.EndIsOwn && !_foreign;
 
         public SnapshotLoad Result() => new(
             _outOfMemory ? LoadOutcome.OutOfMemory : LoadOutcome.Done, blocks.Facts, _records, _bytes, store.Figures());
@@ -67,16 +96,13 @@ public static class SnapshotReader
         public void Run()
         {
             using SnapshotLoader loader = new(store);
-            SnapshotBlock block = new();
-            bool whole = false;
+            using SnapshotBlock block = blocks.NewBlock();
             try
             {
-                while (!_stop && blocks.Next(block)) Load(loader, block);
-                whole = true;
+                while (blocks.Next(block)) Load(loader, block);
             }
             finally
             {
-                if (!whole) _stop = true; // the others need not go on
                 Interlocked.Add(ref _records, loader.Records);
                 Interlocked.Add(ref _bytes, loader.Bytes);
             }
@@ -84,12 +110,18 @@ public static class SnapshotReader
 
         private void Load(SnapshotLoader loader, SnapshotBlock block)
         {
-            block.Verify();
+            BlockOrigin origin = block.IsOwn ? BlockOrigin.Own : BlockOrigin.Foreign;
+            if (origin == BlockOrigin.Foreign)
+            {
+                block.Verify(); // a tag says more than a checksum
+                _foreign = true;
+            }
             long before = loader.Records;
-            LoadOutcome outcome = loader.Load(block.Span);
+            LoadOutcome outcome = loader.Load(block.Span, origin);
             if (outcome == LoadOutcome.OutOfMemory)
             {
-                _outOfMemory = _stop = true;
+                _outOfMemory = true;
+                blocks.GiveUp();
                 return;
             }
             block.Expect(outcome == LoadOutcome.Damaged ? -1 : loader.Records - before);

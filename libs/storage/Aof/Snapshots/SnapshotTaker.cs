@@ -29,7 +29,9 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
     public SnapshotResult Take(SnapshotJobOptions options, SnapshotProgress progress, CancellationToken cancellation, out bool published)
     {
         published = false;
-        SnapshotResult result = SnapshotJob.Run(store, directory.Disk, options, clock, cancellation, progress);
+        // Who judges nothing may hold anything, and does not vouch for it.
+        DirectoryKey? key = store.Settings.ValueCheck is null ? null : directory.KeyToSealWith();
+        SnapshotResult result = SnapshotJob.Run(store, directory.Disk, options with { Key = key }, clock, cancellation, progress);
         if (result.State != SnapshotState.Whole) return result;
         directory.ExpectSnapshot(result.Facts.Name);
         SnapshotWriter.Publish(directory.Disk, result.Facts);

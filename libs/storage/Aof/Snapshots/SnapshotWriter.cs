@@ -17,6 +17,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     private readonly IDisk _disk;
     private readonly IDiskFile _file;
     private readonly SnapshotFileFacts _facts;
+    private readonly SnapshotSeal? _seal;
     private byte* _buffer;
     private int _used;
     private long _written;
@@ -24,27 +25,34 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     private uint _blocksCrc;
     private bool _finished;
 
-    /// <summary>Creates the file; one left behind under the same temporary name is deleted.</summary>
-    public SnapshotWriter(IDisk disk, in SnapshotFileFacts facts)
+    /// <summary>
+    /// Creates the file; one left behind under the same temporary name is deleted. <paramref name="key"/>: that of the directory, for records
+    /// that this server's own store hands out; what comes from elsewhere is never sealed.
+    /// </summary>
+    public SnapshotWriter(IDisk disk, in SnapshotFileFacts facts, DirectoryKey? key = null)
     {
         ArgumentNullException.ThrowIfNull(disk);
         _disk = disk;
-        _facts = facts;
+        _facts = facts with { IsSealed = key is not null };
+        _seal = key?.Seal(SnapshotSeal.NewSalt());
         string name = TemporaryName(facts);
         if (disk.List().Contains(name)) disk.Delete(name);
         _file = disk.Create(name, 0);
         _buffer = (byte*)NativeMemory.AlignedAlloc(BufferBytes, AlignmentMax);
-        SnapshotFileHeader.Write(new Span<byte>(_buffer, BufferBytes), facts);
+        SnapshotFileHeader.Write(new Span<byte>(_buffer, BufferBytes), facts, _seal);
         _used = SnapshotFileHeader.Bytes;
     }
 
     /// <inheritdoc/>
     public void Write(ReadOnlySpan<byte> block, int records)
     {
-        Span<byte> header = stackalloc byte[SnapshotBlockHeader.Bytes];
-        _blocksCrc = SnapshotFooter.Chain(_blocksCrc, SnapshotBlockHeader.Write(header, block, records));
+        Span<byte> header = stackalloc byte[SnapshotBlockHeader.Bytes], tag = stackalloc byte[SnapshotSeal.TagBytes];
+        if (_seal is null) tag = [];
+        else _seal.Tag(_blocks, (uint)records, block, tag);
+        _blocksCrc = SnapshotFooter.Chain(_blocksCrc, SnapshotBlockHeader.Write(header, block, records, tag));
         Put(header);
         Put(block);
+        Put(tag);
         _blocks++;
         _records += (ulong)records;
         _recordBytes += (ulong)block.Length;
@@ -54,7 +62,8 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     public SnapshotFileFacts Finish()
     {
         Span<byte> footer = stackalloc byte[SnapshotFooter.Bytes];
-        new SnapshotFooter(_blocks, _records, _recordBytes, _facts.Batch, _blocksCrc).Write(footer);
+        SnapshotFooter totals = new(_blocks, _records, _recordBytes, _facts.Batch, _blocksCrc);
+        (_seal is null ? totals : totals.With(_seal)).Write(footer);
         Put(footer);
         int padded = (_used + SnapshotFooter.FileMultiple - 1) / SnapshotFooter.FileMultiple * SnapshotFooter.FileMultiple;
         new Span<byte>(_buffer + _used, padded - _used).Clear();
@@ -78,6 +87,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
         if (_buffer == null) return;
         NativeMemory.AlignedFree(_buffer);
         _buffer = null;
+        _seal?.Dispose();
         _file.Dispose();
         if (!_finished) Discard();
     }

@@ -19,6 +19,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
     private readonly StagedNamespaces? _staged;
     private readonly LoadRecord[] _records = new LoadRecord[Ahead];
     private readonly KeyRef[] _keys = new KeyRef[Ahead];
+    private IValueCheck? _judging;
     private int _database = -1;
     private uint _namespace;
 
@@ -40,10 +41,11 @@ public sealed unsafe class SnapshotLoader : IDisposable
 
     /// <summary>
     /// Loads a block whose checksum holds; its content is not trusted all the same: values without chunks are judged before they are put
-    /// in, those with chunks by <see cref="LoadedValues"/> at the end. <see cref="SlackBytes"/> readable bytes lie behind it.
+    /// in, those with chunks by <see cref="LoadedValues"/> at the end, unless the block is our own. <see cref="SlackBytes"/> readable bytes lie behind it.
     /// </summary>
-    public LoadOutcome Load(ReadOnlySpan<byte> block)
+    public LoadOutcome Load(ReadOnlySpan<byte> block, BlockOrigin origin = BlockOrigin.Foreign)
     {
+        _judging = origin == BlockOrigin.Own ? null : _check;
         fixed (byte* start = block)
         {
             byte* next = start, end = start + block.Length;
@@ -85,11 +87,11 @@ public sealed unsafe class SnapshotLoader : IDisposable
     // Pieces and those that name them wait for all of them to be there (LoadedValues).
     private bool IsSound(in LoadRecord record)
     {
-        if (_check is null || record.Kind == RecordKind.String) return true;
+        if (_judging is null || record.Kind == RecordKind.String) return true;
         // A piece goes with its root: it has no expiry, tag or number of its own.
         if (record.Kind == RecordKind.Chunk)
             return record is { ExpireAtMs: 0, ETag: 0, Owner: 0 } && record.KeyBytes >= ChunkKey.HeadBytes;
-        return record.Owner != 0 || _check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
+        return record.Owner != 0 || _judging.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
     }
 
     // The buckets of some records are brought towards the cache before the first is looked at.
