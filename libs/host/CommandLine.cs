@@ -7,7 +7,7 @@ namespace Garnet.Host;
 /// The command line in two parts. The shell (help, version, files, verbs) is read by CommandLineParser and declared in
 /// <see cref="ShellOptions"/>; every other <c>--name value [value...]</c> is a setting, as with redis-server. A bare
 /// first argument is a configuration file.
-/// L1: the parser's assembly is loaded only to print help, a version, a page or an error, and to check a file: it costs as
+/// host.L1: the parser's assembly is loaded only to print help, a version, a page or an error, and to check a file: it costs as
 /// much as the whole start of a server. <c>--config</c> and <c>ping</c> are therefore read here as well.
 /// </summary>
 internal sealed class CommandLine
@@ -36,7 +36,7 @@ internal sealed class CommandLine
             if (args[at] == "--config" && at + 1 < args.Length) (line.ConfigFile, at) = (args[at + 1], at + 2);
             else at = IsShell(args[at]) ? TakeShell(args, at, shell) : line.TakeSetting(args, at);
         }
-        if (shell.Count > 0) line.ReadShell([.. shell]); // L1
+        if (shell.Count > 0) line.ReadShell([.. shell]); // host.L1
         return line;
     }
 

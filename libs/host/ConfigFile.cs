@@ -5,7 +5,7 @@ namespace Garnet.Host;
 /// <summary>
 /// Reads files in the syntax of redis.conf: one directive per line, <c>#</c> comments, quotes, <c>include</c>. A relative
 /// include is looked for beside the file that names it, then in the current directory.
-/// C1: files include each other at most 16 deep. C2: a file that cannot be read stops the start; an included
+/// host.C1: files include each other at most 16 deep. host.C2: a file that cannot be read stops the start; an included
 /// one does so with all other problems, since it is a mistake in a line like those.
 /// </summary>
 internal static class ConfigFile

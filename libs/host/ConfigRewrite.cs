@@ -7,8 +7,8 @@ namespace Garnet.Host;
 /// <summary>
 /// CONFIG REWRITE: brings the configuration file a server was started with up to the settings in force. What CONFIG SET or
 /// the command line decided is written; what the environment decided is not, since the environment decides it again.
-/// W1: a line whose setting already has its value is not touched, nor is a comment, a blank line or an included file.
-/// W2: the file is whole at every moment: a second one is written, synced, read back for proof, then put in its place.
+/// host.W1: a line whose setting already has its value is not touched, nor is a comment, a blank line or an included file.
+/// host.W2: the file is whole at every moment: a second one is written, synced, read back for proof, then put in its place.
 /// </summary>
 internal sealed class ConfigRewrite(string path, SettingTable table)
 {

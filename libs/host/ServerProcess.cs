@@ -9,8 +9,8 @@ namespace Garnet.Host;
 
 /// <summary>
 /// The life of a process that is a server: settings, start, signals, exit code.
-/// X1: the exit code is 0 after an orderly stop, an <see cref="ExitKind"/> if the start was refused, 1 if the server broke.
-/// X2: the first SIGTERM or SIGINT stops in order, the second ends the process at once.
+/// host.X1: the exit code is 0 after an orderly stop, an <see cref="ExitKind"/> if the start was refused, 1 if the server broke.
+/// host.X2: the first SIGTERM or SIGINT stops in order, the second ends the process at once.
 /// </summary>
 public static class ServerProcess
 {
@@ -90,7 +90,7 @@ public static class ServerProcess
 
         void OnSignal(PosixSignalContext context)
         {
-            if (Interlocked.Increment(ref signals) > 1) Environment.Exit(Broken); // X2
+            if (Interlocked.Increment(ref signals) > 1) Environment.Exit(Broken); // host.X2
             context.Cancel = true;
             log.LogInformation("{Signal}: stopping; once more ends at once", context.Signal);
             ThreadPool.UnsafeQueueUserWorkItem(static server => server.Stop(StopGrace), server, preferLocal: false);

@@ -6,8 +6,8 @@ namespace Garnet.Host;
 
 /// <summary>
 /// Fills the settings of one server, in this order, later wins: defaults, configuration file, environment, command line.
-/// P1: every problem of every source is found before the start is refused, so that one run shows them all.
-/// P2: a secret's value appears in no message.
+/// host.P1: every problem of every source is found before the start is refused, so that one run shows them all.
+/// host.P2: a secret's value appears in no message.
 /// </summary>
 internal sealed class SettingSources(SettingTable table)
 {
@@ -56,7 +56,7 @@ internal sealed class SettingSources(SettingTable table)
         foreach ((string name, string value) in settings) Set(name, [value], SettingSource.CommandLine, "options");
     }
 
-    /// <summary>Throws if anything was wrong (P1); else notes the settings that have no effect.</summary>
+    /// <summary>Throws if anything was wrong (host.P1); else notes the settings that have no effect.</summary>
     public void Finish()
     {
         if (_problems.Count > 0)
@@ -122,7 +122,7 @@ internal sealed class SettingSources(SettingTable table)
         string text = string.Join(' ', words);
         string? refusal = countFits ? table.SetAtStart(name, text, source, where) : SettingText.WrongCount;
         if (refusal is null) return;
-        string shown = setting.Declared.Secret ? "" : $" '{text}'"; // P2
+        string shown = setting.Declared.Secret ? "" : $" '{text}'"; // host.P2
         string range = setting.Range.Length > 0 && setting.Declared.Only is null ? $" (allowed: {setting.Range})" : "";
         _problems.Add($"{where}: {name}{shown}: {refusal}{range}");
     }

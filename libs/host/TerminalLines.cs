@@ -5,7 +5,7 @@ namespace Garnet.Host;
 /// <summary>
 /// Lines to a terminal, a file or a pipe, each in one write, so that those of several threads never mix. On a terminal progress is
 /// one line whose place whatever comes next takes; elsewhere it is lines like the others.
-/// T1: a line that cannot be written (a full disk, a closed pipe) is counted and lost, whoever writes goes on; the next that can be written
+/// host.T1: a line that cannot be written (a full disk, a closed pipe) is counted and lost, whoever writes goes on; the next that can be written
 /// stands behind one that says how many were not.
 /// </summary>
 internal sealed class TerminalLines(Stream output, bool isTerminal) : IDisposable
@@ -56,7 +56,7 @@ internal sealed class TerminalLines(Stream output, bool isTerminal) : IDisposabl
         }
     }
 
-    // T1
+    // host.T1
     private void Put(string text)
     {
         try

@@ -8,11 +8,11 @@ namespace Garnet.Lua;
 /// The memory of one Lua state: small blocks from chunks by size, large ones by themselves, all of it counted against a limit.
 /// Behind every block some bytes are readable, as behind every argument of a command: strings of a script are passed as they lie.
 ///
-/// L1  Over the limit nothing is given while a script runs by itself. Inside a function of ours, and outside of protected
+/// lua.L1  Over the limit nothing is given while a script runs by itself. Inside a function of ours, and outside of protected
 ///     calls, the limit is off: an error raised there would jump over managed frames, or end the process. There the function
 ///     itself asks whether what it is to hold has room, and is judged when it returns.
-/// L4  No block has 2 GiB: the length of every text of a script is an int.
-/// L5  A step that takes or asks for much memory takes time: after it the script is looked at soon.
+/// lua.L4  No block has 2 GiB: the length of every text of a script is an int.
+/// lua.L5  A step that takes or asks for much memory takes time: after it the script is looked at soon.
 /// </summary>
 internal unsafe struct LuaMemory
 {
@@ -24,7 +24,7 @@ internal unsafe struct LuaMemory
     public long Used;
     /// <summary>Bytes that may be.</summary>
     public long Limit;
-    /// <summary>Above 0 while the limit is off (L1).</summary>
+    /// <summary>Above 0 while the limit is off (lua.L1).</summary>
     public int Off;
     /// <summary>Bytes of chunks.</summary>
     public long Chunked;
@@ -88,13 +88,13 @@ internal unsafe struct LuaMemory
         return moved;
     }
 
-    // L5. A hook may be set at any moment of a script.
+    // lua.L5. A hook may be set at any moment of a script.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static bool TryTakeMuch(LuaMemory* memory, nuint bytes, long grows)
     {
         if (memory->Current != 0)
             LuaApi.SetHook(memory->Current, memory->Hook, LuaApi.CountMask, SoonSteps);
-        return bytes <= BlockBytesMax && grows <= memory->Limit - memory->Used; // L4
+        return bytes <= BlockBytesMax && grows <= memory->Limit - memory->Used; // lua.L4
     }
 
     private static int ClassOf(nuint bytes) => (int)((bytes - 1) / Step);

@@ -5,7 +5,7 @@ namespace Garnet.Lua;
 
 /// <summary>
 /// The values that a Lua thread hands to a function of ours, and where that puts its results. Nothing here runs a script or
-/// raises an error, as long as the limit of memory is off (L1): tables are read and written raw, numbers are not made strings.
+/// raises an error, as long as the limit of memory is off (lua.L1): tables are read and written raw, numbers are not made strings.
 /// </summary>
 public readonly unsafe struct LuaStack(nint thread)
 {
@@ -36,7 +36,7 @@ public readonly unsafe struct LuaStack(nint thread)
     {
         nuint bytes;
         byte* at = LuaApi.ToText(thread, index, &bytes);
-        length = checked((int)bytes); // L4
+        length = checked((int)bytes); // lua.L4
         return at;
     }
 

@@ -11,12 +11,12 @@ namespace Garnet.Lua;
 /// <summary>
 /// One native Lua state with the sandbox of <c>prelude.lua</c> in it, used by one thread.
 ///
-/// L2  Lua raises errors by a jump to the last protected call. No managed frame may lie between: every call into Lua is protected,
+/// lua.L2  Lua raises errors by a jump to the last protected call. No managed frame may lie between: every call into Lua is protected,
 ///     functions of ours return an error as values, which the prelude raises, and a hook lets the library itself raise.
-/// L3  A script sees nothing of the state but what the prelude has put into its globals, and can change none of it.
-/// L6  No exception leaves a function of ours: in a function of a library it is an error of the script, in a command it goes on where
+/// lua.L3  A script sees nothing of the state but what the prelude has put into its globals, and can change none of it.
+/// lua.L6  No exception leaves a function of ours: in a function of a library it is an error of the script, in a command it goes on where
 ///     the script was called.
-/// L7  A script that is to end ends within some milliseconds, whatever it does: nothing that it can call runs for long without a look at the
+/// lua.L7  A script that is to end ends within some milliseconds, whatever it does: nothing that it can call runs for long without a look at the
 ///     clock (<see cref="Look"/>), functions of the native library that would are not handed out; and whoever is told to stop is told again
 ///     in every thread that goes on.
 /// </summary>
@@ -128,7 +128,7 @@ public sealed unsafe class LuaState : IDisposable
     {
         _hookedUs = _clock.MonotonicUs;
         _memory->Current = _thread;
-        _memory->Off--; // L1
+        _memory->Off--; // lua.L1
         int status = LuaApi.ProtectedCall(_thread, arguments, 1, HandlerAt, 0, 0);
         _memory->Off++;
         _failure?.Throw();
@@ -197,13 +197,13 @@ public sealed unsafe class LuaState : IDisposable
         LuaState state = Of(thread);
         LuaMemory* memory = state._memory;
         memory->Current = thread;
-        memory->Off++; // L1
+        memory->Off++; // lua.L1
         var stack = new LuaStack(thread);
         int results = state.Invoke(stack);
         if (memory->Used > memory->Limit && !HasRoom(stack, 0))
             results = Refuse(stack);
         if (state._isStopped)
-            state.SetHook(thread); // L7
+            state.SetHook(thread); // lua.L7
         memory->Off--;
         return results;
     }
@@ -256,7 +256,7 @@ public sealed unsafe class LuaState : IDisposable
 
     private void SetHook(nint thread) => LuaApi.SetHook(thread, _memory->Hook, LuaApi.CountMask, _isStopped ? 1 : _hookEvery);
 
-    // L6
+    // lua.L6
     private int Invoke(LuaStack stack)
     {
         const int FirstUpvalue = LuaApi.RegistryIndex - 1;
@@ -293,7 +293,7 @@ public sealed unsafe class LuaState : IDisposable
     {
         byte[] source = Resource("prelude.lua");
         fixed (byte* at = source, name = "=lib"u8, mode = "t"u8)
-            Check.That(LuaApi.Load(_thread, at, (nuint)source.Length, name, mode) == LuaApi.Ok, "L3 the prelude compiles");
+            Check.That(LuaApi.Load(_thread, at, (nuint)source.Length, name, mode) == LuaApi.Ok, "lua.L3 the prelude compiles");
         LuaStack stack = Stack;
         LuaApi.PushPointer(_thread, LuaStack.FailureMark);
         stack.NewTable(0, functions.Count);

@@ -20,17 +20,31 @@ public sealed partial class DocumentTests
         .Where(static room => !room.Any(HasHeader))
         .Select(static room => new Finding(room.Key, "has no file whose type says in a summary what the room is for")));
 
+    /// <summary>A rule has a number of its own in the whole house: the room's name, a letter, a number, as in store.U1.</summary>
     [Test]
-    public void Every_invariant_a_check_names_is_written_down()
+    public void Every_rule_is_named_with_its_room_and_written_down()
     {
-        var known = House.Product.SelectMany(static file => Tag().Matches(file.Text)).Select(static match => match.Groups[1].Value).ToHashSet();
-        AllowList.Judge("invariants", House.Product.SelectMany(static file => file.All<InvocationExpressionSyntax>()
-            .Where(static call => call.Expression.ToString() == "Check.That")
-            .SelectMany(static call => call.ArgumentList.Arguments.Select(static a => a.Expression).OfType<LiteralExpressionSyntax>())
-            .Select(literal => (file.Path, Match: TagAlone().Match(literal.Token.ValueText))))
-            .Where(found => found.Match.Success && !known.Contains(found.Match.Value))
-            .Select(static found => new Finding($"{found.Path}:{found.Match.Value}", "stands in no header")).Distinct());
+        var known = Said.SelectMany(static said => Definition().Matches(said.Text)).Select(static match => match.Groups[1].Value).ToHashSet();
+        AllowList.Judge("rules", Said.SelectMany(said => Number().Matches(said.Text)
+                .Where(static match => !match.Groups[1].Success).Select(match => new Finding($"{said.Path}:{match.Value}", "does not say of which room it is")))
+            .Concat(Said.SelectMany(said => Number().Matches(said.Text)
+                .Where(match => match.Groups[1].Success && !known.Contains(match.Value)).Select(match => new Finding($"{said.Path}:{match.Value}", "stands in no header"))))
+            .Distinct());
     }
+
+    [Test]
+    public void A_rule_stands_in_one_list() => AllowList.Judge("rule-lists", Said.SelectMany(static said => ListItem().Matches(said.Text).Select(match => (said.Path, Rule: match.Groups[1].Value)))
+        .GroupBy(static item => item.Rule).Where(static items => items.Count() > 1)
+        .Select(static items => new Finding(items.Key, $"is listed in {string.Join(" and ", items.Select(static item => item.Path))}")));
+
+    // Comments, and what a check says when it does not hold.
+    private static IEnumerable<(string Path, string Text)> Said => House.Product.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
+            .Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineCommentTrivia) || trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia))
+            .Select(trivia => (file.Path, trivia.ToFullString())))
+        .Concat(House.Product.SelectMany(static file => file.All<InvocationExpressionSyntax>().Where(static call => call.Expression.ToString().EndsWith("Check.That", StringComparison.Ordinal))
+            .SelectMany(call => call.DescendantNodes().OfType<LiteralExpressionSyntax>().Where(static literal => literal.IsKind(SyntaxKind.StringLiteralExpression))
+                .Select(literal => (file.Path, literal.Token.ValueText)))))
+        .Concat(House.Files("libs", ".lua").Select(static path => (path, string.Join('\n', House.Text(path).Split('\n').Where(static line => line.StartsWith("--", StringComparison.Ordinal))))));
 
     private static IEnumerable<string> Documents() => Directory.EnumerateFiles(House.Root, "*.md")
         .Select(static file => Path.GetFileName(file)).Concat(House.Files("website", ".md"));
@@ -48,10 +62,15 @@ public sealed partial class DocumentTests
     [GeneratedRegex(@"\]\(([^)\s]+)\)")]
     private static partial Regex Link();
 
-    /// <summary>An invariant at its definition: a tag and a colon in a comment.</summary>
-    [GeneratedRegex(@"//.*?\b([A-Z]{1,2}\d{1,2}):")]
-    private static partial Regex Tag();
+    /// <summary>A rule's number, with or without its room.</summary>
+    [GeneratedRegex(@"(?<![\w.#/+-])([a-z]+\.)?[A-Z]{1,2}\d{1,2}(?!\w)")]
+    private static partial Regex Number();
 
-    [GeneratedRegex(@"^[A-Z]{1,2}\d{1,2}\b")]
-    private static partial Regex TagAlone();
+    /// <summary>A rule where it is said: at the beginning of a line or a sentence, a colon or a blank behind it.</summary>
+    [GeneratedRegex(@"(?:^|[.(]\s|//|--)\s*(?:<summary>)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2})(?::| )", RegexOptions.Multiline)]
+    private static partial Regex Definition();
+
+    /// <summary>A rule in a list of them.</summary>
+    [GeneratedRegex(@"^\s*(?:///|//|--)?\s*([a-z]+\.[A-Z]{1,2}\d{1,2}) {2}", RegexOptions.Multiline)]
+    private static partial Regex ListItem();
 }

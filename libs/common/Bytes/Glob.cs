@@ -3,8 +3,8 @@ namespace Garnet.Common;
 /// <summary>
 /// The glob of KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL patterns: <c>*</c>, <c>?</c>, <c>[a-z]</c>,
 /// <c>[^x]</c> and <c>\</c> before a literal byte. Bytes, not characters.
-/// G1: nothing recurses. G2: only the last star is ever tried again (whatever an earlier star could take, a later one
-/// can take as well), so the work is at most text length times the longest run between two stars. G3: a class counts as one element
+/// common.G1: nothing recurses. common.G2: only the last star is ever tried again (whatever an earlier star could take, a later one
+/// can take as well), so the work is at most text length times the longest run between two stars. common.G3: a class counts as one element
 /// of that run, however long it is: a long one is read once.
 /// </summary>
 public static class Glob
@@ -24,7 +24,7 @@ public static class Glob
             }
             else if (p < pattern.Length && MatchesOne(pattern, ref p, text[t], ignoreCase, ref longClasses)) t++;
             else if (afterStar < 0) return false;
-            else (p, t) = (afterStar, ++retryAt); // G2
+            else (p, t) = (afterStar, ++retryAt); // common.G2
         }
         return SkipStars(pattern, p) == pattern.Length;
     }
@@ -88,7 +88,7 @@ public static class Glob
         return true;
     }
 
-    // G3
+    // common.G3
     private static bool MatchesLong(ReadOnlySpan<byte> pattern, ref int p, byte value, bool ignoreCase, ref Dictionary<int, LongClass>? known)
     {
         if (IsShort(pattern, p)) return MatchesClass(pattern, ref p, value, ignoreCase);

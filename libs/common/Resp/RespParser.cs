@@ -7,9 +7,9 @@ namespace Garnet.Common.Resp;
 /// Frames one command at a time: finds the arguments of a RESP array or an inline command without copying them.
 /// Stateless between commands; an incomplete command consumes nothing.
 ///
-/// P1  Nothing outside [position, end) is believed: bytes behind the end may be read (64 are readable) but not used.
-/// P2  A limit is checked on the number in the header, before any memory is taken for what it announces.
-/// P3  The trailing CR LF of an argument is checked: a client that lost count is told, not misread.
+/// common.P1  Nothing outside [position, end) is believed: bytes behind the end may be read (64 are readable) but not used.
+/// common.P2  A limit is checked on the number in the header, before any memory is taken for what it announces.
+/// common.P3  The trailing CR LF of an argument is checked: a client that lost count is told, not misread.
 /// </summary>
 public sealed unsafe class RespParser
 {

@@ -7,8 +7,8 @@ namespace Garnet.Common;
 /// <summary>
 /// Every setting of the process, by name. Owners declare settings as properties with <see cref="SettingAttribute"/>; the
 /// table reads the declarations once, sets the properties and tells owners about live changes.
-/// S1: a set of several settings is applied whole or not at all. S2: a value that was refused leaves no trace, its
-/// source included. S3: apply callbacks run under the table's lock, one set at a time, in the order given.
+/// common.S1: a set of several settings is applied whole or not at all. common.S2: a value that was refused leaves no trace, its
+/// source included. common.S3: apply callbacks run under the table's lock, one set at a time, in the order given.
 /// </summary>
 public sealed class SettingTable
 {
@@ -86,7 +86,7 @@ public sealed class SettingTable
     public bool TrySet(string name, string value, bool allowProtected, out string error)
         => TrySet([new(name, value)], allowProtected, out error);
 
-    /// <summary>CONFIG SET: all of the values or none (S1).</summary>
+    /// <summary>CONFIG SET: all of the values or none (common.S1).</summary>
     public bool TrySet(IReadOnlyList<KeyValuePair<string, string>> values, bool allowProtected, out string error)
     {
         lock (_gate)

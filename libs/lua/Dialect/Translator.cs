@@ -10,7 +10,7 @@ namespace Garnet.Lua.Dialect;
 /// sign behind a backslash loses that. Source that does not parse is left as it is: the compiler will say what is wrong with it, or, where
 /// that is of a later kind, whoever compiles.
 ///
-/// X1  Depth is bounded as the compiler's is: source nested more deeply is left as it is, and refused there.
+/// lua.X1  Depth is bounded as the compiler's is: source nested more deeply is left as it is, and refused there.
 /// </summary>
 public sealed class Translator
 {

@@ -4,7 +4,7 @@ namespace Garnet.Lua.Libraries;
 
 /// <summary>
 /// Patterns of Lua 5.1, matched as its own library does, step by step: a pattern may take longer than anybody waits, so every so many
-/// steps somebody may end it (L7), and it may nest as deeply as the stack goes. The native library does neither.
+/// steps somebody may end it (lua.L7), and it may nest as deeply as the stack goes. The native library does neither.
 /// </summary>
 internal ref struct PatternMatch
 {

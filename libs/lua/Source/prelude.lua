@@ -2,9 +2,9 @@
 -- mark of a failed function and the functions of the server; what it returns stays at the bottom of the stack. Source of scripts has
 -- been made 5.4 before it is compiled: whole numbers are floats in it, "a .. b" is __text(a)..__text(b), "a % b" is __mod(a, b).
 --
--- P1  Nothing that may run for long in C is handed out (L7): it is the server's own function, which looks at the clock, or works on so much
+-- lua.P1  Nothing that may run for long in C is handed out (lua.L7): it is the server's own function, which looks at the clock, or works on so much
 --     only, or is a loop here. Tables are read raw in libraries, as 5.1 does: nothing they say of their length is believed.
--- P2  Nothing of a script runs in a handler of errors or a hook: there nobody could stop it.
+-- lua.P2  Nothing of a script runs in a handler of errors or a hook: there nobody could stop it.
 local FAILED, server = ...
 local type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable =
   type, select, next, rawget, rawset, error, pcall, xpcall, setmetatable, getmetatable
@@ -54,7 +54,7 @@ local locked = setmetatable({}, { __mode = 'k' }) -- tables that cannot be chang
 local function handler(err)
   local at = place()
   if type(err) ~= 'table' then err = { err = 'ERR ' .. tostring(older(err)) } end
-  if at and not locked[err] and rawget(err, 'line') == nil then -- P2: raw
+  if at and not locked[err] and rawget(err, 'line') == nil then -- lua.P2: raw
     rawset(err, 'source', at.source)
     rawset(err, 'line', at.currentline)
   end
@@ -329,7 +329,7 @@ local function caught(ok, ...)
   return false, older(err)
 end
 globals.pcall = function(f, ...) return caught(pcall(f, ...)) end
--- P2: after the error, not in it. One that fails is called with its own error, as often as the C stack of 5.1 would let it.
+-- lua.P2: after the error, not in it. One that fails is called with its own error, as often as the C stack of 5.1 would let it.
 local HANDLERS_MAX = 200
 local function handled(onError, ok, ...)
   if ok then return true, ... end
@@ -463,7 +463,7 @@ end
 str.rep = function(s, n)
   if s == nil then fail("bad argument #1 to 'rep' (string expected, got no value)") end
   s, n = textual(s, 1, 'rep'), small(n, 2, 'rep')
-  return s == '' and '' or string.rep(s, n) -- P1: so many times nothing takes time too
+  return s == '' and '' or string.rep(s, n) -- lua.P1: so many times nothing takes time too
 end
 str.sub = function(s, i, j)
   return sub(textual(s, 1, 'sub'), counted(i, 2, 'sub'), not j and -1 or counted(j, 3, 'sub'))

@@ -5,7 +5,7 @@ namespace Garnet.Server.Admission;
 
 /// <summary>
 /// There is memory for it, perhaps after something was evicted. While there is none nothing is queued for EXEC either, and EXEC needs room
-/// for all that it will run (X7).
+/// for all that it will run (transactions.X7).
 /// </summary>
 internal static unsafe class MemoryRule
 {

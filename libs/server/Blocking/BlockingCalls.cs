@@ -80,7 +80,7 @@ internal static class BlockingCalls
         return took;
     }
 
-    /// <summary>True if others wait for one of the keys already: the command has to join their queues (B3).</summary>
+    /// <summary>True if others wait for one of the keys already: the command has to join their queues (blocking.B3).</summary>
     internal static bool MustQueue(ref Call call, int firstKey, int keys)
     {
         WaitTable waits = call.Server.Waits;

@@ -38,7 +38,7 @@ internal abstract class KeyWait : Parking
     /// <summary>Takes from the key and writes the reply; see <see cref="IPop.Run"/>.</summary>
     internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 
-    /// <summary>Hands the reply over, or how many bytes it had if that is more than the client may get (R9); on the server's thread.</summary>
+    /// <summary>Hands the reply over, or how many bytes it had if that is more than the client may get (net.R9); on the server's thread.</summary>
     internal void Answer(byte[] reply, long tooLongBytes, LogMark written, LogMark seen)
     {
         (_written, _seen, _tooLongBytes) = (written, seen, tooLongBytes);

@@ -8,7 +8,7 @@ namespace Garnet.Server.Blocking;
 
 /// <summary>
 /// The keys that a reactor's commands have written and for which somebody waits. They are served after each command: everybody
-/// who can be is, in the order of the queues (B2), whichever reactor it belongs to.
+/// who can be is, in the order of the queues (blocking.B2), whichever reactor it belongs to.
 /// </summary>
 internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
 {
@@ -36,7 +36,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
         Count = _ready.Count;
     }
 
-    /// <summary>Parks the command until one of its keys holds something, or serves it at once (B1).</summary>
+    /// <summary>Parks the command until one of its keys holds something, or serves it at once (blocking.B1).</summary>
     internal Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
     {
         wait.DeadlineMs = untilMs;
@@ -87,7 +87,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
             next = ServeOne(queue, next);
     }
 
-    // B1; false: of the first key that holds something others are to be served before, and then it looks once more.
+    // blocking.B1; false: of the first key that holds something others are to be served before, and then it looks once more.
     private bool TryBegin(ref Call call, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, int firstKey, out KeyQueue? ahead)
     {
         int keys = wait.Target is null ? locked.Length : locked.Length - 1;
@@ -148,7 +148,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
         byte[]? target = expected.Target;
         fixed (byte* bytes = queue.Bytes, other = target)
         {
-            uint ns = server.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (G4)
+            uint ns = server.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
             KeyRef key = server.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
             Span<KeyRef> keys = target is null ? [key] : [key, server.Store.Key(other, target.Length - SlackBytes, ns)];
             reactor.Session.Lock(keys);

@@ -11,7 +11,7 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
 
     private byte* _start;
     private long _bytes = FirstBytes, _bytesMax;
-    private long _givenUpBytes; // R9
+    private long _givenUpBytes; // net.R9
 
     internal ReplyBuffer()
     {
@@ -32,10 +32,10 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         return Out;
     }
 
-    /// <summary>Bytes of a reply that is longer than its client may get (R9); 0 if it is not.</summary>
+    /// <summary>Bytes of a reply that is longer than its client may get (net.R9); 0 if it is not.</summary>
     internal long TooLongBytes => _givenUpBytes > 0 ? _givenUpBytes + (Out.Position - _start) : 0;
 
-    /// <summary>The reply; one that is longer than its client may get is an error by now (R9).</summary>
+    /// <summary>The reply; one that is longer than its client may get is an error by now (net.R9).</summary>
     internal byte[] Take()
     {
         if (TooLongBytes is > 0 and var bytes)

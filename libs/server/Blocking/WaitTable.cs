@@ -6,11 +6,11 @@ namespace Garnet.Server.Blocking;
 /// Who waits for which key. The store's observer tells of every change while anybody waits, whichever command makes it; the changed
 /// key's queue is noted, and served by the thread that made the change, once its command (or the whole of EXEC) is through.
 ///
-/// B1  A command joins its queues under the locks of all its keys, under which it has also looked that none holds what it waits for;
-///     it listens before that (rule V1): no change is missed, and of several keys filled as one step the first is taken from.
-/// B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
-/// B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
-/// B4  The end of a wait is decided once (<see cref="Net.Parking.TryEnd"/>), before anything is taken for it.
+/// blocking.B1  A command joins its queues under the locks of all its keys, under which it has also looked that none holds what it waits for;
+///     it listens before that (rule store.N1): no change is missed, and of several keys filled as one step the first is taken from.
+/// blocking.B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
+/// blocking.B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
+/// blocking.B4  The end of a wait is decided once (<see cref="Net.Parking.TryEnd"/>), before anything is taken for it.
 /// </summary>
 internal sealed class WaitTable(Server server)
 {

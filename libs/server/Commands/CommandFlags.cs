@@ -46,6 +46,6 @@ internal enum CommandFlags
     OtherKeys = 1 << 29,
     /// <summary>Changes whole databases: in the log that is an operation between batches.</summary>
     WholeDatabases = 1 << 28,
-    /// <summary>Changes what all reactors go by: it has its turn while none of them is in a batch (G4).</summary>
+    /// <summary>Changes what all reactors go by: it has its turn while none of them is in a batch (scripting.G4).</summary>
     Alone = 1 << 30,
 }

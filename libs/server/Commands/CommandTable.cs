@@ -7,10 +7,10 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// From a command's name to its handler: an open-addressing table of packed names, then one indirect call. GET and SET are
-/// compared first (experiment E4b); everything else costs one probe.
+/// compared first (measured); everything else costs one probe.
 ///
-/// C1  Filled before the first connection, never changed after: readers need no fence.
-/// C2  Entry 0 is "unknown command"; a name that is not found leads there.
+/// commands.C1  Filled before the first connection, never changed after: readers need no fence.
+/// commands.C2  Entry 0 is "unknown command"; a name that is not found leads there.
 /// </summary>
 internal sealed unsafe class CommandTable : IDisposable
 {

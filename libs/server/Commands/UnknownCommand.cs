@@ -3,7 +3,7 @@ using Garnet.Common.Resp;
 
 namespace Garnet.Server.Commands;
 
-/// <summary>What a name leads to that is no command (rule C2).</summary>
+/// <summary>What a name leads to that is no command (rule commands.C2).</summary>
 internal readonly struct UnknownCommand : ICommand
 {
     private const int EchoedBytesMax = 128;

@@ -15,7 +15,7 @@ internal static class DatabaseCommands
     }
 
     /// <summary>
-    /// After whole databases were changed, still in the turn (G4). The change stands in the log as a closed batch: the reply may have
+    /// After whole databases were changed, still in the turn (scripting.G4). The change stands in the log as a closed batch: the reply may have
     /// to wait for it.
     /// </summary>
     internal static void End(ref Call call)

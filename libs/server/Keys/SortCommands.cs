@@ -75,7 +75,7 @@ internal static class SortCommands
         }
         finally
         {
-            text.Free(); // Q1
+            text.Free(); // net.Q1
         }
     }
 

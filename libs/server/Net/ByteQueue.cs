@@ -6,7 +6,7 @@ namespace Garnet.Server.Net;
 /// <summary>
 /// Bytes waiting in native memory: taken from the front, added at the back, freed when empty. More than it can hold is refused by a
 /// <see cref="TooLargeException"/>, and what is there is given back.
-/// Q1  Whoever fills a queue frees it in a <c>finally</c>: what it was gathered for may be refused by an exception, again and again.
+/// net.Q1  Whoever fills a queue frees it in a <c>finally</c>: what it was gathered for may be refused by an exception, again and again.
 /// </summary>
 internal unsafe struct ByteQueue
 {

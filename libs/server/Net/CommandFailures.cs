@@ -6,7 +6,7 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// What becomes of an exception that left a command.
-/// R8  A command that asked for more than can be held has an error for its reply, whatever whole changes it, or what ran before it in a
+/// net.R8  A command that asked for more than can be held has an error for its reply, whatever whole changes it, or what ran before it in a
 ///     transaction or script, has made: they stay. One that failed through a mistake of ours before it changed anything costs its client an
 ///     error and the connection. Both cost nobody else anything. What fails in the middle of a change, and a mistake behind one, ends the
 ///     process: nobody can say any more what the store holds.
@@ -66,7 +66,7 @@ internal sealed class CommandFailures(Reactor reactor)
         }
     }
 
-    // What it brings goes to the log, perhaps in many changes (U22).
+    // What it brings goes to the log, perhaps in many changes (store.U22).
     private static void AnnounceRequest(ref Call call)
     {
         long bytes = call.RequestBytes() + (call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes);

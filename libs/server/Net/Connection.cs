@@ -63,12 +63,12 @@ internal sealed unsafe class Connection
     internal bool CloseAfterReply;
     internal bool Muted;             // closing for not reading: nothing more is sent, so that no reply has a hole
     internal bool Closed;
-    internal bool Held;              // its replies wait for the log (R6)
+    internal bool Held;              // its replies wait for the log (net.R6)
     internal LogMark HeldFor;        // the batch they wait for
     internal LogMark LastWrite;      // the batch of its last change, nothing if it made none
     internal long ReadUntilMs;       // until when its next read on a replica waits, Unix milliseconds; 0 = it does not wait
     internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
-    internal bool HoldsState;        // its running command keeps a replica's state as it is (Z5)
+    internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
     internal long OverSoftLimitSinceMs;
 
     // Session: what commands see.
@@ -124,7 +124,7 @@ internal sealed unsafe class Connection
         Big = BigRequest.Begin(at, end, needed);
     }
 
-    /// <summary>R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.</summary>
+    /// <summary>net.R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.</summary>
     internal void KeepRest(byte* from)
     {
         Pending.Free();

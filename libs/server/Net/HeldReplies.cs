@@ -5,12 +5,12 @@ namespace Garnet.Server.Net;
 /// <summary>
 /// A reactor's dealings with the log: replies that must not leave before the log has their changes (on disk under appendfsync
 /// always, else with the system, so that the end of the process costs nothing), commands that wait for it, and the word to the
-/// log that there is work. The thread never waits: a held connection is stopped (R4), its replies stand in its own memory, and
+/// log that there is work. The thread never waits: a held connection is stopped (net.R4), its replies stand in its own memory, and
 /// the keeper wakes the reactor when the log has advanced. All that a round wrote shares one wait: group commit.
 ///
-/// R6  A reply that acknowledges a change leaves only when the batch that holds the change is kept as the policy promises; with
+/// net.R6  A reply that acknowledges a change leaves only when the batch that holds the change is kept as the policy promises; with
 ///     aof-durable-reads a reply that shows somebody else's change as well.
-/// R7  What it waits for is a batch of one log, the one this server led in one term: the numbers of another log say nothing of it. Once
+/// net.R7  What it waits for is a batch of one log, the one this server led in one term: the numbers of another log say nothing of it. Once
 ///     its log has ended, the reply leaves if that log kept the batch, else the client is closed.
 /// </summary>
 internal sealed class HeldReplies(Reactor reactor)
@@ -38,7 +38,7 @@ internal sealed class HeldReplies(Reactor reactor)
             client.HeldFor = Mark(seen);
     }
 
-    /// <summary>A batch that was open in this round: no other log comes into force before the round ends (Z2).</summary>
+    /// <summary>A batch that was open in this round: no other log comes into force before the round ends (replication.Z2).</summary>
     internal LogMark Mark(ulong batch) => new(reactor.Server.Replication.LedTerm, batch);
 
     /// <summary>The batch of the last change, which the log is told of at the end of the round; 0 if nothing was changed or there is no log.</summary>

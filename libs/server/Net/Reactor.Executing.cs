@@ -47,7 +47,7 @@ internal sealed unsafe partial class Reactor
         if (count > 1)
             _prefetch.Run(count);
         _mayRun = Server.ScriptGate.TryEnter(this);
-        _guarded = Server.Guarded | Store.Tight | _bigFrame; // looked at in its turn (G4)
+        _guarded = Server.Guarded | Store.Tight | _bigFrame; // looked at in its turn (scripting.G4)
         _placed = Server.Replication.Guards;
         _reads = _placed && Server.Replication.TakesReads;
         long began = Server.Clock.MonotonicUs;
@@ -63,7 +63,7 @@ internal sealed unsafe partial class Reactor
         _args.Clear();
     }
 
-    // R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
+    // net.R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
     private void ExecuteFrames(int from, int count)
     {
         try

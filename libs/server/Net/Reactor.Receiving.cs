@@ -72,9 +72,9 @@ internal sealed unsafe partial class Reactor
     {
         if (_receive.Left < bytes + Arena.Slack)
         {
-            ExecuteBatch(); // R5: nothing framed points into the arena any more
+            ExecuteBatch(); // net.R5: nothing framed points into the arena any more
             _receive.Reset();
-            Garnet.Common.Faults.Check.That(_receive.Left >= bytes, "R5 what is kept for the arena fits into it");
+            Garnet.Common.Faults.Check.That(_receive.Left >= bytes, "net.R5 what is kept for the arena fits into it");
         }
 
         return _receive.Position;
@@ -123,7 +123,7 @@ internal sealed unsafe partial class Reactor
             if (_frameCount == FramesMax || limits.Unauthenticated)
                 ExecuteBatch();
             if (client.Stopped)
-                return; // R4: the batch kept what follows
+                return; // net.R4: the batch kept what follows
         }
     }
 

@@ -32,7 +32,7 @@ internal sealed unsafe partial class Reactor
     /// <summary>There is something to do when the running command is through.</summary>
     internal void LookAfterwards() => _afterwards = true;
 
-    /// <summary>Adds an out-of-band message for a connection of this reactor (rule R2).</summary>
+    /// <summary>Adds an out-of-band message for a connection of this reactor (rule net.R2).</summary>
     internal void Push(Connection client, ReadOnlySpan<byte> message)
     {
         if (client.Closed || client.CloseAfterReply)

@@ -16,12 +16,12 @@ namespace Garnet.Server.Net;
 /// connections, prefetch what they will touch, run them in order, send each connection's replies at once. Nothing here
 /// waits but the transport.
 ///
-/// R1  A connection belongs to one reactor for life; its fields change on that thread only.
-/// R2  Commands of a connection run in the order they arrived, replies leave in that order; out-of-band messages come after
+/// net.R1  A connection belongs to one reactor for life; its fields change on that thread only.
+/// net.R2  Commands of a connection run in the order they arrived, replies leave in that order; out-of-band messages come after
 ///     the replies written before them and before the replies written after them.
-/// R3  A connection gets at most <see cref="QuotaCommands"/> commands and one receive per round, then the others have their turn.
-/// R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
-/// R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory with the round.
+/// net.R3  A connection gets at most <see cref="QuotaCommands"/> commands and one receive per round, then the others have their turn.
+/// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
+/// net.R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory with the round.
 /// </summary>
 internal sealed unsafe partial class Reactor : IDisposable
 {
@@ -79,7 +79,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     internal int Index { get; }
     internal Store Store { get; }
     internal StoreSession Session { get; }
-    internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (Z6)
+    internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
     internal RespWriter Out { get; set; }
     internal ReactorFigures Figures { get; }
 
@@ -135,7 +135,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>True once the server is to stop.</summary>
     internal bool IsStopping => _stopping;
 
-    /// <summary>Its turns among those of the other reactors (rule G2).</summary>
+    /// <summary>Its turns among those of the other reactors (rule scripting.G2).</summary>
     internal Turn Turn { get; } = new();
 
     /// <summary>Connections held now; read by the acceptor to balance.</summary>
@@ -146,7 +146,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         KeyChanges.Claim(this);
         while (!_stopping)
-            Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not (E6)
+            Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not
         Finish();
     }
 
@@ -307,7 +307,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     {
         if (_carried.Count == 0)
             return;
-        ExecuteBatch(); // R4: what is framed of a connection lies in one piece up to its end
+        ExecuteBatch(); // net.R4: what is framed of a connection lies in one piece up to its end
         _carriedNow.AddRange(_carried);
         _carried.Clear();
         foreach (Connection client in _carriedNow)

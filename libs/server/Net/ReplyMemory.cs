@@ -6,7 +6,7 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// Where a reactor's replies of a round stand: memory of its own, and blocks for what outgrows it (<see cref="ExtraReplies"/>).
-/// R9  A reply that is longer than its client may get goes nowhere from there on, and is an error in the end: the command that writes it may be
+/// net.R9  A reply that is longer than its client may get goes nowhere from there on, and is an error in the end: the command that writes it may be
 ///     in the middle of a change, or hold a lock, and runs to its end.
 /// </summary>
 internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposable
@@ -38,7 +38,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         long kept = writer.Position - start, most = client is null ? long.MaxValue : reactor.SlowReaders.ReplyBytesMax(client);
         if (kept + bytes > most)
         {
-            _givenUpBytes += writer.Position - Start; // R9
+            _givenUpBytes += writer.Position - Start; // net.R9
             kept = Start - start;
             reactor.LookAfterwards();
         }
@@ -53,7 +53,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     }
 
     /// <summary>
-    /// True, and the reply is an error now, if the reply of the command that has just run was longer than its client may get (R9). Closing is
+    /// True, and the reply is an error now, if the reply of the command that has just run was longer than its client may get (net.R9). Closing is
     /// for those whose class has a limit, as if they did not read.
     /// </summary>
     internal bool ReplacesLong(Connection client)
@@ -67,7 +67,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         return true;
     }
 
-    /// <summary>Writes the error that stands in for a reply of so many bytes, and closes the client if its class has a limit (R9).</summary>
+    /// <summary>Writes the error that stands in for a reply of so many bytes, and closes the client if its class has a limit (net.R9).</summary>
     internal void Refuse(Connection client, long bytes)
     {
         byte[] text = TextOfLong(bytes, reactor.SlowReaders.ReplyBytesMax(client));

@@ -5,11 +5,11 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// The portable transport, over <see cref="System.Net.Sockets.Socket"/>: readiness comes from receives of zero bytes and from
-/// polling sends; the transfers themselves are non-blocking. Slower than epoll (experiment E1), the same to the
+/// polling sends; the transfers themselves are non-blocking. Slower than epoll, the same to the
 /// reactor; also the oracle of the transport tests.
 ///
-/// K1  Completions come on pool threads and only queue; everything else happens on the reactor's thread.
-/// K2  Readiness is a level, not an event: a link stays ready until it was received from, however often the reactor passes it over.
+/// net.K1  Completions come on pool threads and only queue; everything else happens on the reactor's thread.
+/// net.K2  Readiness is a level, not an event: a link stays ready until it was received from, however often the reactor passes it over.
 /// </summary>
 internal sealed unsafe class SocketTransport : ITransport
 {
@@ -23,7 +23,7 @@ internal sealed unsafe class SocketTransport : ITransport
     public int Wait(int timeoutMs)
     {
         foreach (Link link in _wroteLast)
-            link.ArmWrite(); // K2
+            link.ArmWrite(); // net.K2
         _wroteLast.Clear();
         _readable.RemoveAll(static link => !link.Readable || link.Closed);
         if (_completed.IsEmpty && !_readable.Exists(static link => link.WantsRead))

@@ -15,10 +15,10 @@ namespace Garnet.Server.Persistence;
 /// Keeps the data of a server that has a data directory: what was there is loaded at the start, every change goes to the
 /// append-only file, snapshots are taken when asked for and when they are due. A server without a directory has none of this.
 ///
-/// D1  Nothing is served from the store before all of it is loaded (LOADING).
-/// D2  Writes are refused (MISCONF) from the moment the log cannot keep them; reads go on.
-/// D3  The log is cut only behind a snapshot that is durable and named by the manifest.
-/// D4  An RDB file of Redis is imported as a whole, into an empty directory only, and is never written.
+/// persistence.D1  Nothing is served from the store before all of it is loaded (LOADING).
+/// persistence.D2  Writes are refused (MISCONF) from the moment the log cannot keep them; reads go on.
+/// persistence.D3  The log is cut only behind a snapshot that is durable and named by the manifest.
+/// persistence.D4  An RDB file of Redis is imported as a whole, into an empty directory only, and is never written.
 /// </summary>
 internal sealed class DataKeeper : IDisposable
 {
@@ -104,7 +104,7 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Ends when the data is loaded.</summary>
     internal Task Loaded => _loaded.Task;
 
-    /// <summary>True until the data is loaded (D1).</summary>
+    /// <summary>True until the data is loaded (persistence.D1).</summary>
     internal bool Loading => _loading;
 
     /// <summary>Why the log cannot keep changes any more; null while it can.</summary>
@@ -128,7 +128,7 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>The term in which the log in force is led; 0 while it follows.</summary>
     internal uint Term => _logs.Term;
 
-    /// <summary>True if replies may acknowledge what is in the batch (R7).</summary>
+    /// <summary>True if replies may acknowledge what is in the batch (net.R7).</summary>
     internal bool Keeps(LogMark mark) => _logs.Keeps(mark);
 
     /// <summary>True if the batch will never be kept.</summary>
@@ -335,7 +335,7 @@ internal sealed class DataKeeper : IDisposable
             _log.RecoveryNote(note);
     }
 
-    // D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
+    // persistence.D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
     private bool TryImport(Server server)
     {
         string path = Path.Combine(_settings.Directory, _settings.ImportFile);

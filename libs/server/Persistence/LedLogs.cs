@@ -2,7 +2,7 @@ namespace Garnet.Server.Persistence;
 
 /// <summary>
 /// The log in force and, of those before it that this server led, how far they came: what is kept of a change is asked here, of the log it
-/// was written to (R7). <paramref name="keptBy"/>: the last batch of a log that replies may acknowledge.
+/// was written to (net.R7). <paramref name="keptBy"/>: the last batch of a log that replies may acknowledge.
 /// </summary>
 internal sealed class LedLogs(Func<Aof.Aof, ulong> keptBy)
 {

@@ -7,8 +7,8 @@ namespace Garnet.Server.PubSub;
 /// <summary>
 /// Who is subscribed to what, for the whole server, and the delivery of messages.
 ///
-/// S1  Messages of one channel reach every subscriber in the same order: they are handed out under the lock.
-/// S2  A message that was under way while its receiver unsubscribed is dropped on arrival.
+/// pubsub.S1  Messages of one channel reach every subscriber in the same order: they are handed out under the lock.
+/// pubsub.S2  A message that was under way while its receiver unsubscribed is dropped on arrival.
 /// </summary>
 internal sealed class Channels
 {

@@ -3,7 +3,7 @@ using Garnet.Server.Replication.Frames;
 namespace Garnet.Server.Replication;
 
 /// <summary>
-/// A replica's part in the comparison of data (rule Z9): once the batch of its primary's digest is applied here, everything is read, and
+/// A replica's part in the comparison of data (rule replication.Z9): once the batch of its primary's digest is applied here, everything is read, and
 /// compared if no other batch came in between. Batches do not wait for it. Steppable like the links.
 /// </summary>
 internal sealed class DigestCheck(Server server, Follower follower)

@@ -6,7 +6,7 @@ namespace Garnet.Server.Replication;
 
 /// <summary>
 /// A primary's part in the comparison of data: now and then, when nobody has written for a moment, it reads everything and tells its
-/// replicas what they must have (rule Z9). Steppable: <see cref="Turn"/> does what is due; a thread that calls it once a second is
+/// replicas what they must have (rule replication.Z9). Steppable: <see cref="Turn"/> does what is due; a thread that calls it once a second is
 /// the owner's business. Clients are not held up: if one of them writes meanwhile, the attempt is given up.
 /// </summary>
 internal sealed class DigestRound(Server server, IClock clock, Func<int> periodSeconds)

@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 namespace Garnet.Server.Replication;
 
 /// <summary>
-/// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (Z9), and for
+/// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (replication.Z9), and for
 /// those who ask for a digest, one after the other.
 /// </summary>
 internal sealed class DigestThread(Server server)

@@ -11,11 +11,11 @@ namespace Garnet.Server.Replication;
 /// The store and the log of a replica: takes what the primary's stream says, in the order it says it. Steppable like the links:
 /// no thread, no wait, no clock. Taking (<see cref="Part"/> and the like) and applying (<see cref="Turn"/>) may be on two threads.
 ///
-/// F1  A batch that came whole is given to the log and to the applier; nothing else changes the store.
-/// F2  A full sync leaves what this server had alone until the snapshot is whole: on disk, or, where it is not kept there, in the store,
+/// replication.F1  A batch that came whole is given to the log and to the applier; nothing else changes the store.
+/// replication.F2  A full sync leaves what this server had alone until the snapshot is whole: on disk, or, where it is not kept there, in the store,
 ///     beside which the snapshot is loaded. Nobody reads meanwhile; who must lead before the end goes on from what was here before.
-/// F3  What was here before gives way only to the whole snapshot, or if both need more memory than the server may use.
-/// F4  A server whose log failed while it led may hold what that log does not: it gets everything anew.
+/// replication.F3  What was here before gives way only to the whole snapshot, or if both need more memory than the server may use.
+/// replication.F4  A server whose log failed while it led may hold what that log does not: it gets everything anew.
 /// </summary>
 internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
@@ -31,7 +31,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     private (int Lanes, ulong Seed) _layout;
     private LogPosition _received = LogPosition.None;
     private bool _isTorn, _isLoading;
-    private bool _isDoubted = log.Current is { Poison: not null }; // F4
+    private bool _isDoubted = log.Current is { Poison: not null }; // replication.F4
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
     internal LogPosition Position => IsTorn || IsDoubted ? LogPosition.None : _intake.Position;
@@ -52,7 +52,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// </summary>
     internal bool IsDoubted => Volatile.Read(ref _isDoubted);
 
-    /// <summary>True if the store holds, beside what has come of a snapshot, all it held before (F2).</summary>
+    /// <summary>True if the store holds, beside what has come of a snapshot, all it held before (replication.F2).</summary>
     internal bool KeepsOld => Volatile.Read(ref _keepsOld);
 
     /// <summary>The data differ from the primary's.</summary>
@@ -109,7 +109,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         return null;
     }
 
-    /// <summary>A snapshot follows: room is made for it, beside what is here or in its place (F2).</summary>
+    /// <summary>A snapshot follows: room is made for it, beside what is here or in its place (replication.F2).</summary>
     internal void BeginFull(PlanFrame plan)
     {
         bool keepsOld = !log.IsKeptOnDisk && (IsTorn ? KeepsOld : TryApplyAll());
@@ -182,7 +182,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
             return fault;
         if (batch.Term != term)
             TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term) { Owner = batch.Owner });
-        log.Current!.Receive(batch); // F1
+        log.Current!.Receive(batch); // replication.F1
         Volatile.Write(ref _received, _intake.Position);
         _applier!.Add(batch);
         return null;

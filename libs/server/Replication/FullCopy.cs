@@ -11,8 +11,8 @@ namespace Garnet.Server.Replication;
 /// A snapshot on its way to a replica, and the place in the log from which batches follow it. What the store hands out is handed out once,
 /// so blocks are kept here until the replica has said that it has them: a copy goes on over another connection where it was.
 ///
-/// C1  Never more than <see cref="WindowBytes"/> and one block are kept: a replica that acknowledges nothing gets nothing more.
-/// C2  Blocks are sent in their order, and again only those that were not acknowledged.
+/// replication.C1  Never more than <see cref="WindowBytes"/> and one block are kept: a replica that acknowledges nothing gets nothing more.
+/// replication.C2  Blocks are sent in their order, and again only those that were not acknowledged.
 /// </summary>
 internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feeds) : ISnapshotStream, IDisposable
 {
@@ -46,7 +46,7 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
         while (_sent == _made && _footer is null)
         {
             if (_keptBytes >= WindowBytes)
-                return false; // C1
+                return false; // replication.C1
             if (!TryMake(out failure))
                 return false;
         }
@@ -83,7 +83,7 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     {
         if (!At.IsKnown || !place.At.Is(At) || place.StartedUnixUs != StartedUnixUs || !Acknowledge(place.Blocks))
             return false;
-        _sent = place.Blocks; // C2
+        _sent = place.Blocks; // replication.C2
         if (Feed.Next != Batch + 1)
         {
             BatchFeed advanced = Feed;

@@ -19,7 +19,7 @@ internal sealed class LinkSocket : IDisposable
         socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
     }
 
-    /// <summary>True of what concerns one link and nothing else: it ends, with the reason (P5). Anything else is a fault of ours.</summary>
+    /// <summary>True of what concerns one link and nothing else: it ends, with the reason (replication.P5). Anything else is a fault of ours.</summary>
     internal static bool IsOfLink(Exception e) => e is SocketException or IOException or ObjectDisposedException or GarnetException;
 
     /// <summary>Connects within the time.</summary>

@@ -12,12 +12,12 @@ namespace Garnet.Server.Replication;
 /// One replica as its primary sees it. A machine without threads, sockets or waits: <see cref="Fill"/> says what to send next,
 /// <see cref="Take"/> what came; whoever drives it does the rest, and does not call both at once.
 ///
-/// P1  Batches are sent behind a place that both logs agree about, or behind a snapshot cut between two batches; each once, in order.
-/// P2  What a replica has not taken is kept within limits; one that is slower than those is sent away with the reason and
+/// replication.P1  Batches are sent behind a place that both logs agree about, or behind a snapshot cut between two batches; each once, in order.
+/// replication.P2  What a replica has not taken is kept within limits; one that is slower than those is sent away with the reason and
 ///     never waited for.
-/// P3  What a replica acknowledges counts from the moment its plan is carried out, and if it names, by its checksums, a place that
+/// replication.P3  What a replica acknowledges counts from the moment its plan is carried out, and if it names, by its checksums, a place that
 ///     this very link has gone through: numbers of another history are no acknowledgement.
-/// P4  Nobody is sent back in time within one history: who is ahead of a replica comes again until that has caught up, or leads.
+/// replication.P4  Nobody is sent back in time within one history: who is ahead of a replica comes again until that has caught up, or leads.
 /// </summary>
 internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : IDisposable
 {
@@ -58,7 +58,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     /// <summary>True if the replica streams, and has the batch of the term on its disk.</summary>
     internal bool HasDurable(uint term, ulong batch) => Ack is var ack && Counts(ack, term) && ack.Durable >= Math.Max(batch, 1);
 
-    // P3. A place of a later term than the write's has it behind it, as long as the write is of this history: its owner looks at that.
+    // replication.P3. A place of a later term than the write's has it behind it, as long as the write is of this history: its owner looks at that.
     private bool Counts(AckFrame ack, uint term) => _stage == LinkStage.Streaming && ack.Term >= Math.Max(term, 1);
 
     /// <summary>The first batch that it may still need: sent is not received. Nothing is needed before a plan is made.</summary>
@@ -182,7 +182,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
 
         if (owner.IsToCome(hello.Position))
         {
-            End($"this server is a replica itself, at {owner.Backlog.End}, and has not got yet what is at {hello.Position}"); // P4
+            End($"this server is a replica itself, at {owner.Backlog.End}, and has not got yet what is at {hello.Position}"); // replication.P4
             return true;
         }
 
@@ -195,7 +195,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
             return true;
         }
 
-        StoreSnapshot? snapshot = owner.TryCut(); // P1
+        StoreSnapshot? snapshot = owner.TryCut(); // replication.P1
         if (snapshot is null)
             return false; // another one is being taken: it is this replica's turn next
         bool isNew = hello.Earlier.Batch == 0; // it has never written anything: its own beginning is no other history
@@ -236,7 +236,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     {
         bool filled = _copy!.Fill(_to!, out string? failure);
         if (failure is not null)
-            End(failure); // P2
+            End(failure); // replication.P2
         else if (_copy.IsSent)
             _stage = LinkStage.Streaming; // what is not acknowledged yet is kept: the connection may still break
         return filled || failure is not null;
@@ -257,7 +257,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         if (Interlocked.Exchange(ref _digest, null) is { } digest)
             _to.Add(FrameKind.Digest, digest.Encode());
         if (_feed!.IsLost)
-            End($"the replica is too slow: batch {_feed.Next} is not kept any more (repl-backlog-size, client-output-buffer-limit)"); // P2
+            End($"the replica is too slow: batch {_feed.Next} is not kept any more (repl-backlog-size, client-output-buffer-limit)"); // replication.P2
         return any;
     }
 
@@ -266,7 +266,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         if (!AckFrame.TryRead(body, out AckFrame ack))
             return false;
         if (_stage != LinkStage.Streaming)
-            return true; // a sign of life: of this history it has nothing yet (P3)
+            return true; // a sign of life: of this history it has nothing yet (replication.P3)
         if (ack.Term != 0)
         {
             bool? isOurs = _places!.Has(ack.Term, ack.Received, ack.Mark);

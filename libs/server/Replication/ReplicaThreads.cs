@@ -10,7 +10,7 @@ namespace Garnet.Server.Replication;
 /// Drives a <see cref="ReplicaLink"/> over a socket: one thread sends what the link has, another takes what comes. The link's own
 /// lock keeps them apart.
 ///
-/// P5  What fails on a link ends the link, whatever it is: what the disk says, what does not fit into a frame, a broken connection. Only what cannot
+/// replication.P5  What fails on a link ends the link, whatever it is: what the disk says, what does not fit into a frame, a broken connection. Only what cannot
 ///     be without a fault of ours (Check) ends more.
 /// </summary>
 internal sealed class ReplicaThreads : IDisposable

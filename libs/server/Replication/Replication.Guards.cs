@@ -9,11 +9,11 @@ namespace Garnet.Server.Replication;
 
 /// <summary>
 /// What the role lets clients do.
-/// Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked up in the announcements before and
+/// replication.Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked up in the announcements before and
 /// after it ran, and if a batch came in between, its reply is taken back and it runs again; after a few times, or when a batch that
 /// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction), or looks
 /// at keys that it does not name (a script, SORT_RO: CommandFlags.OtherKeys), holds up the next batch while it runs.
-/// Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
+/// replication.Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
 /// </summary>
 internal sealed partial class Replication
 {
@@ -28,7 +28,7 @@ internal sealed partial class Replication
     /// <summary>True if reads are to be checked against what is being applied: also by a replica that is to lead, until it does.</summary>
     internal bool ChecksReads => _follower is { IsFed: true };
 
-    /// <summary>True if what is read must be the state behind one batch (Z5).</summary>
+    /// <summary>True if what is read must be the state behind one batch (replication.Z5).</summary>
     internal bool ReadsOneState => _isReplica || ChecksReads;
 
     /// <summary>True if plain clients may read here, and what they read is to be checked against what is being applied.</summary>
@@ -45,7 +45,7 @@ internal sealed partial class Replication
         if (!AppliedState.IsStill(stamp) || entry->FirstKey == 0 || client.ReadsAnyState || (entry->Flags & CommandFlags.RunsScript) != 0)
             return RunConsistently(ref call, entry);
         nint before = (nint)(call.Out.Position - client.SegmentStart);
-        call.Store.NowMs = Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // Z6
+        call.Store.NowMs = Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // replication.Z6
         Reply reply = entry->Run(ref call);
         call.Store.NowMs = call.NowMs;
         AppliedState.AfterReading();
@@ -78,7 +78,7 @@ internal sealed partial class Replication
         return waits;
     }
 
-    /// <summary>Runs a read, or a transaction, so that it sees one state (Z5).</summary>
+    /// <summary>Runs a read, or a transaction, so that it sees one state (replication.Z5).</summary>
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
@@ -158,7 +158,7 @@ internal sealed partial class Replication
     private static Reply TryAgain(ref Call call) =>
         call.FailBytes("TRYAGAIN This replica is applying a batch that touches the keys; retry."u8);
 
-    // Z6
+    // replication.Z6
     private unsafe Reply RunAsOf(ref Call call, CommandEntry* entry)
     {
         long sealedMs = Applied.SealedUnixUs / 1000;

@@ -5,7 +5,7 @@ namespace Garnet.Server.Replication;
 /// <summary>
 /// The role given away, on either side.
 ///
-/// Z7  From the word on writes wait, and the log ends. Only a replica that says it leads is followed; if none does, this server
+/// replication.Z7  From the word on writes wait, and the log ends. Only a replica that says it leads is followed; if none does, this server
 ///     leads on, in a new term.
 /// </summary>
 internal sealed partial class Replication
@@ -35,7 +35,7 @@ internal sealed partial class Replication
             if (named is not null && named.Link.Stage != LinkStage.Streaming)
                 return "FAILOVER target replica is not online.";
             _handover = new Handover(this, order, _server.Clock);
-            _changes = true; // Z7
+            _changes = true; // replication.Z7
             StartThread();
         }
 

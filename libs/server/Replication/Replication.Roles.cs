@@ -266,7 +266,7 @@ internal sealed partial class Replication
         OnMoved();
     }
 
-    // Z2
+    // replication.Z2
     private void Demote()
     {
         Links.EndAll("this server follows another one now");
@@ -319,7 +319,7 @@ internal sealed partial class Replication
         TakeMemorySettings();
     }
 
-    // Z4
+    // replication.Z4
     private void Promote()
     {
         bool isTorn = _follower is { IsTorn: true, KeepsOld: false }, leadsOn = _follower is null;

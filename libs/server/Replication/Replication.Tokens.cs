@@ -36,7 +36,7 @@ internal sealed partial class Replication
     /// <summary>A moment of this history for clients.</summary>
     internal string TextOf(uint term, ulong batch) => Tokens.Text(term, batch, _terms.OwnerOf(term));
 
-    // What can be read here is what was applied last: on a replica, and until it leads (Z4). A primary becomes one when its log has ended (Z2).
+    // What can be read here is what was applied last: on a replica, and until it leads (replication.Z4). A primary becomes one when its log has ended (replication.Z2).
     private bool ShowsApplied => _follower is not null || (_isReplica && Node.Current is null);
 
     /// <summary>The term this server leads in, or led in last.</summary>

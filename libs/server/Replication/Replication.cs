@@ -13,17 +13,17 @@ namespace Garnet.Server.Replication;
 /// The place of this server among others: primary or replica, whom it follows, who follows it. The bytes on the links are batches as
 /// the log writes them (website/docs/format/replication.md); how batches are kept, checked and applied is the log's room.
 ///
-/// Z1  A role is changed on one thread, one change after the other; for clients it is changed with the word: from then on a replica
+/// replication.Z1  A role is changed on one thread, one change after the other; for clients it is changed with the word: from then on a replica
 ///     refuses writes, and a primary to be lets them wait until it is one.
-/// Z2  Before a primary follows, every reactor has ended the round it was in, nothing expires or is evicted any more, and the log
+/// replication.Z2  Before a primary follows, every reactor has ended the round it was in, nothing expires or is evicted any more, and the log
 ///     is closed: what the server then says of its place in the history is all there is.
-/// Z3  A replica's store is changed by its follower only.
-/// Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch, which is empty
+/// replication.Z3  A replica's store is changed by its follower only.
+/// replication.Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch, which is empty
 ///     and tells replicas of it.
 ///     Until it leads, what can be read and named (tokens) is what has been applied.
-/// Z8  A start as a primary is a new term too: what this server wrote before, and its disk did not keep, may be on replicas, and
+/// replication.Z8  A start as a primary is a new term too: what this server wrote before, and its disk did not keep, may be on replicas, and
 ///     nothing written now may have the same name.
-/// Z9  Whoever follows is told now and then what the data behind a batch are, and compares: what differs is said, counted, and replaced
+/// replication.Z9  Whoever follows is told now and then what the data behind a batch are, and compares: what differs is said, counted, and replaced
 ///     by a full sync.
 /// </summary>
 internal sealed partial class Replication : IShipper, IDisposable
@@ -157,7 +157,7 @@ internal sealed partial class Replication : IShipper, IDisposable
         }
 
         if (start is not null)
-            Lead(start with { Term = Math.Max(start.Term, Terms.AfterStart(TermOnDisk)) }); // Z8
+            Lead(start with { Term = Math.Max(start.Term, Terms.AfterStart(TermOnDisk)) }); // replication.Z8
         else if (_server.Keeper is not null)
             _term = Terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
         Decide();
@@ -260,7 +260,7 @@ internal sealed partial class Replication : IShipper, IDisposable
     private void Wish(Peer? primary)
     {
         (_wish, _isWish) = (primary, true);
-        _isReplica = primary is not null; // Z1
+        _isReplica = primary is not null; // replication.Z1
         _changes = true;
         string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
         _server.Table.SetAtStart("replicaof", text, SettingSource.ConfigSet, "REPLICAOF");

@@ -128,7 +128,7 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         Server server = reactor.Server;
         bool plain = !server.Guarded && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
         Reply reply = reactor.Failures.RunPart(ref call, entry, plain);
-        Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a script");
+        Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)
             Execution.CountFailure(reactor, entry->Id);
         byte* start = client.SegmentStart + before;

@@ -8,11 +8,11 @@ namespace Garnet.Server.Scripting;
 /// changes what all of them go by. Without it a reactor would wait for a lock that a long script holds, and could not tell its clients
 /// that the server is busy.
 ///
-/// G1  A reactor that waits here holds no lock and is in no command; it goes on when the script has ended, or, once that has run
+/// scripting.G1  A reactor that waits here holds no lock and is in no command; it goes on when the script has ended, or, once that has run
 ///     for longer than busy-reply-threshold, without touching the store.
-/// G2  Whoever begins says so before it looks whether somebody else has begun (<see cref="Turns"/>).
-/// G3  While a script runs, no other reactor has or awaits the locks of keys: the script may take its own in any order.
-/// G4  What a database's number stands for, and that a pause begins, changes only in a turn of its own: what a batch has looked up of
+/// scripting.G2  Whoever begins says so before it looks whether somebody else has begun (<see cref="Turns"/>).
+/// scripting.G3  While a script runs, no other reactor has or awaits the locks of keys: the script may take its own in any order.
+/// scripting.G4  What a database's number stands for, and that a pause begins, changes only in a turn of its own: what a batch has looked up of
 ///     them is true to the end of the batch, whatever locks it takes in between, and who has begun a pause knows that no batch goes on
 ///     that has not seen it. A command in a script or a transaction finds the turn taken by it; a transaction takes it before its locks.
 /// </summary>
@@ -63,7 +63,7 @@ internal sealed class ScriptGate(Server server) : IDisposable
     }
 
     /// <summary>
-    /// Before a command changes what all go by (G4). False if a script has run too long. Whoever has the turn already keeps it behind
+    /// Before a command changes what all go by (scripting.G4). False if a script has run too long. Whoever has the turn already keeps it behind
     /// the end of what is returned.
     /// </summary>
     internal bool TryBegin(Reactor reactor, out AloneTurn turn)

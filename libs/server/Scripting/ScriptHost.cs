@@ -11,11 +11,11 @@ namespace Garnet.Server.Scripting;
 /// reactor's thread with all locks held, each from when it is needed, as one step that nobody sees a part of, and what it wrote is one batch of the log, whether it
 /// ends well or not: nothing is taken back.
 ///
-/// S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
-/// S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
-/// S3  Effects are one batch: a script whose text or arguments speak of whole databases begins at a boundary of batches, since a change
+/// scripting.S1  A script runs for a client but is not it: what it selects or sets for itself is gone when it ends.
+/// scripting.S2  Between scripts the state is as it was: no global is left, what a script held is garbage.
+/// scripting.S3  Effects are one batch: a script whose text or arguments speak of whole databases begins at a boundary of batches, since a change
 ///     of those is an operation between batches; for any other such a change must be its first.
-/// S4  A script runs until its reply is written: who may stop it may stop that.
+/// scripting.S4  A script runs until its reply is written: who may stop it may stop that.
 /// </summary>
 internal sealed unsafe class ScriptHost : IDisposable
 {
@@ -166,7 +166,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     private Reply RunInTurn(ref Call call, Running running, int arguments, bool isInStep)
     {
         Connection client = call.Client;
-        (int database, int command) = (client.Database, client.LastCommand); // S1
+        (int database, int command) = (client.Database, client.LastCommand); // scripting.S1
         LuaState lua = State;
         lua.MemoryLimit = MemoryBytesMax;
         running.IsOrdered |= isInStep || NamesDatabases(ref call);
@@ -201,12 +201,12 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (running.IsOrdered)
             call.Store.LockAll();
         else
-            call.Store.LockOpen(); // G3
+            call.Store.LockOpen(); // scripting.G3
         if (_server.Replication.ReadsOneState)
             call.Store.LockRest();
     }
 
-    // S2
+    // scripting.S2
     private void CleanUp(LuaState lua)
     {
         lua.Clear();

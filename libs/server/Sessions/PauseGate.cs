@@ -4,7 +4,7 @@ namespace Garnet.Server.Sessions;
 
 /// <summary>
 /// CLIENT PAUSE: until when, and whether for writes only. Shared by all reactors; changed under its lock, and begun in a turn of its own
-/// (rule G4): once CLIENT PAUSE is answered, nothing that it holds is run.
+/// (rule scripting.G4): once CLIENT PAUSE is answered, nothing that it holds is run.
 /// </summary>
 internal sealed class PauseGate
 {

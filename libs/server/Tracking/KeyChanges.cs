@@ -9,10 +9,10 @@ namespace Garnet.Server.Tracking;
 /// Listens to the store's changes while somebody wants to know, and hands them on outside of its locks: to who tracks keys, to who
 /// watches them (at once, see <see cref="Transactions.WatchTable"/>) or waits for them (<see cref="WaitTable"/>), and as keyspace events.
 ///
-/// N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
+/// tracking.N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.
-/// N2  While nobody listens the store does not call, and nothing here costs anything.
-/// N4  Who begins to listen is told from then on: <see cref="Listeners"/>, rules V.
+/// tracking.N2  While nobody listens the store does not call, and nothing here costs anything.
+/// tracking.N4  Who begins to listen is told from then on: <see cref="Listeners"/>, rules N of the store.
 /// </summary>
 internal sealed class KeyChanges : IKeyObserver
 {
@@ -54,7 +54,7 @@ internal sealed class KeyChanges : IKeyObserver
     /// <summary>Says that the calling thread is the reactor's.</summary>
     internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
 
-    /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (G4).</summary>
+    /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (scripting.G4).</summary>
     internal static bool IsAlone(Server server) =>
         _threadsReactor is not { } reactor || reactor.Server != server || server.ScriptGate.IsHeldBy(reactor);
 

@@ -11,7 +11,7 @@ namespace Garnet.Server.Tracking;
 /// Keyspace notifications (<c>notify-keyspace-events</c>): what a command has changed, as the notes have it, in the words of its spec
 /// and in Redis's order. While the setting is empty no command comes here.
 ///
-/// N3  Events of a command are published after it and before the next one of its connection, inside EXEC too.
+/// tracking.N3  Events of a command are published after it and before the next one of its connection, inside EXEC too.
 /// </summary>
 internal sealed class KeyEvents(Server server)
 {

@@ -7,10 +7,10 @@ namespace Garnet.Server.Tracking;
 /// <summary>
 /// Client-side caching: remembers what the clients that asked for it have read, and tells them when it changes.
 ///
-/// T1  A key is remembered before it is read: a change after that is told after the reply to the read, since messages of
+/// tracking.T1  A key is remembered before it is read: a change after that is told after the reply to the read, since messages of
 ///     other reactors arrive in a later round. So nobody keeps a stale value.
-/// T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
-/// T3  There are never many more keys than tracking-table-max-keys: some key is told as if it had changed.
+/// tracking.T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
+/// tracking.T3  There are never many more keys than tracking-table-max-keys: some key is told as if it had changed.
 /// </summary>
 internal sealed class Tracker(Server server)
 {
@@ -33,7 +33,7 @@ internal sealed class Tracker(Server server)
         client.Tracking = state;
         client.Gate |= Gate.Tracking;
         if (before is null)
-            server.Changes.Trackers.Enter(); // T1: whoever reads after this is told
+            server.Changes.Trackers.Enter(); // tracking.T1: whoever reads after this is told
         lock (_gate)
         {
             _clients[client.Id] = client;
@@ -63,7 +63,7 @@ internal sealed class Tracker(Server server)
         server.Changes.Trackers.Leave();
     }
 
-    /// <summary>Before a command of a client that tracks runs (T1).</summary>
+    /// <summary>Before a command of a client that tracks runs (tracking.T1).</summary>
     internal void BeforeRun(ref Call call, CommandFlags flags)
     {
         if ((flags & CommandFlags.ReadOnly) == 0 || call.Client.Tracking?.Remembers != true)

@@ -97,7 +97,7 @@ internal readonly struct WatchKeys : ICommand
         watched.Add(watch);
     }
 
-    // X1: on a replica databases change places whatever its reactors do.
+    // transactions.X1: on a replica databases change places whatever its reactors do.
     private static KeyRef LockAt(ref Call call, int index)
     {
         while (true)

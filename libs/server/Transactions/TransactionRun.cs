@@ -8,17 +8,17 @@ namespace Garnet.Server.Transactions;
 
 /// <summary>
 /// MULTI and EXEC for the connections of one reactor. Commands are copied into the connection's queue; EXEC gathers the keys
-/// they declare, takes the locks of those partitions in ascending order (U6), runs them on the reactor's thread and gives the
+/// they declare, takes the locks of those partitions in ascending order (store.U6), runs them on the reactor's thread and gives the
 /// locks back: nobody sees a part of it, and what it wrote is one batch of the log.
 ///
-/// X4  A transaction in which some command may touch more than the keys it declares, in the connection's database, takes all
+/// transactions.X4  A transaction in which some command may touch more than the keys it declares, in the connection's database, takes all
 ///     locks (<see cref="StoreSession.LockAll"/>); a command that belongs to connections or messages touches none.
-/// X5  Nothing waits while the locks are held: commands that would park answer at once (<see cref="Call.MayPark"/>), room is made
+/// transactions.X5  Nothing waits while the locks are held: commands that would park answer at once (<see cref="Call.MayPark"/>), room is made
 ///     before.
-/// X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
+/// transactions.X6  What a connection has queued and watches is bounded by client-query-buffer-limit, the reply by client-output-buffer-limit;
 ///     who exceeds one is closed.
-/// X7  Room for what the commands will take is found before the first of them runs, or none runs; none of them is refused memory then, unless
-///     it takes far more than was thought (U20).
+/// transactions.X7  Room for what the commands will take is found before the first of them runs, or none runs; none of them is refused memory then, unless
+///     it takes far more than was thought (store.U20).
 ///
 /// Others wait for the partitions of a transaction as long as it runs: about as long as the same commands take in a pipeline.
 /// </summary>
@@ -144,7 +144,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         return AdmissionResult.Allowed;
     }
 
-    /// <summary>X6: closes a client that has queued or watches too much.</summary>
+    /// <summary>transactions.X6: closes a client that has queued or watches too much.</summary>
     internal static Reply Overflow(ref Call call)
     {
         call.Server.Log.QueryBufferExceeded(call.Client.Id, call.Client.Peer.Remote);
@@ -188,7 +188,7 @@ internal sealed unsafe class TransactionRun : IDisposable
 
     private Reply RunLocked(ref Call call, Transaction transaction)
     {
-        bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // G4
+        bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // scripting.G4
         Scripting.ScriptGate.AloneTurn turn = default;
         if (alone && !_reactor.Server.ScriptGate.TryTake(_reactor, out turn))
             return Busy(ref call);
@@ -231,7 +231,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     }
 
     /// <summary>
-    /// About what the commands that the client has queued will take, bytes: what they bring, and what some make of little or of what is there (U20).
+    /// About what the commands that the client has queued will take, bytes: what they bring, and what some make of little or of what is there (store.U20).
     /// </summary>
     internal long RoomFor(Connection client)
     {
@@ -253,7 +253,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         return bytes;
     }
 
-    // There is room for what it takes (U20); a script in it may ask for any amount, and is refused what there is not.
+    // There is room for what it takes (store.U20); a script in it may ask for any amount, and is refused what there is not.
     private void AssureRoom(Transaction transaction)
     {
         if ((transaction.Queue.Flags & CommandFlags.RunsScript) == 0)
@@ -359,7 +359,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         nint before = (nint)(call.Out.Position - client.SegmentStart);
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         Reply reply = _reactor.Failures.RunPart(ref call, entry, plain: false);
-        Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "X5 nothing waits in a transaction");
+        Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             Execution.CountFailure(_reactor, entry->Id);
         if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))

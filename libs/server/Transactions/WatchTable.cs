@@ -8,11 +8,11 @@ namespace Garnet.Server.Transactions;
 /// with each record would cost every write something, whether anybody watches or not; a bucket's sequence would also
 /// count changes of neighbours.
 ///
-/// X1  A key is watched under its partition's lock, under which it is also looked whether it is there and whether the database still
-///     stands for the namespace; who watches listens before (rule V1): no change is missed.
-/// X2  Keys are told apart by database, not by namespace: who empties or swaps databases holds all locks and touches here
+/// transactions.X1  A key is watched under its partition's lock, under which it is also looked whether it is there and whether the database still
+///     stands for the namespace; who watches listens before (rule store.N1): no change is missed.
+/// transactions.X2  Keys are told apart by database, not by namespace: who empties or swaps databases holds all locks and touches here
 ///     what was in them before it happens.
-/// X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
+/// transactions.X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
 /// </summary>
 internal sealed class WatchTable(Server server)
 {
@@ -53,7 +53,7 @@ internal sealed class WatchTable(Server server)
         return false;
     }
 
-    /// <summary>Adds a watch (X1).</summary>
+    /// <summary>Adds a watch (transactions.X1).</summary>
     internal void Add(Watch watch)
     {
         Shard shard = Of(watch.Hash);
@@ -88,17 +88,17 @@ internal sealed class WatchTable(Server server)
         {
             for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
             {
-                bool vanished = change == KeyChange.Expired && !watch.Existed; // X3
+                bool vanished = change == KeyChange.Expired && !watch.Existed; // transactions.X3
                 if (!vanished && watch.Database == database && watch.Key.SequenceEqual(key.Span))
                     watch.Owner.Touch();
             }
         }
     }
 
-    /// <summary>The database is about to be emptied (X2).</summary>
+    /// <summary>The database is about to be emptied (transactions.X2).</summary>
     internal void OnFlush(int database) => TouchWhere(watch => watch.Database == database && watch.Existed);
 
-    /// <summary>Two databases are about to change places (X2).</summary>
+    /// <summary>Two databases are about to change places (transactions.X2).</summary>
     internal void OnSwap(int first, int second)
     {
         long nowMs = server.Clock.UnixMs;

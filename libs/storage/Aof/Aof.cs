@@ -53,7 +53,7 @@ public sealed class Aof : IWriteLog, IDisposable
     public event Action? Advanced;
 
     /// <summary>
-    /// Names files in the manifest (W12): those of the sublogs from the one of the number on. May throw <see cref="DiskException"/>.
+    /// Names files in the manifest (log.W12): those of the sublogs from the one of the number on. May throw <see cref="DiskException"/>.
     /// </summary>
     public Action<int, NamedLog[]>? Names { get; init; }
 
@@ -119,7 +119,7 @@ public sealed class Aof : IWriteLog, IDisposable
     /// </summary>
     public void Receive(BatchBytes batch)
     {
-        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length, "W9 a batch received follows the one before it");
+        Check.That(_follows && batch.Batch == _lanes.Batch && batch.Parts == _sublogs.Length, "log.W9 a batch received follows the one before it");
         _lanes.MoveTo(batch.Batch + 1);
         for (int i = 0; i < _sublogs.Length; i++)
         {
@@ -136,7 +136,7 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <summary><see cref="Start"/> or <see cref="Follow"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
     public void Open(AofStart start, bool follows = false)
     {
-        Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "L1 the lanes are the store's partitions");
+        Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "log.L1 the lanes are the store's partitions");
         _follows = follows;
         bool goesOn = start.LastHeaderCrcs.Count == _settings.SublogCount;
         _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]), start.Filled);

@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>
-/// The one hook through which every logical change leaves the store, called under the partition lock (rule U7), after
+/// The one hook through which every logical change leaves the store, called under the partition lock (rule store.U7), after
 /// the decision and before the lock is released. Nothing here may wait, but <see cref="Hold"/>.
 /// Changes are gathered into numbered batches. A write reads <see cref="Batch"/> once, while it holds the locks of all
 /// its partitions, and names that number in all its entries, so that they are in one batch; whoever ends a batch must

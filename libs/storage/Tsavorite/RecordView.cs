@@ -2,7 +2,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// A look at one record during a callback; never kept. In an <see cref="IRead"/> the bytes may change while they
-/// are looked at: copy them out, act only after the call returned <see cref="Outcome.Done"/> (rule U2).
+/// are looked at: copy them out, act only after the call returned <see cref="Outcome.Done"/> (rule store.U2).
 /// Pointers and lengths are always within mapped memory.
 /// </summary>
 public readonly unsafe ref struct RecordView

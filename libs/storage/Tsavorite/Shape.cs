@@ -37,7 +37,7 @@ internal unsafe struct Shape
         return shape->IndexBase + ((ulong)number << shape->IndexSegmentShift) + ((hash >> shape->BucketShift) & shape->BucketMask);
     }
 
-    /// <summary>The record a word names, or null if the word cannot be one: a reader without the lock may hold garbage (U3).</summary>
+    /// <summary>The record a word names, or null if the word cannot be one: a reader without the lock may hold garbage (store.U3).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte* RecordOf(Shape* shape, ulong word) =>
         HoldsRecord(shape, word) ? shape->Base + IndexWord.Offset(word) : null;

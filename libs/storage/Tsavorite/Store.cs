@@ -7,18 +7,26 @@ namespace Tsavorite;
 /// A partitioned, hash-indexed, log-structured store of byte strings that lives outside the managed heap.
 /// Thread-safe; every thread works through a <see cref="StoreSession"/> of its own.
 /// A key's hash names its partition; the partition's directory names an index segment; a bucket there names the record.
-/// Rules, referred to by number throughout: U1 state changes only under the partition lock and, in a bucket, between
-/// odd and even sequence (frequency bits excepted); U2 readers act on nothing before the re-check; U3 memory is never
-/// unmapped and every address range-checked; U4 the index word is the commit point and an address is not reissued
-/// while named; U5 nothing waits under a lock; U6 locks in ascending order, but for the one step at a time whose every
-/// partition is: it may take them as it comes there, while nobody else has several (<see cref="StoreSession.LockOpen"/>); U7 the log is written under the lock;
-/// U12 readers re-check the structure sequence too; U13 nothing changes in place in a draining segment; U14 lock
-/// holders run at normal priority; U15 index memory stays index memory; U16 splits copy a bucket's stamp, merges wait while a
-/// snapshot runs; U18 a bucket is saved and stamped before its first change after a snapshot's cut, and ids and stamps never wrap unseen;
-/// U19 which batch a change is in is noted behind it, under the same lock; U20 a step over several keys finds room for all of it before
-/// its first change, and is then refused none but far beyond the limit (<see cref="Claim.Assured"/>): it happens whole or not at all; U21 what numbers stand for changes in a turn alone
-/// (<see cref="NamespaceTable"/>); U22 a change is made only after the log has promised to take its entry (<see cref="StepBudget"/>).
-/// (U8 to U11 and U17 concern media, which this store does not have.)
+/// Its rules, by number:
+/// store.U1  State changes only under the partition's lock and, in a bucket, between odd and even sequence (frequency bits excepted).
+/// store.U2  Readers act on nothing before the re-check.
+/// store.U3  Memory is never unmapped and every address is range-checked.
+/// store.U4  The index word is the commit point, and an address is not reissued while it is named.
+/// store.U5  Nothing waits under a lock, and no lock is held for more than a few records.
+/// store.U6  Locks are taken in ascending order, but for the one step at a time whose every partition is: it may take them as it comes there, while
+///     nobody else has several (<see cref="StoreSession.LockOpen"/>).
+/// store.U7  The log is written under the lock.
+/// store.U12 Readers re-check the partition's structure sequence too: it is odd while segments of its directory change places.
+/// store.U13 Nothing changes in place in a draining segment, which is marked before the first record is copied.
+/// store.U14 Whoever holds a lock runs at normal priority.
+/// store.U15 Index memory stays index memory.
+/// store.U16 Splits copy a bucket's stamp; merges wait while a snapshot runs.
+/// store.U18 A bucket is saved and stamped before its first change after a snapshot's cut; ids and stamps never wrap unseen.
+/// store.U19 Which batch a change is in is noted behind it, under the same lock.
+/// store.U20 A step over several keys finds room for all of it before its first change, and is then refused none but far beyond the limit
+///     (<see cref="Claim.Assured"/>): it happens whole or not at all.
+/// store.U21 What numbers stand for changes in a turn alone (<see cref="NamespaceTable"/>).
+/// store.U22 A change is made only after the log has promised to take its entry (<see cref="StepBudget"/>).
 /// </summary>
 public sealed unsafe class Store : IDisposable
 {

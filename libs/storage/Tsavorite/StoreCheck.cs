@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Walks a whole store under all of its locks, taken in ascending order (U6), and names every rule that does not hold.
+/// Walks a whole store under all of its locks, taken in ascending order (store.U6), and names every rule that does not hold.
 /// For tests and for doubt in the field; slow.
 /// </summary>
 public static unsafe class StoreCheck

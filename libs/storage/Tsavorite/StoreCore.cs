@@ -6,7 +6,7 @@ namespace Tsavorite;
 /// <summary>
 /// What sessions and movers share: the shape, the spaces, the hooks, and the changes that are not an operation's own
 /// business (removal, relocation, counting). All under the partition's lock.
-/// U7: every logical change passes the log before the lock is released.
+/// store.U7: every logical change passes the log before the lock is released.
 /// </summary>
 internal sealed unsafe class StoreCore : IDisposable
 {
@@ -121,7 +121,7 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     /// <summary>
-    /// U18: stands before every logical change of a bucket: what a running snapshot wants of it is saved. One branch without one.
+    /// store.U18: stands before every logical change of a bucket: what a running snapshot wants of it is saved. One branch without one.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void SaveFirst(Partition* partition, byte* bucket)
@@ -205,7 +205,7 @@ internal sealed unsafe class StoreCore : IDisposable
         KeyRef key = KeyOf(record);
         byte* bucket = Tsavorite.Shape.BucketOf(Shape, partition, key.Hash);
         ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - Shape->Base));
-        Garnet.Common.Faults.Check.That(slot != null, "U4 a record not buried is named by its word");
+        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record not buried is named by its word");
         int bytes = Record.Capacity(record);
         NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(record) };
         byte* copy = Records.Append(partition, bytes, next, nowMs, force: true);
@@ -252,12 +252,12 @@ internal sealed unsafe class StoreCore : IDisposable
         int used = operation.Encode(Log!.Reserve(lane, batch, key, checked((int)operation.EncodedBytesMax)));
         Log.Append(lane, batch, T.OpId, database, key, used);
         bytes = checked(key.Length + used + IWriteLog.EntryHeadBytes);
-        Sketch?.Note(partition->Number, key.Hash, batch); // U19
+        Sketch?.Note(partition->Number, key.Hash, batch); // store.U19
         return batch;
     }
 
     /// <summary>
-    /// Runs a step with every partition locked (U6), at the boundary of two batches of the log; the step is written as
+    /// Runs a step with every partition locked (store.U6), at the boundary of two batches of the log; the step is written as
     /// operation <paramref name="opId"/>, 0 for none. Returns the last batch before the boundary, 0 without a log. Between
     /// <see cref="BeginOrdered"/> and <see cref="EndStep"/> the step is a part of that one.
     /// </summary>
@@ -265,7 +265,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (IsMine)
         {
-            Garnet.Common.Faults.Check.That(opId != 0, "S1 a snapshot is not taken inside a step");
+            Garnet.Common.Faults.Check.That(opId != 0, "store.S1 a snapshot is not taken inside a step");
             if (!_ordered) BecomeOrdered();
             step();
             if (LogInForce is not { } own) return 0;
@@ -300,14 +300,14 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         finally
         {
-            Garnet.Common.Faults.Check.That(isThrough, "U6 a step over all partitions comes to its end");
+            Garnet.Common.Faults.Check.That(isThrough, "store.U6 a step over all partitions comes to its end");
         }
     }
 
-    /// <summary>True if every partition is the calling thread's: it holds the lock, or takes it when it comes there (U6).</summary>
+    /// <summary>True if every partition is the calling thread's: it holds the lock, or takes it when it comes there (store.U6).</summary>
     public bool IsMine => Volatile.Read(ref _owner) is not 0 and var owner && owner == Environment.CurrentManagedThreadId;
 
-    /// <summary>Begins a step that holds every partition (U6), at the boundary of two batches; all it writes is one batch.</summary>
+    /// <summary>Begins a step that holds every partition (store.U6), at the boundary of two batches; all it writes is one batch.</summary>
     public void BeginOrdered(HeldPartitions held)
     {
         BeginOpen(held);
@@ -315,7 +315,7 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     /// <summary>
-    /// Begins a step that holds every partition from when it comes there (U6); what it writes goes to the open batch, which nobody
+    /// Begins a step that holds every partition from when it comes there (store.U6); what it writes goes to the open batch, which nobody
     /// ends meanwhile.
     /// </summary>
     public void BeginOpen(HeldPartitions held)
@@ -328,7 +328,7 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Ends the step; returns its batch if it has one of its own, 0 if it wrote nothing.</summary>
     public ulong EndStep()
     {
-        IWriteLog? log = LogInForce; // the one that was held: nobody replaced it meanwhile (U6)
+        IWriteLog? log = LogInForce; // the one that was held: nobody replaced it meanwhile (store.U6)
         ulong batch = _ordered ? log?.CloseOrdered() ?? 0 : 0;
         _ordered = false;
         Volatile.Write(ref _owner, 0);
@@ -345,7 +345,7 @@ internal sealed unsafe class StoreCore : IDisposable
         _ordered = true;
     }
 
-    /// <summary>Takes every partition's lock (U6); a step of the thread takes those that it has not come to.</summary>
+    /// <summary>Takes every partition's lock (store.U6); a step of the thread takes those that it has not come to.</summary>
     public void EnterAll()
     {
         if (IsMine)
@@ -372,7 +372,7 @@ internal sealed unsafe class StoreCore : IDisposable
         else Partition.Enter(partition);
     }
 
-    // U6: of those who take all partitions, or take them as they come, there is one at a time.
+    // store.U6: of those who take all partitions, or take them as they come, there is one at a time.
     private void EnterMany() => Partition.EnterGate(ref _many);
 
     // The same, the log held before, as it may have to wait: if it was replaced until then, it is let go for the one that counts.
@@ -405,7 +405,7 @@ internal sealed unsafe class StoreCore : IDisposable
         if (!IsMine) Partition.Exit(partition);
     }
 
-    /// <summary>Replaces the log between two steps (U6).</summary>
+    /// <summary>Replaces the log between two steps (store.U6).</summary>
     public void SetLog(IWriteLog? log)
     {
         EnterAll();

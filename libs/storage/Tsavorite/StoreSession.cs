@@ -6,9 +6,9 @@ namespace Tsavorite;
 /// <summary>
 /// One thread's way into the store. Not thread-safe. The owner sets <see cref="NowMs"/> once per round of work; all
 /// expiry decisions of the session are taken by it.
-/// Reads take no lock: U2 what is read counts only if the bucket's sequence, and U12 the partition's structure
-/// sequence, are even and unmoved. Changes take one lock (U1) and pass the log under it (U7), which has been asked before whether it
-/// can take them (U22, <see cref="StepBudget"/>).
+/// Reads take no lock: store.U2 what is read counts only if the bucket's sequence, and store.U12 the partition's structure
+/// sequence, are even and unmoved. Changes take one lock (store.U1) and pass the log under it (store.U7), which has been asked before whether it
+/// can take them (store.U22, <see cref="StepBudget"/>).
 /// </summary>
 public sealed unsafe class StoreSession : IDisposable
 {
@@ -86,7 +86,7 @@ public sealed unsafe class StoreSession : IDisposable
     public long Changes { get; private set; }
 
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
-    /// <exception cref="TooLargeException">The log cannot take it (U22); nothing was done.</exception>
+    /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
@@ -102,7 +102,7 @@ public sealed unsafe class StoreSession : IDisposable
     /// Runs the edit under the key's partition lock (or under <see cref="Lock"/>). <see cref="Outcome.NotFound"/>: the key's
     /// namespace was given up on the way and nothing was run; look the namespace up again.
     /// </summary>
-    /// <exception cref="TooLargeException">The log cannot take it (U22); nothing was done.</exception>
+    /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
@@ -114,12 +114,12 @@ public sealed unsafe class StoreSession : IDisposable
         return Seen(key, outcome);
     }
 
-    /// <summary>Within a step, a command begins that is refused, if it is, by itself (U22).</summary>
+    /// <summary>Within a step, a command begins that is refused, if it is, by itself (store.U22).</summary>
     public void BeginPart() => _budget.Begin();
 
     /// <summary>
     /// Says that the step, whose locks are held, will write so many bytes at most to the log: before the first change of a command that
-    /// makes several (U22). Without locks nothing is said.
+    /// makes several (store.U22). Without locks nothing is said.
     /// </summary>
     /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
     public void Announce(long bytes)
@@ -229,7 +229,7 @@ public sealed unsafe class StoreSession : IDisposable
     /// <summary><see cref="Lock"/> of all the keys gathered by <see cref="Want"/>.</summary>
     public void LockWanted()
     {
-        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "store.U6 locks are taken all at once");
         _budget.Begin();
         _held.Enter();
         _heldCount = _held.Count;
@@ -242,7 +242,7 @@ public sealed unsafe class StoreSession : IDisposable
     /// </summary>
     public void LockAll()
     {
-        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "store.U6 locks are taken all at once");
         _budget.Begin();
         _store.Namespaces.Enter();
         _core.BeginOrdered(_held);
@@ -253,11 +253,11 @@ public sealed unsafe class StoreSession : IDisposable
     /// <see cref="LockAll"/> without ending a batch of the log: what is written joins the batch that is open, all of it. A change of
     /// whole databases ends that batch first, so it must be the first change of the step. The lock of a partition is taken when the
     /// step comes to it: until then the store may still remove what has expired or must go. The caller promises that nobody else
-    /// has the locks of several keys meanwhile, or waits for them (U6); whoever cannot takes <see cref="LockAll"/>.
+    /// has the locks of several keys meanwhile, or waits for them (store.U6); whoever cannot takes <see cref="LockAll"/>.
     /// </summary>
     public void LockOpen()
     {
-        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "U6 locks are taken all at once");
+        Garnet.Common.Faults.Check.That(_lockDepth++ == 0, "store.U6 locks are taken all at once");
         _budget.Begin();
         _store.Namespaces.Enter();
         _core.BeginOpen(_held);
@@ -306,7 +306,7 @@ public sealed unsafe class StoreSession : IDisposable
 
     /// <summary>
     /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
-    /// was thought (U20), as long as it stays within what its claim may take beyond the limit. That is evicted after it. Holds to the end of the step,
+    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. That is evicted after it. Holds to the end of the step,
     /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
     /// </summary>
     public bool TryAssureRoom()
@@ -348,7 +348,7 @@ public sealed unsafe class StoreSession : IDisposable
         _writer.Dispose();
     }
 
-    // The key's partition is the session's afterwards, and a large entry announced (U22), with the deletion before it of a record whose time has come;
+    // The key's partition is the session's afterwards, and a large entry announced (store.U22), with the deletion before it of a record whose time has come;
     // true if that is for this change alone.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool Enter<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
@@ -391,7 +391,7 @@ public sealed unsafe class StoreSession : IDisposable
         return outcome;
     }
 
-    // U19
+    // store.U19
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void See(in KeyRef key)
     {
@@ -457,7 +457,7 @@ public sealed unsafe class StoreSession : IDisposable
         (Volatile.Read(ref *(uint*)bucket) == sequence || StoreTestHooks.Has(PlantedFault.SkipRecheck))
         && (Volatile.Read(ref partition->Structure) == structure || StoreTestHooks.Has(PlantedFault.SkipStructureRecheck));
 
-    // U2: every shared word is read once into a local; lengths are bounded before anything is shown.
+    // store.U2: every shared word is read once into a local; lengths are bounded before anything is shown.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool Look<T>(ulong word, ulong head, ref T read, out bool live) where T : struct, IRead
     {
@@ -531,7 +531,7 @@ public sealed unsafe class StoreSession : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool IsSampled() => --_readsToSample <= 0;
 
-    // U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
+    // store.U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RaiseFrequency(ulong* slot, ulong word)
     {

@@ -12,8 +12,8 @@ namespace Garnet.Server.Rdb.Export;
 
 /// <summary>
 /// Sends all data as they are at one moment, as an RDB file, on a thread of its own.
-/// E1: a file without the mark behind it is not whole; whatever goes wrong, the mark is not sent.
-/// E2: memory is bounded: what writers save for the snapshot, and collections that are gathered, by the hard limit that
+/// rdb.E1: a file without the mark behind it is not whole; whatever goes wrong, the mark is not sent.
+/// rdb.E2: memory is bounded: what writers save for the snapshot, and collections that are gathered, by the hard limit that
 /// client-output-buffer-limit sets for replicas, each; a reader that takes nothing by repl-timeout.
 /// </summary>
 internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportRequest request) : ISnapshotKeySink, IRdbSink
@@ -119,7 +119,7 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
         _encoder.To.Flush();
         byte[] end = new byte[sizeof(ulong)];
         BinaryPrimitives.WriteUInt64LittleEndian(end, _crc);
-        socket.Send([.. end, .. mark]); // E1
+        socket.Send([.. end, .. mark]); // rdb.E1
         return null;
     }
 

@@ -26,7 +26,7 @@ internal sealed class FrameWriter
         Count += bytes;
     }
 
-    /// <summary>The length as it is written; what cannot be ends the link that it was to go over, and nothing else (P5).</summary>
+    /// <summary>The length as it is written; what cannot be ends the link that it was to go over, and nothing else (replication.P5).</summary>
     internal static int Bytes32(long bytes) => bytes <= Array.MaxLength ? (int)bytes
         : throw new Garnet.Common.GarnetException(Garnet.Common.ExitKind.Data, $"{bytes} bytes cannot be sent to a replica at once", "a frame, with those before it, is shorter than 2 GiB", "Write such data in several steps.");
 

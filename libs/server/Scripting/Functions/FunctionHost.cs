@@ -10,7 +10,7 @@ namespace Garnet.Server.Scripting.Functions;
 /// <summary>
 /// The functions on one reactor: loaded into its state when somebody asks for one, and anew when what is kept has changed.
 ///
-/// F1  What a library does when it is loaded it does once per state: it registers functions and can call no command. What it
+/// scripting.F1  What a library does when it is loaded it does once per state: it registers functions and can call no command. What it
 ///     remembers outside of the store, each reactor remembers for itself.
 /// </summary>
 internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisposable

@@ -9,8 +9,8 @@ namespace Garnet.Server.Types.Collections;
 /// entries pass a mean size per chunk, one chunk, the next in turn, is split in two; when they fall far below it, the last is merged
 /// back. So the collection grows by one small step at a time, and its root holds no directory.
 /// A chunk is written anew when it is full, with an eighth of free room; it may have any size, so there is no overflow.
-/// L1: chunks 0 to n-1 are there; an entry is in the chunk its hash names.
-/// L2: the hash is seeded by the owner number, which nobody outside knows.
+/// collections.L1: chunks 0 to n-1 are there; an entry is in the chunk its hash names.
+/// collections.L2: the hash is seeded by the owner number, which nobody outside knows.
 /// </summary>
 internal static unsafe class ChunkedMembers
 {
@@ -36,7 +36,7 @@ internal static unsafe class ChunkedMembers
     internal static Page Open(ref RecordEdit edit, uint number)
     {
         byte* at = edit.Chunk(number, out int bytes);
-        Garnet.Common.Faults.Check.That(at != null, "L1 every chunk below their number is there");
+        Garnet.Common.Faults.Check.That(at != null, "collections.L1 every chunk below their number is there");
         return new Page(at, bytes);
     }
 
@@ -60,7 +60,7 @@ internal static unsafe class ChunkedMembers
         uint chunks = (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1)), level = 1u << BitOperations.Log2(chunks), done = 0;
         for (bool hasRoom = true; hasRoom && done < chunks; done += hasRoom ? 1u : 0)
         {
-            // L1: of those that are split, a share is half. An eighth less, as pages have an eighth free: what gets more than the mean grows once.
+            // collections.L1: of those that are split, a share is half. An eighth less, as pages have an eighth free: what gets more than the mean grows once.
             long shares = done < chunks - level || done >= level ? level * 2 : level;
             int capacity = Page.CapacityFor((int)Math.Min(entries * 7 / 8 / shares + 1, int.MaxValue / 8), bytes * 7 / 8 / shares);
             byte* at = edit.WriteChunk(done, capacity);
@@ -289,7 +289,7 @@ internal static unsafe class ChunkedMembers
     private static void Settle(ref RecordEdit edit, long count, long bytes, bool converts)
     {
         byte* value = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         Root.SetChunkedCount(value, count);
         Root.SetEntryBytes(value, bytes);
         if (converts)
@@ -300,7 +300,7 @@ internal static unsafe class ChunkedMembers
     private static void SetChunks(ref RecordEdit edit, uint chunks)
     {
         byte* value = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         Root.SetChunks(value, chunks);
         edit.Close();
     }

@@ -81,7 +81,7 @@ internal static unsafe class CollectionTransfer
         }
         finally
         {
-            text.Bytes.Free(); // Q1
+            text.Bytes.Free(); // collections.Q1
         }
 
         return outcome;
@@ -97,7 +97,7 @@ internal static unsafe class CollectionTransfer
         }
         finally
         {
-            text.Bytes.Free(); // Q1
+            text.Bytes.Free(); // collections.Q1
         }
     }
 

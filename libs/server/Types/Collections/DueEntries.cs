@@ -71,7 +71,7 @@ internal unsafe struct DueEntries : IExamine
         finally
         {
             KeyChanges.TellAs(null);
-            _names.Free(); // Q1
+            _names.Free(); // collections.Q1
         }
     }
 

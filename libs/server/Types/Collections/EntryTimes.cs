@@ -59,7 +59,7 @@ internal unsafe struct EntryTimes(MemberShape shape, Operands entries, long[] an
         }
         finally
         {
-            Chosen.Free(); // Q1
+            Chosen.Free(); // collections.Q1
         }
     }
 }

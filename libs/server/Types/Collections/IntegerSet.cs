@@ -116,14 +116,14 @@ internal static unsafe class IntegerSet
         }
 
         byte* value = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         byte* members = value + HeaderBytes;
         int tail = (count - index - 1) * width;
         Buffer.MemoryCopy(members + ((index + 1) * width), members + (index * width), tail, tail);
         Unsafe.WriteUnaligned(value + 2, count - 1);
         edit.Close();
         value = edit.Write(HeaderBytes + ((count - 1) * width), force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         edit.Close();
         return true;
     }

@@ -83,7 +83,7 @@ internal unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef
         }
         finally
         {
-            gathering.Table.Dispose(); // Q1
+            gathering.Table.Dispose(); // collections.Q1
         }
     }
 

@@ -8,8 +8,8 @@ namespace Garnet.Server.Types.Collections;
 /// <summary>
 /// Entries found by key, whatever form they are in: packed into the record, or in chunks. Hashes and sets are this; sorted sets
 /// keep their scores in it.
-/// M1: a collection without entries has no record.
-/// M2: no key stands twice.
+/// collections.M1: a collection without entries has no record.
+/// collections.M2: no key stands twice.
 /// </summary>
 internal static unsafe class Members
 {
@@ -56,7 +56,7 @@ internal static unsafe class Members
             return PutResult.Added;
         PutResult result = PutInto(ref edit, shape, parts, limits);
         if (result == PutResult.Failed)
-            edit.Remove(); // M1
+            edit.Remove(); // collections.M1
         return result;
     }
 
@@ -98,7 +98,7 @@ internal static unsafe class Members
             : bytes > limits.PackedBytesMax && ChunkedMembers.TryCreate(ref edit, shape.Kind, Root.ChunkedBytes, entries, bytes);
     }
 
-    /// <summary>M1, and no more chunks than wanted: operands may name a key many times.</summary>
+    /// <summary>collections.M1, and no more chunks than wanted: operands may name a key many times.</summary>
     internal static void EndLarge(ref RecordEdit edit, EntryForm form) => ChunkedMembers.Fit(ref edit, form);
 
     // A method of its own: what it has on the stack is cleared whenever it is entered.
@@ -114,7 +114,7 @@ internal static unsafe class Members
         {
             var parts = new Entry { Key = reader.Bytes, KeyBytes = reader.Length };
             if (PackedMembers.Find(entries, (int)(end - entries), shape.Form, parts.Key, parts.KeyBytes, out _))
-                return false; // M2: a key twice goes one by one
+                return false; // collections.M2: a key twice goes one by one
             if (step == 2 && reader.Next())
             {
                 parts.Value = reader.Bytes;

@@ -4,7 +4,7 @@ namespace Garnet.Server.Types.Collections;
 
 /// <summary>
 /// Gathers byte strings in the form that <see cref="Operands.TryDecode"/> reads.
-/// O1: a queue holds whole byte strings and nothing else.
+/// collections.O1: a queue holds whole byte strings and nothing else.
 /// </summary>
 internal static unsafe class OperandText
 {
@@ -19,7 +19,7 @@ internal static unsafe class OperandText
     internal static Operands Read(in ByteQueue gathered)
     {
         bool isWhole = Operands.TryDecode(new ReadOnlySpan<byte>(gathered.Head, gathered.Count), out Operands operands);
-        Garnet.Common.Faults.Check.That(isWhole, "O1 what was gathered is whole");
+        Garnet.Common.Faults.Check.That(isWhole, "collections.O1 what was gathered is whole");
         return operands;
     }
 

@@ -24,8 +24,8 @@ internal unsafe interface IMapVisitor<TKey> where TKey : unmanaged
 /// its first key and how many it has. 0-3 pages in use; from 8 on slots: the first key, 4 bytes number of the chunk, 4 bytes number of
 /// keys; behind the slots in use stand numbers that were in use once. Keys are of one size too, without gaps between their fields.
 /// With force, memory is taken beyond the limit.
-/// D1: no page in use is empty.
-/// D2: the last page's chunk stays, if it is small, when that goes: what is pending for a group comes and goes one by one.
+/// collections.D1: no page in use is empty.
+/// collections.D2: the last page's chunk stays, if it is small, when that goes: what is pending for a group comes and goes one by one.
 /// </summary>
 internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, uint step, int valueBytes, bool force = false)
     where TKey : unmanaged, IComparable<TKey>
@@ -153,7 +153,7 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
     internal void Clear(ref RecordEdit edit)
     {
         byte* at = edit.Chunk(directory, out _);
-        for (int page = 0; at != null && page < Math.Max(PagesOf(at), 1); page++) // D2
+        for (int page = 0; at != null && page < Math.Max(PagesOf(at), 1); page++) // collections.D2
             edit.RemoveChunk(NumberOf(at, page));
         edit.RemoveChunk(directory);
     }
@@ -179,7 +179,7 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
             if ((number - firstPage) % step != 0 || index >= (uint)known)
                 return false;
             NumberList.Add(index);
-            byte* entries = page > PagesOf(at) ? null : edit.Chunk(number, out bytes); // D2
+            byte* entries = page > PagesOf(at) ? null : edit.Chunk(number, out bytes); // collections.D2
             if (entries != null)
                 limit = Math.Max(limit, PlaceOf(number) + 1);
             if (page < PagesOf(at) && (entries == null || !IsPage(ref edit, entries, bytes, Slot(at, page), ref last, ref visitor)))
@@ -194,7 +194,7 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
     {
         int count = Unsafe.ReadUnaligned<int>(slot + sizeof(TKey) + 4);
         if (count < 1 || count > KeysMax || count * (long)EntryBytes > bytes || Unsafe.ReadUnaligned<TKey>(slot).CompareTo(Unsafe.ReadUnaligned<TKey>(entries)) != 0)
-            return false; // D1
+            return false; // collections.D1
         for (int i = 0; i < count; i++, entries += EntryBytes)
         {
             TKey key = Unsafe.ReadUnaligned<TKey>(entries);
@@ -252,14 +252,14 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
     private byte* OpenPage(ref RecordEdit edit, int page)
     {
         byte* opened = edit.OpenChunk(NumberOf(edit.Chunk(directory, out _), page), out _);
-        Check.That(opened != null, "D1 every page of the directory is there");
+        Check.That(opened != null, "collections.D1 every page of the directory is there");
         return opened;
     }
 
     private byte* OpenDirectory(ref RecordEdit edit)
     {
         byte* at = edit.OpenChunk(directory, out _);
-        Check.That(at != null, "E4 a directory can be moved");
+        Check.That(at != null, "store.E4 a directory can be moved");
         return at;
     }
 
@@ -375,6 +375,6 @@ internal readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage,
         *(int*)at = pages - 1;
         edit.Chunk(number, out int bytes);
         if (pages > 1 || bytes > KeptKeys * EntryBytes)
-            edit.RemoveChunk(number); // D2
+            edit.RemoveChunk(number); // collections.D2
     }
 }

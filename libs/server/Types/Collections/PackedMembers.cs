@@ -62,7 +62,7 @@ internal static unsafe class PackedMembers
 
         int offset = (int)(entry.Start - edit.Value), tail = valueBytes - offset - entry.Bytes, bytes = entry.Bytes;
         byte* value = edit.Write(valueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         Buffer.MemoryCopy(value + offset + bytes, value + offset, tail, tail);
         Root.SetPackedCount(value, count - 1);
         edit.Close(valueBytes - bytes);

@@ -10,8 +10,8 @@ namespace Garnet.Server.Types.Collections;
 /// them that are dead, 12 one if offsets are wide; then the entries in no order; free room; and from the end downwards groups of 16
 /// slots: 16 fingerprints, 16 offsets (2 bytes each, 4 in pages of 64 KiB and more). Sixteen fingerprints are compared at once, so
 /// that about one entry is looked at.
-/// P1: slots 0 to count-1 are in use, in any order.
-/// P2: an entry's bytes are dead once no slot names them; what is dead is left behind when the page is written anew.
+/// collections.P1: slots 0 to count-1 are in use, in any order.
+/// collections.P2: an entry's bytes are dead once no slot names them; what is dead is left behind when the page is written anew.
 /// </summary>
 internal unsafe struct Page
 {

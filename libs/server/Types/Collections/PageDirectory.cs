@@ -28,7 +28,7 @@ internal struct PageSlot
 /// their slots in the root, behind its header. More have them in branches, and the root has one slot for each branch. A branch is a
 /// chunk: 0-3 slots in use, 4-7 slots with a number, from 8 on the slots. Behind the slots in use, in the root as in a branch, stand
 /// numbers that were in use once: they are taken again first, so that numbers stay few; a branch among them keeps those of its own.
-/// Q3: no branch in use is empty, and its slot has the sort number of its first page and the sum of its pages' counts.
+/// collections.Q3: no branch in use is empty, and its slot has the sort number of its first page and the sum of its pages' counts.
 /// </summary>
 internal static unsafe class PageDirectory
 {
@@ -60,7 +60,7 @@ internal static unsafe class PageDirectory
         if (!IsBranched(ref edit))
             return slots;
         byte* at = edit.Chunk(slots[branch].Number, out _);
-        Check.That(at != null, "Q3 every branch of the root is there");
+        Check.That(at != null, "collections.Q3 every branch of the root is there");
         used = Used(at);
         return SlotsIn(at);
     }
@@ -271,14 +271,14 @@ internal static unsafe class PageDirectory
     private static byte* OpenRoot(ref RecordEdit edit)
     {
         byte* root = edit.Write(edit.ValueBytes, force: true);
-        Check.That(root != null, "E4 a root can be moved");
+        Check.That(root != null, "store.E4 a root can be moved");
         return root;
     }
 
     private static byte* OpenBranch(ref RecordEdit edit, int branch)
     {
         byte* at = edit.OpenChunk(SlotsOf(edit.Value)[branch].Number, out _);
-        Check.That(at != null, "E4 a branch can be moved");
+        Check.That(at != null, "store.E4 a branch can be moved");
         return at;
     }
 
@@ -336,7 +336,7 @@ internal static unsafe class PageDirectory
         {
             uint fresh = Fresh(ref edit);
             byte* root = edit.Write(edit.ValueBytes + sizeof(PageSlot), force: true);
-            Check.That(root != null, "E4 a root can be moved");
+            Check.That(root != null, "store.E4 a root can be moved");
             SlotsOf(root)[used] = new PageSlot { Number = fresh };
             Root.RaiseLimit(root, fresh);
             edit.Close();
@@ -389,7 +389,7 @@ internal static unsafe class PageDirectory
         Buffer.MemoryCopy(slots, SlotsIn(branch), BranchPagesMax * (long)sizeof(PageSlot), used * (long)sizeof(PageSlot));
         var first = new PageSlot { Sort = slots->Sort, Number = number, Count = (int)Sum(slots, used) };
         byte* root = edit.Write(FirstRootBytes, force: true);
-        Check.That(root != null, "E4 a root can be moved");
+        Check.That(root != null, "store.E4 a root can be moved");
         *root |= (byte)RootFlags.Branched;
         Root.SetSlots(root, 1);
         Root.RaiseLimit(root, number);

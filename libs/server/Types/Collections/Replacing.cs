@@ -3,7 +3,7 @@ using Tsavorite;
 namespace Garnet.Server.Types.Collections;
 
 /// <summary>
-/// Puts a value in the place of what is under a key, in more changes than one: room for all of it in the log (U22) and in memory (U20) is
+/// Puts a value in the place of what is under a key, in more changes than one: room for all of it in the log (store.U22) and in memory (store.U20) is
 /// found before the first of them, so that whoever is refused has changed nothing. If it does not come to its end, nothing is under the key.
 /// The key's partition is locked by the session meanwhile.
 /// </summary>
@@ -46,7 +46,7 @@ internal ref struct Replacing(StoreSession store, KeyRef target)
     /// <summary>Leaves nothing half done.</summary>
     public void Dispose()
     {
-        if (_begun && !_isDone && (store.Changes & 1) == 0) // else the process is about to end (R8)
+        if (_begun && !_isDone && (store.Changes & 1) == 0) // else the process is about to end (net.R8)
         {
             var delete = default(DeleteKey);
             store.Modify(in target, ref delete);

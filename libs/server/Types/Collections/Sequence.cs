@@ -14,8 +14,8 @@ internal enum SequenceKind : byte
 /// <summary>
 /// Elements in order over chunks, the pages: a <see cref="PageDirectory"/> says which follows which. A list is this; a sorted set has one
 /// beside its <see cref="ChunkedMembers"/>. The numbers of its chunks are of the second set.
-/// Q1: no page in use is empty.
-/// Q2: the counts of all pages sum to the root's.
+/// collections.Q1: no page in use is empty.
+/// collections.Q2: the counts of all pages sum to the root's.
 /// </summary>
 internal static unsafe class Sequence
 {
@@ -28,7 +28,7 @@ internal static unsafe class Sequence
     internal static SequencePage Open(ref RecordEdit edit, uint number)
     {
         byte* at = edit.Chunk(number, out int bytes);
-        Garnet.Common.Faults.Check.That(at != null, "Q1 every page of the directory is there");
+        Garnet.Common.Faults.Check.That(at != null, "collections.Q1 every page of the directory is there");
         return new SequencePage(at, bytes);
     }
 
@@ -155,7 +155,7 @@ internal static unsafe class Sequence
     }
 
     // A page at an end of the sequence gets a neighbour; any other grows up to the usual size and is divided then. The first page of
-    // a sorted set is empty when its first element comes: that may be longer than a page, and is to lie there (Q1).
+    // a sorted set is empty when its first element comes: that may be longer than a page, and is to lie there (collections.Q1).
     private static bool TryMakeRoom(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
     {
         addsPage = false;
@@ -223,7 +223,7 @@ internal static unsafe class Sequence
         return true;
     }
 
-    // Before a spot, which becomes its own. The caller puts elements into it before anything else happens (Q1).
+    // Before a spot, which becomes its own. The caller puts elements into it before anything else happens (collections.Q1).
     private static bool TryAddPage(ref RecordEdit edit, ref PageSpot at, int capacity, bool atBack, SequenceKind kind, out SequencePage added)
     {
         added = default;

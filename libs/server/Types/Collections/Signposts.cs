@@ -8,7 +8,7 @@ namespace Garnet.Server.Types.Collections;
 /// Eight elements of a page that is searched by score, noted behind its header: 0-15 their places (2 bytes each), 16-31 how many
 /// elements stand before them, 32-95 their scores. A search goes from one of them to the next and touches a ninth of the page; when
 /// elements move, all eight are corrected at once. A signpost without an element stands at the end, with the greatest score.
-/// K1: signposts are in order, each at the first byte of an element or at the end.
+/// collections.K1: signposts are in order, each at the first byte of an element or at the end.
 /// </summary>
 internal readonly unsafe struct Signposts(byte* at)
 {

@@ -89,7 +89,7 @@ internal readonly struct GeoAdd : ICommand
         }
         finally
         {
-            pairs.Free(); // Q1
+            pairs.Free(); // net.Q1
         }
     }
 

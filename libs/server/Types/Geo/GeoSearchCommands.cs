@@ -97,7 +97,7 @@ internal static class GeoSearchCommands
         }
         finally
         {
-            found.Free(); // Q1
+            found.Free(); // net.Q1
         }
     }
 }

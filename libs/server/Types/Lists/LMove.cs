@@ -63,7 +63,7 @@ internal readonly struct LMove : ICommand
         }
         finally
         {
-            copy.Element.Free(); // Q1
+            copy.Element.Free(); // net.Q1
         }
     }
 

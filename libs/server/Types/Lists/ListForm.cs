@@ -67,7 +67,7 @@ internal static unsafe class ListForm
         {
             SequencePlace place = Sequence.Seek(ref edit, index);
             int here = (int)Math.Min(left, Sequence.Open(ref edit, place.Page.Number).Count - place.Index);
-            Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, here, SequenceKind.List), "E4 a page can be moved");
+            Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, here, SequenceKind.List), "store.E4 a page can be moved");
             left -= here;
         }
     }
@@ -115,7 +115,7 @@ internal static unsafe class ListForm
             to = SequencePage.Read(to, out _, out _);
         int offset = (int)(from - edit.Value), bytes = (int)(to - from), tail = edit.ValueBytes - offset - bytes, total = edit.ValueBytes - bytes;
         byte* value = edit.Write(edit.ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(value != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
         Buffer.MemoryCopy(value + offset + bytes, value + offset, tail, tail);
         Root.SetPackedCount(value, Root.PackedCount(value) - elements);
         edit.Close(total);

@@ -36,7 +36,7 @@ internal readonly struct SPop : ICommand
         }
         finally
         {
-            choice.Chosen.Free(); // Q1
+            choice.Chosen.Free(); // net.Q1
         }
     }
 

@@ -114,7 +114,7 @@ internal static class ScoreAlgebraCommands
         }
         finally
         {
-            pairs.Free(); // Q1
+            pairs.Free(); // net.Q1
         }
     }
 
@@ -273,7 +273,7 @@ internal readonly struct ZRangeStore : ICommand
         }
         finally
         {
-            copy.Found.Free(); // Q1
+            copy.Found.Free(); // net.Q1
         }
 
         if (copy.WrongKind)

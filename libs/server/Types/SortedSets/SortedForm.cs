@@ -7,7 +7,7 @@ namespace Garnet.Server.Types.SortedSets;
 /// <summary>
 /// A sorted set in either form. Packed: entries in the order of score and member. Chunked: <see cref="ChunkedMembers"/> from member
 /// to score and expiry, and beside it <see cref="SortedOrder"/>. If members have an expiry, also <see cref="SortedTimes"/>.
-/// Z1: both parts hold the same members with the same scores.
+/// sortedsets.Z1: both parts hold the same members with the same scores.
 /// </summary>
 internal static unsafe class SortedForm
 {
@@ -205,7 +205,7 @@ internal static unsafe class SortedForm
     {
         byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
         byte* root = at == null ? null : edit.Write(PageDirectory.FirstRootBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 small records can be made while there is address space");
+        Garnet.Common.Faults.Check.That(root != null, "store.E4 small records can be made while there is address space");
         PageDirectory.Begin(root, 1, count);
         edit.Close();
         return SequencePage.Clear(at, capacity, 0, SequenceKind.Sorted);
@@ -228,7 +228,7 @@ internal static unsafe class SortedForm
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
         {
             if (entry.ExpireAtMs != 0)
-                Garnet.Common.Faults.Check.That(SortedTimes.TryAdd(ref edit, entry.Key, entry.KeyBytes, entry.ExpireAtMs, force: true), "E4 small records can be made while there is address space");
+                Garnet.Common.Faults.Check.That(SortedTimes.TryAdd(ref edit, entry.Key, entry.KeyBytes, entry.ExpireAtMs, force: true), "store.E4 small records can be made while there is address space");
         }
 
         return true;

@@ -8,7 +8,7 @@ namespace Garnet.Server.Types.SortedSets;
 /// <summary>
 /// The members of a chunked sorted set in order: a <see cref="Sequence"/> whose elements are score (8 bytes) and member. Its directory
 /// sorts by each page's first score.
-/// Z2: a page's sort number is the score of its first element.
+/// sortedsets.Z2: a page's sort number is the score of its first element.
 /// </summary>
 internal static unsafe class SortedOrder
 {
@@ -65,7 +65,7 @@ internal static unsafe class SortedOrder
         Sse.Prefetch0(stretch.Back - 65);
     }
 
-    /// <summary>Z2, for a page whose content has changed.</summary>
+    /// <summary>sortedsets.Z2, for a page whose content has changed.</summary>
     internal static void Resort(ref RecordEdit edit, in PageSpot page)
     {
         SequencePage.Read(Sequence.Open(ref edit, page.Number).First, out byte* element, out _);
@@ -103,7 +103,7 @@ internal static unsafe class SortedOrder
         }
 
         bool isEmptied = content.Count == 1;
-        Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "E4 a page can be moved");
+        Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "store.E4 a page can be moved");
         if (!isEmptied && place.Index == 0)
             Resort(ref edit, place.Page);
     }

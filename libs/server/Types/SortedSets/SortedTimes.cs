@@ -11,7 +11,7 @@ namespace Garnet.Server.Types.SortedSets;
 /// in chunks of the third set of numbers. A sorted set needs it where a hash does not: ranks and counts have to leave out who is due,
 /// so every read asks who that is. It is there from the first member with an expiry on; a packed set is small enough to be gone through.
 /// Two members of one hash and one time, one pair in 2^64, would count as one of them until the first is gone.
-/// Z3: the map has a key for each member with an expiry, and no other.
+/// sortedsets.Z3: the map has a key for each member with an expiry, and no other.
 /// </summary>
 internal static unsafe class SortedTimes
 {
@@ -21,7 +21,7 @@ internal static unsafe class SortedTimes
 
     /// <summary>Takes a member out that is in it.</summary>
     internal static void Remove(ref RecordEdit edit, byte* member, int bytes, long expireAtMs) =>
-        Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "Z3 who has an expiry is in the map");
+        Check.That(Map().TryRemove(ref edit, KeyOf(ref edit, member, bytes, expireAtMs)), "sortedsets.Z3 who has an expiry is in the map");
 
     /// <summary>True if the map, if there is one, is sound; with the sum over its keys. Its bytes come from outside.</summary>
     internal static bool IsSound(ref RecordEdit edit, ref uint limit, out ulong sum)
@@ -79,7 +79,7 @@ internal static unsafe class SortedTimes
                     return entry;
             }
 
-            Check.That(false, "Z3 who is in the map is a member with that expiry");
+            Check.That(false, "sortedsets.Z3 who is in the map is a member with that expiry");
             return default;
         }
     }

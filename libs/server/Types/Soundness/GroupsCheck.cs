@@ -6,7 +6,7 @@ namespace Garnet.Server.Types.Soundness;
 
 /// <summary>
 /// The groups of a stream: their tables, and that the three maps of what is pending hold the same entries, as many as groups and
-/// consumers say (G1). What is pending names groups and consumers that are there.
+/// consumers say (streams.G1). What is pending names groups and consumers that are there.
 /// </summary>
 internal static unsafe class GroupsCheck
 {

@@ -38,7 +38,7 @@ internal static unsafe class MembersCheck
         byte* at = value + Root.PackedBytes, end = value + bytes;
         int left = Root.PackedCount(value);
         Ascent ascent = default;
-        bool isSound = left > 0; // M1
+        bool isSound = left > 0; // collections.M1
         NumberList.Begin();
         for (; left > 0 && isSound; left--, at = isSound ? at : end)
         {
@@ -83,7 +83,7 @@ internal static unsafe class MembersCheck
         for (uint number = 0; number < chunks; number++)
         {
             byte* at = edit.Chunk(number, out int bytes);
-            if (at == null || !IsPage(at, bytes, form, new PagePlace(edit.Owner, number, chunks), ref tally)) // L1
+            if (at == null || !IsPage(at, bytes, form, new PagePlace(edit.Owner, number, chunks), ref tally)) // collections.L1
                 return false;
         }
 
@@ -125,7 +125,7 @@ internal static unsafe class MembersCheck
 
         tally.Count += page.Count;
         tally.Bytes += live;
-        return live == page.LiveBytes && (isRising || AreApart(page, at, form)); // P2
+        return live == page.LiveBytes && (isRising || AreApart(page, at, form)); // collections.P2
     }
 
     private static void Add(in Entry entry, ulong hash, ref MemberTally tally)

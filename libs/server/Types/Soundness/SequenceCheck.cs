@@ -39,7 +39,7 @@ internal static unsafe class SequenceCheck
             && IsDirectory(ref edit, ref limit, ref tally) && tally.Count == Root.ChunkedCount(edit.Value);
     }
 
-    /// <summary>The directory in a root, its branches and all pages (Q1 to Q3); no chunk stands in it twice.</summary>
+    /// <summary>The directory in a root, its branches and all pages (collections.Q1 to collections.Q3); no chunk stands in it twice.</summary>
     internal static bool IsDirectory(ref RecordEdit edit, ref uint limit, ref SequenceTally tally)
     {
         int known = (edit.ValueBytes - Root.ChunkedBytes) / sizeof(PageSlot), used = Root.Slots(edit.Value);
@@ -89,7 +89,7 @@ internal static unsafe class SequenceCheck
             byte* at = edit.Chunk(pages[i].Number, out int bytes);
             if (at == null || !IsPage(at, bytes, ref tally) || pages[i].Count != new SequencePage(at, bytes).Count)
                 return false;
-            if (tally.Kind == SequenceKind.Sorted && pages[i].Sort != tally.FirstScore) // Z2
+            if (tally.Kind == SequenceKind.Sorted && pages[i].Sort != tally.FirstScore) // sortedsets.Z2
                 return false;
         }
 
@@ -167,7 +167,7 @@ internal static unsafe class SequenceCheck
         return true;
     }
 
-    // K1; the elements have been found to be sound.
+    // collections.K1; the elements have been found to be sound.
     private static bool AreSigns(in SequencePage page)
     {
         int post = 0;

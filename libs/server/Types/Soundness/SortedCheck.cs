@@ -4,7 +4,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Soundness;
 
-/// <summary>A sorted set in chunks: its members, their order and their times, and that all three say the same (Z1, Z3).</summary>
+/// <summary>A sorted set in chunks: its members, their order and their times, and that all three say the same (sortedsets.Z1, sortedsets.Z3).</summary>
 internal static class SortedCheck
 {
     internal static bool IsSound(ref RecordEdit edit, ref uint limit)

@@ -4,7 +4,7 @@ using Tsavorite;
 
 namespace Garnet.Server.Types.Soundness;
 
-/// <summary>A stream: its directory and pages (S1, S2), groups (G1), producers (H1).</summary>
+/// <summary>A stream: its directory and pages (streams.S1, streams.S2), groups (streams.G1), producers (streams.H1).</summary>
 internal static unsafe class StreamCheck
 {
     internal static bool IsSound(ref RecordEdit edit, ref uint limit)

@@ -10,8 +10,8 @@ namespace Garnet.Server.Types.Soundness;
 /// Proves values that come from outside: whoever reads or changes a value trusts its offsets, counts and orders, and nothing of a peer or a
 /// file is believed because a checksum holds. One check for each form a value can have, each reading the bytes once and nothing outside
 /// them; what a check does not say, no code may assume.
-/// V3: a form that is added here is added to the check of its kind, and to the fuzzers of HostileValueTests.
-/// V4: who does not need a fact for its own safety does not ask for it: what this server has ever written must stay readable. A count of
+/// soundness.V3: a form that is added here is added to the check of its kind, and to the fuzzers of HostileValueTests.
+/// soundness.V4: who does not need a fact for its own safety does not ask for it: what this server has ever written must stay readable. A count of
 /// entries ever added, or a member that stands twice in a page that no search ends at twice, harms nobody.
 /// </summary>
 internal sealed unsafe class ValueCheck : IValueCheck

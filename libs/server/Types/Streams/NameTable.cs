@@ -28,7 +28,7 @@ internal readonly unsafe struct NameTable(byte* at)
     internal static NameTable Open(ref RecordEdit edit, uint chunk)
     {
         byte* at = edit.OpenChunk(chunk, out _);
-        Check.That(at != null, "E4 a chunk can be moved");
+        Check.That(at != null, "store.E4 a chunk can be moved");
         return new NameTable(at);
     }
 

@@ -21,8 +21,8 @@ internal readonly record struct StreamLimits(long PageBytes, long PageEntries)
 /// chunk for each page (<see cref="StreamPage"/>, the first set of numbers). Behind and before the slots in use stand numbers that were
 /// in use once: they are taken again first, so that numbers stay few. What groups know lies in the second set (<see cref="StreamGroups"/>).
 /// Unlike other collections, a stream without entries is one, and there is no form without chunks.
-/// S1: a page in use has an entry that is there.
-/// S2: what is there in all pages sums to the root's length.
+/// streams.S1: a page in use has an entry that is there.
+/// streams.S2: what is there in all pages sums to the root's length.
 /// </summary>
 internal static unsafe class StreamForm
 {
@@ -35,13 +35,13 @@ internal static unsafe class StreamForm
     internal static StreamSlot* Slot(byte* root, int page) =>
         (StreamSlot*)(root + StreamHeader.Bytes + ((((StreamHeader*)root)->Skipped + page) * (long)StreamSlot.Bytes));
 
-    /// <summary>Opens the root to be changed; no other call before <see cref="RecordEdit.Close"/> (E1).</summary>
+    /// <summary>Opens the root to be changed; no other call before <see cref="RecordEdit.Close"/> (store.E1).</summary>
     internal static StreamHeader* Open(ref RecordEdit edit) => Open(ref edit, edit.ValueBytes);
 
     private static StreamHeader* Open(ref RecordEdit edit, int bytes)
     {
         byte* root = edit.Write(bytes, force: true);
-        Check.That(root != null, "E4 a root can be moved");
+        Check.That(root != null, "store.E4 a root can be moved");
         return (StreamHeader*)root;
     }
 
@@ -95,7 +95,7 @@ internal static unsafe class StreamForm
     internal static StreamPage PageAt(ref RecordEdit edit, int page)
     {
         byte* at = edit.Chunk(Slot(edit.Value, page)->Number, out int bytes);
-        Check.That(at != null, "S1 every page of the directory is there");
+        Check.That(at != null, "streams.S1 every page of the directory is there");
         return new StreamPage(at, bytes);
     }
 
@@ -164,7 +164,7 @@ internal static unsafe class StreamForm
                 continue;
             }
 
-            Check.That((page = OpenPage(ref edit, 0)).At != null, "E4 a page can be moved");
+            Check.That((page = OpenPage(ref edit, 0)).At != null, "store.E4 a page can be moved");
             StreamEntry entry = page.Before(Slot(edit.Value, 0)->First);
             while (left > 0 && page.Step(ref entry))
             {
@@ -191,7 +191,7 @@ internal static unsafe class StreamForm
 
         int offset = (int)(entry.Head - page.At);
         page = OpenPage(ref edit, number);
-        Check.That(page.At != null, "E4 a page can be moved");
+        Check.That(page.At != null, "store.E4 a page can be moved");
         page.Delete(offset);
     }
 
@@ -257,7 +257,7 @@ internal static unsafe class StreamForm
         return true;
     }
 
-    // A page behind all others, as large as the one before it has become, so that it need not grow. The caller puts an entry into it (S1).
+    // A page behind all others, as large as the one before it has become, so that it need not grow. The caller puts an entry into it (streams.S1).
     private static bool TryAddPage(ref RecordEdit edit, StreamId first, in Operands fields, in StreamLimits limits, out StreamPage page)
     {
         StreamHeader* root = Header(ref edit);

@@ -16,7 +16,7 @@ internal readonly record struct DueKey(int Group, long When, StreamId Id) : ICom
 /// Groups of consumers of a stream, in chunks of the second set: 3 the table of groups, 4n the consumers of the group in slot n; what is
 /// pending in three maps: by (group, id), by (group, consumer, id) and by (group, time, id), with directories 7, 11 and 27 and pages
 /// 4n+1, 4n+2 and 39 and every twelfth behind. Who claims what others left alone asks the third one, and pays for what it gets.
-/// G1: the maps hold the same entries; their number is the group's, and the sum of its consumers' and of those that were released.
+/// streams.G1: the maps hold the same entries; their number is the group's, and the sum of its consumers' and of those that were released.
 /// </summary>
 internal static unsafe class StreamGroups
 {

@@ -101,7 +101,7 @@ internal readonly unsafe struct StreamPage(byte* at, int bytes)
 
     /// <summary>
     /// True if these bytes are a page whose first entry has that id: names and entries lie one behind the other up to the end of what is in
-    /// use, ids rise, and as many are there as is said (S1). The bytes come from outside.
+    /// use, ids rise, and as many are there as is said (streams.S1). The bytes come from outside.
     /// </summary>
     internal bool IsSound(StreamId first)
     {

@@ -52,8 +52,8 @@ internal struct ProducedEntry
 /// What producers have sent (XADD IDMP), in chunks of the second set beside those of <see cref="StreamGroups"/>: 15 the state; two maps,
 /// by name (directory 19, pages 31 and every twelfth behind) and by age (23, 35 and every twelfth). Made for the first entry under a name
 /// or by XCFGSET.
-/// H1: both maps hold the same names; under the zero id the map by age holds how many a producer has.
-/// H2: what is due counts as gone; it is removed when somebody adds, a little at a time, by the clock that is logged.
+/// streams.H1: both maps hold the same names; under the zero id the map by age holds how many a producer has.
+/// streams.H2: what is due counts as gone; it is removed when somebody adds, a little at a time, by the clock that is logged.
 /// </summary>
 internal static unsafe class StreamProducers
 {
@@ -79,7 +79,7 @@ internal static unsafe class StreamProducers
     internal static ProducersState* Open(ref RecordEdit edit)
     {
         byte* at = edit.OpenChunk(State, out _);
-        Check.That(at != null, "E4 a chunk can be moved");
+        Check.That(at != null, "store.E4 a chunk can be moved");
         return (ProducersState*)at;
     }
 
@@ -97,7 +97,7 @@ internal static unsafe class StreamProducers
     /// <summary>Takes <see cref="TryBegin"/> back.</summary>
     internal static void End(ref RecordEdit edit) => edit.RemoveChunk(State);
 
-    /// <summary>True if state and maps are sound and hold the same (H1). The bytes come from outside.</summary>
+    /// <summary>True if state and maps are sound and hold the same (streams.H1). The bytes come from outside.</summary>
     internal static bool AreSound(ref RecordEdit edit, ref uint limit)
     {
         byte* at = edit.Chunk(State, out int bytes);

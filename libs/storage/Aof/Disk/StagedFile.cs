@@ -7,9 +7,10 @@ namespace Garnet.Aof.Disk;
 /// A file written from front to back through a ring of our own instead of the system's cache: a write is a copy into memory that
 /// outlives the process (<see cref="StagingFile"/>), and the disk gets large pieces past the cache. Where a second's small writes
 /// went through the system's cache, that took 130 to 220 ns of a processor for each 130 bytes, so 12 (measured on ext4).
-/// D1: bytes of the ring are given up only after the disk has taken them; so each byte written is in the file or in the ring.
-/// D2: writes go on where the one before ended, one writer at a time; one thread at a time drains, beside it. A write that failed, as the
+/// log.D1: bytes of the ring are given up only after the disk has taken them; so each byte written is in the file or in the ring.
+/// log.D2: writes go on where the one before ended, one writer at a time; one thread at a time drains, beside it. A write that failed, as the
 /// disk took nothing more, is made again from its beginning, with the same bytes; those that stand in the ring already are passed over.
+/// log.D5: what the file is to begin with in the end, once its ring is not needed any more, is one block.
 /// What a killed process leaves is put into the file by <see cref="TailFiles"/>.
 /// </summary>
 internal sealed unsafe class StagedFile : IDiskFile
@@ -51,7 +52,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     /// <inheritdoc/>
     public void LeaveAs(ReadOnlySpan<byte> firstBytes)
     {
-        Check.That(firstBytes.Length == Block, "D3 what is changed in the end is a block");
+        Check.That(firstBytes.Length == Block, "log.D5 what is changed in the end is a block");
         _last = firstBytes.ToArray();
     }
 
@@ -83,7 +84,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     public void Write(long offset, ReadOnlySpan<byte> bytes)
     {
         long stored = _written - offset;
-        Check.That(stored == 0 || (offset == _failedFrom && stored > 0 && stored <= bytes.Length), "D2 a write goes on where the one before ended");
+        Check.That(stored == 0 || (offset == _failedFrom && stored > 0 && stored <= bytes.Length), "log.D2 a write goes on where the one before ended");
         bytes = bytes[(int)stored..];
         _failedFrom = offset;
         while (!bytes.IsEmpty)
@@ -171,7 +172,7 @@ internal sealed unsafe class StagedFile : IDiskFile
             {
                 Span<byte> piece = Ring.At(_drained, whole - _drained);
                 _file.Write(_drained, piece);
-                Ring.Drained = _drained + piece.Length; // D1; and before a writer may use the room, should we be killed here
+                Ring.Drained = _drained + piece.Length; // log.D1; and before a writer may use the room, should we be killed here
                 Volatile.Write(ref _drained, _drained + piece.Length);
             }
             if (to <= Math.Max(_drained, _handed)) return;

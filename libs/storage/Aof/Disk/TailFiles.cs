@@ -6,9 +6,9 @@ namespace Garnet.Aof.Disk;
 
 /// <summary>
 /// Puts into the files what a killed process had written to them and not handed to the disk (<see cref="StagedFile"/>).
-/// D3: that only ever adds: a block in which the file holds anything else than the ring ends it. A ring from before the system's
+/// log.D3: that only ever adds: a block in which the file holds anything else than the ring ends it. A ring from before the system's
 /// last start is of no use and forgotten: of unsynced writes a power cut keeps any.
-/// D4: a ring that is of another file, or older or younger than the file beside it, changes nothing and stays: what is missing may be put back.
+/// log.D4: a ring that is of another file, or older or younger than the file beside it, changes nothing and stays: what is missing may be put back.
 /// </summary>
 internal static class TailFiles
 {
@@ -23,9 +23,9 @@ internal static class TailFiles
         {
             if (!tail.EndsWith(StagingFile.Suffix, StringComparison.Ordinal)) continue;
             string name = tail[..^StagingFile.Suffix.Length];
-            if (!disk.List().Contains(name) && IsLast(disk, name)) continue; // D4
+            if (!disk.List().Contains(name) && IsLast(disk, name)) continue; // log.D4
             long bytes = disk.List().Contains(name) ? Add(disk, name, System.IO.Path.Combine(disk.Path, tail)) : 0;
-            if (bytes < 0) continue; // D4
+            if (bytes < 0) continue; // log.D4
             if (bytes > 0) messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that a killed server had written were put into {name}."));
             disk.Delete(tail);
             changed = true;

@@ -11,13 +11,13 @@ namespace Garnet.Aof.Lanes;
 /// <summary>
 /// The lanes: where changes of the store wait for their batch to be closed, outside the managed heap, laid out as they
 /// will stand in the file.
-/// L1: a lane is written under its partition's lock, by plain stores.
-/// L2: the buffer is chosen by the parity of the batch number that the writer names, never by the number open now.
-/// L3: the open number is raised by one thread at a time, and not again before the buffers of the number before are
+/// log.L1: a lane is written under its partition's lock, by plain stores.
+/// log.L2: the buffer is chosen by the parity of the batch number that the writer names, never by the number open now.
+/// log.L3: the open number is raised by one thread at a time, and not again before the buffers of the number before are
 /// taken; so two buffers suffice.
-/// L4: the buffers of a batch are taken only after every partition's lock was visited since the number was raised, so
+/// log.L4: the buffers of a batch are taken only after every partition's lock was visited since the number was raised, so
 /// nobody writes to them any more.
-/// L5: what a batch holds can be read back: large changes are announced before they are made, and one that would take the batch
+/// log.L5: what a batch holds can be read back: large changes are announced before they are made, and one that would take the batch
 /// beyond <see cref="LogLimits.BatchBytesMax"/> is not; all sums of lengths are 64 bits wide.
 /// </summary>
 internal sealed unsafe class LaneSet : IDisposable
@@ -37,7 +37,7 @@ internal sealed unsafe class LaneSet : IDisposable
 
     public LaneSet(int lanes, ulong batch, int batchBytes, ChunkPool pool)
     {
-        Check.That(sizeof(LaneHalf) * 2 == LineBytes, "L2 a lane is one line");
+        Check.That(sizeof(LaneHalf) * 2 == LineBytes, "log.L2 a lane is one line");
         Count = lanes;
         _batchBytes = batchBytes;
         _pool = pool;
@@ -64,8 +64,8 @@ internal sealed unsafe class LaneSet : IDisposable
     public bool IsVeryLong => Volatile.Read(ref _leftBytes) + Volatile.Read(ref Announced(Batch)) > LogLimits.CloseBytes;
 
     /// <summary>
-    /// L5: whoever holds the locks of a change to this batch says how many bytes it will write. False if the batch has no room: it is to
-    /// be closed, which takes the locks. <paramref name="force"/>: U22, half of a command has been done.
+    /// log.L5: whoever holds the locks of a change to this batch says how many bytes it will write. False if the batch has no room: it is to
+    /// be closed, which takes the locks. <paramref name="force"/>: store.U22, half of a command has been done.
     /// </summary>
     public bool TryAnnounce(ulong batch, long bytes, bool force = false)
     {
@@ -82,7 +82,7 @@ internal sealed unsafe class LaneSet : IDisposable
         return false;
     }
 
-    // L1, L2. Inlined into the only caller (LogBenchmark).
+    // log.L1, log.L2. Inlined into the only caller (LogBenchmark).
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Reserve(int lane, ulong batch, in KeyRef key, int bytesMax)
     {
@@ -95,7 +95,7 @@ internal sealed unsafe class LaneSet : IDisposable
         return new Span<byte>(at + key.Length, bytesMax);
     }
 
-    // L1, L2. Inlined into the only caller (LogBenchmark).
+    // log.L1, log.L2. Inlined into the only caller (LogBenchmark).
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Append(int lane, ulong batch, in EntryHeader header)
     {
@@ -126,7 +126,7 @@ internal sealed unsafe class LaneSet : IDisposable
         return false;
     }
 
-    /// <summary>Opens the next batch and returns the number of the one before, whose buffers are to be taken (L3).</summary>
+    /// <summary>Opens the next batch and returns the number of the one before, whose buffers are to be taken (log.L3).</summary>
     public ulong Raise()
     {
         ulong batch = *_open;
@@ -140,7 +140,7 @@ internal sealed unsafe class LaneSet : IDisposable
     /// <summary>A log that follows: the batch before has been received, not written here.</summary>
     public void MoveTo(ulong batch) => Volatile.Write(ref *_open, batch);
 
-    /// <summary>Takes what the lane holds of a batch that is no longer open, under the partition's lock (L4); false if nothing.</summary>
+    /// <summary>Takes what the lane holds of a batch that is no longer open, under the partition's lock (log.L4); false if nothing.</summary>
     public bool TryTake(int lane, ulong batch, out LaneTake take)
     {
         LaneHalf* half = Half(lane, batch);
@@ -178,7 +178,7 @@ internal sealed unsafe class LaneSet : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Extend(LaneHalf* half, long needed)
     {
-        Check.That(needed is > 0 and <= LogLimits.BatchBytesMax, "L5 an entry fits into a batch");
+        Check.That(needed is > 0 and <= LogLimits.BatchBytesMax, "log.L5 an entry fits into a batch");
         Chunk* next = _pool.Take((int)needed), tail = half->Tail;
         if (tail == null) half->Head = next;
         else

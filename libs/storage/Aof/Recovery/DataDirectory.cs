@@ -116,7 +116,7 @@ public sealed class DataDirectory : IDisposable
 
     /// <summary>
     /// What the next snapshot of a store whose values were all judged is sealed with: the directory's key as it is there now, if that is known
-    /// to be ours, else a new one (K2); null if there can be none.
+    /// to be ours, else a new one (log.K2); null if there can be none.
     /// </summary>
     internal DirectoryKey? KeyToSealWith()
     {
@@ -128,7 +128,7 @@ public sealed class DataDirectory : IDisposable
     }
 
     /// <summary>
-    /// Makes a snapshot that is durable already the newest (U10). The one before stays as the way back; older ones are
+    /// Makes a snapshot that is durable already the newest (log.M1). The one before stays as the way back; older ones are
     /// deleted, and only when the manifest that does not name them is durable. <paramref name="terms"/> is what is known of the
     /// terms of this history. Throws <see cref="DiskException"/>.
     /// </summary>

@@ -10,10 +10,10 @@ namespace Garnet.Aof;
 /// <summary>
 /// The secret of a data directory, the file <c>directory.key</c>: with it a server tells the snapshots that it has written itself, whose
 /// values need no judging, from all others. Format: website/docs/format/manifest.md.
-/// K1: the key is made of the file's bytes and of what only this very file has (<see cref="IDisk.MarkOf"/>), so that whoever gets or makes
+/// log.K1: the key is made of the file's bytes and of what only this very file has (<see cref="IDisk.MarkOf"/>), so that whoever gets or makes
 /// a copy of the directory has another key, and what was sealed with this one is judged there.
-/// K2: a server seals with a key only if it has made it itself, or has seen it open a seal: the bytes may have come with a foreign archive.
-/// K3: nothing is refused for want of a key. Without one, values are judged, and what is written has no seal.
+/// log.K2: a server seals with a key only if it has made it itself, or has seen it open a seal: the bytes may have come with a foreign archive.
+/// log.K3: nothing is refused for want of a key. Without one, values are judged, and what is written has no seal.
 /// </summary>
 public sealed class DirectoryKey
 {
@@ -30,7 +30,7 @@ public sealed class DirectoryKey
 
     private DirectoryKey(byte[] key) => _key = key;
 
-    /// <summary>True once this process knows that the key is its directory's (K2).</summary>
+    /// <summary>True once this process knows that the key is its directory's (log.K2).</summary>
     public bool IsProven { get; private set; }
 
     /// <summary>The key of a directory; null if there is none, or it is damaged, or others may read it.</summary>
@@ -47,7 +47,7 @@ public sealed class DirectoryKey
         }
         catch (DiskException)
         {
-            return null; // K3
+            return null; // log.K3
         }
     }
 
@@ -69,7 +69,7 @@ public sealed class DirectoryKey
         }
         catch (DiskException)
         {
-            return null; // K3
+            return null; // log.K3
         }
         DirectoryKey? made = TryRead(disk); // its mark is another one since it was renamed
         made?.Prove();

@@ -7,8 +7,8 @@ namespace Garnet.Aof.Recovery;
 
 /// <summary>
 /// Applies the entries of a lane, in order; an entry that cannot be applied ends the replay with its place. Where readers look on,
-/// each key is announced in the sketch before it is touched (A2 in <see cref="BatchApplier"/>).
-/// A value that is put part by part is nobody's to see before all parts are there and it was judged (V1 in <see cref="IValueCheck"/>): its
+/// each key is announced in the sketch before it is touched (log.A2 in <see cref="BatchApplier"/>).
+/// A value that is put part by part is nobody's to see before all parts are there and it was judged (store.V1 in <see cref="IValueCheck"/>): its
 /// partition stays locked from the first part to the last.
 /// </summary>
 internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, StoreSession session, Sketch? sketch = null)

@@ -8,7 +8,7 @@ using Garnet.Common;
 namespace Garnet.Aof.Recovery;
 
 /// <summary>
-/// The manifest on disk. U10: whatever it names is durable before it is written; it is written aside, synced, renamed, and the
+/// The manifest on disk. log.M1: whatever it names is durable before it is written; it is written aside, synced, renamed, and the
 /// directory synced, and only then may anything the old one named be given up.
 /// </summary>
 internal static class ManifestFile

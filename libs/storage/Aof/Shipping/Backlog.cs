@@ -5,9 +5,9 @@ namespace Garnet.Aof.Shipping;
 /// <summary>
 /// The last batches in memory, as the same bytes that go to the files, for replicas that are close behind; and where the log
 /// stands. Told by the sublogs' writers, one part after the other; read by whoever ships.
-/// B1: a batch is here when all its parts are, and batches become whole in their order.
-/// B2: bytes are kept from <see cref="Keep"/> on only: a server that nobody follows pays for headers, not for copies.
-/// B3: never more than <see cref="BytesMax"/>, but for what an attached reader still wants, and that up to <see cref="PinnedBytesMax"/>.
+/// log.B1: a batch is here when all its parts are, and batches become whole in their order.
+/// log.B2: bytes are kept from <see cref="Keep"/> on only: a server that nobody follows pays for headers, not for copies.
+/// log.B3: never more than <see cref="BytesMax"/>, but for what an attached reader still wants, and that up to <see cref="PinnedBytesMax"/>.
 /// </summary>
 public sealed class Backlog : IDisposable
 {
@@ -137,7 +137,7 @@ public sealed class Backlog : IDisposable
         }
     }
 
-    /// <summary>A reader attaches: what it has not taken yet is kept as long as there is room (B3).</summary>
+    /// <summary>A reader attaches: what it has not taken yet is kept as long as there is room (log.B3).</summary>
     public BacklogPin Pin(ulong next)
     {
         var pin = new BacklogPin(this, next);
@@ -195,7 +195,7 @@ public sealed class Backlog : IDisposable
         _entries.Add(new Entry(shared ?? new BatchBytes(header), 0));
     }
 
-    // B2: of a batch whose first parts came before Keep there is nothing to ship.
+    // log.B2: of a batch whose first parts came before Keep there is nothing to ship.
     private void BecomeWhole(BatchBytes batch)
     {
         _filled = batch.Entries > 0 ? null : _filled ?? EndLocked();
@@ -207,7 +207,7 @@ public sealed class Backlog : IDisposable
             while (_whole > 0) DropFirst();
             return;
         }
-        while (_whole > 1 && _bytes > BytesMax && (_bytes > PinnedBytesMax || !IsWanted(_before.Batch + 1))) DropFirst(); // B3
+        while (_whole > 1 && _bytes > BytesMax && (_bytes > PinnedBytesMax || !IsWanted(_before.Batch + 1))) DropFirst(); // log.B3
     }
 
     private bool IsWanted(ulong batch)

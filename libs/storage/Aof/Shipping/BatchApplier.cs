@@ -10,9 +10,9 @@ namespace Garnet.Aof.Shipping;
 /// <summary>
 /// Applies received batches to a replica's store, by the same workers that replay a log at a start, each of which owns lanes.
 /// Steppable: <see cref="Turn"/> applies what is there; a thread that calls it is the owner's business.
-/// A1: batches are applied whole and in order; nothing of a batch is applied before all of it has come.
-/// A2: a key is announced in the sketch before it is changed, and the number is published when every worker is through.
-/// A3: an entry that cannot be applied leaves the store torn: nothing is published any more, and the owner fills it anew.
+/// log.A1: batches are applied whole and in order; nothing of a batch is applied before all of it has come.
+/// log.A2: a key is announced in the sketch before it is changed, and the number is published when every worker is through.
+/// log.A3: an entry that cannot be applied leaves the store torn: nothing is published any more, and the owner fills it anew.
 /// </summary>
 public sealed unsafe class BatchApplier : IDisposable
 {
@@ -44,7 +44,7 @@ public sealed unsafe class BatchApplier : IDisposable
     /// <summary>Entries applied.</summary>
     public long Entries { get; private set; }
 
-    /// <summary>Why the store is torn; null if it is not (A3).</summary>
+    /// <summary>Why the store is torn; null if it is not (log.A3).</summary>
     public string? Failure { get; private set; }
 
     /// <summary>Takes a batch over from its holder.</summary>
@@ -75,14 +75,14 @@ public sealed unsafe class BatchApplier : IDisposable
         {
             _state.BeginChange();
             BatchBytes last = batch.Kind == BatchKind.Data ? ApplyGroup() : ApplyAlone(batch);
-            _state.Publish(last.Term, last.Batch, (long)last.SealedUnixUs); // A2
+            _state.Publish(last.Term, last.Batch, (long)last.SealedUnixUs); // log.A2
             _state.EndChange();
             last.Release();
             return true;
         }
         catch (GarnetException e)
         {
-            Failure = e.Message; // A3
+            Failure = e.Message; // log.A3
             return false;
         }
     }
@@ -123,7 +123,7 @@ public sealed unsafe class BatchApplier : IDisposable
             last = Take();
         }
         _workers.Drain();
-        Check.That(last != null, "A1 a group has a batch");
+        Check.That(last != null, "log.A1 a group has a batch");
         return last;
     }
 
@@ -131,7 +131,7 @@ public sealed unsafe class BatchApplier : IDisposable
     {
         ReadOnlySpan<byte> bytes = batch.Part(part);
         HeaderState state = BatchHeader.TryRead(bytes, out BatchHeader header, out _);
-        Check.That(state == HeaderState.Whole, "A1 what is applied has been checked");
+        Check.That(state == HeaderState.Whole, "log.A1 what is applied has been checked");
         block.Add(new LogPart { File = "the primary's stream", Header = header, Body = batch.PartAt(part) + BatchHeader.Bytes });
     }
 

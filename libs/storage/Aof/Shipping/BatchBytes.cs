@@ -57,7 +57,7 @@ public sealed unsafe class BatchBytes
     /// <summary>Adds a part; <paramref name="keeps"/> says whether its bytes are wanted or only what it is.</summary>
     internal void Add(in BatchHeader header, uint crc, ReadOnlySpan<byte> part, bool keeps)
     {
-        Check.That(_crcs[header.Part] == 0 && _parts[header.Part] == 0, "B1 a part of a batch comes once");
+        Check.That(_crcs[header.Part] == 0 && _parts[header.Part] == 0, "log.B1 a part of a batch comes once");
         if (keeps)
         {
             byte* bytes = (byte*)NativeMemory.Alloc((nuint)part.Length);
@@ -78,7 +78,7 @@ public sealed unsafe class BatchBytes
     public void Release()
     {
         int left = Interlocked.Decrement(ref _holders);
-        Check.That(left >= 0, "B1 a batch is let go once by each holder");
+        Check.That(left >= 0, "log.B1 a batch is let go once by each holder");
         if (left > 0) return;
         foreach (nint part in _parts) NativeMemory.Free((void*)part);
     }

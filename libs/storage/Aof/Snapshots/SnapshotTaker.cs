@@ -4,11 +4,11 @@ using Tsavorite;
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>
-/// Takes snapshots into a data directory in the order that loses nothing wherever it is interrupted (U10):
-/// P1: the file is written, synced and named, and its name synced, before anything speaks of it.
-/// P2: the log is durable up to the file's batch before the manifest names the file, so that what a crash leaves of the log
+/// Takes snapshots into a data directory in the order that loses nothing wherever it is interrupted (log.M1):
+/// log.P1: the file is written, synced and named, and its name synced, before anything speaks of it.
+/// log.P2: the log is durable up to the file's batch before the manifest names the file, so that what a crash leaves of the log
 /// does not end before its snapshot.
-/// P3: the log is cut only when the manifest is durable, and only behind the snapshot before this one, which stays the way back.
+/// log.P3: the log is cut only when the manifest is durable, and only behind the snapshot before this one, which stays the way back.
 /// Failures of the disk throw <see cref="DiskException"/>; the directory is then as it was, but for files nobody names.
 /// </summary>
 public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock clock)
@@ -35,10 +35,10 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
         if (result.State != SnapshotState.Whole) return result;
         directory.ExpectSnapshot(result.Facts.Name);
         SnapshotWriter.Publish(directory.Disk, result.Facts);
-        directory.Disk.SyncDirectory(); // P1
-        if (!AwaitDurable(result.Facts.Batch)) return result; // P2
+        directory.Disk.SyncDirectory(); // log.P1
+        if (!AwaitDurable(result.Facts.Batch)) return result; // log.P2
         directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch, Terms());
-        Truncate(directory.LogNeededFrom); // P3
+        Truncate(directory.LogNeededFrom); // log.P3
         published = true;
         return result;
     }

@@ -7,7 +7,7 @@ namespace Garnet.Aof.Snapshots;
 
 /// <summary>
 /// Writes a snapshot file under its temporary name: header, blocks as they come, footer. Format:
-/// website/docs/format/snapshot.md. Writes are large and aligned to 4,096 bytes. Part of U10: data write, data sync
+/// website/docs/format/snapshot.md. Writes are large and aligned to 4,096 bytes. Part of log.M1: data write, data sync
 /// (<see cref="Finish"/>); the caller then renames (<see cref="Publish"/>), syncs the directory, names the file in its manifest
 /// and only then frees what the snapshot replaces. Not thread-safe. Failures of the disk throw <see cref="DiskException"/>.
 /// </summary>

@@ -2,7 +2,7 @@ namespace Garnet.Aof.Writing;
 
 /// <summary>
 /// How far the log is, over all sublogs, and what is wrong with it.
-/// W4: a number is reported only after all sublogs have passed it, and never goes back.
+/// log.W4: a number is reported only after all sublogs have passed it, and never goes back.
 /// </summary>
 internal sealed class LogState
 {

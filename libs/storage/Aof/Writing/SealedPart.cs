@@ -64,7 +64,7 @@ internal sealed unsafe class SealedPart
         if (RowCount == _rows.Length) Array.Resize(ref _rows, _rows.Length * 2);
         _rows[RowCount++] = take;
         EntryBytes += take.Bytes;
-        Check.That(BodyBytes <= LogLimits.PartBodyBytesMax - LaneRow.Bytes, "L5 a part is no longer than readers take");
+        Check.That(BodyBytes <= LogLimits.PartBodyBytesMax - LaneRow.Bytes, "log.L5 a part is no longer than readers take");
         Entries += take.Entries;
     }
 

@@ -10,14 +10,14 @@ namespace Garnet.Aof.Writing;
 /// Closes batches: raises the number, visits every partition, hands each sublog its part. A thread of its own does it when
 /// it is time; an exclusive step does it when it must (<see cref="Close"/>), and while somebody waits for what is open a
 /// writer that has just become free does it for itself, so that all that gathered during one write is in the next.
-/// S1: who closes a batch holds the gate from raising the number until the parts are queued; so sublogs see batches in
+/// log.S1: who closes a batch holds the gate from raising the number until the parts are queued; so sublogs see batches in
 /// order, and an exclusive step, which holds it throughout, is at a boundary of batches.
-/// S2: a batch is closed only if something was written to it, but for S4 and S5: who writes nothing causes no writes.
-/// S3: while a partition lock is held nothing here waits for the disk; <see cref="Close"/> may exceed the queue's bound.
-/// S4: a log that has been quiet for a second, or ends, with all of it durable, gets one empty batch whose header says so:
+/// log.S2: a batch is closed only if something was written to it, but for log.S4 and log.S5: who writes nothing causes no writes.
+/// log.S3: while a partition lock is held nothing here waits for the disk; <see cref="Close"/> may exceed the queue's bound.
+/// log.S4: a log that has been quiet for a second, or ends, with all of it durable, gets one empty batch whose header says so:
 /// without it a reader would take damage in its last batches for an interrupted write.
-/// S5: a new term begins with an empty batch if it is told to: from then on whoever has the log knows of the term.
-/// S6: a batch that has grown very long is closed however many wait for the disk, so that there is always one with room (L5).
+/// log.S5: a new term begins with an empty batch if it is told to: from then on whoever has the log knows of the term.
+/// log.S6: a batch that has grown very long is closed however many wait for the disk, so that there is always one with room (log.L5).
 /// </summary>
 internal sealed class Sealer : IPartitionVisitor
 {
@@ -136,7 +136,7 @@ internal sealed class Sealer : IPartitionVisitor
     /// <summary>Writes a control batch; all partition locks and the gate are held.</summary>
     public unsafe void Control(byte opId, ReadOnlySpan<byte> arguments)
     {
-        Check.That(!_lanes.HasEntries(), "S1 nothing is written between the closing of a batch and the control batch behind it");
+        Check.That(!_lanes.HasEntries(), "log.S1 nothing is written between the closing of a batch and the control batch behind it");
         var header = new EntryHeader((uint)(EntryHeader.Bytes + arguments.Length), opId, 0, 0);
         Chunk* chunk = _pool.Take((int)header.EntryBytes);
         chunk->Used = (int)header.EntryBytes;
@@ -162,7 +162,7 @@ internal sealed class Sealer : IPartitionVisitor
         if (_lanes.TryTake(partition, _closing, out LaneTake take)) _parts[partition % _parts.Length].Add(take);
     }
 
-    /// <summary>Closes what is open; S4 if nothing is and it is time. What the thread does when it is due.</summary>
+    /// <summary>Closes what is open; log.S4 if nothing is and it is time. What the thread does when it is due.</summary>
     public void Turn()
     {
         _gate.Enter();
@@ -182,7 +182,7 @@ internal sealed class Sealer : IPartitionVisitor
         return true;
     }
 
-    /// <summary>S5: closes what is open, or an empty batch.</summary>
+    /// <summary>log.S5: closes what is open, or an empty batch.</summary>
     public void Mark()
     {
         _gate.Enter();
@@ -190,7 +190,7 @@ internal sealed class Sealer : IPartitionVisitor
         _gate.Exit();
     }
 
-    /// <summary>S4 at the end: closes an empty batch if the log owes one; true if it did.</summary>
+    /// <summary>log.S4 at the end: closes an empty batch if the log owes one; true if it did.</summary>
     public bool Prove()
     {
         _gate.Enter();
@@ -296,7 +296,7 @@ internal sealed class Sealer : IPartitionVisitor
         int queued = Queued();
         bool awaited = IsAwaited;
         isSoon = false;
-        if (queued >= (awaited ? 1 : QueuedMax)) return _lanes.IsVeryLong ? 0 : Never; // S6
+        if (queued >= (awaited ? 1 : QueuedMax)) return _lanes.IsVeryLong ? 0 : Never; // log.S6
         isSoon = awaited;
         if (_lanes.IsLong) return 0;
         return Volatile.Read(ref _lastSealUs) + (awaited ? _settings.SealMinUs : _settings.LazySealMs * 1000L);

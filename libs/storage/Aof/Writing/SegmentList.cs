@@ -5,7 +5,7 @@ namespace Garnet.Aof.Writing;
 
 /// <summary>
 /// The segment files that exist, in all sublogs, those of earlier runs included, and their deletion.
-/// W5: a file goes only as a whole, when all its batches are below the bound, and never the one that is written.
+/// log.W5: a file goes only as a whole, when all its batches are below the bound, and never the one that is written.
 /// </summary>
 internal sealed class SegmentList(IDisk disk)
 {

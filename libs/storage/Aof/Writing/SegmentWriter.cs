@@ -8,12 +8,12 @@ namespace Garnet.Aof.Writing;
 
 /// <summary>
 /// Puts a sublog's parts into its files: lays them out in a buffer, writes the buffer, goes on to the next file. One thread.
-/// W1: no write changes what an earlier one wrote. Past the system's cache each begins at a multiple of 4,096 and is padded to
+/// log.W1: no write changes what an earlier one wrote. Past the system's cache each begins at a multiple of 4,096 and is padded to
 /// one; through the cache at a multiple of 64, and what else is in the page is written again as it was.
-/// W2: a call that failed because the disk is full may be repeated and does the same again, at the same place.
-/// W3: a file is synced before its successor exists; header and name of the successor are durable before a batch is in it.
-/// W9: a part received from a primary is written as it is, chain and all.
-/// W11: received parts say nothing of this disk: a <see cref="DurableProof"/> stands in front of a part, never first in a file, once more
+/// log.W2: a call that failed because the disk is full may be repeated and does the same again, at the same place.
+/// log.W3: a file is synced before its successor exists; header and name of the successor are durable before a batch is in it.
+/// log.W9: a part received from a primary is written as it is, chain and all.
+/// log.W11: received parts say nothing of this disk: a <see cref="DurableProof"/> stands in front of a part, never first in a file, once more
 /// is durable than the last one says; and behind the last part when the log rests or ends. A file leaves room for that.
 /// Failures are <see cref="DiskException"/>s.
 /// </summary>
@@ -91,7 +91,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
             _disk.Delete(_name);
             _segments.Remove(_place.Number, firstBatch);
         }
-        long needed = Align(_place.Follows ? partBytes + 2 * WriteAlignment : partBytes, WriteAlignment); // W11
+        long needed = Align(_place.Follows ? partBytes + 2 * WriteAlignment : partBytes, WriteAlignment); // log.W11
         long bytes = Math.Max(Align(_segmentBytes, WriteAlignment), FileHeader.Bytes + needed);
         _file = _disk.Create(_name, bytes, caching);
         _segments.Add(_place.Number, firstBatch, bytes);
@@ -120,7 +120,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         _used = end;
     }
 
-    /// <summary>Lays out that all up to the batch is durable, if that is news and is said so here; true if it did (W11).</summary>
+    /// <summary>Lays out that all up to the batch is durable, if that is news and is said so here; true if it did (log.W11).</summary>
     public bool LayProof(ulong durable)
     {
         if (!_place.Follows || durable <= _proven || !HasRoom(DurableProof.Bytes)) return false;
@@ -161,13 +161,13 @@ internal sealed unsafe class SegmentWriter : IDisposable
         return header;
     }
 
-    // W9: what a primary has written stands here byte by byte as it stands there; its chain was checked when it came in.
+    // log.W9: what a primary has written stands here byte by byte as it stands there; its chain was checked when it came in.
     private BatchHeader LayReceived(SealedPart part, long at)
     {
         part.Received.CopyTo(new Span<byte>(_buffer + at, (int)part.Bytes));
         _pool.Account(-part.Bytes);
         HeaderState state = BatchHeader.TryRead(part.Received, out BatchHeader header, out uint crc);
-        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain, "W9 a batch received follows the one before it");
+        Garnet.Common.Faults.Check.That(state == HeaderState.Whole && header.PreviousCrc == _chain, "log.W9 a batch received follows the one before it");
         (_chain, _term) = (crc, header.Term);
         return header;
     }
@@ -302,7 +302,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     private void EnsureBuffer(long bytes)
     {
         if (bytes <= _bufferBytes) return;
-        Garnet.Common.Faults.Check.That(bytes <= int.MaxValue, "W1 a write is shorter than 2 GiB");
+        Garnet.Common.Faults.Check.That(bytes <= int.MaxValue, "log.W1 a write is shorter than 2 GiB");
         Resize(Math.Min(int.MaxValue / WriteAlignment * (long)WriteAlignment, Math.Max(bytes, _bufferBytes * 2)));
     }
 

@@ -9,11 +9,11 @@ namespace Garnet.Aof.Writing;
 /// <summary>
 /// One sublog: a queue of closed parts and the thread that writes them, as many at once as have gathered, and syncs as
 /// the policy says. Where a write is only a copy, those who wait for it write themselves (<see cref="TryWrite"/>).
-/// W10: who lays out and writes holds the turn; who syncs does not, so that a slow disk keeps nobody from writing.
-/// W6: a disk that is full is asked again, with the same bytes for the same place, until there is space or the log stops.
-/// W7: after any other failure, and after any failed sync, nothing is written any more; what comes is dropped.
-/// W8: durable is reported only after a sync that began when all of it was written.
-/// W12: the manifest names a file, durable, before a batch is in it: that it is missing, or another's, can be seen.
+/// log.W10: who lays out and writes holds the turn; who syncs does not, so that a slow disk keeps nobody from writing.
+/// log.W6: a disk that is full is asked again, with the same bytes for the same place, until there is space or the log stops.
+/// log.W7: after any other failure, and after any failed sync, nothing is written any more; what comes is dropped.
+/// log.W8: durable is reported only after a sync that began when all of it was written.
+/// log.W12: the manifest names a file, durable, before a batch is in it: that it is missing, or another's, can be seen.
 /// </summary>
 internal sealed class Sublog : IDisposable
 {
@@ -181,7 +181,7 @@ internal sealed class Sublog : IDisposable
         if (ProofDueUs() <= _clock.MonotonicUs) Prove();
     }
 
-    /// <summary>A log that follows says what of it is durable (W11), and makes that durable.</summary>
+    /// <summary>A log that follows says what of it is durable (log.W11), and makes that durable.</summary>
     public void Prove()
     {
         _provenAtUs = _clock.MonotonicUs;
@@ -311,7 +311,7 @@ internal sealed class Sublog : IDisposable
         _ => FileCaching.Buffered,
     };
 
-    // W3: the old file first. W12: the manifest names the new one before a batch is in it; and none while one without a batch, whose
+    // log.W3: the old file first. log.W12: the manifest names the new one before a batch is in it; and none while one without a batch, whose
     // room the first batch exceeds, is made anew: a power cut in between must not leave a manifest that names what is not there.
     private bool SwitchSegment()
     {
@@ -360,14 +360,14 @@ internal sealed class Sublog : IDisposable
             _unsynced = false;
         }
         _writer.Sync();
-        _durable = written; // W8
+        _durable = written; // log.W8
         Volatile.Write(ref _lastSyncUs, _clock.MonotonicUs - start);
         Volatile.Write(ref _syncs, _syncs + 1);
     }
 
     private void Report() => _state.Report(_number, _written, _durable);
 
-    // W6, W7. False if the log is lost.
+    // log.W6, log.W7. False if the log is lost.
     private bool Insist(Action step)
     {
         bool stalled = false;

@@ -8,12 +8,12 @@ namespace Tsavorite;
 /// nothing moves but by the edit's own calls. A record with chunks (the root) has an owner number, which is part of each chunk's key,
 /// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches (the bits of its set apart): so the store can remove the chunks of a root that
 /// is gone without knowing what they hold, in the background.
-/// E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
-/// call in between: readers without the lock see an odd sequence meanwhile (U1).
-/// E2: what a chunk holds is read under the lock only; its bytes may change from <see cref="WriteChunk"/> on.
-/// E3: a pointer to a value is valid until that value is written or removed through this edit.
-/// E4: a call that finds no memory returns null and has changed nothing.
-/// E5: between a look at a chunk and <see cref="OpenAt"/> the edit comes to no other.
+/// store.E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
+/// call in between: readers without the lock see an odd sequence meanwhile (store.U1).
+/// store.E2: what a chunk holds is read under the lock only; its bytes may change from <see cref="WriteChunk"/> on.
+/// store.E3: a pointer to a value is valid until that value is written or removed through this edit.
+/// store.E4: a call that finds no memory returns null and has changed nothing.
+/// store.E5: between a look at a chunk and <see cref="OpenAt"/> the edit comes to no other.
 /// </summary>
 public unsafe ref struct RecordEdit
 {
@@ -150,7 +150,7 @@ public unsafe ref struct RecordEdit
         if (fits) *(ulong*)(_record + 8) = header;
         Close();
         if (fits) return;
-        Garnet.Common.Faults.Check.That(Write(valueBytes, force: true) != null, "E4 a small record can be moved");
+        Garnet.Common.Faults.Check.That(Write(valueBytes, force: true) != null, "store.E4 a small record can be moved");
         Close();
     }
 
@@ -215,7 +215,7 @@ public unsafe ref struct RecordEdit
     {
         long offset = place - Record.Value(Last.Record);
         int bytes = Record.ValueBytes(Last.Record);
-        Garnet.Common.Faults.Check.That((ulong)offset < (ulong)bytes, "E5 the place is in the chunk looked at last");
+        Garnet.Common.Faults.Check.That((ulong)offset < (ulong)bytes, "store.E5 the place is in the chunk looked at last");
         byte* value = Open(Last.Record, bytes);
         return value == null ? null : value + offset;
     }
@@ -268,7 +268,7 @@ public unsafe ref struct RecordEdit
         uint old = *(uint*)(Value + LimitOffset), limit = LimitAbove(old, number);
         if (limit == old) return;
         byte* root = Write(ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
+        Garnet.Common.Faults.Check.That(root != null, "store.E4 a root can be moved");
         *(uint*)(root + LimitOffset) = limit;
         Close();
     }
@@ -279,7 +279,7 @@ public unsafe ref struct RecordEdit
         uint old = *(uint*)(Value + LimitOffset);
         if ((old & ~ThirdSet) <= limit) return;
         byte* root = Write(ValueBytes, force: true);
-        Garnet.Common.Faults.Check.That(root != null, "E4 a root can be moved");
+        Garnet.Common.Faults.Check.That(root != null, "store.E4 a root can be moved");
         *(uint*)(root + LimitOffset) = limit | (old & ThirdSet);
         Close();
     }
@@ -401,7 +401,7 @@ public unsafe ref struct RecordEdit
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }
 
-    // U13, or another length; null if there is no room: it is where it was.
+    // store.U13, or another length; null if there is no room: it is where it was.
     private byte* MoveChunk(byte* record, int bytes, bool force)
     {
         byte* moved = Move(ChunkKeyOf(Last.Number), Last.Bucket, Last.Slot, Fields(record, bytes), force);
@@ -428,7 +428,7 @@ public unsafe ref struct RecordEdit
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
-        ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (U12)
+        ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, Record.FlagsFor(next), 0, force, out ulong word) : Fail(out word);
         if (record == null) return null;

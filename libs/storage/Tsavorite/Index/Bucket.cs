@@ -7,7 +7,7 @@ namespace Tsavorite;
 /// A bucket: 8 bytes of header (32-bit sequence, 8-bit snapshot stamp, 24-bit number of the first overflow node) and
 /// 7 index words. Overflow nodes are 32 bytes from the partition's slab: the next node's number and 3 words; half the
 /// size of a bucket, because an overfull bucket is rarely overfull by more than three. The bucket's sequence covers
-/// its chain (U1).
+/// its chain (store.U1).
 /// </summary>
 internal static unsafe class Bucket
 {
@@ -20,13 +20,13 @@ internal static unsafe class Bucket
 
     public static void SetOverflow(byte* bucket, uint node) => *(uint*)(bucket + 4) = (*(uint*)(bucket + 4) & 0xFF) | node << 8;
 
-    /// <summary>Low 8 bits of the number of the snapshot that last had the bucket (U18).</summary>
+    /// <summary>Low 8 bits of the number of the snapshot that last had the bucket (store.U18).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte Stamp(byte* bucket) => bucket[4];
 
     public static void SetStamp(byte* bucket, byte stamp) => bucket[4] = stamp;
 
-    /// <summary>U1: makes the sequence odd before anything in the bucket or its records changes.</summary>
+    /// <summary>store.U1: makes the sequence odd before anything in the bucket or its records changes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void BeginWrite(byte* bucket)
     {
@@ -42,7 +42,7 @@ internal static unsafe class Bucket
         Volatile.Write(ref *(uint*)bucket, *(uint*)bucket + (StoreTestHooks.Has(PlantedFault.SkipOddSequence) ? 2u : 1u));
     }
 
-    /// <summary>Empties buckets of a reused segment; their sequences go on rising (U3).</summary>
+    /// <summary>Empties buckets of a reused segment; their sequences go on rising (store.U3).</summary>
     public static void ClearAll(byte* bucket, int count)
     {
         for (int i = 0; i < count; i++, bucket += Bytes)
@@ -56,7 +56,7 @@ internal static unsafe class Bucket
 
     /// <summary>
     /// The slot of the word that names the key's record, or null. Safe without the lock: whatever it returns then
-    /// counts only if the sequences have not moved (U2, U12). Tags are compared eight words at a time; StoreBenchmark.
+    /// counts only if the sequences have not moved (store.U2, store.U12). Tags are compared eight words at a time; StoreBenchmark.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong* Find(Shape* shape, Partition* partition, byte* bucket, in KeyRef key) =>
@@ -64,7 +64,7 @@ internal static unsafe class Bucket
 
     /// <summary>
     /// The same, with the word and the record's first eight bytes as they were compared: nothing on the way of a hit
-    /// is read twice (U2; StoreBenchmark).
+    /// is read twice (store.U2; StoreBenchmark).
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong* Find(Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out ulong word, out ulong head)

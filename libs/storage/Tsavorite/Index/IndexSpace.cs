@@ -6,9 +6,9 @@ namespace Tsavorite;
 /// The index of all partitions: an extendible directory of segments of buckets each. A segment splits by the next tag
 /// bit, from the index words alone, and merges with its buddy when both are nearly empty. Everything here runs under
 /// the partition's lock.
-/// U3, U15: directories of every depth stay mapped until the store closes, so late readers always find valid numbers
+/// store.U3, store.U15: directories of every depth stay mapped until the store closes, so late readers always find valid numbers
 /// (or zero, which is one). Those of past depths that fill pages give their memory back; the rest is 4 KiB at most.
-/// U12: the structure sequence is odd while segments change places.
+/// store.U12: the structure sequence is odd while segments change places.
 /// </summary>
 internal sealed unsafe class IndexSpace : IDisposable
 {
@@ -121,7 +121,7 @@ internal sealed unsafe class IndexSpace : IDisposable
     /// <summary>Merges the segment at a directory entry with its buddy if both are nearly empty.</summary>
     public bool TryMerge(Partition* partition, uint entry)
     {
-        if (partition->Snapshot != 0 && !StoreTestHooks.Has(PlantedFault.MergeDuringSnapshot)) return false; // U16
+        if (partition->Snapshot != 0 && !StoreTestHooks.Has(PlantedFault.MergeDuringSnapshot)) return false; // store.U16
         uint* entries = Entries(partition);
         int depth = _pool.Descriptor(entries[entry])->Depth;
         if (depth == 0) return false;
@@ -239,7 +239,7 @@ internal sealed unsafe class IndexSpace : IDisposable
     {
         int bit = 63 - depth, moved = 0;
         Bucket.BeginWrite(left);
-        if (!StoreTestHooks.Has(PlantedFault.SplitWithoutStamp)) Bucket.SetStamp(right, Bucket.Stamp(left)); // U16
+        if (!StoreTestHooks.Has(PlantedFault.SplitWithoutStamp)) Bucket.SetStamp(right, Bucket.Stamp(left)); // store.U16
         for (int i = 1; i <= Bucket.Words; i++)
         {
             ulong word = ((ulong*)left)[i];
@@ -321,7 +321,7 @@ internal sealed unsafe class IndexSpace : IDisposable
             partition->SlabFreeNodes--;
             return node;
         }
-        Garnet.Common.Faults.Check.That(partition->SlabTaken < partition->SlabNodesMax, "U1 overflow nodes suffice");
+        Garnet.Common.Faults.Check.That(partition->SlabTaken < partition->SlabNodesMax, "store.U1 overflow nodes suffice");
         long before = SlabBytes(partition);
         node = partition->SlabTaken++;
         long after = SlabBytes(partition);

@@ -4,8 +4,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// One entry of the index, 64 bits: 0-35 address in 8-byte units, 36-37 tier, 38 has expiry, 39-40 access frequency,
-/// 41 internal (a chunk), 42-63 tag. Zero is empty. The word is the only commit point of a change (U4); two words
-/// name the same state when they are equal but for the frequency, which readers raise at will (U1).
+/// 41 internal (a chunk), 42-63 tag. Zero is empty. The word is the only commit point of a change (store.U4); two words
+/// name the same state when they are equal but for the frequency, which readers raise at will (store.U1).
 /// </summary>
 internal static class IndexWord
 {

@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// One reservation of address space for all records and all index memory, cut into four regions: index segments,
 /// overflow nodes, record segments, extents. Reserved space costs nothing until it is touched. It is given back to
 /// the system page by page, but never unmapped before the store is closed: a reader that comes late may read
-/// garbage, yet never faults (U3), and index memory never becomes record memory (U15).
+/// garbage, yet never faults (store.U3), and index memory never becomes record memory (store.U15).
 /// Keeps the exact account of memory taken; <see cref="Take"/> and <see cref="Give"/> are the only ways to change it.
 /// </summary>
 internal sealed unsafe class Arena : IDisposable

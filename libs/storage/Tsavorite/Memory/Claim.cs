@@ -6,7 +6,7 @@ internal enum Claim : ushort
     /// <summary>A write: a 64th, for those already past their check.</summary>
     Limited,
 
-    /// <summary>Part of a step that found room before it began (U20): an eighth and 64 MiB, for what was not known then.</summary>
+    /// <summary>Part of a step that found room before it began (store.U20): an eighth and 64 MiB, for what was not known then.</summary>
     Assured,
 
     /// <summary>What frees more than it takes, and what the store cannot do without: without end.</summary>

@@ -4,7 +4,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// Runs of 4 KiB pages for records too large for a segment. A freed run waits, still backed and still in the account,
-/// for the mover: giving memory back is a call to the system, and the writer that frees holds a partition lock (U5).
+/// for the mover: giving memory back is a call to the system, and the writer that frees holds a partition lock (store.U5).
 /// A run of just that size is used again before. Runs given back are listed by size; neighbours are joined only when
 /// no list has a run left (rare: address space is several times the limit).
 /// </summary>

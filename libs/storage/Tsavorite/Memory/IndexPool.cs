@@ -14,7 +14,7 @@ internal struct IndexSegment
     public uint Next;
 }
 
-/// <summary>Index segments for all partitions: a pool whose memory never serves anything else (U15).</summary>
+/// <summary>Index segments for all partitions: a pool whose memory never serves anything else (store.U15).</summary>
 internal sealed unsafe class IndexPool
 {
     private readonly Arena _arena;

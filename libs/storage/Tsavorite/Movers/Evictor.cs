@@ -119,7 +119,7 @@ internal sealed unsafe class Evictor
         _ => IndexWord.Frequency(word),
     };
 
-    // U1: the frequency is raised by readers meanwhile, so it is lowered by a compare-exchange too.
+    // store.U1: the frequency is raised by readers meanwhile, so it is lowered by a compare-exchange too.
     private static void Age(ulong* slot)
     {
         ulong word = Volatile.Read(ref *slot);

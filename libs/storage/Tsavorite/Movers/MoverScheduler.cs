@@ -4,7 +4,7 @@ namespace Tsavorite;
 /// All work that no command asks for: expiry, eviction, cleaning, merging, reclaiming, giving memory back. Every piece
 /// is a step that a test can call; one background thread calls them, at once when memory is tight, else with a
 /// growing pause, so that an idle store costs next to nothing.
-/// U5: no step holds a lock for more than a few records. U14: the thread runs at normal priority. A partition that somebody else
+/// store.U5: no step holds a lock for more than a few records. store.U14: the thread runs at normal priority. A partition that somebody else
 /// holds is left for the next round: waiting for a long step would take as much of the machine as that step.
 /// </summary>
 internal sealed unsafe class MoverScheduler : IDisposable
@@ -179,7 +179,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
         {
             bool worked = Step(NowMs);
             pauseMs = worked ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
-            // U14: throttled between lock holds, never by priority.
+            // store.U14: throttled between lock holds, never by priority.
             _wake.WaitOne(worked ? 1 : pauseMs);
         }
     }

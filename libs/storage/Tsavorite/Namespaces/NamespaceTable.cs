@@ -4,7 +4,7 @@ namespace Tsavorite;
 /// Namespace ids and the database numbers that stand for them. A flush gives the number a fresh id; the old one is
 /// retired (nothing new may enter it), emptied in the background, and used again only after a rest, so that a
 /// command which looked the id up before the flush cannot write into its successor.
-/// U21  Where several threads look ids up, a number comes to stand for another id only in a turn alone (<see cref="Turns"/>): all ids
+/// store.U21  Where several threads look ids up, a number comes to stand for another id only in a turn alone (<see cref="Turns"/>): all ids
 ///      that a command has looked up belong to one moment, and that is the moment of its locks.
 /// </summary>
 public sealed unsafe class NamespaceTable
@@ -51,7 +51,7 @@ public sealed unsafe class NamespaceTable
     /// <summary>Grows whenever a number comes to stand for another id; cannot while a partition's lock is held.</summary>
     public long Changes => Volatile.Read(ref _changes);
 
-    /// <summary>U21: says whether the calling thread has the turn alone, or is none of those who take turns. Null if nobody does.</summary>
+    /// <summary>store.U21: says whether the calling thread has the turn alone, or is none of those who take turns. Null if nobody does.</summary>
     public Func<bool>? MayChange { get; set; }
 
     /// <summary>Swaps what two numbers stand for, atomically.</summary>
@@ -227,7 +227,7 @@ public sealed unsafe class NamespaceTable
     internal void Exit() => _gate.Exit();
 
     private void CheckTurn() =>
-        Garnet.Common.Faults.Check.That(MayChange?.Invoke() != false, "U21 what a number stands for changes in a turn alone");
+        Garnet.Common.Faults.Check.That(MayChange?.Invoke() != false, "store.U21 what a number stands for changes in a turn alone");
 
     // Inside a step that holds the locks nobody can wait for them.
     private void Reclaim(bool wait)
@@ -316,7 +316,7 @@ public sealed unsafe class NamespaceTable
             for (int i = 0; i < _core!.Shape->PartitionCount; i++) Revive(_core.Shape->Partitions + i, oldest.Id);
             return oldest.Id;
         }
-        Garnet.Common.Faults.Check.That(_fresh < IdsMax, "U18 a namespace id fits 24 bits");
+        Garnet.Common.Faults.Check.That(_fresh < IdsMax, "store.U18 a namespace id fits 24 bits");
         if (_fresh == _core!.Databases.Length)
         {
             int[] databases = new int[Math.Max(16, _core.Databases.Length * 2)];

@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>
-/// The partition locks a session holds across several calls, taken in ascending order (U6). What is written meanwhile
+/// The partition locks a session holds across several calls, taken in ascending order (store.U6). What is written meanwhile
 /// goes to one batch of the log: its number is read once, when all locks are held. They are gathered first
 /// (<see cref="Want"/>), then taken at once.
 /// </summary>
@@ -20,7 +20,7 @@ internal sealed unsafe class HeldPartitions
     /// <summary>Partitions held.</summary>
     public int Count;
 
-    /// <summary>How far the step that holds them, or is to, may go beyond the limit (U20).</summary>
+    /// <summary>How far the step that holds them, or is to, may go beyond the limit (store.U20).</summary>
     public Claim Claim { get; private set; }
 
     public bool Contains(int partition) => (_bits[partition >> 6] >> partition & 1) != 0;
@@ -44,7 +44,7 @@ internal sealed unsafe class HeldPartitions
     /// <summary>The key's partition is among those that <see cref="Enter()"/> takes.</summary>
     public void Want(in KeyRef key)
     {
-        Garnet.Common.Faults.Check.That(Count == 0, "U6 locks are taken all at once");
+        Garnet.Common.Faults.Check.That(Count == 0, "store.U6 locks are taken all at once");
         int number = Shape.PartitionOf(_shape, key.Hash)->Number;
         _bits[number >> 6] |= 1UL << number;
     }
@@ -52,7 +52,7 @@ internal sealed unsafe class HeldPartitions
     /// <summary>Forgets what is wanted and was not taken.</summary>
     public void Forget()
     {
-        Garnet.Common.Faults.Check.That(Count == 0, "U6 what is held cannot be forgotten");
+        Garnet.Common.Faults.Check.That(Count == 0, "store.U6 what is held cannot be forgotten");
         Array.Clear(_bits);
     }
 
@@ -97,7 +97,7 @@ internal sealed unsafe class HeldPartitions
         }
     }
 
-    /// <summary>Takes one more lock, whatever its number: for a step that may hold all (U6).</summary>
+    /// <summary>Takes one more lock, whatever its number: for a step that may hold all (store.U6).</summary>
     public void Take(Partition* partition)
     {
         if (Contains(partition->Number)) return;

@@ -7,11 +7,11 @@ namespace Tsavorite;
 /// One partition's state, off the managed heap. The first line is only read on the hot path; the second holds the
 /// lock and what changes under it; the rest is for growth and the movers. 256 bytes, so that neighbours share no
 /// line and the address is a shift.
-/// U1: everything below the first line is read and changed under the lock (counters may be peeked at).
-/// U6: several locks are taken in ascending order of number.
-/// U12: <see cref="Structure"/> is odd while the directory or its segments change, and while a step over several keys holds the
+/// store.U1: everything below the first line is read and changed under the lock (counters may be peeked at).
+/// store.U6: several locks are taken in ascending order of number.
+/// store.U12: <see cref="Structure"/> is odd while the directory or its segments change, and while a step over several keys holds the
 /// partition: who reads without the lock sees all of the step or nothing.
-/// U13: records of the <see cref="Draining"/> segment are never changed in place.
+/// store.U13: records of the <see cref="Draining"/> segment are never changed in place.
 /// </summary>
 [StructLayout(LayoutKind.Explicit, Size = 256)]
 internal unsafe struct Partition
@@ -26,7 +26,7 @@ internal unsafe struct Partition
     /// <summary>The overflow nodes, addressed by number; number 0 is none.</summary>
     [FieldOffset(16)] public byte* Slab;
     [FieldOffset(24)] public uint SlabNodesMax;
-    /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (U18).</summary>
+    /// <summary>0 while no snapshot wants this partition, else <see cref="SnapshotRuns"/> and the stamp (store.U18).</summary>
     [FieldOffset(28)] public uint Snapshot;
 
     [FieldOffset(64)] public int Lock;
@@ -65,7 +65,7 @@ internal unsafe struct Partition
     [FieldOffset(240)] public ulong PinnedBatch;
     /// <summary>1 while the structure is odd because of a step over several keys: splits need not make it so.</summary>
     [FieldOffset(212)] public ushort Hidden;
-    /// <summary>How far whoever holds the partition may go beyond the memory limit (U20).</summary>
+    /// <summary>How far whoever holds the partition may go beyond the memory limit (store.U20).</summary>
     [FieldOffset(214)] public Claim Claim;
     /// <summary>Chunks whose root is gone, to be removed in the background.</summary>
     [FieldOffset(248)] public Orphan* Orphans;
@@ -95,7 +95,7 @@ internal unsafe struct Partition
         StoreTestHooks.Yield(YieldPoint.Unlocked);
     }
 
-    /// <summary>U12: begins a change of the directory or its segments.</summary>
+    /// <summary>store.U12: begins a change of the directory or its segments.</summary>
     public static void BeginStructure(Partition* partition)
     {
         if (partition->Hidden != 0) return;
@@ -104,7 +104,7 @@ internal unsafe struct Partition
         StoreTestHooks.Yield(YieldPoint.StructureOdd);
     }
 
-    /// <summary>U12: ends it.</summary>
+    /// <summary>store.U12: ends it.</summary>
     public static void EndStructure(Partition* partition)
     {
         if (partition->Hidden != 0) return;
@@ -112,14 +112,14 @@ internal unsafe struct Partition
         Volatile.Write(ref partition->Structure, partition->Structure + 1);
     }
 
-    /// <summary>U12: makes readers wait for the lock from here on.</summary>
+    /// <summary>store.U12: makes readers wait for the lock from here on.</summary>
     public static void Hide(Partition* partition)
     {
         BeginStructure(partition);
         partition->Hidden = 1;
     }
 
-    /// <summary>U12: lets readers in again.</summary>
+    /// <summary>store.U12: lets readers in again.</summary>
     public static void Show(Partition* partition)
     {
         partition->Hidden = 0;

@@ -5,7 +5,7 @@ namespace Tsavorite;
 /// <summary>
 /// Where a partition's records lie: an active segment per expiry class that new records are appended to, full
 /// segments, and extents for large records. Everything here runs under the partition's lock.
-/// U4: an address is not handed out again before its segment has no live record and was freed.
+/// store.U4: an address is not handed out again before its segment has no live record and was freed.
 /// A segment whose last record dies is freed at once, unless it is active or being drained.
 /// </summary>
 internal sealed unsafe class RecordSpace
@@ -77,7 +77,7 @@ internal sealed unsafe class RecordSpace
         ? Record.Capacity(record)
         : (long)_extents.Descriptor(_extents.PageOf((ulong)(record - _shape->Base)))->Pages * Arena.PageBytes;
 
-    /// <summary>U13: the record lies in the segment being drained.</summary>
+    /// <summary>store.U13: the record lies in the segment being drained.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsDraining(Shape* shape, Partition* partition, byte* record)
     {
@@ -135,7 +135,7 @@ internal sealed unsafe class RecordSpace
     {
         uint number = partition->Draining;
         partition->Draining = 0;
-        Garnet.Common.Faults.Check.That(_shape->Segments[number].LiveBytes == 0, "U4 a drained segment holds no live record");
+        Garnet.Common.Faults.Check.That(_shape->Segments[number].LiveBytes == 0, "store.U4 a drained segment holds no live record");
         Free(partition, number);
     }
 

@@ -4,7 +4,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// What the step of a session may still write to the log. All changes of a step are in one batch, and a batch is read back whole.
-/// U22: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused before the first change
+/// store.U22: a change is made only after the log has promised to take its entry: a step longer than the log allows is refused before the first change
 /// of the command that would make it so, never in the middle of one. A command of several changes therefore announces all of them first; by how
 /// much its estimate was short is forced, up to what the log keeps for that. What was promised for a change that wrote nothing is given back: a batch without entries is never
 /// closed, and would keep the promise for ever.
@@ -59,7 +59,7 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
     private long AskForNoMore(IWriteLog log, long wanted)
     {
         bool isTaken = log.TryAnnounce(_batch, wanted - _announcedBytes, force: InMiddle);
-        Check.That(isTaken || !InMiddle, "U22 a command keeps to what it has announced");
+        Check.That(isTaken || !InMiddle, "store.U22 a command keeps to what it has announced");
         return isTaken ? wanted : throw new TooLargeException(Crowded);
     }
 
@@ -75,13 +75,13 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
             ulong batch = log?.Batch ?? 0;
             if (log is not null && log.TryAnnounce(batch, bytes))
             {
-                partition->PinnedBatch = batch; // L5: what was announced for a batch goes there
+                partition->PinnedBatch = batch; // log.L5: what was announced for a batch goes there
                 BeginChange(bytes);
                 return;
             }
             Partition.Exit(partition);
             if (log is not { IsOver: false }) throw new TooLargeException(Over);
-            Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (S6)
+            Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (log.S6)
         }
     }
 

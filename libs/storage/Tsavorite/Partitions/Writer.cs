@@ -5,9 +5,9 @@ namespace Tsavorite;
 /// <summary>
 /// Runs one operation on one key under the partition's lock: look, plan, then change in place, append, touch fields
 /// or remove. The path seen most (a value overwritten where it lies) stands first; all else is out of line.
-/// U1: a bucket's words and records change only while its sequence is odd. U4: the index word commits.
-/// U18: a bucket that a running snapshot still wants is saved before its first change.
-/// U13: nothing changes in place in a draining segment.
+/// store.U1: a bucket's words and records change only while its sequence is odd. store.U4: the index word commits.
+/// store.U18: a bucket that a running snapshot still wants is saved before its first change.
+/// store.U13: nothing changes in place in a draining segment.
 /// </summary>
 internal sealed unsafe class Writer : IDisposable
 {
@@ -289,7 +289,7 @@ internal sealed unsafe class Writer : IDisposable
         LoggedBytes += key.Length + IWriteLog.EntryHeadBytes;
     }
 
-    // U7: the log first, then whoever watches keys.
+    // store.U7: the log first, then whoever watches keys.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Announce<T>(Partition* partition, in KeyRef key, ref T operation, KeyChange change) where T : struct, ILogged
     {

@@ -2,7 +2,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// A place in the order of hashes of one partition's buckets. A split only refines the order: what lies before the cursor stays
-/// before it. While a snapshot runs nothing merges (U16). At other times a merge keeps the buckets of its left half, which the
+/// before it. While a snapshot runs nothing merges (store.U16). At other times a merge keeps the buckets of its left half, which the
 /// cursor has met, is in or will meet.
 /// </summary>
 internal unsafe struct BucketCursor
@@ -28,7 +28,7 @@ internal unsafe struct BucketCursor
 
     /// <summary>
     /// Without the lock: the bucket that is probably at the cursor, and how many of its segment follow with it. Good for
-    /// prefetching only (U3: index memory stays index memory).
+    /// prefetching only (store.U3: index memory stays index memory).
     /// </summary>
     public readonly byte* Peek(StoreCore core, Partition* partition, out int buckets)
     {

@@ -5,7 +5,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// The walker's places and its block. Goes through the buckets of each partition in the order of hashes; what is not stamped yet is
-/// encoded and stamped in the same lock hold. S3: everything behind a partition's cursor is stamped, and stays so, because a
+/// encoded and stamped in the same lock hold. store.S3: everything behind a partition's cursor is stamped, and stays so, because a
 /// split copies the stamp. Takes turns among a few partitions: a writer that meets the walker waits for one hold and
 /// then finds the lock free, where it would have to win a race against a walker that came back at once.
 /// </summary>
@@ -13,7 +13,7 @@ internal sealed unsafe class SnapshotWalk : IDisposable
 {
     /// <summary>Bytes of a block, unless a single record is larger.</summary>
     public const int BlockBytes = 64 << 10;
-    // U5: microseconds of work, together with the number of buckets.
+    // store.U5: microseconds of work, together with the number of buckets.
     private const int BytesPerHold = 16 << 10;
     private readonly StoreCore _core;
     private readonly StoreSnapshot _snapshot;

@@ -5,11 +5,11 @@ namespace Tsavorite;
 /// stopped for longer than it takes to visit every partition's lock. One thread steps it.
 /// Every bucket carries the low 8 bits of the number of the snapshot that last had it. The cut raises the number; who comes
 /// first to a bucket then hands its records over and stamps it: a writer before its first change (into buffers), or the walker.
-/// S1: a bucket whose stamp is not the snapshot's holds what it held at the cut, whatever movers relocated (U18).
-/// S2: a bucket is handed over whole, chain included, and stamped, in one lock hold: exactly once.
-/// S3: behind the walker's cursor all is stamped; splits copy the stamp to both halves, merges wait (U16).
-/// S4: what writers save is bounded, see <see cref="SaveBuffers"/>.
-/// S5: a partition walked to the end is stamped as a whole; so a whole snapshot leaves one stamp in all buckets, and numbers
+/// store.S1: a bucket whose stamp is not the snapshot's holds what it held at the cut, whatever movers relocated (store.U18).
+/// store.S2: a bucket is handed over whole, chain included, and stamped, in one lock hold: exactly once.
+/// store.S3: behind the walker's cursor all is stamped; splits copy the stamp to both halves, merges wait (store.U16).
+/// store.S4: what writers save is bounded, see <see cref="SaveBuffers"/>.
+/// store.S5: a partition walked to the end is stamped as a whole; so a whole snapshot leaves one stamp in all buckets, and numbers
 /// may be compared by their low 8 bits as long as fewer than 256 have begun since the last whole one. Before that many were
 /// abandoned, all buckets are stamped anew.
 /// An index segment is only taken by a split, so every fresh bucket has its stamp from an older one.
@@ -94,7 +94,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         return false;
     }
 
-    // The walker goes through one partition after the other, and its saved records are among the full blocks (S5).
+    // The walker goes through one partition after the other, and its saved records are among the full blocks (store.S5).
     private void Tell(IPartitionSink sink)
     {
         int done = _walk.Done;
@@ -151,13 +151,13 @@ public sealed unsafe class StoreSnapshot : IDisposable
     internal bool Includes(byte* record, out int database)
     {
         uint ns = Record.Namespace(record);
-        Garnet.Common.Faults.Check.That(ns < (uint)_databases.Length, "S1 a record of the cut has an id of the cut");
+        Garnet.Common.Faults.Check.That(ns < (uint)_databases.Length, "store.S1 a record of the cut has an id of the cut");
         database = _databases[ns];
         if (_orphaned != null && ChunkKey.Is(record) && _orphaned.Contains(ChunkKey.Owner(Record.Key(record)))) return false;
         return database >= 0;
     }
 
-    /// <summary>U18: saves a bucket of the cut before its first change, under the partition's lock.</summary>
+    /// <summary>store.U18: saves a bucket of the cut before its first change, under the partition's lock.</summary>
     internal void Save(Partition* partition, byte* bucket)
     {
         byte stamp = (byte)partition->Snapshot;
@@ -171,13 +171,13 @@ public sealed unsafe class StoreSnapshot : IDisposable
             byte* to = _buffers.Reserve(partition->Number, SnapshotRecord.BytesOf(record));
             if (to == null)
             {
-                End(SnapshotState.OutOfRoom); // S4
+                End(SnapshotState.OutOfRoom); // store.S4
                 return;
             }
             SnapshotRecord.Write(to, record, database);
             saved++;
         }
-        Bucket.SetStamp(bucket, stamp); // S2
+        Bucket.SetStamp(bucket, stamp); // store.S2
         if (saved != 0) Interlocked.Add(ref _saved, saved);
     }
 
@@ -189,7 +189,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         return true;
     }
 
-    /// <summary>S5: every bucket of the partition is stamped, under its lock: writers save no more, merges may go on.</summary>
+    /// <summary>store.S5: every bucket of the partition is stamped, under its lock: writers save no more, merges may go on.</summary>
     internal void Finish(Partition* partition)
     {
         partition->Snapshot = 0;

@@ -4,8 +4,8 @@ namespace Tsavorite;
 /// Judges values that come from outside: from a peer, a snapshot, a log. The store knows bytes and pieces; whoever gives them their
 /// meaning fills this in (<see cref="StoreSettings.ValueCheck"/>) and proves every offset, count and order that later reads and changes
 /// rely on. Nothing of a value is believed, and nothing outside it is read. Called by many threads at once.
-/// V1: what has not been judged is not served, nor handed out as our own (<see cref="BlockOrigin.Own"/>); a snapshot's values with chunks are judged when all of it is there.
-/// V2: who judges reads in time that grows with the value's bytes, and changes nothing of what it means; a root's limit that is higher than
+/// store.V1: what has not been judged is not served, nor handed out as our own (<see cref="BlockOrigin.Own"/>); a snapshot's values with chunks are judged when all of it is there.
+/// store.V2: who judges reads in time that grows with the value's bytes, and changes nothing of what it means; a root's limit that is higher than
 /// it need be is lowered behind that (<see cref="Judgement"/>).
 /// </summary>
 public interface IValueCheck

@@ -1,6 +1,6 @@
 namespace Tsavorite;
 
-/// <summary>Judges all values with chunks of a store that a snapshot was loaded into, before anybody is served from it (V1).</summary>
+/// <summary>Judges all values with chunks of a store that a snapshot was loaded into, before anybody is served from it (store.V1).</summary>
 public static unsafe class LoadedValues
 {
     /// <summary>What is wrong with one of them; null if all are sound, or nobody knows what they mean. Several threads share the work.</summary>

@@ -3,10 +3,10 @@ namespace Tsavorite;
 /// <summary>
 /// How many want to be told of changes for one reason, and with the first and the last of them the switch.
 ///
-/// V1  While anybody is counted it is switched on: the first is counted when the switch has been turned, the last is taken away before
+/// store.N1  While anybody is counted it is switched on: the first is counted when the switch has been turned, the last is taken away before
 ///     it is turned back, both under the gate that all reasons share. So whoever looks at a key under its lock after
 ///     <see cref="Enter"/> is told of every change that comes after that look.
-/// V2  Between the first and the last nobody takes the gate.
+/// store.N2  Between the first and the last nobody takes the gate.
 /// </summary>
 /// <param name="gate">Held while a switch is turned; one for all reasons of an observer.</param>
 /// <param name="turn">A switch has been turned; called under the gate.</param>
@@ -25,7 +25,7 @@ public sealed class Listeners(Lock gate, Action turn)
     public void Enter()
     {
         if (StoreTestHooks.Has(PlantedFault.CountBeforeSwitch)) EnterUnlocked();
-        else if (!TryChange(1, least: 1)) EnterFirst(); // V2
+        else if (!TryChange(1, least: 1)) EnterFirst(); // store.V2
     }
 
     /// <summary>One less.</summary>
@@ -52,7 +52,7 @@ public sealed class Listeners(Lock gate, Action turn)
         StoreTestHooks.Yield(YieldPoint.Counted);
         TakeGate();
         if (!_on) Switch(on: true);
-        Interlocked.Increment(ref _count); // V1
+        Interlocked.Increment(ref _count); // store.V1
         gate.Exit();
     }
 
@@ -60,7 +60,7 @@ public sealed class Listeners(Lock gate, Action turn)
     {
         StoreTestHooks.Yield(YieldPoint.Counted);
         TakeGate();
-        Garnet.Common.Faults.Check.That(_on, "V1 while anybody is counted it is switched on");
+        Garnet.Common.Faults.Check.That(_on, "store.V1 while anybody is counted it is switched on");
         if (Interlocked.Decrement(ref _count) == 0) Switch(on: false);
         gate.Exit();
     }

@@ -5,7 +5,7 @@ namespace Tsavorite;
 /// number stands for, <see cref="NamespaceTable"/>) is true from the beginning of a batch to its end, whatever locks are taken in
 /// between; a batch pays one exchange for it.
 ///
-/// G2  Whoever begins says so before it looks whether somebody else has begun: of two at least one sees the other.
+/// store.G1  Whoever begins says so before it looks whether somebody else has begun: of two at least one sees the other.
 /// </summary>
 /// <param name="all">Those who take turns.</param>
 public sealed class Turns(Func<IEnumerable<Turn>> all)
@@ -22,7 +22,7 @@ public sealed class Turns(Func<IEnumerable<Turn>> all)
     public bool TryEnter(Turn turn)
     {
         if (StoreTestHooks.Has(PlantedFault.BeginUnsaid)) return BeginUnsaid(turn);
-        Interlocked.Exchange(ref turn.Runs, 1); // G2
+        Interlocked.Exchange(ref turn.Runs, 1); // store.G1
         StoreTestHooks.Yield(YieldPoint.TurnSaid);
         if (!IsTaken) return true;
         Leave(turn);
