@@ -142,8 +142,8 @@ public sealed class CrashTests
     {
         DataDirectory? directory = null;
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192, Sync = policy };
-        using var log = new Aof(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
-        using var store = new TestStore(log: log);
+        var log = new Aof(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
+        var store = new TestStore(log: log);
         try
         {
             directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(8, sublogs));
@@ -162,6 +162,8 @@ public sealed class CrashTests
         finally
         {
             disk.IsGone = true; // what is given back reaches it no more
+            log.Dispose();
+            store.Dispose();
             directory?.Dispose();
         }
     }
