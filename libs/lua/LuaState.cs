@@ -306,7 +306,7 @@ public sealed unsafe class LuaState : IDisposable
         }
 
         int status = LuaApi.ProtectedCall(_thread, 2, Fixed, 0, 0, 0);
-        Check.That(status == LuaApi.Ok, status == LuaApi.Ok ? "" : "L3 the prelude runs: " + TakeError());
+        Check.That(status == LuaApi.Ok, status == LuaApi.Ok ? "" : "lua.L3 the prelude runs: " + TakeError());
     }
 
     private static byte[] Resource(string name)

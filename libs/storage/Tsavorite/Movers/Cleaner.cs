@@ -107,7 +107,7 @@ internal sealed unsafe class Cleaner
         }
         bool done = segment->LiveBytes == 0;
         Garnet.Common.Faults.Check.That(done || partition->DrainOffset < segment->Used,
-            "U13 a draining segment keeps no record behind its walk");
+            "store.U13 a draining segment keeps no record behind its walk");
         if (done) _core.Records.EndDrain(partition);
         Partition.Exit(partition);
         return !done;
