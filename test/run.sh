@@ -59,7 +59,7 @@ run() {
   [ -n "${GARNET_TEST_FILTER:-}" ] && filter=(--filter "$GARNET_TEST_FILTER")
   local began=$SECONDS
   # The longest takes 7 to 8 minutes on two quiet cores and twice that on busy ones: one that hangs fails, instead of never ending.
-  timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo "${filter[@]}" </dev/null >"$logs/$name" 2>&1
+  timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" "${filter[@]}" </dev/null >"$logs/$name" 2>&1
   echo "$? $((SECONDS - began))" >"$logs/$name.end"
 }
 
@@ -89,12 +89,20 @@ report() {
   fi
 }
 
+# What the longest took, of all projects.
+slowest() {
+  echo "The slowest tests:"
+  cat "$logs"/*.trx 2>/dev/null | grep -o '<UnitTestResult [^>]*' | sed -nE 's/.*testName="([^"]*)".*duration="([^"]*)".*/\2 \1/p' \
+    | sort -r | head -20 | sed -E 's/^00:([0-9]+:[0-9]+)\.([0-9])[0-9]* /  \1.\2  /; s/&quot;/"/g'
+}
+
 # Those that start servers of their own have the machine to themselves; of the others, which run on a thread or two, two run at a time.
 alone=(test/Garnet.Server.Test/*.csproj test/Garnet.Wire/*.csproj)
 together=()
 for project in test/*/*.csproj; do
   [[ " ${alone[*]} " == *" $project "* ]] || together+=("$project")
 done
+echo "Testing ${#together[@]} projects, two at a time"
 for project in "${together[@]}"; do
   while [ "$(jobs -pr | wc -l)" -ge 2 ]; do wait -n; done
   run "$project" &
@@ -102,10 +110,12 @@ done
 wait
 for project in "${together[@]}"; do report "$project"; done
 for project in "${alone[@]}"; do
+  echo "Testing $(basename "$project" .csproj), some minutes"
   run "$project"
   report "$project"
 done
 
+slowest
 [ ${#broken[@]} -eq 0 ] || echo "Failures in: ${broken[*]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
