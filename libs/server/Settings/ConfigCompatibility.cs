@@ -60,7 +60,7 @@ public static class ConfigCompatibility
         hide-user-data-from-log|yes|noted|Keys and values never enter the log.
         propagation-error-behavior|ignore|noted|A batch that cannot be applied makes the replica synchronize in full.
         extended-redis-compatibility|no|noted|Replies follow redis in any case.
-        stop-writes-on-bgsave-error|yes|noted|A failed snapshot does not stop writes: the append-only file has them.
+        stop-writes-on-bgsave-error|yes|noted|A failed snapshot does not stop writes; the log and rdb_last_bgsave_status in INFO tell of it.
         rdbcompression|yes|noted|Snapshots are not compressed.
         rdbchecksum|yes|noted|Snapshots always carry checksums.
         rdb-del-sync-files|no|noted|Without persistence a full synchronization writes no file.
