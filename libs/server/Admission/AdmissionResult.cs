@@ -7,6 +7,8 @@ namespace Garnet.Server.Admission;
 /// <summary>What a rule says: the command may run, is refused with an error, or waits and is asked about again.</summary>
 internal readonly struct AdmissionResult
 {
+    private static readonly byte[][] OfFaults = Array.ConvertAll(Enum.GetValues<Fault>(), static fault => FaultText.Of(fault).ToArray());
+
     private readonly byte[]? _error;
 
     private AdmissionResult(byte[]? error, Parking? wait)
@@ -28,9 +30,12 @@ internal readonly struct AdmissionResult
 
     internal static AdmissionResult Refused(ReadOnlySpan<byte> error) => new(error.ToArray(), null);
 
+    /// <summary>With a text that many are answered, kept by somebody else.</summary>
+    internal static AdmissionResult Refused(byte[] error) => new(error, null);
+
     internal static AdmissionResult Refused(string error) => new(Encoding.Latin1.GetBytes(error), null);
 
-    internal static AdmissionResult Refused(Fault fault) => Refused(FaultText.Of(fault));
+    internal static AdmissionResult Refused(Fault fault) => Refused(OfFaults[(int)fault]);
 
     internal static AdmissionResult Until(Parking wait) => new(null, wait);
 }

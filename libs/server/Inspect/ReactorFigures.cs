@@ -9,7 +9,8 @@ internal sealed class ReactorFigures(int commands)
     /// <summary>Powers of two that run times are sorted into: up to 2^31 microseconds, 36 minutes.</summary>
     internal const int TimeBuckets = 32;
 
-    private const int ErrorCodesMax = 128;
+    // Scripts make codes of their own, of any length.
+    private const int ErrorCodesMax = 128, ErrorCodeCharsMax = 64;
 
     /// <summary>Runs per command.</summary>
     internal readonly long[] Calls = new long[commands];
@@ -70,13 +71,16 @@ internal sealed class ReactorFigures(int commands)
     {
         Errors++;
         int blank = text.IndexOf((byte)' ');
-        string code = Encoding.Latin1.GetString(blank > 0 ? text[..blank] : text);
+        ReadOnlySpan<byte> word = blank > 0 ? text[..blank] : text;
+        Span<char> code = stackalloc char[ErrorCodeCharsMax];
+        code = code[..Encoding.Latin1.GetChars(word[..Math.Min(word.Length, ErrorCodeCharsMax)], code)];
         lock (ErrorsByCode)
         {
-            if (ErrorsByCode.TryGetValue(code, out long count))
-                ErrorsByCode[code] = count + 1;
+            var counts = ErrorsByCode.GetAlternateLookup<ReadOnlySpan<char>>();
+            if (counts.TryGetValue(code, out long count))
+                counts[code] = count + 1;
             else if (ErrorsByCode.Count < ErrorCodesMax)
-                ErrorsByCode[code] = 1;
+                counts[code] = 1;
         }
     }
 }

@@ -417,7 +417,7 @@ internal sealed unsafe class StoreCore : IDisposable
 
     private void Hook() => Volatile.Write(ref Hooked, _logging || _observer != null);
 
-    private IWriteLog? LogInForce => _logging ? Log : null;
+    public IWriteLog? LogInForce => _logging ? Log : null;
 
     /// <summary>The log's batch that a change of the partition made now goes to.</summary>
     public ulong BatchOf(Partition* partition) => partition != null && partition->PinnedBatch != 0 ? partition->PinnedBatch : Log!.Batch;

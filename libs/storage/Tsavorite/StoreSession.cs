@@ -136,7 +136,7 @@ public sealed unsafe class StoreSession : IDisposable
         Announce(argumentBytes + (changes * (key.Length + IWriteLog.EntryHeadBytes + FixedArgumentBytesMax)) + key.Length + IWriteLog.EntryHeadBytes);
 
     /// <summary>Bytes that one step may write to the log.</summary>
-    public long StepBytesMax => _core is { Logging: true, Log: { } log } ? log.StepBytesMax : long.MaxValue;
+    public long StepBytesMax => _core.LogInForce is { } log ? log.StepBytesMax : long.MaxValue;
 
     /// <summary>The error of a step that would write so many bytes.</summary>
     public TooLargeException TooLongStep(long bytes) => new(StepBudget.What, bytes, StepBytesMax);
@@ -353,10 +353,18 @@ public sealed unsafe class StoreSession : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool Enter<T>(Partition* partition, in KeyRef key, ref T operation) where T : struct, ILogged
     {
-        if (_core.Logging) return EnterLogged(partition, operation.EncodedBytesMax + (2 * (key.Length + IWriteLog.EntryHeadBytes)));
-        if (_heldCount != 0) CheckHeld(partition);
-        else Partition.Enter(partition);
-        return false;
+        if (!_core.Logging)
+        {
+            if (_heldCount != 0)
+            {
+                CheckHeld(partition);
+                return false;
+            }
+            Partition.Enter(partition);
+            if (!_core.Logging) return false;
+            Partition.Exit(partition); // a log has come into force meanwhile, and a large entry is announced without the lock
+        }
+        return EnterLogged(partition, operation.EncodedBytesMax + (2 * (key.Length + IWriteLog.EntryHeadBytes)));
     }
 
     private bool EnterLogged(Partition* partition, long bytes)
@@ -367,11 +375,7 @@ public sealed unsafe class StoreSession : IDisposable
             _budget.Take(partition, bytes);
             return false;
         }
-        if (bytes > IWriteLog.UnannouncedBytesMax)
-        {
-            _budget.EnterAlone(partition, bytes);
-            return true;
-        }
+        if (bytes > IWriteLog.UnannouncedBytesMax) return _budget.EnterAlone(partition, bytes);
         Partition.Enter(partition);
         return false;
     }

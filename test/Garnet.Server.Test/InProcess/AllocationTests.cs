@@ -26,4 +26,22 @@ public sealed unsafe class AllocationTests
             Assert.That(GC.GetAllocatedBytesForCurrentThread() - before, Is.Zero);
         }
     }
+
+    // Who goes on writing to a server that refuses it costs no more than who reads.
+    [Test]
+    public void A_write_that_is_refused_allocates_nothing()
+    {
+        using var servers = new ReadServers(Keys, hasReplica: true, new ManualClock());
+        using InProcessClient client = servers.ToReplica();
+        byte[] request = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n", Keys)));
+        fixed (byte* start = request)
+        {
+            int reply = client.Exchange(start, request.Length);
+            Assert.That(reply, Is.EqualTo(Keys * "-READONLY You can't write against a read only replica.\r\n".Length));
+            for (int i = 0; i < Warm; i++) client.Exchange(start, request.Length);
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            for (int i = 0; i < Rounds; i++) client.Exchange(start, request.Length);
+            Assert.That(GC.GetAllocatedBytesForCurrentThread() - before, Is.Zero);
+        }
+    }
 }

@@ -67,7 +67,6 @@ public static class SnapshotReader
             }
         }
 
-
         Task[] tasks = new Task[threads > 0 ? threads : Environment.ProcessorCount];
         for (int i = 0; i < tasks.Length; i++)
             tasks[i] = Task.Factory.StartNew(Run, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);

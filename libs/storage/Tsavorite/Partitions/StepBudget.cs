@@ -63,24 +63,28 @@ internal sealed unsafe class StepBudget(StoreCore core, Writer writer)
         return isTaken ? wanted : throw new TooLargeException(Crowded);
     }
 
-    /// <summary>Takes the lock for a change that is a step by itself, and announces it; waits, without the lock, until a batch has room.</summary>
+    /// <summary>
+    /// Takes the lock for a change that is a step by itself, and announces it; waits, without the lock, until a batch has room.
+    /// False if there is no log in force, so that nothing was announced: whoever asked may have seen one before it had the lock.
+    /// </summary>
     /// <exception cref="TooLargeException">It is longer than a step may be, or there will be no more room, as the log is over.</exception>
-    public void EnterAlone(Partition* partition, long bytes)
+    public bool EnterAlone(Partition* partition, long bytes)
     {
-        TooLargeException.Above(core.Log!.StepBytesMax, bytes, What);
         while (true)
         {
             Partition.Enter(partition);
-            IWriteLog? log = core.Log; // under the lock: another one may have come into force
+            IWriteLog? log = core.LogInForce; // under the lock: another one may have come into force
             ulong batch = log?.Batch ?? 0;
-            if (log is not null && log.TryAnnounce(batch, bytes))
+            if (log is null) return false;
+            if (bytes <= log.StepBytesMax && log.TryAnnounce(batch, bytes))
             {
                 partition->PinnedBatch = batch; // log.L5: what was announced for a batch goes there
                 BeginChange(bytes);
-                return;
+                return true;
             }
             Partition.Exit(partition);
-            if (log is not { IsOver: false }) throw new TooLargeException(Over);
+            TooLargeException.Above(log.StepBytesMax, bytes, What);
+            if (log.IsOver) throw new TooLargeException(Over);
             Thread.Yield(); // as for a lock: the batch is closed as soon as those that write to it are through (log.S6)
         }
     }
