@@ -154,7 +154,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
     private void Receive(LinkSocket socket, ref bool streamed)
     {
-        FrameReader reader = FrameReader.OfPrimary();
+        using FrameReader reader = FrameReader.OfPrimary();
         var link = new PrimaryLink(follower, TakePlan, TakeDigest);
         Volatile.Write(ref _link, link);
         while (!_isCancelled)
@@ -242,7 +242,7 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
 
     private void AckLoop()
     {
-        var writer = new FrameWriter();
+        using var writer = new FrameWriter();
         byte[] body = new byte[AckFrame.Bytes];
         AckFrame told = default;
         long toldUs = 0;

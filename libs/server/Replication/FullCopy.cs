@@ -1,7 +1,7 @@
-using System.Buffers;
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
+using Garnet.Common;
 using Garnet.Server.Replication.Frames;
 using Tsavorite;
 
@@ -19,7 +19,7 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     /// <summary>What may be under way, unacknowledged: enough for a fast link over a long distance.</summary>
     internal const long WindowBytes = 8 << 20;
 
-    private readonly Queue<(byte[] Bytes, int Count)> _kept = new();
+    private readonly Queue<(NativeBuffer Bytes, int Count)> _kept = new();
     private SnapshotOutlet? _outlet;
     private StoreSnapshot? _snapshot = snapshot;
     private byte[]? _footer;
@@ -53,8 +53,8 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
 
         if (_sent < _made)
         {
-            (byte[] bytes, int count) = _kept.ElementAt((int)(_sent++ - _acknowledged));
-            to.Add(FrameKind.Snapshot, bytes.AsSpan(0, count));
+            (NativeBuffer bytes, int count) = _kept.ElementAt((int)(_sent++ - _acknowledged));
+            to.Add(FrameKind.Snapshot, bytes.Span(0, count));
             return true;
         }
 
@@ -70,9 +70,9 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
             return false;
         for (; _acknowledged < blocks; _acknowledged++)
         {
-            (byte[] bytes, int count) = _kept.Dequeue();
+            (NativeBuffer bytes, int count) = _kept.Dequeue();
             _keptBytes -= count;
-            ArrayPool<byte>.Shared.Return(bytes);
+            bytes.Dispose();
         }
 
         return true;
@@ -99,9 +99,10 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     public void Block(ReadOnlySpan<byte> header, ReadOnlySpan<byte> records)
     {
         int count = checked(header.Length + records.Length);
-        byte[] bytes = ArrayPool<byte>.Shared.Rent(count);
-        header.CopyTo(bytes);
-        records.CopyTo(bytes.AsSpan(header.Length));
+        var bytes = new NativeBuffer();
+        bytes.Grow(count, keep: 0);
+        header.CopyTo(bytes.Span(0, header.Length));
+        records.CopyTo(bytes.Span(header.Length, records.Length));
         _kept.Enqueue((bytes, count));
         _keptBytes += count;
         _made++;
@@ -112,6 +113,8 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     {
         _snapshot?.Dispose();
         Feed.Dispose();
+        while (_kept.TryDequeue(out var block))
+            block.Bytes.Dispose();
     }
 
     // True if there may be more to send now.

@@ -70,7 +70,7 @@ internal sealed class ReplicaThreads : IDisposable
 
     private void SendLoop()
     {
-        var writer = new FrameWriter();
+        using var writer = new FrameWriter();
         try
         {
             _socket.Send(_greeting);
@@ -129,7 +129,7 @@ internal sealed class ReplicaThreads : IDisposable
 
     private void ReceiveLoop()
     {
-        FrameReader reader = FrameReader.OfReplica();
+        using FrameReader reader = FrameReader.OfReplica();
         try
         {
             while (true)

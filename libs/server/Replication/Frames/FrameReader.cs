@@ -1,5 +1,6 @@
 using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
+using Garnet.Common;
 
 namespace Garnet.Server.Replication.Frames;
 
@@ -7,11 +8,11 @@ namespace Garnet.Server.Replication.Frames;
 /// Bytes of a peer, cut into frames. Nothing of them is believed: a length asks for memory only as bytes come, a kind that this
 /// side does not take is refused, and after the first fault nothing more is read.
 /// </summary>
-internal sealed class FrameReader
+internal sealed class FrameReader : IDisposable
 {
     private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, BatchBytesMax = LogLimits.PartBodyBytesMax + BatchHeader.Bytes, SmallBytesMax = 4096;
     private readonly bool _isReplica;
-    private byte[] _bytes = new byte[ReceiveBytes];
+    private readonly NativeBuffer _bytes = new();
     private int _start, _end;
 
     private FrameReader(bool isReplica) => _isReplica = isReplica;
@@ -30,9 +31,9 @@ internal sealed class FrameReader
     {
         if (_start == _end)
             Rewind();
-        if (_bytes.Length - _end < ReceiveBytes)
+        if (_bytes.Capacity - _end < ReceiveBytes)
             MakeRoom();
-        return _bytes.AsSpan(_end);
+        return _bytes.Span(_end, _bytes.Capacity - _end);
     }
 
     /// <summary>So many bytes have come into the room.</summary>
@@ -45,13 +46,13 @@ internal sealed class FrameReader
         body = default;
         if (Fault is not null || _end - _start < FrameFormat.HeaderBytes)
             return false;
-        ReadOnlySpan<byte> header = _bytes.AsSpan(_start, FrameFormat.HeaderBytes);
+        ReadOnlySpan<byte> header = _bytes.Span(_start, FrameFormat.HeaderBytes);
         Fault = FrameFormat.Read(header, out kind, out uint bodyBytes);
         if (Fault is null && bodyBytes > Max(kind))
             Fault = Max(kind) == 0 ? $"a frame of kind {(byte)kind} is not for this side" : $"a frame of kind {(byte)kind} has {bodyBytes} bytes";
         if (Fault is not null || _end - _start - FrameFormat.HeaderBytes < bodyBytes)
             return false;
-        body = _bytes.AsSpan(_start + FrameFormat.HeaderBytes, (int)bodyBytes);
+        body = _bytes.Span(_start + FrameFormat.HeaderBytes, bodyBytes);
         if (!FrameFormat.Holds(header, kind, body))
         {
             Fault = "the checksum of a frame does not hold";
@@ -75,16 +76,21 @@ internal sealed class FrameReader
     private void Rewind()
     {
         _start = _end = 0;
-        if (_bytes.Length > BytesKept)
-            _bytes = new byte[ReceiveBytes];
+        if (_bytes.Capacity > BytesKept)
+            _bytes.Dispose();
     }
 
     // Twice what has come, never what a header claims.
     private void MakeRoom()
     {
         int kept = _end - _start;
-        byte[] room = kept + ReceiveBytes <= _bytes.Length ? _bytes : new byte[Math.Min(Math.Max(kept * 2L, kept + (long)ReceiveBytes), Array.MaxLength)];
-        Buffer.BlockCopy(_bytes, _start, room, 0, kept);
-        (_bytes, _start, _end) = (room, 0, kept);
+        if (kept > 0)
+            _bytes.Span(_start, kept).CopyTo(_bytes.Span(0, kept));
+        (_start, _end) = (0, kept);
+        if (_bytes.Capacity - kept < ReceiveBytes)
+            _bytes.Grow(Math.Min(Math.Max(kept * 2L, kept + (long)ReceiveBytes), Array.MaxLength), keep: kept);
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => _bytes.Dispose();
 }

@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Common;
 
 namespace Garnet.Aof.Reading;
 

@@ -1,5 +1,6 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Reading;
+using Garnet.Common;
 
 namespace Garnet.Aof.Recovery;
 

@@ -57,15 +57,32 @@ public sealed unsafe class BatchBytes
     /// <summary>Adds a part; <paramref name="keeps"/> says whether its bytes are wanted or only what it is.</summary>
     internal void Add(in BatchHeader header, uint crc, ReadOnlySpan<byte> part, bool keeps)
     {
-        Check.That(_crcs[header.Part] == 0 && _parts[header.Part] == 0, "log.B1 a part of a batch comes once");
-        if (keeps)
-        {
-            byte* bytes = (byte*)NativeMemory.Alloc((nuint)part.Length);
-            part.CopyTo(new Span<byte>(bytes, part.Length));
-            _parts[header.Part] = (nint)bytes;
-            _lengths[header.Part] = part.Length;
-            Bytes += part.Length;
-        }
+        if (keeps) part.CopyTo(Room(header.Part, part.Length));
+        Count(header, crc);
+    }
+
+    /// <summary>Adds a part whose header and whose body are in two places.</summary>
+    internal void Add(in BatchHeader header, uint crc, ReadOnlySpan<byte> body)
+    {
+        Span<byte> part = Room(header.Part, checked(BatchHeader.Bytes + body.Length));
+        header.Write(part);
+        body.CopyTo(part[BatchHeader.Bytes..]);
+        Count(header, crc);
+    }
+
+    private Span<byte> Room(int part, int length)
+    {
+        Check.That(_parts[part] == 0, "log.B1 a part of a batch comes once");
+        byte* bytes = (byte*)NativeMemory.Alloc((nuint)length);
+        _parts[part] = (nint)bytes;
+        _lengths[part] = length;
+        Bytes += length;
+        return new Span<byte>(bytes, length);
+    }
+
+    private void Count(in BatchHeader header, uint crc)
+    {
+        Check.That(_crcs[header.Part] == 0, "log.B1 a part of a batch comes once");
         _crcs[header.Part] = crc;
         Entries += header.Entries;
         _missing--;

@@ -112,21 +112,10 @@ public sealed unsafe class BatchFeed : IDisposable
         foreach (SublogCursor cursor in _reader.Cursors)
         {
             batch ??= new BatchBytes(cursor.Part.Header);
-            Add(batch, in cursor.Part);
+            batch.Add(cursor.Part.Header, cursor.Part.HeaderCrc, new ReadOnlySpan<byte>(cursor.Part.Body, checked((int)cursor.Part.Header.BodyBytes)));
         }
         if (batch!.Batch == _readable || _backlog.First <= Next + 1) Close();
         return batch;
-    }
-
-    private static void Add(BatchBytes batch, in LogPart part)
-    {
-        long length = BatchHeader.Bytes + (long)part.Header.BodyBytes;
-        if (length > Array.MaxLength)
-            throw new GarnetException(ExitKind.Data, $"batch {part.Header.Batch} cannot be read back for a replica", $"a part of it has {length} bytes", "Write such data in several steps.");
-        byte[] bytes = new byte[length];
-        part.Header.Write(bytes);
-        new ReadOnlySpan<byte>(part.Body, (int)part.Header.BodyBytes).CopyTo(bytes.AsSpan(BatchHeader.Bytes));
-        batch.Add(part.Header, part.HeaderCrc, bytes, keeps: true);
     }
 
     private void Reopen(Aof log)

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;
@@ -8,7 +9,9 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
     /// <summary>A block is 64 KiB, or one record.</summary>
     public const uint BytesMax = Store.ValueBytesMax + Store.KeyBytesMax + 64;
 
-    private byte[] _bytes = new byte[(64 << 10) + SnapshotLoader.SlackBytes];
+    private const int RoomUsual = (64 << 10) + SnapshotLoader.SlackBytes;
+
+    private readonly NativeBuffer _bytes = new();
     private string _name = "";
     private long _offset;
     private ulong _number;
@@ -16,10 +19,10 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
     private SnapshotBlockHeader _header;
 
     /// <summary>Its records.</summary>
-    public Span<byte> Span => _bytes.AsSpan(0, (int)_header.RecordBytes);
+    public Span<byte> Span => _bytes.Span(0, _header.RecordBytes);
 
     /// <summary>All that stands behind its header.</summary>
-    public Span<byte> Content => _bytes.AsSpan(0, (int)_header.RecordBytes + _tagBytes);
+    public Span<byte> Content => _bytes.Span(0, _header.RecordBytes + (long)_tagBytes);
 
     public int Records => (int)_header.Records;
 
@@ -31,8 +34,7 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
     public void Set(string name, long offset, ulong number, SnapshotBlockHeader header, int tagBytes)
     {
         (_name, _offset, _number, _header, _tagBytes) = (name, offset, number, header, tagBytes);
-        int room = (int)header.RecordBytes + SnapshotLoader.SlackBytes; // more than a tag has
-        if (_bytes.Length < room) _bytes = new byte[room];
+        _bytes.Grow(Math.Max(RoomUsual, header.RecordBytes + (long)SnapshotLoader.SlackBytes), keep: 0); // the slack is more than a tag has
     }
 
     /// <summary>Refuses the file unless the checksum holds.</summary>
@@ -47,5 +49,9 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
         if (records != Records) throw new SnapshotFileException(_name, _offset, "the block's records are not as they must be");
     }
 
-    public void Dispose() => seal?.Dispose();
+    public void Dispose()
+    {
+        _bytes.Dispose();
+        seal?.Dispose();
+    }
 }

@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Common;
 using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;
@@ -16,7 +17,7 @@ public sealed class SnapshotInlet : IDisposable
     private readonly SnapshotLoader _loader;
     private readonly SnapshotWriter? _writer;
     private readonly SnapshotFileFacts _facts;
-    private byte[] _block = new byte[(64 << 10) + SnapshotLoader.SlackBytes];
+    private readonly NativeBuffer _block = new();
     private ulong _blocks, _records, _recordBytes;
     private uint _blocksCrc;
 
@@ -59,10 +60,11 @@ public sealed class SnapshotInlet : IDisposable
         ReadOnlySpan<byte> records = bytes[SnapshotBlockHeader.Bytes..];
         if (records.Length != header.RecordBytes || records.Length > SnapshotBlock.BytesMax) return "a block of the snapshot has another length than its header says";
         if (!header.Holds(records)) return "the checksum of a snapshot's block does not hold";
-        if (_block.Length < records.Length + SnapshotLoader.SlackBytes) _block = new byte[records.Length + SnapshotLoader.SlackBytes];
-        records.CopyTo(_block);
+        _block.Grow((long)records.Length + SnapshotLoader.SlackBytes, keep: 0);
+        Span<byte> own = _block.Span(0, records.Length);
+        records.CopyTo(own);
         long before = _loader.Records;
-        LoadOutcome outcome = _loader.Load(_block.AsSpan(0, records.Length));
+        LoadOutcome outcome = _loader.Load(own);
         IsOutOfMemory = outcome == LoadOutcome.OutOfMemory;
         if (IsOutOfMemory) return "the primary's data do not fit into memory: raise maxmemory";
         if (outcome == LoadOutcome.Damaged || _loader.Records - before != header.Records) return "the records of a snapshot's block are not as they must be";
@@ -89,5 +91,6 @@ public sealed class SnapshotInlet : IDisposable
     {
         _loader.Dispose();
         _writer?.Dispose();
+        _block.Dispose();
     }
 }
