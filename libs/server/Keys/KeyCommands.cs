@@ -95,7 +95,7 @@ internal static class KeyCommands
         call.Store.EnsureRoom(0);
         Transfer transfer = RelocateOnce(ref call, in source, in target, replace, keepSource);
         bool mayEvict = transfer == Transfer.OutOfMemory && call.Store.LockDepth == 0;
-        if (!mayEvict || !call.Store.EnsureRoom(FootprintLook.Of(ref call)))
+        if (!mayEvict || !call.Store.EnsureRoom(CollectionCalls.Footprint(ref call)))
             return transfer;
         return RelocateOnce(ref call, in source, in target, replace, keepSource); // there is room for all of it now
     }
@@ -257,7 +257,7 @@ internal readonly struct RenameNx : ICommand
 
 internal readonly struct Copy : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0", Room = FootprintLook.Of };
+    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0", Room = CollectionCalls.Footprint };
 
     public static Reply Run(ref Call call)
     {

@@ -1,6 +1,7 @@
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
+using Garnet.Server.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Tracking;
@@ -19,8 +20,7 @@ internal sealed class KeyChanges : IKeyObserver
     [ThreadStatic]
     private static Reactor? _threadsReactor;
 
-    [ThreadStatic]
-    private static KeyEvent? _told;
+    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
     private readonly Server _server;
     private readonly Lock _turns = new();
@@ -58,8 +58,13 @@ internal sealed class KeyChanges : IKeyObserver
     internal static bool IsAlone(Server server) =>
         _threadsReactor is not { } reactor || reactor.Server != server || server.ScriptGate.IsHeldBy(reactor);
 
-    /// <summary>What this thread changes until it says null is told of so, whatever command runs: it is a change beside the command.</summary>
-    internal static void TellAs(KeyEvent? told) => _told = told;
+    // What is due goes beside the command that runs, and is told of by a name of its own.
+    private static KeyEvent? OfDueEntries(RecordKind? kind) => kind switch
+    {
+        null => null,
+        RecordKind.Hash => FieldsExpired,
+        _ => MembersExpired,
+    };
 
     /// <summary>Looks at the setting for events again.</summary>
     internal void Listen()
@@ -81,7 +86,7 @@ internal sealed class KeyChanges : IKeyObserver
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
         if (!Trackers.IsOn && !(unasked ? _unasked : _telling))
             return;
-        var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: _told);
+        var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: OfDueEntries(DueEntries.RemovingFrom));
         if (_threadsReactor is { } reactor && reactor.Server == _server)
         {
             reactor.Notes.Add(note with { Origin = reactor.Running });

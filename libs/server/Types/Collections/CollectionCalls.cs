@@ -39,4 +39,12 @@ internal static class CollectionCalls
 
     /// <summary>The reply after a look that has written it, unless the record was of another kind.</summary>
     internal static Reply Done(ref Call call, bool wrongKind) => wrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
+
+    /// <summary>Bytes of memory of what is under the call's key, 0 without it.</summary>
+    internal static long Footprint(ref Call call)
+    {
+        var look = default(FootprintLook);
+        Examine(ref call, ref look, quiet: true);
+        return look.Bytes;
+    }
 }

@@ -1,5 +1,4 @@
 using Garnet.Server.Net;
-using Garnet.Server.Tracking;
 using Garnet.Server.Types.SortedSets;
 using Tsavorite;
 
@@ -15,7 +14,11 @@ internal unsafe struct DueEntries : IExamine
     // What one removal writes to the log, but for a longer name: no step of many entries is longer than the log may be set to take.
     private const int BytesPerRemoval = 1 << 20;
 
-    private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
+    [ThreadStatic]
+    private static RecordKind? _removingFrom;
+
+    /// <summary>The kind of collection that this thread removes due entries from at this moment: such a change is one beside the command that runs.</summary>
+    internal static RecordKind? RemovingFrom => _removingFrom;
 
     /// <summary>Where to begin and, afterwards, where to go on; 0 at the beginning and at the end.</summary>
     internal ulong Cursor;
@@ -61,7 +64,7 @@ internal unsafe struct DueEntries : IExamine
             {
                 Operands names = OperandText.Read(_names);
                 var remove = new RemoveMembers { Kind = _kind, Keys = names };
-                KeyChanges.TellAs(_kind == RecordKind.Hash ? FieldsExpired : MembersExpired);
+                _removingFrom = _kind;
                 outcome = store.Edit(in key, ref remove);
             }
 
@@ -70,7 +73,7 @@ internal unsafe struct DueEntries : IExamine
         }
         finally
         {
-            KeyChanges.TellAs(null);
+            _removingFrom = null;
             _names.Free(); // collections.Q1
         }
     }

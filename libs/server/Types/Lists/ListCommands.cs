@@ -44,14 +44,6 @@ internal static unsafe class ListCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
         new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "list", Syntax = syntax, Summary = summary, Complexity = "O(N)" };
 
-    /// <summary>Start and stop as indexes from 0, cut to the list; the start is behind the stop if nothing is meant.</summary>
-    internal static (long Start, long Stop) Range(long start, long stop, long count)
-    {
-        start = start < 0 ? Math.Max(start + count, 0) : start;
-        stop = stop < 0 ? stop + count : Math.Min(stop, count - 1);
-        return start >= count ? (1, 0) : (start, stop);
-    }
-
     internal static Reply Push(ref Call call, bool left, bool onlyIfThere)
     {
         var push = new ListPush { Values = new Operands(call.Args + 2, call.Count - 2), Left = left, OnlyIfThere = onlyIfThere, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
@@ -106,7 +98,7 @@ internal struct ListRangeLook(RespWriter to, long start, long stop, bool single)
             return;
         }
 
-        (long first, long last) = ListCommands.Range(start, single ? start : stop, count);
+        (long first, long last) = IndexRange.Of(start, single ? start : stop, count);
         if (!single)
             to.Array((int)Math.Max(last - first + 1, 0));
         if (first > last)

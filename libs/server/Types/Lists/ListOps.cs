@@ -242,7 +242,7 @@ internal struct ListTrim : IEdit
         if (!edit.Exists || WrongKind)
             return false;
         long count = Root.Count(edit.Value);
-        (long start, long stop) = ListCommands.Range(Start, Stop, count);
+        (long start, long stop) = IndexRange.Of(Start, Stop, count);
         if (start > stop)
         {
             edit.Remove();

@@ -24,7 +24,7 @@ internal struct SortRange
         long count = Root.Count(edit.Value) - hidden.Count;
         if (ByRank)
         {
-            (long start, long stop) = ListCommands.Range(Start, Stop, count);
+            (long start, long stop) = IndexRange.Of(Start, Stop, count);
             if (start > stop)
                 return (0, 0);
             return (Reverse ? count - 1 - stop : start, stop - start + 1);

@@ -54,7 +54,7 @@ internal static class SortRangeCommands
     internal static Reply Cut(ref Call call, in SortRange range)
     {
         var cut = new SortedSetCut { Range = range };
-        SortedEdits.Run(ref call, ref cut);
+        SortedSetCalls.Edit(ref call, ref cut);
         return cut.WrongKind ? call.Fail(Fault.WrongType) : call.Int(cut.Count);
     }
 
@@ -72,7 +72,7 @@ internal static class SortRangeCommands
         };
         if (count == 0)
             cut.Range = cut.Range with { Start = 1, Stop = 0 };
-        SortedEdits.Run(ref call, ref cut);
+        SortedSetCalls.Edit(ref call, ref cut);
         if (cut.WrongKind)
             return call.Fail(Fault.WrongType);
         if (!cut.Found)

@@ -1,4 +1,3 @@
-using Garnet.Server.Commands;
 using Garnet.Server.Types.Collections;
 using Tsavorite;
 
@@ -21,13 +20,7 @@ internal interface ISortedEdit
 /// </summary>
 internal static class SortedEdits
 {
-    /// <summary>Runs the edit on the call's key.</summary>
-    internal static Outcome Run<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
-    {
-        Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
-        return edit.MetDue ? RunAfterRemoval(call.Store, call.Key, ref edit) : outcome;
-    }
-
+    /// <summary>Runs the edit on a key.</summary>
     internal static Outcome Run<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         Outcome outcome = store.Edit(in key, ref edit);
@@ -42,7 +35,8 @@ internal static class SortedEdits
         while (cursor != 0);
     }
 
-    private static Outcome RunAfterRemoval<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
+    /// <summary>Runs an edit that met what is due once more, behind the removal of that.</summary>
+    internal static Outcome RunAfterRemoval<T>(StoreSession store, in KeyRef key, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         store.Lock([key]);
         edit.RemoveDue(store, in key); // the session's clock stands until the command is over: nothing else falls due

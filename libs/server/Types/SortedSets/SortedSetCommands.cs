@@ -47,7 +47,7 @@ internal static unsafe class SortedSetCommands
     /// <summary>Runs the operation; on false an error has been written.</summary>
     internal static bool TryPut(ref Call call, ref SortedSetPut put, out Reply failed)
     {
-        Outcome outcome = SortedEdits.Run(ref call, ref put);
+        Outcome outcome = SortedSetCalls.Edit(ref call, ref put);
         failed = put.WrongKind ? call.Fail(Fault.WrongType)
             : put.NotANumber ? call.FailBytes("ERR resulting score is not a number (NaN)"u8)
             : outcome is Outcome.Done or Outcome.Unchanged ? Reply.Sent

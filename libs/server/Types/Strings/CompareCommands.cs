@@ -31,53 +31,6 @@ internal static class CompareCommands
     }
 }
 
-/// <summary>Removes a key if its string value meets a condition. Logged without the condition.</summary>
-internal unsafe struct DeleteIf : IModify
-{
-    internal SetCondition Condition;
-    internal byte* Operand;
-    internal int OperandLength;
-
-    internal bool Removed;
-    internal bool WrongKind;
-
-    public static byte OpId => 9;
-
-    public readonly long EncodedBytesMax => 0;
-
-    public Verdict Plan(in RecordView existing, ref NewRecord next)
-    {
-        if (!existing.Exists)
-            return Verdict.Keep;
-        WrongKind = Condition != SetCondition.Always && existing.Kind != RecordKind.String;
-        if (WrongKind || !ValueCondition.Holds(Condition, existing.ValueSpan, new ReadOnlySpan<byte>(Operand, OperandLength)))
-            return Verdict.Keep;
-        Removed = true;
-        return Verdict.Remove;
-    }
-
-    public readonly void Write(in RecordView existing, Span<byte> value, bool inPlace)
-    {
-    }
-
-    public readonly int Encode(Span<byte> to) => 0;
-
-    public readonly bool TryDecode(ReadOnlySpan<byte> from) => from.IsEmpty;
-}
-
-/// <summary>The conditions on a present value.</summary>
-internal static class ValueCondition
-{
-    internal static bool Holds(SetCondition condition, ReadOnlySpan<byte> value, ReadOnlySpan<byte> operand) => condition switch
-    {
-        SetCondition.IfEqual => value.SequenceEqual(operand),
-        SetCondition.IfNotEqual => !value.SequenceEqual(operand),
-        SetCondition.IfDigestEqual => ValueDigest.Equals(value, operand),
-        SetCondition.IfDigestNotEqual => !ValueDigest.Equals(value, operand),
-        _ => true,
-    };
-}
-
 internal readonly struct DelEx : ICommand
 {
     public static CommandSpec Spec => StringCommands.Spec("DELEX", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RM DELETE", "key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]", "Deletes a key if its value meets a condition.") with { Since = "8.4.0" };

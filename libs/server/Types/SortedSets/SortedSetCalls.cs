@@ -1,0 +1,16 @@
+using Garnet.Server.Commands;
+using Garnet.Server.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Server.Types.SortedSets;
+
+/// <summary>Edits of the sorted set that a call names.</summary>
+internal static class SortedSetCalls
+{
+    /// <summary>Runs the edit on the call's key.</summary>
+    internal static Outcome Edit<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
+    {
+        Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
+        return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Store, call.Key, ref edit) : outcome;
+    }
+}
