@@ -1,11 +1,11 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common;
-using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
 using Garnet.Server.Admission;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Collections;
 using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
@@ -14,8 +14,7 @@ using Garnet.Server.Scripting;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Soundness;
+using Garnet.Types.Soundness;
 using Microsoft.Extensions.Logging;
 using Tsavorite;
 

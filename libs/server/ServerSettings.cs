@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Types;
 
 namespace Garnet.Server;
 

@@ -1,10 +1,14 @@
 using System.Globalization;
 using System.Text;
 using Garnet.Server.Blocking;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Lists;
-using Garnet.Server.Types.SortedSets;
-using Garnet.Server.Types.Streams;
+using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.Lists;
+using Garnet.Server.Families.SortedSets;
+using Garnet.Server.Families.Streams;
+using Garnet.Types.Collections;
+using Garnet.Types.Lists;
+using Garnet.Types.SortedSets;
+using Garnet.Types.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Test;

@@ -1,4 +1,5 @@
-using Garnet.Server.Types.Strings;
+using Garnet.Server.Families.Strings;
+using Garnet.Types.Strings;
 using NUnit.Framework;
 
 namespace Garnet.Server.Test;

@@ -250,7 +250,7 @@ public sealed class MemberExpiryTests
     private static void AssertReplayed(Store store, RecordingLog log)
     {
         using var copy = new Store(new StoreSettings { BackgroundMovers = false });
-        ReplayTable table = Families.Replay();
+        ReplayTable table = CommandFamilies.Replay();
         using StoreSession session = copy.OpenSession();
         foreach (LogEntry entry in log.Entries()) Assert.That(entry.Apply(table, copy, session), Is.True, $"operation {entry.OpId} was refused");
         Assert.That(StoreContent.Of(copy, copy.Namespaces.Id(0)), Is.EqualTo(StoreContent.Of(store, store.Namespaces.Id(0))));

@@ -1,6 +1,8 @@
 using System.Runtime.InteropServices;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Lists;
+using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.Lists;
+using Garnet.Types.Collections;
+using Garnet.Types.Lists;
 using Tsavorite;
 
 namespace Garnet.Server.Test;

@@ -30,7 +30,7 @@ public sealed class ReplayTests
                 Assert.That(StoreContent.Of(copy, copy.Namespaces.Id(database)), Is.EqualTo(content[database]), $"database {database} after round {round}");
         }
 
-        ReplayTable table = Families.Replay();
+        ReplayTable table = CommandFamilies.Replay();
         Assert.That(Enumerable.Range(0, 256).Where(id => table.Knows((byte)id)), Is.EquivalentTo(seen.Select(static id => (int)id)), "every operation was driven");
     }
 
@@ -94,7 +94,7 @@ public sealed class ReplayTests
 
     private static void Replay(List<LogEntry> entries, Store store)
     {
-        ReplayTable table = Families.Replay();
+        ReplayTable table = CommandFamilies.Replay();
         using StoreSession session = store.OpenSession(); // its clock stands at 0: a replica expires nothing by itself
         foreach (LogEntry entry in entries)
             Assert.That(entry.Apply(table, store, session), Is.True, $"operation {entry.OpId} was refused");

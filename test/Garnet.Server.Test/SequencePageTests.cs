@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
-using Garnet.Server.Types.Collections;
+using Garnet.Server.Families.Collections;
+using Garnet.Types.Collections;
 
 namespace Garnet.Server.Test;
 

@@ -1,10 +1,15 @@
 using System.Numerics;
 using Garnet.Common.Resp;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Hashes;
-using Garnet.Server.Types.Lists;
-using Garnet.Server.Types.Sets;
-using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.Hashes;
+using Garnet.Server.Families.Lists;
+using Garnet.Server.Families.Sets;
+using Garnet.Server.Families.SortedSets;
+using Garnet.Types.Collections;
+using Garnet.Types.Hashes;
+using Garnet.Types.Lists;
+using Garnet.Types.Sets;
+using Garnet.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Test;

@@ -2,8 +2,10 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Resp;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.SortedSets;
+using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.SortedSets;
+using Garnet.Types.Collections;
+using Garnet.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Test;

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Admin;

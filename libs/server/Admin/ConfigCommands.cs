@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Admin;

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Net;

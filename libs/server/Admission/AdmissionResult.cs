@@ -1,5 +1,5 @@
 using System.Text;
-using Garnet.Server.Commands;
+using Garnet.Common.Resp;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Admission;

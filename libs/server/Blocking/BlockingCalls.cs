@@ -1,7 +1,8 @@
 using Garnet.Common.Bytes;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Strings;
+using Garnet.Server.Families.Strings;
+using Garnet.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;

@@ -1,7 +1,8 @@
 using System.Text;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Strings;
 using Garnet.Server.Net;
-using Garnet.Server.Types.Strings;
+using Garnet.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -124,7 +125,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     {
         for (int i = 0; i < keys.Length; i++)
         {
-            var look = default(Types.Collections.CountLook);
+            var look = default(CountLook);
             reactor.Session.Examine(in keys[i], ref look, quiet: true);
             if (wait.IsReady(reactor.Session, in keys[i], look.Kind))
                 return i;
@@ -180,7 +181,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
 
     private KeyWait? FirstFor(KeyQueue queue, in KeyRef key)
     {
-        var look = default(Types.Collections.CountLook);
+        var look = default(CountLook);
         reactor.Session.Examine(in key, ref look, quiet: true);
         return reactor.Server.Waits.FirstReady(queue, reactor.Session, in key, look.Kind);
     }

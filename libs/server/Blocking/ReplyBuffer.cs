@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Net;
 

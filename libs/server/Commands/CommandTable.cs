@@ -33,7 +33,7 @@ internal sealed unsafe class CommandTable : IDisposable
     internal CommandTable()
     {
         Add<UnknownCommand>();
-        Families.Register(this);
+        CommandFamilies.Register(this);
         _get = FindTop("GET"u8);
         _set = FindTop("SET"u8);
         Shutdown = FindTop("SHUTDOWN"u8);

@@ -1,10 +1,9 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
-using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Aof;
 using Garnet.Aof.Snapshots;
+using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Tsavorite;

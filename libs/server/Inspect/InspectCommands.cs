@@ -1,8 +1,8 @@
 using System.Text;
-using Garnet.Server.Admin;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Keys;
-using Garnet.Server.Types.Collections;
+using Garnet.Types.Collections;
+using Garnet.Types.Keys;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;

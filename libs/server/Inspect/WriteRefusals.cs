@@ -1,5 +1,5 @@
 using System.Text;
-using Garnet.Server.Commands;
+using Garnet.Common.Resp;
 
 namespace Garnet.Server.Inspect;
 

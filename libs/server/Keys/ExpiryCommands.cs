@@ -1,6 +1,8 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Strings;
 using Garnet.Server.Tracking;
-using Garnet.Server.Types.Strings;
+using Garnet.Types.Keys;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;

@@ -1,6 +1,6 @@
 using Garnet.Common;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;

@@ -1,7 +1,10 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.Strings;
 using Garnet.Server.Tracking;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Strings;
+using Garnet.Types.Keys;
+using Garnet.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;

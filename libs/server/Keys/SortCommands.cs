@@ -1,9 +1,9 @@
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Tracking;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Lists;
+using Garnet.Types.Collections;
+using Garnet.Types.Lists;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;
@@ -75,7 +75,7 @@ internal static class SortCommands
         }
         finally
         {
-            text.Free(); // net.Q1
+            text.Free(); // common.Q1
         }
     }
 

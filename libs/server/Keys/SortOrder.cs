@@ -1,7 +1,7 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Faults;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;

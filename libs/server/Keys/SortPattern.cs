@@ -1,7 +1,8 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Families.Strings;
 using Garnet.Server.Net;
-using Garnet.Server.Types.Hashes;
-using Garnet.Server.Types.Strings;
+using Garnet.Types.Hashes;
+using Garnet.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;

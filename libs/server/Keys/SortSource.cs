@@ -1,6 +1,6 @@
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Lists;
-using Garnet.Server.Types.SortedSets;
+using Garnet.Types.Collections;
+using Garnet.Types.Lists;
+using Garnet.Types.SortedSets;
 using Tsavorite;
 
 namespace Garnet.Server.Keys;

@@ -1,7 +1,7 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Types.Collections;
+using Garnet.Types.Collections;
 
 namespace Garnet.Server.Net;
 

@@ -1,9 +1,10 @@
 using System.Net.Sockets;
+using Garnet.Common.Bytes;
 using Garnet.Server.Commands;
-using Garnet.Server.Rdb;
-using Garnet.Server.Rdb.Export;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
+using Garnet.Server.Rdb;
+using Garnet.Server.Rdb.Export;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 
 namespace Garnet.Server.Net;
 

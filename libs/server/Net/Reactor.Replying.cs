@@ -1,5 +1,4 @@
 using System.Runtime.CompilerServices;
-using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;

@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;

@@ -1,3 +1,5 @@
+using Garnet.Common.Bytes;
+
 namespace Garnet.Server.Net;
 
 /// <summary>Clients that do not read their replies: who is over which limit of <c>client-output-buffer-limit</c>, and how they end.</summary>

@@ -285,7 +285,7 @@ internal sealed class DataKeeper : IDisposable
         {
             var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
             using var speaker = new Timer(_ => _log.Progress(Progress.Format()), null, 1000, 1000);
-            RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, Progress);
+            RecoveryReport report = _directory.Recover(server.Store, CommandFamilies.Replay(), settings, SnapshotFiles.Instance, Progress);
             Tell(report);
             bool imported = report is { Snapshot: null, Batches: 0 } && TryImport(server);
             Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
@@ -321,7 +321,7 @@ internal sealed class DataKeeper : IDisposable
     internal AofStart ReadBack(Server server)
     {
         var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
-        RecoveryReport report = _directory.Recover(server.Store, Families.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
+        RecoveryReport report = _directory.Recover(server.Store, CommandFamilies.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
         Tell(report);
         _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
         return report.Start;

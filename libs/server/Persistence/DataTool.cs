@@ -5,7 +5,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Commands;
-using Garnet.Server.Types.Soundness;
+using Garnet.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -62,7 +62,7 @@ public static class DataTool
         return plan.Lines.Count == 0 || apply ? 0 : (int)ExitKind.Data;
     });
 
-    internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) => DirectoryCheck.Judge(disk, StoreFor, Families.Replay(), progress);
+    internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) => DirectoryCheck.Judge(disk, StoreFor, CommandFamilies.Replay(), progress);
 
     // As at a start: whatever the limit, and nothing goes by its own.
     private static Store StoreFor(Manifest manifest)

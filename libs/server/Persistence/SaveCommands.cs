@@ -1,5 +1,5 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Persistence;
 

@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 

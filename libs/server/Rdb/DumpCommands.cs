@@ -1,8 +1,9 @@
+using Garnet.Common.Bytes;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Strings;
 using Garnet.Server.Keys;
-using Garnet.Server.Net;
 using Garnet.Server.Tracking;
-using Garnet.Server.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;

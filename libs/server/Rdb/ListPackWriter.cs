@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Garnet.Server.Net;
+using Garnet.Common.Bytes;
 
 namespace Garnet.Server.Rdb;
 

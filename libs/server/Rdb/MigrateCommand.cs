@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Keys;
 using Garnet.Server.Tracking;

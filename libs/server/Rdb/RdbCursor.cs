@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Rdb;
 

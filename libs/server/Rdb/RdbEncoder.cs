@@ -1,7 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Rdb.Streams;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Lists;
+using Garnet.Types.Collections;
+using Garnet.Types.Lists;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;

@@ -1,10 +1,8 @@
-using System.Runtime.InteropServices;
 using Garnet.Common.Bytes;
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
 using Garnet.Server.Rdb.Streams;
-using Garnet.Server.Types.Collections;
+using Garnet.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;

@@ -1,6 +1,5 @@
 using Garnet.Common.Time;
 using Garnet.Server.Replication.Frames;
-using Tsavorite;
 
 namespace Garnet.Server.Replication;
 

@@ -1,7 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
-using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 

@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Replication.Frames;

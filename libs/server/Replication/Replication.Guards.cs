@@ -1,9 +1,7 @@
 using Garnet.Aof.Shipping;
-using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Tsavorite;
 
 namespace Garnet.Server.Replication;
 

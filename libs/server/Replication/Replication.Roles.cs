@@ -4,7 +4,6 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Replication.Frames;
 using Tsavorite;
 
@@ -280,7 +279,7 @@ internal sealed partial class Replication
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
-        _follower = new Follower(_server.Store, Node, Families.Replay(), Applied, threads == 1 ? 0 : threads) 
+        _follower = new Follower(_server.Store, Node, CommandFamilies.Replay(), Applied, threads == 1 ? 0 : threads) 
         {
             TermBegan = _terms.Add, Began = OnBegan, OldGivenUp = Log.OldGivenUp, MemoryBytesMax = () => _server.MemoryLimitBytes,
         };

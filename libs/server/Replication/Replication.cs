@@ -2,10 +2,8 @@ using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
-using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Rdb.Export;
-using Tsavorite;
 
 namespace Garnet.Server.Replication;
 

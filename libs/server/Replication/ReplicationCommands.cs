@@ -1,5 +1,5 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;

@@ -1,10 +1,10 @@
 using System.Buffers.Binary;
 using Garnet.Server.Blocking;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Lists;
-using Garnet.Server.Types.SortedSets;
-using Garnet.Server.Types.Streams;
-using Garnet.Server.Types.Strings;
+using Garnet.Types.Collections;
+using Garnet.Types.Lists;
+using Garnet.Types.SortedSets;
+using Garnet.Types.Streams;
+using Garnet.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;

@@ -2,10 +2,10 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Lua;
 using Garnet.Server.Admission;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Lua;
 
 namespace Garnet.Server.Scripting;
 

@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Lua;
+
 using Function = System.Func<Garnet.Lua.LuaStack, int>;
 
 namespace Garnet.Server.Scripting;

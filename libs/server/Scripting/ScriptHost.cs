@@ -1,8 +1,9 @@
 using System.Text;
+using Garnet.Common.Resp;
+using Garnet.Lua;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Scripting.Functions;
-using Garnet.Lua;
 
 namespace Garnet.Server.Scripting;
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Tracking;

@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Transactions;

@@ -1,6 +1,5 @@
 using System.Text;
 using Garnet.Server.Net;
-using Garnet.Server.PubSub;
 
 namespace Garnet.Server.Tracking;
 

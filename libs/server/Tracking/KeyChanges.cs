@@ -1,7 +1,7 @@
 using Garnet.Server.Blocking;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Server.Types.Collections;
+using Garnet.Types.Collections;
 using Tsavorite;
 
 namespace Garnet.Server.Tracking;

@@ -1,8 +1,8 @@
 using System.Text;
 using Garnet.Server.Commands;
-using Garnet.Server.Keys;
 using Garnet.Server.Net;
 using Garnet.Server.PubSub;
+using Garnet.Types.Keys;
 using Tsavorite;
 
 namespace Garnet.Server.Tracking;

@@ -1,6 +1,6 @@
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Sessions;
 
 namespace Garnet.Server.Tracking;

@@ -1,6 +1,6 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Strings;
 using Garnet.Server.Net;
-using Garnet.Server.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Transactions;

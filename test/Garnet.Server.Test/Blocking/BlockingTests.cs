@@ -155,7 +155,7 @@ public sealed class BlockingTests
         long before = GC.GetAllocatedBytesForCurrentThread();
         for (int i = 0; i < Count; i++)
         {
-            var wait = new KeyWait<Garnet.Server.Types.Lists.ListTake>(new Garnet.Server.Types.Lists.ListTake(true, false, 1)) { Client = null! };
+            var wait = new KeyWait<Garnet.Server.Families.Lists.ListTake>(new Garnet.Server.Families.Lists.ListTake(true, false, 1)) { Client = null! };
             wait.Places = new WaitPlace(wait, queue);
             kept[i] = wait;
         }

@@ -10,7 +10,7 @@ using Garnet.Common;
 using Garnet.Common.Test.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
-using Garnet.Server.Types.Soundness;
+using Garnet.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Hostile;
@@ -108,7 +108,7 @@ public sealed class HostileValueTests
     public void A_hostile_log_is_refused_or_its_values_are_sound()
     {
         var random = new Random(FuzzStream.Seed + 2);
-        ReplayTable table = Families.Replay();
+        ReplayTable table = CommandFamilies.Replay();
         Run(random, [.. _logged.Keys], (store, key) =>
         {
             List<LogEntry> entries = _logged[key];
@@ -123,7 +123,7 @@ public sealed class HostileValueTests
     public void A_hostile_file_of_the_log_ends_the_start_with_a_message_or_its_values_are_sound()
     {
         var random = new Random(FuzzStream.Seed + 3);
-        ReplayTable table = Families.Replay();
+        ReplayTable table = CommandFamilies.Replay();
         Run(random, [.. _logged.Keys], (store, key) =>
         {
             List<LogEntry> entries = _logged[key];

@@ -6,7 +6,7 @@ using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Test.Resp;
 using Garnet.Server.Persistence;
-using Garnet.Server.Types.Soundness;
+using Garnet.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Hostile;

@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Common;
+using Garnet.Common.Resp;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 

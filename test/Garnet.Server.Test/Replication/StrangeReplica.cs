@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;

@@ -5,7 +5,6 @@ using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Replication;
 using Garnet.Server.Scripting.Functions;
-using Garnet.Server.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb.Export;

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Types.Streams;
+using Garnet.Types.Streams;
 
 namespace Garnet.Server.Rdb.Streams;
 

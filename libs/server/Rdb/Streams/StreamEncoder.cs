@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Streams;
+using Garnet.Types.Collections;
+using Garnet.Types.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb.Streams;

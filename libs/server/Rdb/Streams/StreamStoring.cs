@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Streams;
+using Garnet.Types;
+using Garnet.Types.Collections;
+using Garnet.Types.Streams;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb.Streams;

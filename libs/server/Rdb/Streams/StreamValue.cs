@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
-using Garnet.Server.Types.Collections;
-using Garnet.Server.Types.Streams;
+using Garnet.Types.Collections;
+using Garnet.Types.Streams;
 
 namespace Garnet.Server.Rdb.Streams;
 

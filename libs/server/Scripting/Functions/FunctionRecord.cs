@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
-using Garnet.Server.Types.Strings;
+using Garnet.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Scripting.Functions;

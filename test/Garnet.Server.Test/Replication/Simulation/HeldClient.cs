@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Test.Replication.Simulation;

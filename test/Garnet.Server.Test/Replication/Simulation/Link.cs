@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Common.Time;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;

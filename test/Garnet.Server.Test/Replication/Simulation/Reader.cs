@@ -1,4 +1,5 @@
 using Garnet.Aof.Shipping;
+using Garnet.Common.Resp;
 using Garnet.Wire.Consistency;
 using Tsavorite;
 

@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication.Simulation;

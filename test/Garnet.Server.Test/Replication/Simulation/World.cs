@@ -2,6 +2,7 @@ using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
+using Garnet.Common.Resp;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 using Garnet.Wire.Consistency;

@@ -1,3 +1,4 @@
+using Garnet.Common.Resp;
 using Garnet.Wire.Consistency;
 
 namespace Garnet.Server.Test.Replication.Simulation;

@@ -1,0 +1,37 @@
+namespace Garnet.Common.Resp;
+
+/// <summary>The errors that commands share; each has its text in <see cref="FaultText"/>.</summary>
+public enum Fault : byte
+{
+    Syntax,
+    WrongType,
+    NotAnInteger,
+    NotAFloat,
+    HashValueNotAnInteger,
+    IncrementOverflow,
+    IncrementNotFinite,
+    IndexOutOfRange,
+    OffsetOutOfRange,
+    ValueOutOfRange,
+    StringTooLong,
+    ElementTooLong,
+    KeyTooLong,
+    NoSuchKey,
+    SameObject,
+    DatabaseOutOfRange,
+    InvalidDatabase,
+    OutOfMemory,
+    NoAuth,
+    WrongPassword,
+    NotPositive,
+    InvalidCursor,
+    ResourceLimit,
+    TimeoutNotAnInteger,
+    TimeoutNegative,
+    NotAnUnsignedInteger,
+    Loading,
+    ReadOnlyReplica,
+    TooFewReplicas,
+    PrimaryDown,
+    Internal,
+}

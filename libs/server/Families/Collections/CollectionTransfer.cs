@@ -1,0 +1,203 @@
+using Garnet.Common.Bytes;
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+using Garnet.Types.Collections;
+using Garnet.Types.Hashes;
+using Garnet.Types.Keys;
+using Garnet.Types.Lists;
+using Garnet.Types.Sets;
+using Garnet.Types.SortedSets;
+using Garnet.Types.Streams;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Collections;
+
+/// <summary>
+/// Copies a collection with chunks to another key, whose partition is another one: its chunks are dealt out anew there. The log gets
+/// what a client would have sent to build it. Both partitions are locked by the session.
+/// </summary>
+internal static unsafe class CollectionTransfer
+{
+    // So much goes over at once: whoever gets it makes room for all of it first.
+    private const int FeedBytes = 1 << 18;
+    private const int RootChanges = 4; // the root, a last feed that is not full, the key's own expiry, and one to spare
+
+    /// <summary>Copies; what stood under the target is gone then. If the copy has no room it is as it was.</summary>
+    internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
+    {
+        StoreSession store = call.Store;
+        var size = default(FootprintLook);
+        store.Examine(in source, ref size, quiet: true);
+        using var replacing = new Replacing(store, target);
+        if (!replacing.TryBegin(size.Bytes, ChangesOf(in root, in size), size.Bytes))
+            return Outcome.OutOfMemory;
+        Outcome outcome = root.Kind == RecordKind.Stream ? StreamTransfer.Copy(store, in source, in target, in root) : CopyEntries(ref call, in source, in target, in root);
+        if (outcome == Outcome.Done)
+        {
+            var expiry = new ChangeExpiry { ExpireAtMs = root.ExpireAtMs, NowMs = long.MinValue };
+            store.Modify(in target, ref expiry);
+        }
+
+        return replacing.End(outcome);
+    }
+
+    // What it takes in memory is more than what its entries take in the log (a member of 4 bytes with a score of 24 digits: 34 and 32). A stream
+    // goes record by record, others in feeds, but for entries with an expiry, each of which goes by itself.
+    private static long ChangesOf(in PutRecord root, in FootprintLook size)
+    {
+        if (root.Kind == RecordKind.Stream)
+            return size.Records + RootChanges;
+        long expiring = Root.Has(root.Value, RootFlags.Expiring) ? Root.ChunkedCount(root.Value) : 0;
+        int operations = root.Kind == RecordKind.Hash ? 1 : 2; // a field is put with its time, a member put, and timed
+        return (size.Bytes / FeedBytes) + (operations * expiring) + RootChanges;
+    }
+
+    private static Outcome CopyEntries(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
+    {
+        StoreSession store = call.Store;
+        // A list goes page by page, each found by how many elements were before it.
+        long chunks = root.Kind == RecordKind.List ? Root.ChunkedCount(root.Value) : Root.Chunks(root.Value);
+        bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);
+        CollectionLimits limits = CollectionLimits.Replay with { PackedBytesMax = call.Server.Settings.Encoding.PackedBytesMax };
+        Outcome outcome = Outcome.Done;
+        var text = default(ChunkText);
+        try
+        {
+            while (text.Number < chunks && outcome == Outcome.Done)
+            {
+                store.Examine(in source, ref text, quiet: true);
+                for (int slot = 0; expires && slot < text.Slots && outcome == Outcome.Done; slot++)
+                {
+                    var one = new ChunkText { Number = text.Number, OnlySlot = slot + 1 };
+                    store.Examine(in source, ref one, quiet: true);
+                    outcome = Feed(store, in target, ref one, root.Kind, converted, limits);
+                }
+
+                text.Number += root.Kind == RecordKind.List ? text.Slots : 1;
+                if (outcome == Outcome.Done && (text.Bytes.Count >= FeedBytes || text.Number >= chunks))
+                    outcome = Feed(store, in target, ref text, root.Kind, converted, limits);
+            }
+        }
+        finally
+        {
+            text.Bytes.Free(); // collections.Q1
+        }
+
+        return outcome;
+    }
+
+    private static Outcome Feed(StoreSession store, in KeyRef target, ref ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    {
+        if (text.Bytes.Count == 0)
+            return Outcome.Done;
+        try
+        {
+            return Build(store, in target, text, kind, converted, limits);
+        }
+        finally
+        {
+            text.Bytes.Free(); // collections.Q1
+        }
+    }
+
+    private static Outcome Build(StoreSession store, in KeyRef target, in ChunkText text, RecordKind kind, bool converted, in CollectionLimits limits)
+    {
+        Operands operands = OperandText.Read(text.Bytes);
+        Outcome outcome = Outcome.TooLarge;
+        if (kind == RecordKind.Hash)
+        {
+            var put = new HashPut { Pairs = operands, ExpireAtMs = text.ExpireAtMs, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref put);
+        }
+        else if (kind == RecordKind.Set)
+        {
+            var add = new SetAdd { Keys = operands, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref add);
+        }
+        else if (kind == RecordKind.SortedSet)
+        {
+            var put = new SortedSetPut { Pairs = operands, Limits = limits, Converted = converted };
+            outcome = store.Edit(in target, ref put);
+            if (outcome == Outcome.Done && text.ExpireAtMs != 0)
+                outcome = Retime(store, in target, operands, text.ExpireAtMs);
+        }
+        else if (kind == RecordKind.List)
+        {
+            var push = new ListPush { Values = operands, Converted = converted, Limits = ListLimits.Replay with { PackedBytesMax = limits.PackedBytesMax } };
+            outcome = store.Edit(in target, ref push);
+        }
+
+        return outcome;
+    }
+
+    // The only member, behind its score.
+    private static Outcome Retime(StoreSession store, in KeyRef target, in Operands pair, long expireAtMs)
+    {
+        Operands.Reader reader = pair.Read();
+        reader.Next();
+        reader.Next();
+        var member = new Arg { Bytes = reader.Bytes, Length = reader.Length };
+        var retime = new RetimeEntries { Keys = new Operands(&member, 1), ExpireAtMs = expireAtMs };
+        return store.Edit(in target, ref retime);
+    }
+
+    /// <summary>Gathers the entries of one chunk as operands: those without expiry, or one that has one. Who is due is left behind.</summary>
+    private struct ChunkText : IExamine
+    {
+        /// <summary>Of the chunk; of a list, the page's first element.</summary>
+        internal long Number;
+        /// <summary>One more than the slot that is wanted, 0 for all.</summary>
+        internal int OnlySlot;
+        internal ByteQueue Bytes;
+        internal int Slots;
+        internal long ExpireAtMs;
+
+        public void Look(ref RecordEdit record)
+        {
+            if (record.Kind == RecordKind.List)
+            {
+                TakePage(ref record);
+                return;
+            }
+
+            EntryForm form = FormOf(record.Kind);
+            Page page = ChunkedMembers.Open(ref record, (uint)Number);
+            Slots = page.Count;
+            for (int slot = Math.Max(OnlySlot - 1, 0); slot < (OnlySlot != 0 ? OnlySlot : page.Count); slot++)
+            {
+                Entry entry = page.EntryAt(form, slot);
+                if (entry.ExpireAtMs != 0 != (OnlySlot != 0) || entry.IsDue(record.NowMs))
+                    continue;
+                ExpireAtMs = entry.ExpireAtMs;
+                if (form == EntryForm.Scored)
+                    Add(entry.Score);
+                Add(entry.KeySpan);
+                if (form == EntryForm.Pair)
+                    Add(entry.ValueSpan);
+            }
+        }
+
+        private static EntryForm FormOf(RecordKind kind) =>
+            kind == RecordKind.Set ? EntryForm.Member : kind == RecordKind.SortedSet ? EntryForm.Scored : EntryForm.Pair;
+
+        private void Add(double score)
+        {
+            Span<byte> text = stackalloc byte[NumberText.DoubleBytesMax];
+            Add(text[..NumberText.WriteDouble(text, score)]);
+        }
+
+        private void TakePage(ref RecordEdit record)
+        {
+            long first = Number;
+            SequencePage page = Sequence.Open(ref record, PageDirectory.Seek(ref record, ref first).Number);
+            Slots = page.Count;
+            for (byte* at = page.First; at != page.End;)
+            {
+                at = SequencePage.Read(at, out byte* element, out int length);
+                Add(new ReadOnlySpan<byte>(element, length));
+            }
+        }
+
+        private void Add(ReadOnlySpan<byte> bytes) => OperandText.Append(ref Bytes, bytes);
+    }
+}

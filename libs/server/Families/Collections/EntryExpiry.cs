@@ -1,0 +1,108 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+using Garnet.Server.Families.Strings;
+using Garnet.Types.Collections;
+using Garnet.Types.Keys;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Collections;
+
+/// <summary>What the commands on the expiry of single entries do, for fields of a hash as for members of a sorted set.</summary>
+internal static class EntryExpiry
+{
+    /// <summary>Later times do not fit Redis's encoding: 48 bits of milliseconds.</summary>
+    internal const long ExpireAtMsMax = (1L << 48) - 2;
+
+    /// <summary>HEXPIRE, ZEXPIRE and their relatives.</summary>
+    internal static Reply Expire(ref Call call, EntryWords words, bool inSeconds, bool absolute)
+    {
+        if (!IsKind(ref call, words, out Reply failed))
+            return failed;
+        if (!call.TryInt64(2, out long time))
+            return call.Fail(Fault.NotAnInteger);
+        if (time < 0)
+            return call.FailBytes("ERR invalid expire time, must be >= 0"u8);
+        if ((inSeconds && time > ExpireAtMsMax / 1000) || (time = inSeconds ? time * 1000 : time) > ExpireAtMsMax - (absolute ? 0 : call.NowMs))
+            return ExpiryTime.Refuse(ref call);
+        ExpireCondition condition = call.Is(3, "NX"u8) ? ExpireCondition.IfNone : call.Is(3, "XX"u8) ? ExpireCondition.IfAny
+            : call.Is(3, "GT"u8) ? ExpireCondition.IfLater : call.Is(3, "LT"u8) ? ExpireCondition.IfEarlier : ExpireCondition.Always;
+        int at = condition == ExpireCondition.Always ? 3 : 4;
+        if (!EntryList.TryRead(ref call, words, at, words.BadNumber, out EntryList entries, out failed))
+            return failed;
+        return Retime(ref call, words, entries, Math.Max(absolute ? time : time + call.NowMs, 1), condition);
+    }
+
+    /// <summary>HPERSIST, ZPERSIST.</summary>
+    internal static Reply Persist(ref Call call, EntryWords words)
+    {
+        if (!IsKind(ref call, words, out Reply failed) || !EntryList.TryRead(ref call, words, 2, words.BadAskedNumber, out EntryList entries, out failed))
+            return failed;
+        return Retime(ref call, words, entries, 0, ExpireCondition.Always);
+    }
+
+    /// <summary>HTTL, ZTTL and their relatives.</summary>
+    internal static Reply Tell(ref Call call, EntryWords words, bool inSeconds, bool absolute)
+    {
+        if (!IsKind(ref call, words, out Reply failed) || !EntryList.TryRead(ref call, words, 2, words.BadAskedNumber, out EntryList entries, out failed))
+            return failed;
+        var answers = new long[entries.Count];
+        System.Array.Fill(answers, EntryTimes.NotThere);
+        var look = new TimesLook(words.Shape, entries.Of(ref call), answers, inSeconds, absolute);
+        CollectionCalls.Examine(ref call, ref look);
+        return look.WrongKind ? call.Fail(Fault.WrongType) : Show(ref call, answers);
+    }
+
+    /// <summary>False, and the error written, if the key holds something of another kind, which comes before all other errors.</summary>
+    internal static bool IsKind(ref Call call, EntryWords words, out Reply failed)
+    {
+        var kind = default(CountLook);
+        bool isOther = CollectionCalls.Examine(ref call, ref kind, quiet: true) != Outcome.NotFound && kind.Kind != words.Shape.Kind;
+        failed = isOther ? call.Fail(Fault.WrongType) : Reply.Sent;
+        return !isOther;
+    }
+
+    // Gives the entries another expiry and replies what became of each.
+    private static Reply Retime(ref Call call, EntryWords words, in EntryList entries, long expireAtMs, ExpireCondition condition)
+    {
+        var answers = new long[entries.Count];
+        System.Array.Fill(answers, EntryTimes.NotThere);
+        var times = new EntryTimes(words.Shape, entries.Of(ref call), answers) { ExpireAtMs = expireAtMs, Condition = condition };
+        KeyRef key = call.Key;
+        call.Store.Lock([key]);
+        call.Store.Examine(in key, ref times);
+        Outcome outcome = times.Apply(call.Store, in key);
+        call.Store.Unlock();
+        if (times.WrongKind)
+            return call.Fail(Fault.WrongType);
+        if (outcome is not (Outcome.Done or Outcome.Unchanged))
+            return call.From(outcome);
+        call.Server.EntryReaper.Wake();
+        return Show(ref call, answers);
+    }
+
+    private static Reply Show(ref Call call, long[] answers)
+    {
+        call.Out.Array(answers.Length);
+        foreach (long answer in answers)
+            call.Out.Int(answer);
+        return Reply.Sent;
+    }
+
+    private struct TimesLook(MemberShape shape, Operands entries, long[] answers, bool inSeconds, bool absolute) : IExamine
+    {
+        internal bool WrongKind;
+
+        public unsafe void Look(ref RecordEdit record)
+        {
+            WrongKind = record.Kind != shape.Kind;
+            int index = 0;
+            for (Operands.Reader reader = entries.Read(); !WrongKind && reader.Next(); index++)
+            {
+                if (!Members.Find(ref record, shape.Form, reader.Bytes, reader.Length, out Entry entry) || entry.IsDue(record.NowMs))
+                    continue;
+                long left = entry.ExpireAtMs - (absolute ? 0 : record.NowMs);
+                answers[index] = entry.ExpireAtMs == 0 ? EntryTimes.NoExpiry : inSeconds ? (left + 999) / 1000 : left;
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.Strings;
+using Garnet.Types.Collections;
+using Garnet.Types.Hashes;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Hashes;
+
+/// <summary>EX and its relatives, PERSIST, KEEPTTL, FNX and FXX, before or behind the fields of HGETEX and HSETEX.</summary>
+internal struct FieldOptions
+{
+    internal long ExpireAtMs;
+    internal bool Persists;
+    internal bool Keeps;
+    internal bool? MustExist;
+    /// <summary>Where FIELDS stands.</summary>
+    internal int FieldsAt;
+
+    /// <summary>Reads all up to FIELDS; on false the error has been written.</summary>
+    internal bool TryParse(ref Call call, bool sets, out Reply failed)
+    {
+        failed = Reply.Sent;
+        int at = 2;
+        bool times = false;
+        for (; at < call.Count && !call.Is(at, "FIELDS"u8); at++)
+        {
+            bool fits = sets && MustExist is null && (call.Is(at, "FNX"u8) || call.Is(at, "FXX"u8));
+            if (fits)
+            {
+                MustExist = call.Is(at, "FXX"u8);
+                continue;
+            }
+
+            bool isExpiry = call.Is(at, "EX"u8) || call.Is(at, "PX"u8) || call.Is(at, "EXAT"u8) || call.Is(at, "PXAT"u8);
+            Persists |= !sets && call.Is(at, "PERSIST"u8);
+            Keeps |= sets && call.Is(at, "KEEPTTL"u8);
+            if (times || (!isExpiry && !Persists && !Keeps) || (isExpiry && at + 1 == call.Count))
+            {
+                failed = call.Fail(Fault.Syntax);
+                return false;
+            }
+
+            times = true;
+            if (isExpiry && !TryTime(ref call, at++, out failed))
+                return false;
+        }
+
+        FieldsAt = at;
+        return true;
+    }
+
+    private bool TryTime(ref Call call, int at, out Reply failed)
+    {
+        failed = Reply.Sent;
+        bool inSeconds = call.Is(at, "EX"u8) || call.Is(at, "EXAT"u8), absolute = call.Is(at, "EXAT"u8) || call.Is(at, "PXAT"u8);
+        if (!call.TryInt64(at + 1, out long time))
+            failed = call.Fail(Fault.NotAnInteger);
+        else if (!ExpiryTime.TryAbsolute(time, inSeconds, absolute, call.NowMs, out ExpireAtMs) || ExpireAtMs > EntryExpiry.ExpireAtMsMax)
+            failed = ExpiryTime.Refuse(ref call);
+        return failed == Reply.Sent;
+    }
+}
+
+internal readonly struct HGetEx : ICommand
+{
+    public static CommandSpec Spec => HashCommands.Spec("HGETEX", -5, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS UPDATE", "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] FIELDS numfields field [field ...]", "Returns the values of fields and changes their expiry.") with { Since = "8.0.0", Complexity = "O(N)", Event = new("hexpire", NotifyClasses.Hash) };
+
+    public static Reply Run(ref Call call)
+    {
+        var options = default(FieldOptions);
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !options.TryParse(ref call, sets: false, out failed)
+            || !EntryList.TryRead(ref call, EntryWords.Hash, options.FieldsAt, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
+            return failed;
+        KeyRef key = call.Key;
+        var read = new FieldsRead(call.Out, fields.Of(ref call));
+        var times = new EntryTimes(MemberShape.Hash, fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
+        call.Store.Lock([key]);
+        bool exists = call.Store.Examine(in key, ref read) == Outcome.Done;
+        if (exists && !read.WrongKind && (options.Persists || options.ExpireAtMs != 0))
+        {
+            call.Store.Examine(in key, ref times, quiet: true);
+            times.Apply(call.Store, in key);
+        }
+
+        call.Store.Unlock();
+        call.Server.EntryReaper.Wake();
+        return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
+    }
+}
+
+internal readonly struct HGetDel : ICommand
+{
+    public static CommandSpec Spec => HashCommands.Spec("HGETDEL", -5, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "key FIELDS numfields field [field ...]", "Returns the values of fields and removes them.") with { Since = "8.0.0", Complexity = "O(N)", Event = new("hdel", NotifyClasses.Hash) { Empties = true } };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !EntryList.TryRead(ref call, EntryWords.Hash, 2, EntryWords.Hash.BadAskedNumber, out EntryList fields, out failed))
+            return failed;
+        KeyRef key = call.Key;
+        var read = new FieldsRead(call.Out, fields.Of(ref call));
+        var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = fields.Of(ref call) };
+        call.Store.Lock([key]);
+        bool exists = call.Store.Examine(in key, ref read) == Outcome.Done;
+        call.Store.Edit(in key, ref remove);
+        call.Store.Unlock();
+        return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
+    }
+}
+
+internal readonly unsafe struct HSetEx : ICommand
+{
+    public static CommandSpec Spec => HashCommands.Spec("HSETEX", -6, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast, "RW UPDATE", "key [FNX | FXX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL] FIELDS numfields field value [field value ...]", "Sets fields with their expiry.") with { Since = "8.0.0", Complexity = "O(N)", Event = new("hset", NotifyClasses.Hash) };
+
+    public static Reply Run(ref Call call)
+    {
+        var options = default(FieldOptions);
+        if (!EntryExpiry.IsKind(ref call, EntryWords.Hash, out Reply failed) || !options.TryParse(ref call, sets: true, out failed))
+            return failed;
+        int first = options.FieldsAt + 2;
+        if (first > call.Count)
+            return call.FailBytes(EntryWords.Hash.Missing);
+        if (!call.TryInt64(first - 1, out long count) || count is < 1 or > int.MaxValue)
+            return call.FailBytes(EntryWords.Hash.BadAskedNumber);
+        if (count * 2 != call.Count - first)
+            return call.FailBytes(EntryWords.Hash.Mismatch);
+        KeyRef key = call.Key;
+        call.Store.EnsureRoom(0);
+        call.Store.Lock([key]);
+        Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
+        call.Store.Unlock();
+        call.Server.EntryReaper.Wake();
+        if (isWrongKind)
+            return call.Fail(Fault.WrongType);
+        return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);
+    }
+
+    // Unchanged: the fields are not all there, or not all absent.
+    private static Outcome SetLocked(ref Call call, in KeyRef key, in FieldOptions options, int first, out bool isWrongKind)
+    {
+        isWrongKind = false;
+        Outcome outcome = Outcome.Done;
+        for (int i = first; i < call.Count && options.MustExist is { } wanted; i += 2)
+        {
+            if (TimeOf(call.Store, in key, call.Args[i], ref isWrongKind) is null == wanted)
+                return Outcome.Unchanged;
+        }
+
+        bool isPast = options.ExpireAtMs != 0 && options.ExpireAtMs <= call.NowMs;
+        for (int i = first; i < call.Count && outcome == Outcome.Done && !isWrongKind; i += 2)
+        {
+            long expireAtMs = options.Keeps ? TimeOf(call.Store, in key, call.Args[i], ref isWrongKind) ?? 0 : options.ExpireAtMs;
+            var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = new Operands(call.Args + i, 1) };
+            var put = new HashPut { Pairs = new Operands(call.Args + i, 2), ExpireAtMs = expireAtMs, Limits = HashCommands.Limits(ref call) };
+            if (isPast)
+                call.Store.Edit(in key, ref remove);
+            else
+                outcome = call.Store.Edit(in key, ref put);
+            isWrongKind |= put.WrongKind | remove.WrongKind;
+        }
+
+        return outcome;
+    }
+
+    // The field's expiry, 0 for never, null if it is not there.
+    private static long? TimeOf(StoreSession store, in KeyRef key, Garnet.Common.Resp.Arg field, ref bool isWrongKind)
+    {
+        var look = new TimeLook { Field = field };
+        store.Examine(in key, ref look, quiet: true);
+        isWrongKind |= look.WrongKind;
+        return look.ExpireAtMs;
+    }
+
+    private struct TimeLook : IExamine
+    {
+        internal Garnet.Common.Resp.Arg Field;
+        internal long? ExpireAtMs;
+        internal bool WrongKind;
+
+        public void Look(ref RecordEdit record)
+        {
+            WrongKind = record.Kind != RecordKind.Hash;
+            if (!WrongKind && Members.Find(ref record, EntryForm.Pair, Field.Bytes, Field.Length, out Entry entry) && !entry.IsDue(record.NowMs))
+                ExpireAtMs = entry.ExpireAtMs;
+        }
+    }
+}

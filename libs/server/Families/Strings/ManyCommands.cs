@@ -1,0 +1,201 @@
+using System.Buffers;
+using Garnet.Common.Resp;
+using Garnet.Server.Commands;
+using Garnet.Server.Tracking;
+using Garnet.Types.Strings;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Strings;
+
+/// <summary>Several strings at once: MGET, MSET, MSETNX, MSETEX. The writes are one atomic step over all partitions they touch.</summary>
+internal static unsafe class ManyCommands
+{
+    private const int PrefetchWidth = 64, PairBytes = 32; // of a pair, besides its bytes
+
+    internal static void Register(CommandTable table)
+    {
+        table.Add<MGet>();
+        table.Add<MSet>();
+        table.Add<MSetNx>();
+        table.Add<MSetEx>();
+    }
+
+    /// <summary>Hashes the keys that stand every <paramref name="step"/> arguments from <paramref name="first"/> on; return the array with <see cref="Return"/>.</summary>
+    internal static KeyRef[] Rent(ref Call call, int first, int step, int count)
+    {
+        KeyRef[] keys = ArrayPool<KeyRef>.Shared.Rent(count);
+        uint ns = call.Namespace;
+        Span<nint> buckets = stackalloc nint[PrefetchWidth];
+        for (int done = 0; done < count; done += PrefetchWidth)
+        {
+            int width = Math.Min(count - done, PrefetchWidth);
+            for (int i = 0; i < width; i++)
+            {
+                keys[done + i] = call.KeyAt(first + ((done + i) * step), ns);
+                buckets[i] = call.Reactor.Store.PrefetchBucket(in keys[done + i]);
+            }
+
+            for (int i = 0; i < width; i++)
+                call.Reactor.Store.PrefetchRecord(in keys[done + i], buckets[i]);
+        }
+
+        return keys;
+    }
+
+    internal static void Return(KeyRef[] keys) => ArrayPool<KeyRef>.Shared.Return(keys);
+
+    /// <summary>Sets all pairs, or none: refused before anything changes if a key is too long or memory is short.</summary>
+    internal static Reply SetAll(ref Call call, int first, int pairs, SetValue template, out bool applied)
+    {
+        applied = false;
+        long bytes = 0;
+        for (int i = 0; i < pairs; i++)
+        {
+            if (call.Args[first + (i * 2)].Length > Store.KeyBytesMax)
+                return call.Fail(Fault.KeyTooLong);
+            bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
+        }
+
+        if (!call.Store.EnsureRoom(bytes))
+            return call.Fail(Fault.OutOfMemory);
+        KeyRef[] keys = Rent(ref call, first, 2, pairs);
+        call.Store.Lock(keys.AsSpan(0, pairs));
+        Outcome outcome = Outcome.Done;
+        if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition))
+        {
+            call.Store.Announce(bytes);
+            template.Condition = SetCondition.Always;
+            applied = true;
+            outcome = SetLocked(ref call, first, keys.AsSpan(0, pairs), template);
+        }
+
+        call.Store.Unlock();
+        Return(keys);
+        return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
+    }
+
+    private static bool AllowedBy(ref Call call, ReadOnlySpan<KeyRef> keys, SetCondition condition)
+    {
+        if (condition == SetCondition.Always)
+            return true;
+        foreach (ref readonly KeyRef key in keys)
+        {
+            var look = default(PresenceLook);
+            bool exists = call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
+            if (exists != (condition == SetCondition.IfPresent))
+                return false;
+        }
+
+        return true;
+    }
+
+    private static Outcome SetLocked(ref Call call, int first, ReadOnlySpan<KeyRef> keys, SetValue template)
+    {
+        Outcome worst = Outcome.Done;
+        for (int i = 0; i < keys.Length; i++)
+        {
+            SetValue set = template;
+            set.Value = call.Args[first + (i * 2) + 1].Bytes;
+            set.Length = call.Args[first + (i * 2) + 1].Length;
+            Outcome outcome = call.Store.Modify(in keys[i], ref set);
+            if (outcome != Outcome.Done)
+                worst = outcome;
+        }
+
+        return worst;
+    }
+}
+
+/// <summary>Asks only whether the key is there.</summary>
+internal struct PresenceLook : IRead
+{
+    public readonly void Look(in RecordView record)
+    {
+    }
+}
+
+internal readonly struct MGet : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("MGET", -2, StringCommands.ReadFast, KeySpec.All, "RO ACCESS", "key [key ...]", "Returns the string values of one or more keys.") with { Misses = KeyMisses.All, Complexity = "O(N)" };
+
+    public static unsafe Reply Run(ref Call call)
+    {
+        int count = call.Count - 1;
+        KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
+        nint start = (nint)(call.Out.Position - call.Client.SegmentStart);
+        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
+        {
+            call.Out.Position = call.Client.SegmentStart + start;
+            Write(ref call, keys.AsSpan(0, count));
+        }
+
+        ManyCommands.Return(keys);
+        return Reply.Sent;
+    }
+
+    private static unsafe void Write(ref Call call, ReadOnlySpan<KeyRef> keys)
+    {
+        call.Out.Array(keys.Length);
+        for (int i = 0; i < keys.Length; i++)
+        {
+            var copy = new ValueCopy(call.Out);
+            Outcome outcome = call.Store.Read(in keys[i], ref copy);
+            while (outcome == Outcome.Done && copy.TooSmall && !copy.WrongKind)
+            {
+                call.Out.Room(copy.Length + 64);
+                copy = new ValueCopy(call.Out);
+                outcome = call.Store.Read(in keys[i], ref copy);
+            }
+
+            if (outcome != Outcome.Done || copy.WrongKind)
+                call.Out.Null();
+            else
+                call.Out.Position = copy.End;
+        }
+    }
+}
+
+internal readonly struct MSet : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("MSET", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW UPDATE", "key value [key value ...]", "Sets the string values of one or more keys, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (call.Count % 2 == 0)
+            return call.FailBytes("ERR wrong number of arguments for 'mset' command"u8);
+        Reply reply = ManyCommands.SetAll(ref call, 1, (call.Count - 1) / 2, default, out _);
+        return reply == Reply.Sent ? call.Ok() : reply;
+    }
+}
+
+internal readonly struct MSetNx : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("MSETNX", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.Pairs, "OW INSERT", "key value [key value ...]", "Sets the string values of one or more keys only when none of them exists, atomically.") with { Event = KeyEvent.Set, Since = "1.0.1", Complexity = "O(N)" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (call.Count % 2 == 0)
+            return call.FailBytes("ERR wrong number of arguments for 'msetnx' command"u8);
+        Reply reply = ManyCommands.SetAll(ref call, 1, (call.Count - 1) / 2, new SetValue { Condition = SetCondition.IfAbsent }, out bool applied);
+        return reply == Reply.Sent ? call.Int(applied ? 1 : 0) : reply;
+    }
+}
+
+internal readonly struct MSetEx : ICommand
+{
+    public static CommandSpec Spec => StringCommands.Spec("MSETEX", -4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.MovableKeys, new KeySpec(2, -1, 2) { CountArg = 1 }, "RW UPDATE", "numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", "Sets the string values of one or more keys with a common expiry, atomically.") with { Event = KeyEvent.Set with { ExpiryAt = 2 }, Since = "8.4.0", Complexity = "O(N)" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!call.TryInt64(1, out long count) || count is <= 0 or > int.MaxValue)
+            return call.FailBytes("ERR invalid numkeys value"u8);
+        if (count > (call.Count - 2) / 2)
+            return call.FailBytes("ERR wrong number of key-value pairs"u8);
+        var options = new StringOptions(StringOption.Exists | StringOption.Expire | StringOption.KeepTtl);
+        if (!options.TryParse(ref call, 2 + (int)(count * 2), out Reply failed) || !options.TryExpiry(ref call, out failed))
+            return failed;
+        var template = new SetValue { Condition = options.Condition, KeepExpiry = options.KeepExpiry, ExpireAtMs = options.ExpireAtMs };
+        Reply reply = ManyCommands.SetAll(ref call, 2, (int)count, template, out bool applied);
+        return reply == Reply.Sent ? call.Int(applied ? 1 : 0) : reply;
+    }
+}

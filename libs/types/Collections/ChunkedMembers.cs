@@ -1,0 +1,368 @@
+using System.Numerics;
+using Garnet.Common.Bytes;
+using Tsavorite;
+
+namespace Garnet.Types.Collections;
+
+/// <summary>
+/// Entries in chunks, by linear hashing: of n chunks, the one numbered by the low bits of the key's hash that stays below n. When the
+/// entries pass a mean size per chunk, one chunk, the next in turn, is split in two; when they fall far below it, the last is merged
+/// back. So the collection grows by one small step at a time, and its root holds no directory.
+/// A chunk is written anew when it is full, with an eighth of free room; it may have any size, so there is no overflow.
+/// collections.L1: chunks 0 to n-1 are there; an entry is in the chunk its hash names.
+/// collections.L2: the hash is seeded by the owner number, which nobody outside knows.
+/// </summary>
+public static unsafe class ChunkedMembers
+{
+    private const int ChunkBytes = 2048, RandomTries = 64;
+
+    public static bool Find(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes, out Entry entry)
+    {
+        ulong hash = RecordEdit.Hash(key, keyBytes, edit.Owner);
+        Page page = Open(ref edit, NumberOf(hash, Root.Chunks(edit.Value)));
+        return page.Find(form, Fingerprint(hash), key, keyBytes, out entry) >= 0;
+    }
+
+    /// <summary>Chunk of a hash among so many.</summary>
+    public static uint NumberOf(ulong hash, uint chunks)
+    {
+        uint low = (uint)hash, number = low & (uint)((1UL << (BitOperations.Log2(chunks) + 1)) - 1);
+        return number < chunks ? number : low & (uint)((1UL << BitOperations.Log2(chunks)) - 1);
+    }
+
+    public static byte Fingerprint(ulong hash) => (byte)(hash >> 56);
+
+    /// <summary>A chunk to look at.</summary>
+    public static Page Open(ref RecordEdit edit, uint number)
+    {
+        byte* at = edit.Chunk(number, out int bytes);
+        Garnet.Common.Faults.Check.That(at != null, "collections.L1 every chunk below their number is there");
+        return new Page(at, bytes);
+    }
+
+    /// <summary>
+    /// Makes a collection without entries, its root of that many bytes, in as many chunks as that many entries want, so that none has to
+    /// be split; <see cref="Fit"/> follows. False if there is no memory: nothing has changed.
+    /// </summary>
+    public static bool TryCreate(ref RecordEdit edit, RecordKind kind, int rootBytes, long entries, long bytes)
+    {
+        byte* empty = edit.Create(kind, rootBytes);
+        if (empty == null)
+        {
+            edit.OutOfMemory = false;
+            return false;
+        }
+
+        new Span<byte>(empty, rootBytes).Clear();
+        *empty = (byte)RootFlags.Chunked;
+        edit.Close();
+        edit.TakeOwner();
+        uint chunks = (uint)Math.Clamp((bytes + ChunkBytes - 1) / ChunkBytes, 1, Math.Max(entries, 1)), level = 1u << BitOperations.Log2(chunks), done = 0;
+        for (bool hasRoom = true; hasRoom && done < chunks; done += hasRoom ? 1u : 0)
+        {
+            // collections.L1: of those that are split, a share is half. An eighth less, as pages have an eighth free: what gets more than the mean grows once.
+            long shares = done < chunks - level || done >= level ? level * 2 : level;
+            int capacity = Page.CapacityFor((int)Math.Min(entries * 7 / 8 / shares + 1, int.MaxValue / 8), bytes * 7 / 8 / shares);
+            byte* at = edit.WriteChunk(done, capacity);
+            hasRoom = at != null;
+            if (hasRoom)
+                Page.Clear(at, capacity);
+        }
+
+        byte* root = done == chunks ? edit.Write(rootBytes, force: true) : null;
+        if (root == null)
+        {
+            while (done > 0)
+                edit.RemoveChunk(--done);
+            edit.DropOwner();
+            edit.Remove();
+            edit.OutOfMemory = false;
+            return false;
+        }
+
+        Root.SetChunks(root, chunks);
+        edit.Close();
+        return true;
+    }
+
+    /// <summary>Merges chunks until there are no more than the entries want; the record goes if there are none.</summary>
+    public static void Fit(ref RecordEdit edit, EntryForm form)
+    {
+        if (Root.ChunkedCount(edit.Value) == 0)
+        {
+            edit.Remove();
+            return;
+        }
+
+        for (uint chunks = Root.Chunks(edit.Value), before = chunks + 1; IsSparse(edit.Value) && chunks < before; chunks = Root.Chunks(edit.Value))
+        {
+            before = chunks;
+            Merge(ref edit, form, chunks - 1);
+        }
+    }
+
+    /// <summary>Moves packed entries to a first chunk, with room for so many bytes more.</summary>
+    public static bool Unpack(ref RecordEdit edit, EntryForm form, long moreBytes)
+    {
+        int count = Root.PackedCount(edit.Value), bytes = edit.ValueBytes - Root.PackedBytes;
+        edit.TakeOwner();
+        int capacity = Page.CapacityFor(count + 1, bytes + moreBytes);
+        byte* at = edit.WriteChunk(0, capacity);
+        if (at == null)
+        {
+            edit.DropOwner();
+            return false;
+        }
+
+        Page page = Page.Clear(at, capacity);
+        byte* from = edit.Value + Root.PackedBytes, end = from + bytes;
+        for (; Entry.TryRead(form, from, end, out Entry entry); from += entry.Bytes)
+            page.Take(Fingerprint(RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner)), entry, form);
+        return TrySettleUnpacked(ref edit, Root.Flags(edit.Value), count, bytes);
+    }
+
+    /// <summary>Moves the members of a set of integers to chunks, as text of so many bytes.</summary>
+    public static bool UnpackIntegers(ref RecordEdit edit, int bytes)
+    {
+        int count = IntegerSet.Count(edit.Value), capacity = Page.CapacityFor(count, bytes);
+        edit.TakeOwner();
+        byte* at = edit.WriteChunk(0, capacity);
+        if (at == null)
+        {
+            edit.DropOwner();
+            return false;
+        }
+
+        Page page = Page.Clear(at, capacity);
+        byte* digits = stackalloc byte[NumberText.Int64BytesMax + 32];
+        for (int i = 0; i < count; i++)
+        {
+            int length = (int)(NumberText.Write(digits, IntegerSet.At(edit.Value, i)) - digits);
+            var entry = new Entry { Key = digits, KeyBytes = length, Bytes = length + 1 };
+            page.Take(Fingerprint(RecordEdit.Hash(digits, length, edit.Owner)), entry, EntryForm.Member);
+        }
+
+        if (!TrySettleUnpacked(ref edit, RootFlags.None, count, bytes))
+            return false;
+        for (uint chunks = 1; bytes > chunks * (long)ChunkBytes && Root.Chunks(edit.Value) == chunks; chunks++)
+            Split(ref edit, EntryForm.Member, chunks);
+        return true;
+    }
+
+    /// <summary>Puts an entry in; whoever has just looked for its key in vain says so.</summary>
+    public static PutResult Put(ref RecordEdit edit, EntryForm form, in Entry parts, in CollectionLimits limits, bool isNew = false)
+    {
+        int bytes = (int)Entry.BytesOf(form, parts);
+        ulong hash = RecordEdit.Hash(parts.Key, parts.KeyBytes, edit.Owner);
+        uint number = NumberOf(hash, Root.Chunks(edit.Value));
+        if (!TryOpenToWrite(ref edit, number, out Page page))
+            return PutResult.Failed;
+        Entry old = default;
+        int slot = isNew ? -1 : page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
+        if (slot >= 0 && old.Bytes == bytes)
+        {
+            Entry.Write(form, old.Start, parts);
+            if (limits.Exceeds(parts, 0))
+                Root.Raise(ref edit, RootFlags.Converted);
+            return PutResult.Replaced;
+        }
+
+        if (!page.HasRoom(bytes))
+        {
+            if (!TryGrow(ref edit, number, form, ref page, bytes))
+                return PutResult.Failed;
+            slot = slot < 0 ? -1 : page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
+        }
+
+        if (slot >= 0)
+            page.Remove(slot, old.Bytes);
+        Entry.Write(form, page.TryAdd(Fingerprint(hash), bytes), parts);
+        long count = Root.ChunkedCount(edit.Value) + (slot >= 0 ? 0 : 1);
+        Settle(ref edit, count, Root.EntryBytes(edit.Value) + bytes - old.Bytes, limits.Exceeds(parts, count));
+        uint chunks = Root.Chunks(edit.Value);
+        if (Root.EntryBytes(edit.Value) > (long)chunks * ChunkBytes && chunks < count)
+            Split(ref edit, form, chunks);
+        return slot >= 0 ? PutResult.Replaced : PutResult.Added;
+    }
+
+    public static bool Remove(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes)
+    {
+        ulong hash = RecordEdit.Hash(key, keyBytes, edit.Owner);
+        uint number = NumberOf(hash, Root.Chunks(edit.Value));
+        if (Open(ref edit, number).Find(form, Fingerprint(hash), key, keyBytes, out _) < 0)
+            return false;
+        if (!TryOpenToWrite(ref edit, number, out Page page))
+            return false;
+        int slot = page.Find(form, Fingerprint(hash), key, keyBytes, out Entry entry);
+        long count = Root.ChunkedCount(edit.Value) - 1, bytes = Root.EntryBytes(edit.Value) - entry.Bytes;
+        if (count == 0)
+        {
+            edit.Remove();
+            return true;
+        }
+
+        page.Remove(slot, entry.Bytes);
+        Settle(ref edit, count, bytes, converts: false);
+        if (page.LiveBytes < page.Bytes / 2 && page.Bytes > ChunkBytes / 2)
+            Shrink(ref edit, number, form, page);
+        if (IsSparse(edit.Value))
+            Merge(ref edit, form, Root.Chunks(edit.Value) - 1);
+        return true;
+    }
+
+    public static Entry Random(ref RecordEdit edit, EntryForm form, ref RandomBits random)
+    {
+        uint chunks = Root.Chunks(edit.Value);
+        // Chunks hold different numbers of entries: a slot that is not there is drawn again, so that entries are as likely.
+        ulong slots = (ulong)((Root.ChunkedCount(edit.Value) / chunks) + 4) * 3;
+        for (int tries = 0; ; tries++)
+        {
+            Page page = Open(ref edit, (uint)random.Below(chunks));
+            ulong slot = random.Below(tries < RandomTries || page.Count == 0 ? slots : (ulong)page.Count);
+            if (slot < (ulong)page.Count)
+                return page.EntryAt(form, (int)slot);
+        }
+    }
+
+    private static bool IsSparse(byte* root) => Root.Chunks(root) > 1 && Root.EntryBytes(root) < (Root.Chunks(root) - 1L) * (ChunkBytes / 3);
+
+    // The entries are in chunk 0: makes the record their root, or takes it all back.
+    private static bool TrySettleUnpacked(ref RecordEdit edit, RootFlags flags, long count, long bytes)
+    {
+        byte* value = edit.Write(Root.ChunkedBytes, force: true);
+        if (value == null)
+        {
+            edit.RemoveChunk(0);
+            edit.DropOwner();
+            return false;
+        }
+
+        new Span<byte>(value, Root.ChunkedBytes).Clear();
+        *value = (byte)(flags | RootFlags.Chunked);
+        Root.SetChunks(value, 1);
+        Root.SetChunkedCount(value, count);
+        Root.SetEntryBytes(value, bytes);
+        edit.Close();
+        return true;
+    }
+
+    private static bool TryOpenToWrite(ref RecordEdit edit, uint number, out Page page)
+    {
+        byte* at = edit.OpenChunk(number, out int bytes);
+        page = new Page(at, bytes);
+        return at != null;
+    }
+
+    // Writes the page anew, with room for an entry of that many bytes; what is dead stays behind if it is much.
+    private static bool TryGrow(ref RecordEdit edit, uint number, EntryForm form, ref Page page, int bytes)
+    {
+        long kept = page.LiveBytes + (page.DeadBytes * 8L < page.Bytes ? page.DeadBytes : 0);
+        int capacity = Page.CapacityFor(page.Count + 1, kept + bytes);
+        byte* fresh = edit.BeginReplace(number, capacity, out _);
+        if (fresh == null)
+            return false;
+        bool whole = kept == page.LiveBytes + page.DeadBytes && capacity >= page.Bytes && page.IsLike(capacity);
+        Page grown = whole ? page.CopyTo(fresh, capacity) : Page.Clear(fresh, capacity);
+        for (int slot = 0; slot < page.Count && !whole; slot++)
+            grown.Take(page.FingerprintAt(slot), page.EntryAt(form, slot), form);
+        edit.EndReplace();
+        page = grown;
+        return true;
+    }
+
+    private static void Shrink(ref RecordEdit edit, uint number, EntryForm form, Page page)
+    {
+        int capacity = Page.CapacityFor(page.Count, page.LiveBytes);
+        byte* fresh = edit.BeginReplace(number, capacity, out _);
+        if (fresh == null)
+        {
+            edit.OutOfMemory = false; // it stays as large as it is
+            return;
+        }
+
+        Page small = Page.Clear(fresh, capacity);
+        for (int slot = 0; slot < page.Count; slot++)
+            small.Take(page.FingerprintAt(slot), page.EntryAt(form, slot), form);
+        edit.EndReplace();
+    }
+
+    private static void Settle(ref RecordEdit edit, long count, long bytes, bool converts)
+    {
+        byte* value = edit.Write(edit.ValueBytes, force: true);
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
+        Root.SetChunkedCount(value, count);
+        Root.SetEntryBytes(value, bytes);
+        if (converts)
+            *value |= (byte)RootFlags.Converted;
+        edit.Close();
+    }
+
+    private static void SetChunks(ref RecordEdit edit, uint chunks)
+    {
+        byte* value = edit.Write(edit.ValueBytes, force: true);
+        Garnet.Common.Faults.Check.That(value != null, "store.E4 a small record can be moved");
+        Root.SetChunks(value, chunks);
+        edit.Close();
+    }
+
+    // Deals the entries of the chunk whose turn it is out to itself and a new one. Without memory for that it waits for a later entry.
+    private static void Split(ref RecordEdit edit, EntryForm form, uint chunks)
+    {
+        uint bit = 1u << BitOperations.Log2(chunks), number = chunks - bit;
+        Page page = Open(ref edit, number);
+        int moved = 0, movedBytes = 0;
+        for (int slot = 0; slot < page.Count; slot++)
+        {
+            Entry entry = page.EntryAt(form, slot);
+            if ((RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner) & bit) == 0)
+                continue;
+            moved++;
+            movedBytes += entry.Bytes;
+        }
+
+        int capacity = Page.CapacityFor(moved, movedBytes), keptCapacity = Page.CapacityFor(page.Count - moved, page.LiveBytes - movedBytes);
+        byte* added = edit.WriteChunk(chunks, capacity);
+        byte* kept = added == null ? null : edit.BeginReplace(number, keptCapacity, out _);
+        if (kept == null)
+        {
+            if (added != null)
+                edit.RemoveChunk(chunks);
+            edit.OutOfMemory = false;
+            return;
+        }
+
+        Page left = Page.Clear(kept, keptCapacity), right = Page.Clear(added, capacity);
+        for (int slot = 0; slot < page.Count; slot++)
+        {
+            Entry entry = page.EntryAt(form, slot);
+            Page to = (RecordEdit.Hash(entry.Key, entry.KeyBytes, edit.Owner) & bit) == 0 ? left : right;
+            to.Take(page.FingerprintAt(slot), entry, form);
+        }
+
+        edit.EndReplace();
+        SetChunks(ref edit, chunks + 1);
+    }
+
+    // The reverse: the last chunk's entries go back to where they were split from.
+    private static void Merge(ref RecordEdit edit, EntryForm form, uint last)
+    {
+        uint number = last - (1u << BitOperations.Log2(last));
+        Page left = Open(ref edit, number), right = Open(ref edit, last);
+        int capacity = Page.CapacityFor(left.Count + right.Count, (long)left.LiveBytes + right.LiveBytes);
+        byte* fresh = edit.BeginReplace(number, capacity, out _);
+        if (fresh == null)
+        {
+            edit.OutOfMemory = false;
+            return;
+        }
+
+        Page both = Page.Clear(fresh, capacity);
+        for (int slot = 0; slot < left.Count; slot++)
+            both.Take(left.FingerprintAt(slot), left.EntryAt(form, slot), form);
+        for (int slot = 0; slot < right.Count; slot++)
+            both.Take(right.FingerprintAt(slot), right.EntryAt(form, slot), form);
+        edit.EndReplace();
+        edit.RemoveChunk(last);
+        SetChunks(ref edit, last);
+    }
+}

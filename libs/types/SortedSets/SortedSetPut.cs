@@ -1,0 +1,126 @@
+using Garnet.Common.Bytes;
+using Garnet.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Types.SortedSets;
+
+/// <summary>
+/// Sets scores: the one operation behind ZADD and ZINCRBY. Logged as it came, scores as text: what it does follows from what the set
+/// holds, on whoever runs it.
+/// </summary>
+public unsafe struct SortedSetPut : IEdit, ISortedEdit
+{
+    private const byte LogsConverted = 32;
+
+    /// <summary>Score, member, score, member …</summary>
+    public Operands Pairs;
+    public PutScore Options;
+    public CollectionLimits Limits;
+    /// <summary>The set counts as large from now on.</summary>
+    public bool Converted;
+
+    public int Added;
+    /// <summary>Members whose score was changed.</summary>
+    public int Updated;
+    public bool WrongKind;
+    /// <summary>Members that have kept their score and lost their expiry.</summary>
+    private int _cleared;
+    /// <summary>The sum is not a number; nothing was changed.</summary>
+    public bool NotANumber;
+    /// <summary>For a single pair: true if the member has <see cref="Score"/> now by this operation.</summary>
+    public bool Applied;
+    public double Score;
+
+    public bool MetDue { get; set; }
+
+    public static byte OpId => 23;
+
+    public readonly long EncodedBytesMax => 1 + Pairs.EncodedBytes();
+
+    public bool Run(ref RecordEdit edit)
+    {
+        WrongKind = edit.Exists && edit.Kind != RecordKind.SortedSet;
+        MetDue = edit.Exists && !WrongKind && AnyDue(ref edit);
+        if (WrongKind || MetDue)
+            return false;
+        int done = 0;
+        bool isLarge = (Options & PutScore.IfPresent) == 0 && Members.TryBeginLarge(ref edit, MemberShape.SortedSet, Pairs, Limits);
+        for (Operands.Reader reader = Pairs.Read(); reader.Next(); done++)
+        {
+            NumberText.TryDouble(reader.Span, out double score);
+            reader.Next();
+            if (!TryPut(ref edit, reader.Bytes, reader.Length, score + 0.0)) // -0 becomes 0
+                break;
+        }
+
+        if (isLarge)
+            Members.EndLarge(ref edit, EntryForm.Scored);
+        Pairs.Truncate(done * 2);
+        if (edit.Exists && Converted)
+            Root.Raise(ref edit, RootFlags.Converted);
+        Converted = edit.Exists && Root.Has(edit.Value, RootFlags.Converted);
+        return Added + Updated + _cleared > 0;
+    }
+
+    public readonly void RemoveDue(StoreSession store, in KeyRef key) => DueEntries.Remove(store, in key, Pairs);
+
+    public readonly int Encode(Span<byte> to)
+    {
+        to[0] = (byte)((byte)Options | (Converted ? LogsConverted : 0));
+        return 1 + Pairs.Encode(to[1..]);
+    }
+
+    public bool TryDecode(ReadOnlySpan<byte> from)
+    {
+        if (from.IsEmpty || from[0] >= (byte)PutScore.KeepExpiry * 2)
+            return false;
+        Options = (PutScore)(from[0] & ~LogsConverted);
+        Converted = (from[0] & LogsConverted) != 0;
+        Limits = CollectionLimits.Replay;
+        return Operands.TryDecode(from[1..], out Pairs) && Pairs.Count > 0 && Pairs.Count % 2 == 0;
+    }
+
+    // Others that are due stay hidden: they do not change what becomes of these.
+    private readonly bool AnyDue(ref RecordEdit edit)
+    {
+        if (!HiddenRanks.Any(ref edit))
+            return false;
+        for (Operands.Reader reader = Pairs.Read(); reader.Next();)
+        {
+            reader.Next();
+            if (Members.Find(ref edit, EntryForm.Scored, reader.Bytes, reader.Length, out Entry entry) && entry.IsDue(edit.NowMs))
+                return true;
+        }
+
+        return false;
+    }
+
+    // False if memory ran out or the sum is not a number.
+    private bool TryPut(ref RecordEdit edit, byte* member, int bytes, double score)
+    {
+        Entry found = default;
+        bool exists = edit.Exists && Members.Find(ref edit, EntryForm.Scored, member, bytes, out found);
+        double old = exists ? found.Score : 0;
+        Applied = false;
+        if (exists ? (Options & PutScore.IfAbsent) != 0 : (Options & PutScore.IfPresent) != 0)
+            return true;
+        if ((Options & PutScore.Add) != 0 && exists)
+            score += old;
+        NotANumber = double.IsNaN(score);
+        if (NotANumber)
+            return false;
+        if (exists && (((Options & PutScore.IfGreater) != 0 && score <= old) || ((Options & PutScore.IfLess) != 0 && score >= old)))
+            return true;
+        Score = score;
+        Applied = true;
+        long expireAtMs = (Options & PutScore.KeepExpiry) != 0 ? found.ExpireAtMs : 0;
+        if (exists && score == old && expireAtMs == found.ExpireAtMs)
+            return true;
+        var parts = new Entry { Key = member, KeyBytes = bytes, Value = (byte*)&score, ValueBytes = (int)Entry.ScoreBytes, ExpireAtMs = expireAtMs };
+        PutResult result = SortedForm.Put(ref edit, parts, found, Limits);
+        Added += result == PutResult.Added ? 1 : 0;
+        Updated += result == PutResult.Replaced && score != old ? 1 : 0;
+        _cleared += result == PutResult.Replaced && score == old ? 1 : 0;
+        return result != PutResult.Failed;
+    }
+}

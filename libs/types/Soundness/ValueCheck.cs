@@ -1,0 +1,54 @@
+using Garnet.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Types.Soundness;
+
+/// <summary>
+/// Proves values that come from outside: whoever reads or changes a value trusts its offsets, counts and orders, and nothing of a peer or a
+/// file is believed because a checksum holds. One check for each form a value can have, each reading the bytes once and nothing outside
+/// them; what a check does not say, no code may assume.
+/// soundness.V3: a form that is added here is added to the check of its kind, and to the fuzzers of HostileValueTests.
+/// soundness.V4: who does not need a fact for its own safety does not ask for it: what this server has ever written must stay readable. A count of
+/// entries ever added, or a member that stands twice in a page that no search ends at twice, harms nobody.
+/// </summary>
+public sealed unsafe class ValueCheck : IValueCheck
+{
+    public static readonly ValueCheck Instance = new();
+
+    private ValueCheck()
+    {
+    }
+
+    /// <inheritdoc/>
+    public bool IsSound(RecordKind kind, ReadOnlySpan<byte> value)
+    {
+        fixed (byte* at = value)
+            return IsSound(kind, at, value.Length);
+    }
+
+    /// <summary>True if these bytes are a whole value of that kind without chunks.</summary>
+    public static bool IsSound(RecordKind kind, byte* value, int bytes) => kind switch
+    {
+        RecordKind.String => true, // a HyperLogLog is judged by each command that takes a string for one
+        RecordKind.Hash => MembersCheck.ArePacked(value, bytes, EntryForm.Pair),
+        RecordKind.SortedSet => MembersCheck.ArePacked(value, bytes, EntryForm.Scored),
+        RecordKind.Set => MembersCheck.AreIntegers(value, bytes) || MembersCheck.ArePacked(value, bytes, EntryForm.Member),
+        RecordKind.List => SequenceCheck.IsPacked(value, bytes),
+        _ => false,
+    };
+
+    /// <inheritdoc/>
+    public bool IsSound(ref RecordEdit record, out uint limit)
+    {
+        limit = 0;
+        return record.Kind switch
+        {
+            RecordKind.Hash => MembersCheck.AreChunked(ref record, EntryForm.Pair, ref limit, out _),
+            RecordKind.Set => MembersCheck.AreChunked(ref record, EntryForm.Member, ref limit, out _),
+            RecordKind.SortedSet => SortedCheck.IsSound(ref record, ref limit),
+            RecordKind.List => SequenceCheck.IsChunked(ref record, ref limit),
+            RecordKind.Stream => StreamCheck.IsSound(ref record, ref limit),
+            _ => false,
+        };
+    }
+}

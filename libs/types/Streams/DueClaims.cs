@@ -1,0 +1,112 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Bytes;
+using Garnet.Common.Resp;
+using Garnet.Types.Collections;
+using Tsavorite;
+
+namespace Garnet.Types.Streams;
+
+/// <summary>
+/// Entries that a reader takes from whoever has left them alone too long (XREADGROUP CLAIM): those that were released first, then the
+/// longest left alone. What is not due is not looked at: the group has what is pending in that order. A field of <see cref="GroupRead"/>;
+/// logged with how many were tried.
+/// </summary>
+public unsafe struct DueClaims
+{
+    private ByteQueue _claimed;
+
+    public bool IsOn;
+    public long MinIdleMs;
+    /// <summary>Entries to try; afterwards those that were: claimed, or no more there.</summary>
+    public long Tries;
+
+    /// <summary>Entries that were claimed.</summary>
+    public readonly long Count => _claimed.Count / ClaimedEntry.Bytes;
+
+    public static DueClaims Of(long? minIdleMs) => minIdleMs is { } ms ? new DueClaims { IsOn = true, MinIdleMs = ms, Tries = long.MaxValue } : default;
+
+    /// <summary>Looks whether there is something to claim; if not, when there may be.</summary>
+    public static bool Any(ref RecordEdit record, int group, long minIdleMs, long nowMs, out long nextMs)
+    {
+        nextMs = long.MaxValue;
+        MapPlace place = First(ref record, group);
+        for (; StreamGroups.ByTime.TryRead(ref record, ref place, out DueKey key, out _) && key.Group == group; place.Index++)
+        {
+            if (!IsDue(key, minIdleMs, nowMs))
+            {
+                nextMs = minIdleMs > long.MaxValue - key.When ? long.MaxValue : key.When + minIdleMs;
+                return false;
+            }
+
+            if (StreamForm.TryFind(ref record, key.Id, out _, out _))
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Claims so many at most.</summary>
+    public void Run(ref RecordEdit edit, in ClaimTarget target, long most, long nowMs)
+    {
+        var terms = new ClaimTerms { NowMs = nowMs, DeliveredMs = nowMs, Deliveries = -1 };
+        ByteQueue due = Due(ref edit, target.Group, most, nowMs);
+        StreamIds ids = StreamIds.At(due.Head, due.Count / StreamIds.IdBytes);
+        for (Tries = 0; Tries < ids.Count; Tries++)
+        {
+            StreamId id = ids[(int)Tries];
+            PendingState before = *StreamGroups.Pending(ref edit, target.Group, id);
+            ClaimResult result = Claims.Try(ref edit, target, id, terms);
+            if (result == ClaimResult.NoMemory)
+                break;
+            if (result != ClaimResult.Claimed)
+                continue;
+            var claimed = new ClaimedEntry(id, before.IdleMs(nowMs), before.Deliveries);
+            _claimed.Append(MemoryMarshal.AsBytes(new ReadOnlySpan<ClaimedEntry>(in claimed)));
+        }
+
+        due.Free();
+    }
+
+    /// <summary>Replies what was claimed; the array has been begun.</summary>
+    public readonly void Reply(ref RecordEdit edit, RespWriter to)
+    {
+        var claimed = (ClaimedEntry*)_claimed.Head;
+        for (long i = 0; i < Count; i++)
+        {
+            StreamForm.TryFind(ref edit, claimed[i].Id, out StreamPage page, out StreamEntry entry);
+            Reply(entry, page, claimed[i].IdleMs, claimed[i].Deliveries, to);
+        }
+    }
+
+    /// <summary>Replies an entry in the way of a reader who claims: with the time since it was delivered before, and how often it was.</summary>
+    public static void Reply(in StreamEntry entry, in StreamPage page, long idleMs, long deliveries, RespWriter to)
+    {
+        to.Array(4);
+        entry.ReplyParts(page, to);
+        to.Int(idleMs);
+        to.Int(deliveries);
+    }
+
+    public void Free() => _claimed.Free();
+
+    // Taken before the first is claimed: what is claimed is due again at once if there is no time to wait for.
+    private readonly ByteQueue Due(ref RecordEdit edit, int group, long most, long nowMs)
+    {
+        var due = default(ByteQueue);
+        MapPlace place = First(ref edit, group);
+        long there = 0;
+        for (long tries = 0; tries < Math.Min(Tries, Claims.Most) && there < most; tries++, place.Index++)
+        {
+            if (!StreamGroups.ByTime.TryRead(ref edit, ref place, out DueKey key, out _) || key.Group != group || !IsDue(key, MinIdleMs, nowMs))
+                break;
+            Claims.Note(ref due, key.Id);
+            there += StreamForm.TryFind(ref edit, key.Id, out _, out _) ? 1 : 0;
+        }
+
+        return due;
+    }
+
+    private static MapPlace First(ref RecordEdit record, int group) => StreamGroups.ByTime.Seek(ref record, new DueKey(group, long.MinValue, StreamId.Min));
+
+    private static bool IsDue(in DueKey key, long minIdleMs, long nowMs) => key.When < 0 || minIdleMs == 0 || nowMs - key.When >= minIdleMs;
+}

@@ -1,0 +1,47 @@
+using Tsavorite;
+
+namespace Garnet.Types.Strings;
+
+/// <summary>A string value as an array of its own, for the few commands that look at it at length.</summary>
+public static class ValueBytes
+{
+    /// <summary>Reads the value, empty if there is no key; false if the key holds no string.</summary>
+    public static unsafe bool TryRead(StoreSession store, in KeyRef key, out byte[] value)
+    {
+        value = [];
+        while (true)
+        {
+            fixed (byte* room = value)
+            {
+                var look = new CopyLook { To = room, Room = value.Length };
+                if (store.Read(in key, ref look) != Outcome.Done)
+                {
+                    value = [];
+                    return true;
+                }
+
+                if (look.Kind != RecordKind.String)
+                    return false;
+                if (look.Length == value.Length)
+                    return true;
+                value = new byte[look.Length];
+            }
+        }
+    }
+
+    private unsafe struct CopyLook : IRead
+    {
+        public byte* To;
+        public int Room;
+        public int Length;
+        public RecordKind Kind;
+
+        public void Look(in RecordView record)
+        {
+            Kind = record.Kind;
+            Length = record.ValueBytes;
+            if (Length == Room)
+                Buffer.MemoryCopy(record.Value, To, Room, Length);
+        }
+    }
+}
