@@ -3,6 +3,6 @@ namespace Garnet.Common.Resp;
 /// <summary>Where a writer gets more room when its buffer is full.</summary>
 public interface IReplyRoom
 {
-    /// <summary>Gives the writer at least <paramref name="bytes"/> of room, keeping what has been written of the reply.</summary>
+    /// <summary>Gives the writer at least <paramref name="bytes"/> of room, keeping what has been written of the reply, or giving that up (<see cref="RespWriter.GiveUpReply"/>).</summary>
     void MakeRoom(RespWriter writer, int bytes);
 }

@@ -1,12 +1,14 @@
 using System.Runtime.CompilerServices;
 using System.Text;
 using Garnet.Common.Bytes;
+using Garnet.Common.Faults;
 
 namespace Garnet.Common.Resp;
 
 /// <summary>
 /// Writes replies straight into a reactor's reply memory, in RESP2 or RESP3 as the connection asked. 64 bytes behind
 /// <see cref="Limit"/> are writable, so that short replies and wide copies need one check.
+/// common.R1  A room may move what has been written whenever it is asked for more: a place in a reply is kept as a mark, never as a pointer.
 /// </summary>
 public sealed unsafe class RespWriter(IReplyRoom room)
 {
@@ -16,6 +18,11 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     private const ulong OkReply = 0x0A0D4B4F2B; // "+OK\r\n"
     private const int HeaderBytes = 32;
 
+    private long _begun;
+
+    /// <summary>Where the replies begin that stand together here; the room moves it along with them.</summary>
+    public byte* Start;
+
     /// <summary>Next byte to write.</summary>
     public byte* Position;
 
@@ -24,6 +31,49 @@ public sealed unsafe class RespWriter(IReplyRoom room)
 
     /// <summary>True if the connection speaks RESP3.</summary>
     public bool Resp3;
+
+    /// <summary>The place in the replies that is written next (common.R1).</summary>
+    public long Mark => Position - Start;
+
+    /// <summary>Bytes of the reply under way that its room has given up, as its client may not get so much; 0 if it is whole.</summary>
+    public long GivenUpBytes { get; private set; }
+
+    /// <summary>Bytes of the reply under way, with those that were given up.</summary>
+    public long ReplyBytes => GivenUpBytes + Mark - _begun;
+
+    /// <summary>Goes on in other memory, which ends at <paramref name="limit"/>, with what stands there up to a place.</summary>
+    public void MoveTo(byte* start, long kept, byte* limit)
+    {
+        Start = start;
+        Position = start + kept;
+        Limit = limit;
+    }
+
+    /// <summary>What is written from here on is one reply.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
+    public void BeginReply() => _begun = Mark;
+
+    /// <summary>Takes back the reply under way.</summary>
+    public void TakeBackReply() => TakeBackTo(_begun);
+
+    /// <summary>Takes back all behind a mark; what the room has given up since is gone already.</summary>
+    public void TakeBackTo(long mark)
+    {
+        Check.That(mark >= 0, "common.R1 nothing is taken back that was not written");
+        Position = Start + Math.Min(mark, Mark);
+        if (mark <= _begun)
+            GivenUpBytes = 0;
+    }
+
+    /// <summary>For rooms: the reply under way is longer than its client may get. It goes on from its beginning, and nobody will get it.</summary>
+    public void GiveUpReply()
+    {
+        GivenUpBytes += Mark - _begun;
+        Position = Start + _begun;
+    }
+
+    /// <summary>What stands behind a mark, until something is written.</summary>
+    public ReadOnlySpan<byte> Since(long mark) => new(Start + Math.Min(mark, Mark), checked((int)(Mark - Math.Min(mark, Mark))));
 
     /// <summary>Makes sure of <paramref name="bytes"/> and returns the position; the caller moves <see cref="Position"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every reply

@@ -62,14 +62,14 @@ internal static unsafe class AdmissionController
         AdmissionResult result = AdmissionRules.Ask(ref call, in question);
         if (result.IsAllowed)
             return true;
-        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+        long before = call.Out.Mark;
         reply = Answer(ref call, result);
         if (reply == Reply.Postponed)
             return false;
         Execution.CountRefusal(call.Reactor, question.Entry->Id);
         bool transacts = (call.Client.Gate & Gate.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         if (transacts)
-            reply = call.Reactor.Transactions.Refused(ref call, question.Entry, call.Client.SegmentStart + before);
+            reply = call.Reactor.Transactions.Refused(ref call, question.Entry, before);
         return false;
     }
 

@@ -12,7 +12,6 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
 
     private byte* _start;
     private long _bytes = FirstBytes, _bytesMax;
-    private long _givenUpBytes; // net.R9
 
     internal ReplyBuffer()
     {
@@ -27,25 +26,25 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     {
         _bytesMax = Math.Max(bytesMax, FirstBytes);
         Out.Resp3 = resp3;
-        Out.Position = _start;
-        Out.Limit = _start + _bytes;
-        _givenUpBytes = 0;
+        Out.MoveTo(_start, 0, _start + _bytes);
+        Out.BeginReply();
+        Out.TakeBackReply();
         return Out;
     }
 
     /// <summary>Bytes of a reply that is longer than its client may get (net.R9); 0 if it is not.</summary>
-    internal long TooLongBytes => _givenUpBytes > 0 ? _givenUpBytes + (Out.Position - _start) : 0;
+    internal long TooLongBytes => Out.GivenUpBytes > 0 ? Out.ReplyBytes : 0;
 
     /// <summary>The reply; one that is longer than its client may get is an error by now (net.R9).</summary>
     internal byte[] Take()
     {
         if (TooLongBytes is > 0 and var bytes)
         {
-            Out.Position = _start;
+            Out.TakeBackTo(0);
             Out.Error(ReplyMemory.TextOfLong(bytes, _bytesMax));
         }
 
-        byte[] reply = new ReadOnlySpan<byte>(_start, (int)(Out.Position - _start)).ToArray();
+        byte[] reply = Out.Since(0).ToArray();
         if (_bytes > FirstBytes)
         {
             _bytes = FirstBytes;
@@ -58,17 +57,12 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     /// <inheritdoc/>
     void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
     {
-        long kept = writer.Position - _start;
-        if (kept + bytes > _bytesMax)
-        {
-            _givenUpBytes += kept;
-            kept = 0;
-        }
-
+        if (writer.Mark + bytes > _bytesMax)
+            writer.GiveUpReply();
+        long kept = writer.Mark;
         _bytes = Math.Max(_bytes, Math.Max(kept + bytes, Math.Min((kept + bytes) * 2, _bytesMax)));
         _start = (byte*)NativeMemory.Realloc(_start, (nuint)_bytes + RespWriter.Slack);
-        writer.Position = _start + kept;
-        writer.Limit = _start + _bytes;
+        writer.MoveTo(_start, kept, _start + _bytes);
     }
 
     /// <inheritdoc/>

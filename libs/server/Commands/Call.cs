@@ -47,7 +47,7 @@ internal unsafe ref struct Call
     internal readonly ulong KeyHash => _keyHash;
 
     /// <summary>True if nothing has been received behind the command and no reply is to be sent before its own.</summary>
-    internal readonly bool IsAlone => Args[Count - 1].Bytes + Args[Count - 1].Length + 2 == Client.RoundEnd && Out.Position == Client.SegmentStart;
+    internal readonly bool IsAlone => Args[Count - 1].Bytes + Args[Count - 1].Length + 2 == Client.RoundEnd && Out.Mark == 0;
 
     /// <summary>False inside a transaction or a script: what would wait answers as things are.</summary>
     internal readonly bool MayPark => (Client.Gate & (Gate.Transaction | Gate.Script)) == 0;

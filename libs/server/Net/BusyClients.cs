@@ -57,12 +57,10 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
     {
         _reply ??= new ReplyBuffer();
         reactor.Out = _reply.Begin(client.Resp3, reactor.SlowReaders.ReplyBytesMax(client));
-        client.SegmentStart = reactor.Out.Position;
     }
 
     private void End(Connection client)
     {
-        client.SegmentStart = client.SegmentEnd = null;
         byte[] bytes = _reply!.Take();
         fixed (byte* reply = bytes)
             reactor.Sender.SendBytes(client, reply, bytes.Length);

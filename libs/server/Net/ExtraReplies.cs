@@ -14,6 +14,9 @@ internal sealed unsafe class ExtraReplies
 
     private readonly List<(nint Start, long Bytes)> _blocks = new(0);
 
+    /// <summary>For tests: replies move whenever there is room to be made, which is for every piece, and where they were is written over (common.R1).</summary>
+    internal static bool MovesAlways { get; set; }
+
     /// <summary>Bytes taken.</summary>
     internal long Bytes { get; private set; }
 
@@ -22,7 +25,21 @@ internal sealed unsafe class ExtraReplies
     {
         int last = _blocks.Count - 1;
         byte* memory;
-        if (last >= 0 && _blocks[last].Start == (nint)at)
+        if (MovesAlways)
+        {
+            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + Arena.Slack));
+            Buffer.MemoryCopy(at, memory, bytes, kept);
+            if (last >= 0 && _blocks[last].Start == (nint)at)
+            {
+                NativeMemory.Fill(at, (nuint)_blocks[last].Bytes, 0xDD);
+                NativeMemory.Free(at);
+                Bytes -= _blocks[last].Bytes;
+                _blocks.RemoveAt(last);
+            }
+
+            _blocks.Add(((nint)memory, bytes));
+        }
+        else if (last >= 0 && _blocks[last].Start == (nint)at)
         {
             memory = (byte*)NativeMemory.Realloc(at, (nuint)(bytes + Arena.Slack));
             Bytes -= _blocks[last].Bytes;

@@ -140,7 +140,7 @@ internal sealed unsafe partial class Reactor
             AfterReply(client, frame, reply);
         if (_afterwards)
             Finish(client);
-        if (Out.Position - client.SegmentStart > SendEarlyBytes)
+        if (Out.Mark > SendEarlyBytes)
             SendEarly(client, frame);
     }
 
@@ -157,18 +157,18 @@ internal sealed unsafe partial class Reactor
     private Reply RunGuarded(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
-        nint before = (nint)(Out.Position - client.SegmentStart);
+        long before = Out.Mark;
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         bool skip = (client.Gate & Gate.ReplySkip) != 0;
         client.Gate &= ~Gate.ReplySkip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _guarded |= Server.Guarded; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
-            Server.LargeReplies.Consider(ref call, Out.Position - client.SegmentStart - before);
+            Server.LargeReplies.Consider(ref call, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
-            Out.Position = client.SegmentStart + before;
+            Out.TakeBackTo(before);
         return reply;
     }
 

@@ -21,12 +21,12 @@ internal sealed unsafe partial class Reactor
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
     internal void BeginReply()
     {
-        Replies.Start = Out.Position;
+        Out.BeginReply();
         ChangesBefore = Session.Changes;
     }
 
     /// <summary>Takes back what the running command has written.</summary>
-    internal void TakeBackReply() => Replies.TakeBack(Out);
+    internal void TakeBackReply() => Out.TakeBackReply();
 
     /// <summary>There is something to do when the running command is through.</summary>
     internal void LookAfterwards() => _afterwards = true;
@@ -68,6 +68,7 @@ internal sealed unsafe partial class Reactor
 
         client.SegmentEnd = null;
         _current = client;
+        Out.Start = client.SegmentStart;
         Out.Resp3 = client.Resp3;
         TakePushes(client);
     }
@@ -93,7 +94,7 @@ internal sealed unsafe partial class Reactor
         int count = client.Pushes.Count;
         if (count == 0)
             return;
-        if (Out.Position - client.SegmentStart + count > SlowReaders.ReplyBytesMax(client))
+        if (Out.Mark + count > SlowReaders.ReplyBytesMax(client))
             CloseSlowReader(client); // with its replies they are more than it may get
         else
             Out.Raw(new ReadOnlySpan<byte>(client.Pushes.Head, count));
@@ -142,7 +143,7 @@ internal sealed unsafe partial class Reactor
             NoteLargeReply(client, frame);
         long before = Replies.ExtraBytes;
         Sender.SendSegment(client);
-        Out.Position = client.SegmentStart = Replies.GoOn(start, before);
+        Out.Position = Out.Start = client.SegmentStart = Replies.GoOn(start, before);
         client.SegmentEnd = null;
         if ((client.Stalled | client.Held) && !client.Parked)
             client.KeepRest(frame->End);

@@ -211,7 +211,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         SwitchTo(client);
         BeginReply();
         client.Parked = false;
-        nint before = (nint)(Out.Position - client.SegmentStart);
+        long before = Out.Mark;
         if (!Waiting.EndsInError(client, waiting) && !waiting.Resume(this, client))
         {
             client.Parked = true;
@@ -220,7 +220,7 @@ internal sealed unsafe partial class Reactor : IDisposable
 
         Replies.ReplacesLong(client);
         if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
-            Out.Position = client.SegmentStart + before;
+            Out.TakeBackTo(before);
         Waiting.Remove(client);
         Carry(client);
         Watch(client);

@@ -15,41 +15,29 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
 
     private readonly ExtraReplies _extra = new();
     private byte* _own;
-    private long _givenUpBytes; // written of a reply that became too long, and taken back
 
     /// <summary>True when so much stands outside the reactor's own memory that it is to be sent before others write.</summary>
     internal bool IsMuch => _extra.Bytes > ExtraReplies.SharedBytesMax;
-
-    /// <summary>Where the reply of the running command begins.</summary>
-    internal byte* Start { get; set; }
-
-    /// <summary>Takes back what the running command has written, and what it was given up.</summary>
-    internal void TakeBack(RespWriter writer)
-    {
-        writer.Position = Start;
-        _givenUpBytes = 0;
-    }
 
     /// <inheritdoc/>
     public void MakeRoom(RespWriter writer, int bytes)
     {
         Connection? client = reactor.Running;
-        byte* start = client is null ? writer.Position : client.SegmentStart;
-        long kept = writer.Position - start, most = client is null ? long.MaxValue : reactor.SlowReaders.ReplyBytesMax(client);
-        if (kept + bytes > most)
+        if (client is null)
+            writer.Start = writer.Position;
+        long most = client is null ? long.MaxValue : reactor.SlowReaders.ReplyBytesMax(client);
+        if (writer.Mark + bytes > most)
         {
-            _givenUpBytes += writer.Position - Start; // net.R9
-            kept = Start - start;
+            writer.GiveUpReply(); // net.R9
             reactor.LookAfterwards();
         }
 
-        long size = Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, OwnBytes));
-        byte* memory = _extra.Grow(start, kept, size);
-        Start += memory - start;
+        long kept = writer.Mark;
+        long size = ExtraReplies.MovesAlways ? kept + bytes : Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, OwnBytes));
+        byte* memory = _extra.Grow(writer.Start, kept, size);
         if (client is not null)
             client.SegmentStart = memory;
-        writer.Position = memory + kept;
-        writer.Limit = memory + size;
+        writer.MoveTo(memory, kept, memory + size);
     }
 
     /// <summary>
@@ -58,11 +46,10 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     /// </summary>
     internal bool ReplacesLong(Connection client)
     {
-        if (_givenUpBytes == 0)
+        if (reactor.Out.GivenUpBytes == 0)
             return false;
-        long bytes = _givenUpBytes + (reactor.Out.Position - Start);
-        _givenUpBytes = 0;
-        reactor.Out.Position = Start;
+        long bytes = reactor.Out.ReplyBytes;
+        reactor.Out.TakeBackReply();
         Refuse(client, bytes);
         return true;
     }
@@ -109,8 +96,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         _extra.Free();
         if (_own == null)
             _own = (byte*)NativeMemory.AlignedAlloc(OwnBytes + Arena.Slack, 64);
-        writer.Position = _own;
-        writer.Limit = _own + OwnBytes;
+        writer.MoveTo(_own, 0, ExtraReplies.MovesAlways ? _own : _own + OwnBytes);
     }
 
     /// <inheritdoc/>

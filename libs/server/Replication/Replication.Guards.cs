@@ -42,7 +42,7 @@ internal sealed partial class Replication
         uint stamp = Applied.Stamp;
         if (!AppliedState.IsStill(stamp) || entry->FirstKey == 0 || client.ReadsAnyState || (entry->Flags & CommandFlags.RunsScript) != 0)
             return RunConsistently(ref call, entry);
-        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        long before = call.Out.Mark;
         call.Store.NowMs = Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // replication.Z6
         Reply reply = entry->Run(ref call);
         call.Store.NowMs = call.NowMs;
@@ -55,7 +55,7 @@ internal sealed partial class Replication
         }
 
         Interlocked.Increment(ref _readRetries);
-        call.Out.Position = client.SegmentStart + before;
+        call.Out.TakeBackTo(before);
         return RunConsistently(ref call, entry);
     }
 
@@ -89,7 +89,7 @@ internal sealed partial class Replication
             return RunHeld(ref call, entry);
         if (!KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return Run(ref call, entry);
-        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        long before = call.Out.Mark;
         ReadPoint point = Applied.Point;
         for (int tries = 0; tries < TriesMax; tries++, point = Applied.Point)
         {
@@ -104,7 +104,7 @@ internal sealed partial class Replication
             }
 
             Interlocked.Increment(ref _readRetries);
-            call.Out.Position = client.SegmentStart + before;
+            call.Out.TakeBackTo(before);
         }
 
         return Await(ref call, point);
@@ -116,10 +116,10 @@ internal sealed partial class Replication
         ReadPoint point = Applied.Point;
         if (!Applied.TryHold())
         {
-            nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+            long before = call.Out.Mark;
             Reply waits = Await(ref call, point);
             bool ends = waits == Reply.Failed && (entry->Flags & CommandFlags.RunsQueue) != 0; // to clients an error of EXEC is the end of the transaction
-            return ends ? call.Reactor.Transactions.Refused(ref call, entry, call.Client.SegmentStart + before) : waits;
+            return ends ? call.Reactor.Transactions.Refused(ref call, entry, before) : waits;
         }
 
         call.Client.HoldsState = true;

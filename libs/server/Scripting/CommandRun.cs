@@ -124,18 +124,17 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         client.LastCommand = entry->Id;
         RespWriter to = call.Out;
         to.Resp3 = running.WantsResp3; // what a client gets beside its replies is in its own protocol
-        nint before = (nint)(to.Position - client.SegmentStart);
+        long before = to.Mark;
         Server server = reactor.Server;
         bool plain = !server.Guarded && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
         Reply reply = reactor.Failures.RunPart(ref call, entry, plain);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)
             Execution.CountFailure(reactor, entry->Id);
-        byte* start = client.SegmentStart + before;
-        if (to.Position == start)
+        if (to.Mark == before)
             to.Null(); // a command that replies nothing
-        int results = Take(stack, start, to.Position);
-        to.Position = client.SegmentStart + before;
+        int results = Take(stack, to.Start + before, to.Position);
+        to.TakeBackTo(before);
         if (results == 2 && stack.IsTable(-1))
             MarkCounted(stack);
         return results;

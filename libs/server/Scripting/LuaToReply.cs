@@ -8,7 +8,7 @@ namespace Garnet.Server.Scripting;
 /// What a script returns, as a reply. Tables are looked at raw; one nested too deeply, perhaps in itself, ends in an error. A table may
 /// lie in many places: a small one can stand for a reply without end, which is given up at so many bytes or when the script is to end.
 /// </summary>
-internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWriter to, bool isResp3, long bytesMax)
+internal unsafe ref struct LuaToReply(LuaStack stack, RespWriter to, bool isResp3, long bytesMax)
 {
     private const int ValuesPerLook = 256;
 
@@ -16,7 +16,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
     // As many levels as a stack of 8,000 values lets redis go.
     private const int DepthMax = 1_000;
 
-    private readonly long _before = to.Position - client.SegmentStart;
+    private readonly long _before = to.Mark;
     private int _values;
     private bool _isGivenUp;
 
@@ -64,9 +64,8 @@ internal unsafe ref struct LuaToReply(LuaStack stack, Connection client, RespWri
         stack.Drop(1);
     }
 
-    // The memory of replies moves when it grows, the beginning of the client's with it.
     private bool IsToGiveUp() =>
-        _isGivenUp = to.Position - client.SegmentStart - _before > bytesMax || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
+        _isGivenUp = to.Mark - _before > bytesMax || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
 
     private void WriteBoolean(bool value)
     {

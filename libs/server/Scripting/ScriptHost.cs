@@ -260,19 +260,19 @@ internal sealed unsafe class ScriptHost : IDisposable
     private Reply Answer(ref Call call, Running running)
     {
         bool isCounted = CommandRun.IsCounted(State.Stack);
-        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
-        var writer = new LuaToReply(State.Stack, call.Client, call.Out, running.WantsResp3, Math.Min(MemoryBytesMax, ReplyBytesMax));
+        long before = call.Out.Mark;
+        var writer = new LuaToReply(State.Stack, call.Out, running.WantsResp3, Math.Min(MemoryBytesMax, ReplyBytesMax));
         if (!writer.TryWrite())
         {
-            call.Out.Position = call.Client.SegmentStart + before;
+            call.Out.TakeBackTo(before);
             return call.FailText(KillText(running) ?? "ERR the reply of the script is larger than script-memory-limit");
         }
 
-        byte* start = call.Client.SegmentStart + before;
-        if (*start != '-')
+        ReadOnlySpan<byte> reply = call.Out.Since(before);
+        if (reply is not [(byte)'-', ..])
             return Reply.Sent;
         if (!isCounted)
-            call.Reactor.Figures.CountError(new ReadOnlySpan<byte>(start + 1, (int)(call.Out.Position - start - 3)));
+            call.Reactor.Figures.CountError(reply[1..^2]);
         return Reply.Failed;
     }
 

@@ -96,8 +96,8 @@ internal sealed unsafe class TransactionRun : IDisposable
         return Reply.Sent;
     }
 
-    /// <summary>A guard has refused a command while a transaction was open, or EXEC; the refusal begins at <paramref name="refusal"/>.</summary>
-    internal Reply Refused(ref Call call, CommandEntry* entry, byte* refusal)
+    /// <summary>A rule has refused a command while a transaction was open, or EXEC; the refusal stands behind the mark <paramref name="refusal"/>.</summary>
+    internal Reply Refused(ref Call call, CommandEntry* entry, long refusal)
     {
         if ((entry->Flags & CommandFlags.RunsQueue) == 0)
         {
@@ -109,12 +109,13 @@ internal sealed unsafe class TransactionRun : IDisposable
     }
 
     // EXEC is answered with the cause instead of running anything.
-    private static Reply Discard(ref Call call, byte* refusal)
+    private static Reply Discard(ref Call call, long refusal)
     {
         End(call.Client);
-        ReadOnlySpan<byte> cause = new(refusal + 1, (int)(call.Out.Position - refusal) - 3);
+        ReadOnlySpan<byte> cause = call.Out.Since(refusal);
+        cause = cause.Length < 3 ? [] : cause[1..^2]; // without the minus and the end of the line; nothing if it was too long for its client
         byte[] text = [.. "EXECABORT Transaction discarded because of: "u8, .. cause.StartsWith("ERR "u8) ? cause[4..] : cause];
-        call.Out.Position = refusal;
+        call.Out.TakeBackTo(refusal);
         return call.FailBytes(text);
     }
 
@@ -211,9 +212,9 @@ internal sealed unsafe class TransactionRun : IDisposable
 
     private Reply Busy(ref Call call)
     {
-        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+        long before = call.Out.Mark;
         _reactor.Scripts.Busy(ref call);
-        return Discard(ref call, call.Client.SegmentStart + before);
+        return Discard(ref call, before);
     }
 
     // Under the locks of all watched keys: whatever has not been told by now comes later.
@@ -356,21 +357,21 @@ internal sealed unsafe class TransactionRun : IDisposable
     private Reply RunOne(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
-        nint before = (nint)(call.Out.Position - client.SegmentStart);
+        long before = call.Out.Mark;
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         Reply reply = _reactor.Failures.RunPart(ref call, entry, plain: false);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             Execution.CountFailure(_reactor, entry->Id);
         if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))
-            call.Out.Position = client.SegmentStart + before;
+            call.Out.TakeBackTo(before);
         return reply;
     }
 
     // The reply leaves in one go, so it is judged while it grows; the commands run all the same.
     private bool IsTooMuch(ref Call call)
     {
-        long bytes = call.Out.Position - call.Client.SegmentStart;
+        long bytes = call.Out.Mark;
         if (!call.Client.Muted && bytes > Reactor.SendEarlyBytes && _reactor.SlowReaders.IsOver(call.Client, (int)Math.Min(bytes, int.MaxValue)))
             _reactor.SlowReaders.Mute(call.Client);
         return call.Client.Muted;

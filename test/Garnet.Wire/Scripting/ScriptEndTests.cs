@@ -15,6 +15,31 @@ internal sealed class ScriptEndTests
         "local t = {} for i = 1, 60 do t = {t, t} end return t",
     ];
 
+    /// <summary>Each of many refusals in one reply is written where the reply is, wherever it has moved to (common.R1).</summary>
+    [Test]
+    public void Transactions_of_strangers_are_refused_while_a_script_is_busy([Values(1, 60, 90, 2000)] int count, [Values("EXEC\r\n", "MULTI\r\nEXEC\r\n")] string text, [Values] bool hasPassword)
+    {
+        using DataServer server = new("--busy-reply-threshold 10 --reactor-threads 1" + (hasPassword ? " --requirepass secret" : ""));
+        using RespConnection client = server.Connect(), other = server.Connect(), ends = server.Connect();
+        foreach (RespConnection known in (RespConnection[])[client, ends])
+        {
+            if (hasPassword) Assert.That(known.Call("AUTH", "secret").ToString(), Is.EqualTo("+OK"));
+        }
+
+        client.Send(RespConnection.Encode("EVAL", "while true do end", "0"));
+        while (!ends.Call("PING").ToString().StartsWith("-BUSY", StringComparison.Ordinal)) Thread.Yield();
+        int replies = count * (text.Length > 6 ? 2 : 1);
+        other.Send(System.Text.Encoding.Latin1.GetBytes(string.Concat(Enumerable.Repeat(text, count))));
+        for (int i = 0; i < replies; i++)
+        {
+            string reply = other.Read().ToString();
+            if (hasPassword && reply.StartsWith("-ERR the reply of", StringComparison.Ordinal)) break; // more than a stranger may get
+            Assert.That(reply, hasPassword ? Does.StartWith("-NOAUTH").Or.StartWith("-EXECABORT") : Does.StartWith("+OK").Or.StartWith("-EXECABORT").Or.StartWith("-ERR EXEC without MULTI"));
+        }
+
+        Assert.That(ends.Call("SCRIPT", "KILL").ToString(), Is.EqualTo("+OK"));
+    }
+
     [Test]
     public void It_ends_by_command_and_by_signal([ValueSource(nameof(Endless))] string script, [Values] bool bySignal)
     {

@@ -109,7 +109,7 @@ internal sealed unsafe class StreamWait : KeyWait
 
     private void Deliver(StoreSession store, in KeyRef key, in Arg name, RespWriter to)
     {
-        byte* start = to.Position;
+        long before = to.Mark;
         fixed (byte* group = _group, consumer = _consumer)
         {
             Arg* names = stackalloc Arg[2];
@@ -121,7 +121,7 @@ internal sealed unsafe class StreamWait : KeyWait
                 return;
         }
 
-        to.Position = start - 4; // what it began with: there is no memory to note the delivery
+        to.TakeBackTo(before - 4); // what it began with: there is no memory to note the delivery
         to.Error(FaultText.Of(Fault.OutOfMemory));
     }
 

@@ -56,7 +56,7 @@ internal readonly struct XReadGroup : ICommand
             found += isHistory || look.HasMore ? 1 : 0;
         }
 
-        nint before = (nint)(call.Out.Position - call.Client.SegmentStart);
+        long before = call.Out.Mark;
         if (found > 0 && call.Out.Resp3)
             call.Out.Map(found);
         else if (found > 0)
@@ -66,7 +66,7 @@ internal readonly struct XReadGroup : ICommand
             Outcome outcome = Read(ref call, request, keys[i], i);
             if (outcome is not (Outcome.OutOfMemory or Outcome.TooLarge))
                 continue;
-            call.Out.Position = call.Client.SegmentStart + before;
+            call.Out.TakeBackTo(before);
             return call.From(outcome);
         }
 

@@ -122,10 +122,10 @@ internal readonly struct MGet : ICommand
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        nint start = (nint)(call.Out.Position - call.Client.SegmentStart);
+        long start = call.Out.Mark;
         for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
         {
-            call.Out.Position = call.Client.SegmentStart + start;
+            call.Out.TakeBackTo(start);
             Write(ref call, keys.AsSpan(0, count));
         }
 
