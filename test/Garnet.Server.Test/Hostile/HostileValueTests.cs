@@ -19,7 +19,7 @@ namespace Garnet.Server.Test.Hostile;
 /// Values of an enemy, under checksums that hold: from a peer's full copy, a snapshot's file, a peer's log, a log's file. Each is refused,
 /// or is a value that every command works with, is still one afterwards, and leaves the store sound.
 /// </summary>
-[Parallelizable] // beside other fuzzers: each runs for a set time
+[Parallelizable(ParallelScope.All)] // each of the fuzzers runs for a set time, and what they share is only read
 public sealed class HostileValueTests
 {
     private const int EntriesMax = 400;
