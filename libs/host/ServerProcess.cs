@@ -25,7 +25,8 @@ public static class ServerProcess
             CommandLine line = CommandLine.Parse(args);
             return line.Verb switch
             {
-                CommandVerb.Done => line.ExitCode,
+                CommandVerb.Help => Say(Usage.Text),
+                CommandVerb.Version => Say(Banner.Name),
                 CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
                 CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
                 _ => RunConfigured(line),
@@ -36,6 +37,12 @@ public static class ServerProcess
             Console.Error.WriteLine($"garnet-server: {e.What}: {e.Why}\n{e.Next}.");
             return (int)e.Kind;
         }
+    }
+
+    private static int Say(string text)
+    {
+        Console.Out.WriteLine(text);
+        return 0;
     }
 
     private static int RunTool(CommandLine line)
