@@ -39,6 +39,12 @@ public static class ServerProcess
         }
     }
 
+    private static void FindOpenSsl()
+    {
+        if (!OperatingSystem.IsLinux() || OpenSsl.IsThere()) return;
+        throw new GarnetException(ExitKind.Configuration, "the server cannot start", "OpenSSL is not there (libssl.so.3)", "Install it: apt-get install libssl3, or the like");
+    }
+
     private static int Say(string text)
     {
         Console.Out.WriteLine(text);
@@ -75,6 +81,7 @@ public static class ServerProcess
 
     private static int Serve(ServerSettings settings, SettingTable table, List<string> notices, string? configFile)
     {
+        FindOpenSsl();
         using var log = new LineLog(settings.Inspect);
         using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         int signals = 0;
