@@ -17,7 +17,7 @@ version=$(basename "$folder"/packages/garnet-server.any.*.nupkg .nupkg); version
 
 # try KIND: installs the tool and has it serve.
 try() {
-  local kind=$1 port=$((23000 + RANDOM % 900))
+  local kind=$1 port=$((20000 + RANDOM % 20000))
   NUGET_PACKAGES="$folder/cache-$kind" dotnet tool install garnet-server --version "$version" --tool-path "$folder/$kind" --configfile "$folder/nuget.config"
   [ -n "$(find "$folder/$kind" -name garnet-server.dll)" ] && is=portable || is=native
   [ "$is" = "$kind" ] || { echo "$is was installed instead of $kind"; exit 1; }
