@@ -2,6 +2,7 @@
 # Builds the load generator, fetches the peer it compares with, and runs it; tables go to benchmark/RESULTS.md.
 #   benchmark/run.sh                              the smoke set against every system that is there
 #   benchmark/run.sh compare --set big            other sets: smoke, collections, commands, big, start, idle, durable, always, recover, snapshot, replica
+#   benchmark/run.sh compare --set start --systems native,ours,redis   the native build beside the other
 #   benchmark/run.sh run --port 6379 --op get     one load against a running server
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +14,7 @@ if [ "$1" = compare ]; then
     fi
     if [ -f main/GarnetServer/GarnetServer.csproj ] && [ "${GARNET_BUILD:-yes}" = yes ]; then
         dotnet build main/GarnetServer -c Release -v q --nologo >/dev/null || echo "Our server does not build."
+        [[ "$*" != *native* ]] || dotnet publish main/GarnetServer -c Release -p:Native=true -v q --nologo >/dev/null || echo "Our native server does not build."
     fi
     set -- "$@" --results benchmark/RESULTS.md
 fi

@@ -5,7 +5,7 @@ namespace Garnet.Load;
 [Verb("compare", HelpText = "Starts several servers and runs the same cells against all of them, taking turns.")]
 internal sealed class CompareOptions
 {
-    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s and so on.")]
+    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, native, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s and so on.")]
     public string Systems { get; set; } = "";
 
     [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, recover, snapshot or replica.")]

@@ -1,14 +1,10 @@
-using System.Runtime.CompilerServices;
 using Garnet.Common;
 
 namespace Garnet.Host;
 
 /// <summary>
-/// The command line in two parts. The shell (help, version, files, verbs) is read by CommandLineParser and declared in
-/// <see cref="ShellOptions"/>; every other <c>--name value [value...]</c> is a setting, as with redis-server. A bare
-/// first argument is a configuration file.
-/// host.L1: the parser's assembly is loaded only to print help, a version, a page or an error, and to check a file: it costs as
-/// much as the whole start of a server. <c>--config</c> and <c>ping</c> are therefore read here as well.
+/// The command line in two parts. The shell (help, version, files, verbs) are the few words that are read here; every other
+/// <c>--name value [value...]</c> is a setting, as with redis-server. A bare first argument is a configuration file.
 /// </summary>
 internal sealed class CommandLine
 {
@@ -19,24 +15,17 @@ internal sealed class CommandLine
     public string Directory { get; private set; } = "";
     /// <summary>True if a repair is to be done, not only proposed.</summary>
     public bool Applies { get; private set; }
-    public int ExitCode { get; private set; }
     /// <summary>Each setting's name and its words, in order.</summary>
     public List<KeyValuePair<string, string[]>> Settings { get; } = [];
 
     public static CommandLine Parse(string[] args)
     {
         var line = new CommandLine();
-        var shell = new List<string>();
         int at = 0;
         if (args is ["check" or "repair", ..]) return line.TakeDataVerb(args);
         if (args is ["ping" or "health", ..]) (line.Verb, at) = (CommandVerb.Ping, 1);
         else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..]) line.ConfigFile = args[at++];
-        while (at < args.Length)
-        {
-            if (args[at] == "--config" && at + 1 < args.Length) (line.ConfigFile, at) = (args[at + 1], at + 2);
-            else at = IsShell(args[at]) ? TakeShell(args, at, shell) : line.TakeSetting(args, at);
-        }
-        if (shell.Count > 0) line.ReadShell([.. shell]); // host.L1
+        while (at < args.Length) at = IsShell(args[at], out string option) ? line.TakeShell(args, at, option) : line.TakeSetting(args, at);
         return line;
     }
 
@@ -49,18 +38,29 @@ internal sealed class CommandLine
         return this;
     }
 
-    private static bool IsShell(string argument)
-        => argument is "--help" or "-h" or "--version" or "-v" or "--config" or "--check-config" or "--print-reference"
-            || argument.StartsWith("--config=", StringComparison.Ordinal)
-            || argument.StartsWith("--check-config=", StringComparison.Ordinal);
-
-    private static int TakeShell(string[] args, int at, List<string> shell)
+    /// <summary><paramref name="option"/>: the word without a value that stands behind <c>=</c>.</summary>
+    private static bool IsShell(string argument, out string option)
     {
-        shell.Add(args[at] switch { "-h" => "--help", "-v" => "--version", _ => args[at] });
-        if (args[at] is not ("--config" or "--check-config" or "--print-reference")) return at + 1;
-        if (at + 1 == args.Length) throw Missing(args[at]);
-        shell.Add(args[at + 1]);
-        return at + 2;
+        int equals = argument.IndexOf('=', StringComparison.Ordinal);
+        option = equals > 0 ? argument[..equals] : argument;
+        if (option is "--config" or "--check-config") return true;
+        return argument is "--help" or "-h" or "--version" or "-v" or "--print-reference";
+    }
+
+    private int TakeShell(string[] args, int at, string option)
+    {
+        if (option is "--help" or "-h" or "--version" or "-v")
+        {
+            Verb = option is "--help" or "-h" ? CommandVerb.Help : CommandVerb.Version;
+            return args.Length; // what follows is not read: who asks for help may have got it wrong
+        }
+        bool isJoined = option.Length < args[at].Length;
+        if (!isJoined && at + 1 == args.Length) throw Missing(option);
+        string value = isJoined ? args[at][(option.Length + 1)..] : args[at + 1];
+        if (option == "--print-reference") (Verb, Reference) = (CommandVerb.PrintReference, value);
+        else ConfigFile = value;
+        if (option == "--check-config") Verb = CommandVerb.CheckConfig;
+        return at + (isJoined ? 1 : 2);
     }
 
     private int TakeSetting(string[] args, int at)
@@ -77,20 +77,4 @@ internal sealed class CommandLine
 
     private static GarnetException Missing(string option)
         => new(ExitKind.Configuration, $"{option} cannot be used", "it needs a value", "--help lists the options");
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void ReadShell(string[] shell)
-    {
-        ShellOptions? options = ShellOptions.Read(shell, out int exitCode);
-        ExitCode = exitCode;
-        if (options is null)
-        {
-            Verb = CommandVerb.Done;
-            return;
-        }
-        ConfigFile = options.CheckConfig ?? options.Config ?? ConfigFile;
-        Reference = options.Reference ?? "";
-        if (options.CheckConfig is not null) Verb = CommandVerb.CheckConfig;
-        else if (options.Reference is not null) Verb = CommandVerb.PrintReference;
-    }
 }

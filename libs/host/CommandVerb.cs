@@ -9,6 +9,6 @@ internal enum CommandVerb
     CheckData,
     RepairData,
     PrintReference,
-    /// <summary>Help or version was printed, or the options were wrong and that was printed.</summary>
-    Done,
+    Help,
+    Version,
 }

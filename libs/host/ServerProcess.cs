@@ -25,7 +25,8 @@ public static class ServerProcess
             CommandLine line = CommandLine.Parse(args);
             return line.Verb switch
             {
-                CommandVerb.Done => line.ExitCode,
+                CommandVerb.Help => Say(Usage.Text),
+                CommandVerb.Version => Say(Banner.Name),
                 CommandVerb.CheckData or CommandVerb.RepairData => RunTool(line),
                 CommandVerb.PrintReference => Reference.Print(line.Reference, Console.Out),
                 _ => RunConfigured(line),
@@ -36,6 +37,18 @@ public static class ServerProcess
             Console.Error.WriteLine($"garnet-server: {e.What}: {e.Why}\n{e.Next}.");
             return (int)e.Kind;
         }
+    }
+
+    private static void FindOpenSsl()
+    {
+        if (!OperatingSystem.IsLinux() || OpenSsl.IsThere()) return;
+        throw new GarnetException(ExitKind.Configuration, "the server cannot start", "OpenSSL is not there (libssl.so.3)", "Install it: apt-get install libssl3, or the like");
+    }
+
+    private static int Say(string text)
+    {
+        Console.Out.WriteLine(text);
+        return 0;
     }
 
     private static int RunTool(CommandLine line)
@@ -68,6 +81,7 @@ public static class ServerProcess
 
     private static int Serve(ServerSettings settings, SettingTable table, List<string> notices, string? configFile)
     {
+        FindOpenSsl();
         using var log = new LineLog(settings.Inspect);
         using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         int signals = 0;

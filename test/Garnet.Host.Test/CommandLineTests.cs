@@ -27,6 +27,23 @@ public sealed class CommandLineTests
     public void An_option_without_its_value_is_refused()
         => Assert.That(static () => CommandLine.Parse(["--config"]), Throws.TypeOf<Garnet.Common.GarnetException>());
 
+    [TestCase("--help", "--port", "x")]
+    [TestCase("ping", "-h")]
+    [TestCase("x.conf", "--config", "y", "--help")]
+    public void Help_is_given_whatever_else_is_said(params string[] words) => Assert.That(CommandLine.Parse(words).Verb, Is.EqualTo(CommandVerb.Help));
+
+    [TestCase("--version")]
+    [TestCase("-v")]
+    public void The_version_is_asked_for_in_two_ways(string word) => Assert.That(CommandLine.Parse([word]).Verb, Is.EqualTo(CommandVerb.Version));
+
+    [Test]
+    public void An_option_takes_its_value_behind_a_sign_or_a_blank()
+    {
+        CommandLine joined = CommandLine.Parse(["--config=a=b", "--port", "1"]), apart = CommandLine.Parse(["--config", "a=b", "--port", "1"]);
+        Assert.That((joined.ConfigFile, joined.Settings.Count), Is.EqualTo(("a=b", 1)));
+        Assert.That((apart.ConfigFile, apart.Settings.Count), Is.EqualTo(("a=b", 1)));
+    }
+
     [Test]
     public void A_check_names_its_file()
     {

@@ -19,7 +19,7 @@ public sealed class ReferenceTests
         ["Garnet.Aof"] = ["Microsoft.Extensions.Logging.Abstractions"],
         ["Garnet.Lua"] = ["KeraLua"],
         ["Garnet.Server"] = ["Microsoft.Extensions.Logging.Abstractions"],
-        ["Garnet.Host"] = ["Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Hosting.Abstractions", "CommandLineParser"],
+        ["Garnet.Host"] = ["Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Hosting.Abstractions"],
         ["GarnetServer"] = [],
     };
 

@@ -6,7 +6,7 @@ namespace Garnet.Wire;
 
 /// <summary>
 /// A server under test or the reference: started on a free port in a folder of its own, ready when it answers PING, killed on
-/// disposal. GARNET_WIRE_ENDPOINT=host:port names a server that already runs and stands for ours.
+/// disposal. GARNET_WIRE_ENDPOINT=host:port names a server that already runs and stands for ours, GARNET_WIRE_PROGRAM another build of ours.
 /// </summary>
 internal sealed class ServerProcess : IDisposable
 {
@@ -24,6 +24,10 @@ internal sealed class ServerProcess : IDisposable
         _folder = folder;
     }
 
+    /// <summary>Our server's executable, built or not.</summary>
+    public static string OurProgram { get; } =
+        Path.GetFullPath(Environment.GetEnvironmentVariable("GARNET_WIRE_PROGRAM") ?? "artifacts/bin/GarnetServer/release/garnet-server", Repository.Root);
+
     public IPEndPoint Address { get; }
 
     /// <summary>Zero for a server that this run did not start.</summary>
@@ -39,8 +43,7 @@ internal sealed class ServerProcess : IDisposable
     {
         string? endpoint = Environment.GetEnvironmentVariable("GARNET_WIRE_ENDPOINT");
         if (endpoint is not null && moreFlags.Length == 0 && port == 0) return new ServerProcess(IPEndPoint.Parse(endpoint), null, null);
-        string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
-        return File.Exists(program) ? Start(program, file, $"{CommonFlags} {moreFlags}", port) : null;
+        return File.Exists(OurProgram) ? Start(OurProgram, file, $"{CommonFlags} {moreFlags}", port) : null;
     }
 
     /// <summary>redis-server, or null when it is not installed.</summary>

@@ -33,6 +33,7 @@ internal sealed record Peer(string Name, string Program, string Flags)
         Peer peer = name switch
         {
             "ours" => new Peer(name, "artifacts/bin/GarnetServer/release/garnet-server", $"{RedisFlags}{clients} {options.OursFlags}".TrimEnd()),
+            "native" => new Peer(name, "artifacts/publish/GarnetServer/native/garnet-server", $"{RedisFlags}{clients} {options.OursFlags}".TrimEnd()),
             "redis" => new Peer(name, "redis-server", RedisFlags + " --protected-mode no" + clients),
             "garnet-inline" or "garnet-default" => new Peer(name, "artifacts/peer/garnet-server", "--bind 127.0.0.1 -q --port {0}" + (big ? " -m 4g --index 512m" : "")),
             // Its log in two parts, and what its replicas need so that a write is not held up by the disk.
@@ -83,7 +84,7 @@ internal sealed record Peer(string Name, string Program, string Flags)
 
     public string Version(string commit)
     {
-        if (System == "ours") return "commit " + commit;
+        if (System is "ours" or "native") return "commit " + commit;
         if (System != "redis") return "2.2.5";
         return Shell.Read(Program, "--version").Split(' ').FirstOrDefault(w => w.StartsWith("v=", StringComparison.Ordinal))?[2..] ?? "unknown";
     }

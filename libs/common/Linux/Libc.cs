@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Garnet.Common.Faults;
 
 [assembly: DisableRuntimeMarshalling]
 [module: SkipLocalsInit]
@@ -84,6 +85,27 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial int unlink(byte* path);
     [LibraryImport(Name)] public static partial int clock_gettime(int clock, long* secondsAndNanoseconds);
     [LibraryImport(Name)] public static partial int sched_setaffinity(int thread, nint maskBytes, void* mask);
+    /// <summary>
+    /// Bytes that nobody can guess. The kernel's are taken: the framework's come from OpenSSL, which takes a good part of a start to load.
+    /// </summary>
+    public static byte[] RandomBytes(int count)
+    {
+        byte[] bytes = new byte[count];
+        int filled = 0;
+        fixed (byte* first = bytes)
+        {
+            while (filled < count)
+            {
+                nint more = getrandom(first + filled, count - filled, 0);
+                if (more > 0) filled += (int)more;
+                else Check.That(Errno == EINTR, "the kernel has random bytes");
+            }
+        }
+        return bytes;
+    }
+
+    [LibraryImport(Name)] private static partial nint getrandom(void* buffer, nint bytes, uint flags);
+
     /// <summary>
     /// The calling thread works only while others leave room: on a core of their own nothing changes, on a shared one they go first,
     /// and it still gets a tenth.

@@ -1,8 +1,8 @@
-using System.Security.Cryptography;
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication.Frames;
 using Tsavorite;
@@ -375,7 +375,7 @@ internal sealed partial class Replication
         bool isLater = start.LastTerm != 0 && start.Term > start.LastTerm;
         if (start.LastTerm == 0)
         {
-            uint[] chain = [.. start.LastHeaderCrcs.Select(static _ => BitConverter.ToUInt32(RandomNumberGenerator.GetBytes(sizeof(uint))))];
+            uint[] chain = [.. start.LastHeaderCrcs.Select(static _ => BitConverter.ToUInt32(Libc.RandomBytes(sizeof(uint))))];
             start = start with { LastHeaderCrcs = chain, LastTerm = start.Term };
         }
 

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server.Net;
 using Garnet.Server.Rdb.Export;
 
@@ -253,7 +254,7 @@ internal sealed partial class Replication : IShipper, IDisposable
 
     private ReplicationSettings Settings => _server.Settings.Replication;
 
-    private static string NewId() => Convert.ToHexStringLower(System.Security.Cryptography.RandomNumberGenerator.GetBytes(20));
+    private static string NewId() => Convert.ToHexStringLower(Libc.RandomBytes(20));
 
     private void Wish(Peer? primary)
     {

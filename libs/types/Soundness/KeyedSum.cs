@@ -1,5 +1,5 @@
 using System.Runtime.InteropServices;
-using System.Security.Cryptography;
+using Garnet.Common.Linux;
 using Garnet.Types.Streams;
 using Tsavorite;
 
@@ -13,7 +13,7 @@ public static unsafe class KeyedSum
 {
     private const ulong Odd = 0x9E3779B97F4A7C15;
 
-    private static readonly ulong[] Keys = MemoryMarshal.Cast<byte, ulong>(RandomNumberGenerator.GetBytes(3 * sizeof(ulong))).ToArray();
+    private static readonly ulong[] Keys = MemoryMarshal.Cast<byte, ulong>(Libc.RandomBytes(3 * sizeof(ulong))).ToArray();
 
     /// <summary>Of bytes alone: two that differ have the same about never.</summary>
     public static ulong Of(byte* bytes, int length) => RecordEdit.Hash(bytes, length, Keys[0]);

@@ -17,8 +17,7 @@ internal static class RefusedStart
     private static (int Code, string Said) RunWith(params string[] flags)
     {
         _ = Servers.Ours; // skips with the reason when it is not there
-        string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
-        using Process process = Process.Start(new ProcessStartInfo(program, flags) { RedirectStandardOutput = true, RedirectStandardError = true })!;
+        using Process process = Process.Start(new ProcessStartInfo(ServerProcess.OurProgram, flags) { RedirectStandardOutput = true, RedirectStandardError = true })!;
         Task<string> errors = process.StandardError.ReadToEndAsync();
         string said = process.StandardOutput.ReadToEnd() + errors.Result;
         process.WaitForExit();

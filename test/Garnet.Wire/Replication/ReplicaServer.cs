@@ -119,8 +119,7 @@ internal sealed class ReplicaServer : IDisposable
     /// <summary>What <c>garnet-server check</c> says of its directory; it does not run meanwhile.</summary>
     public string Check()
     {
-        string program = Path.Combine(Repository.Root, "artifacts/bin/GarnetServer/release/garnet-server");
-        using var check = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(program, ["check", _directory!.FullName]) { RedirectStandardOutput = true })!;
+        using var check = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(ServerProcess.OurProgram, ["check", _directory!.FullName]) { RedirectStandardOutput = true })!;
         string said = check.StandardOutput.ReadToEnd();
         check.WaitForExit();
         return said;

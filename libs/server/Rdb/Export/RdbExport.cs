@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Net.Sockets;
-using System.Security.Cryptography;
 using System.Text;
+using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Server.Replication;
 using Garnet.Server.Scripting.Functions;
@@ -100,7 +100,7 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
         if (snapshot is null)
             return "the server stops";
         using var keys = new SnapshotKeys(snapshot, limit, this);
-        byte[] mark = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(MarkBytes / 2)));
+        byte[] mark = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(Libc.RandomBytes(MarkBytes / 2)));
         if (request.TellsPlace)
             socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {server.Replication.RunId} {server.Replication.Offset}\r\n"));
         socket.Send([.. "$EOF:"u8, .. mark, .. "\r\n"u8]);

@@ -152,7 +152,7 @@ internal sealed unsafe class StagingFile : IDisposable
         _map = null;
     }
 
-    private static ulong NewNumber() => BitConverter.ToUInt64(System.Security.Cryptography.RandomNumberGenerator.GetBytes(sizeof(ulong))) | 1; // 0 = none
+    private static ulong NewNumber() => BitConverter.ToUInt64(Libc.RandomBytes(sizeof(ulong))) | 1; // 0 = none
 
     private ref ulong Word(int index) => ref ((ulong*)_map)[index];
 

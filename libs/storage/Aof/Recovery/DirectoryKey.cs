@@ -4,6 +4,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Snapshots;
+using Garnet.Common.Linux;
 
 namespace Garnet.Aof;
 
@@ -58,7 +59,7 @@ public sealed class DirectoryKey
         if (!AesGcm.IsSupported) return null;
         try
         {
-            WholeFile.Write(disk, NextFileName, Encode(RandomNumberGenerator.GetBytes(SecretBytes)));
+            WholeFile.Write(disk, NextFileName, Encode(Libc.RandomBytes(SecretBytes)));
             if (disk.MarkOf(NextFileName).Length == 0)
             {
                 disk.Delete(NextFileName);

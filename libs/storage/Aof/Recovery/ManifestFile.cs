@@ -1,9 +1,9 @@
 using System.Buffers.Binary;
-using System.Security.Cryptography;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
 using Garnet.Common;
+using Garnet.Common.Linux;
 
 namespace Garnet.Aof.Recovery;
 
@@ -60,7 +60,7 @@ internal static class ManifestFile
                 $"{layout.Sublogs} sublogs of {layout.Lanes} lanes are not possible",
                 $"Ask for 1 to {Manifest.SublogsMax} sublogs.");
         // Odd, for 0 means none to the store.
-        ulong seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong))) | 1;
+        ulong seed = BinaryPrimitives.ReadUInt64LittleEndian(Libc.RandomBytes(sizeof(ulong))) | 1;
         return new Manifest { HashSeed = seed, Lanes = layout.Lanes, Sublogs = layout.Sublogs, Term = 0 };
     }
 

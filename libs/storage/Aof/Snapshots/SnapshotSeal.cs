@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Security.Cryptography;
+using Garnet.Common.Linux;
 
 namespace Garnet.Aof.Snapshots;
 
@@ -31,7 +32,7 @@ internal sealed class SnapshotSeal : IDisposable
     public ReadOnlySpan<byte> Salt => _salt;
 
     /// <summary>A salt for a new file.</summary>
-    public static byte[] NewSalt() => RandomNumberGenerator.GetBytes(SaltBytes);
+    public static byte[] NewSalt() => Libc.RandomBytes(SaltBytes);
 
     /// <summary>Makes the tag of a part. <paramref name="records"/>: 0 for what is no block.</summary>
     public void Tag(ulong place, uint records, ReadOnlySpan<byte> bytes, Span<byte> tag)

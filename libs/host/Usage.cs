@@ -1,0 +1,23 @@
+namespace Garnet.Host;
+
+/// <summary>What <c>--help</c> prints.</summary>
+internal static class Usage
+{
+    public static string Text => $"""
+        {Banner.Name}
+        A server for the Redis protocol.
+
+        Usage: garnet-server [FILE] [options] [--SETTING VALUE ...]
+               garnet-server ping [--SETTING VALUE ...]     exits 0 if the server answers
+               garnet-server check DIR                      says what is sound in a data directory, and what is not
+               garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
+
+        Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
+        They are named as in redis.conf; website/docs/reference/settings.md lists them. FILE may be - for standard input.
+
+          --config FILE          Reads settings from FILE, in the syntax of redis.conf.
+          --check-config FILE    Checks FILE, says what is wrong with which line, and ends.
+          --help, -h             Prints this.
+          --version, -v          Prints the version.
+        """;
+}
