@@ -15,7 +15,7 @@ internal sealed class ShellOptions
                garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
 
         Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
-        They are named as in redis.conf; website/docs/reference/settings.md lists them. FILE may be - for standard input.
+        They are named as in redis.conf; garnet-server --print-reference settings lists them. FILE may be - for standard input.
         """;
 
     [Option("config", MetaValue = "FILE", HelpText = "Reads settings from FILE, in the syntax of redis.conf.")]
