@@ -67,7 +67,7 @@ internal sealed partial class Replication
     public void OnDiverged(HelloFacts replica)
     {
         Links.CountDivergence();
-        Log.Diverged(replica.Address, replica.Port, replica.Position.ToString());
+        Log.Diverged(replica.Address, replica.Port, replica.Position.InWords);
     }
 
     /// <summary>This replica's data have been compared with its primary's.</summary>
@@ -151,7 +151,7 @@ internal sealed partial class Replication
         _discarding = null;
         if (!plan.IsFull)
         {
-            Log.PartialSync(primary.ToString(), plan.At.ToString());
+            Log.PartialSync(primary.ToString(), plan.At.InWords);
             return;
         }
 
@@ -160,7 +160,7 @@ internal sealed partial class Replication
         _copies.Drop();
         Links.DropPlaces();
         _server.Keeper?.Saves?.Interrupt();
-        Log.FullSync(primary.ToString(), plan.At.ToString());
+        Log.FullSync(primary.ToString(), plan.At.InWords);
         if (!mine.IsKnown || mine.Batch == 0)
             return;
         var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
@@ -180,7 +180,7 @@ internal sealed partial class Replication
         _discarding = null;
         Discards++;
         DiscardedWrites += Math.Max(discarded.Writes, 0);
-        Log.Discarded(discarded.Mine.ToString(), discarded.Writes, discarded.File);
+        Log.Discarded(discarded.Mine.InWords, discarded.Writes, discarded.File);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
@@ -348,7 +348,7 @@ internal sealed partial class Replication
         Decide();
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
-        Log.Promoted(_term, at.Batch, at.ToString());
+        Log.Promoted(_term, at.Batch, at.InWords);
     }
 
     // The store holds a part of a primary's data: what it held before is on this server's own disk, or nowhere.
