@@ -28,7 +28,6 @@ internal enum Fault : byte
     ResourceLimit,
     TimeoutNotAnInteger,
     TimeoutNegative,
-    NotAnUnsignedInteger,
     Loading,
     ReadOnlyReplica,
     TooFewReplicas,
