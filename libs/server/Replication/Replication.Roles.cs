@@ -205,16 +205,9 @@ internal sealed partial class Replication
                 while (TryTakeWish(out Peer? primary))
                     Take(primary);
             }
-            catch (GarnetException e)
+            catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
             {
-                Log.RoleFailed(e.Message);
-                _server.Fail(e);
-                return;
-            }
-            catch (DiskException e)
-            {
-                Log.RoleFailed(e.Message);
-                _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
+                _server.Fail(BackgroundThread.FailureOf("the role of this server cannot be changed", e));
                 return;
             }
 

@@ -275,7 +275,6 @@ internal sealed partial class Replication : IShipper, IDisposable
     {
         if (_thread is not null)
             return;
-        _thread = new Thread(Run) { IsBackground = true, Name = "replication" };
-        _thread.Start();
+        _thread = BackgroundThread.Begin("replication", Run, _server.Fail);
     }
 }
