@@ -269,6 +269,7 @@ public sealed class DataDirectory : IDisposable
         var cut = new LogCut(Disk, isDamaged ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse);
         PublishRecovered(choice, cut.Left(reader, Manifest) with { Term = term, Lanes = store.Partitions });
         cut.Apply(reader);
+        if (missing.Count > 0) TailFiles.GiveUp(Disk);
         return new RecoveryReport
         {
             Start = new AofStart(Math.Max(term, 1), reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
