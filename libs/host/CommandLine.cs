@@ -31,9 +31,12 @@ internal sealed class CommandLine
 
     private CommandLine TakeDataVerb(string[] args)
     {
-        bool repairs = args[0] == "repair", applies = args is [.., "--apply"];
-        if (args.Length != (repairs && applies ? 3 : 2) || args[1].StartsWith('-'))
-            throw new GarnetException(ExitKind.Configuration, $"{args[0]} cannot be run", "it needs a directory" + (repairs ? " and takes --apply" : ""), $"garnet-server {args[0]} DIR");
+        bool repairs = args[0] == "repair", applies = repairs && args is [.., "--apply"];
+        string[] rest = args[1..(applies ? ^1 : ^0)];
+        string? wrong = Array.Find(rest, static word => word.StartsWith('-')) is { } option ? $"it knows no {option}"
+            : rest.Length switch { 0 => "it needs a directory", 1 => null, _ => $"it takes one directory, and {rest.Length} are named" };
+        if (wrong is not null)
+            throw new GarnetException(ExitKind.Configuration, $"{args[0]} cannot be run", wrong, $"garnet-server {args[0]} DIR{(repairs ? " [--apply]" : "")}");
         (Verb, Directory, Applies) = (repairs ? CommandVerb.RepairData : CommandVerb.CheckData, args[1], applies);
         return this;
     }

@@ -44,7 +44,7 @@ public sealed class GarnetServer : IAsyncDisposable
         var settings = new ServerSettings();
         var table = new SettingTable();
         settings.Register(table);
-        var sources = new SettingSources(table);
+        var sources = new SettingSources(table, "Correct them in GarnetServerOptions, or in its ConfigFile");
         sources.AddFile(options.ConfigFile);
         sources.AddOptions(options.Settings);
         sources.Finish();

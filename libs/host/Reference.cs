@@ -26,7 +26,8 @@ internal static class Reference
         text.WriteLine("Each setting can be given in a configuration file (`maxmemory 1gb`), in the environment (`GARNET_MAXMEMORY=1gb`;");
         text.WriteLine("dashes become underscores; `GARNET_REQUIREPASS_FILE` names a file that holds the value) and on the command line");
         text.WriteLine("(`--maxmemory 1gb`). The command line wins over the environment, the environment over the file, the file over the");
-        text.WriteLine("default. *Live* settings can be changed by `CONFIG SET` while the server runs.");
+        text.WriteLine("default. *Live* settings can be changed by `CONFIG SET` while the server runs; those that are *protected*, only where");
+        text.WriteLine("`enable-protected-configs` allows it.");
         text.WriteLine();
         text.WriteLine("| Setting | Default | Allowed | Unit | Live | |");
         text.WriteLine("|---|---|---|---|---|---|");
@@ -41,7 +42,7 @@ internal static class Reference
     private static void WriteInEffect(StringWriter text, Setting setting)
     {
         string unit = setting.Declared.Unit == SettingUnit.None ? "" : setting.Declared.Unit.ToString().ToLowerInvariant();
-        string live = setting.Declared.Live ? "yes" : "";
+        string live = !setting.Declared.Live ? "" : setting.Declared.Protected ? "protected" : "yes";
         text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {setting.Range} | {unit} | {live} | {setting.Declared.Help} |");
     }
 

@@ -95,9 +95,8 @@ public static class ServerProcess
         {
             server.Completion.GetAwaiter().GetResult();
         }
-        catch (GarnetException e)
+        catch (GarnetException e) // the server has told why
         {
-            log.LogCritical("{Failure}", e.Message);
             return (int)e.Kind;
         }
         return 0;

@@ -9,7 +9,7 @@ namespace Garnet.Host;
 /// host.P1: every problem of every source is found before the start is refused, so that one run shows them all.
 /// host.P2: a secret's value appears in no message.
 /// </summary>
-internal sealed class SettingSources(SettingTable table)
+internal sealed class SettingSources(SettingTable table, string next = "Correct them and start again; --check-config FILE checks a file alone")
 {
     private const string Prefix = "GARNET_";
 
@@ -62,7 +62,7 @@ internal sealed class SettingSources(SettingTable table)
         if (_problems.Count > 0)
         {
             throw new GarnetException(ExitKind.Configuration, "the settings cannot be used", string.Join("\n  ", ["", .. _problems]),
-                "Correct them and start again; --check-config FILE checks a file alone");
+                next);
         }
         NoteSavePoints();
         foreach (Setting setting in table.All)
@@ -123,7 +123,8 @@ internal sealed class SettingSources(SettingTable table)
         string? refusal = countFits ? table.SetAtStart(name, text, source, where) : SettingText.WrongCount;
         if (refusal is null) return;
         string shown = setting.Declared.Secret ? "" : $" '{text}'"; // host.P2
-        string range = setting.Range.Length > 0 && setting.Declared.Only is null ? $" (allowed: {setting.Range})" : "";
+        bool saysIt = refusal.StartsWith("argument must be ", StringComparison.Ordinal) && refusal != SettingText.NotMemory; // as redis words it
+        string range = setting.Range.Length > 0 && setting.Declared.Only is null && !saysIt && !refusal.Contains(setting.Range, StringComparison.Ordinal) ? $" (allowed: {setting.Range})" : "";
         _problems.Add($"{where}: {name}{shown}: {refusal}{range}");
     }
 
@@ -136,7 +137,7 @@ internal sealed class SettingSources(SettingTable table)
             int distance = Distance(name.ToLowerInvariant(), setting.Name, best);
             if (distance < best) (nearest, best) = (setting, distance);
         }
-        return nearest is null ? "" : $", did you mean '{nearest.Name}'?";
+        return nearest is null ? "" : $" (did you mean '{nearest.Name}'?)";
     }
 
     /// <summary>Edits between two names; <paramref name="limit"/> if the lengths alone differ by that much.</summary>

@@ -13,7 +13,7 @@ internal static class Usage
                garnet-server repair DIR [--apply]           proposes a repair, or does it, keeping the originals
 
         Settings come from, later wins: defaults, FILE, environment (GARNET_MAXMEMORY=1gb), command line (--maxmemory 1gb).
-        They are named as in redis.conf; website/docs/reference/settings.md lists them. FILE may be - for standard input.
+        They are named as in redis.conf; garnet-server --print-reference settings lists them. FILE may be - for standard input.
 
           --config FILE          Reads settings from FILE, in the syntax of redis.conf.
           --check-config FILE    Checks FILE, says what is wrong with which line, and ends.

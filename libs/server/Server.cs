@@ -259,7 +259,8 @@ public sealed class Server : IDisposable
     /// <summary>Stops because the environment failed in a way that no client can be told; <see cref="Completion"/> carries it.</summary>
     internal void Fail(GarnetException failure)
     {
-        Interlocked.CompareExchange(ref _failure, failure, null);
+        if (Interlocked.CompareExchange(ref _failure, failure, null) is null)
+            Log.Failed(failure.Message); // before what the stop says
         RequestStop();
     }
 
@@ -425,7 +426,7 @@ public sealed class Server : IDisposable
 
     private void StartThread(string name, Action body)
     {
-        var thread = new Thread(() => body()) { IsBackground = true, Name = name };
+        Thread thread = BackgroundThread.Of(name, body, Fail);
         _threads.Add(thread);
         thread.Start();
     }

@@ -136,7 +136,7 @@ internal sealed class ServerLog(ILogger logger)
     internal void Differs(string primary, ulong batch) =>
         Write(LogLevel.Error, 54, $"The data here differ from those of {primary} behind the same batch, {batch}; getting all data anew");
 
-    internal void RoleFailed(string why) => Write(LogLevel.Error, 49, $"The role of this server cannot be changed: {why}");
+    internal void Failed(string why) => Write(LogLevel.Critical, 73, why);
 
     internal void Script(int level, string text)
     {

@@ -44,6 +44,14 @@ public sealed class CommandLineTests
         Assert.That((apart.ConfigFile, apart.Settings.Count), Is.EqualTo(("a=b", 1)));
     }
 
+    [TestCase("it needs a directory", "check")]
+    [TestCase("it needs a directory", "repair", "--apply")]
+    [TestCase("it knows no --foo", "check", "d", "--foo")]
+    [TestCase("it knows no --apply", "check", "d", "--apply")]
+    [TestCase("it takes one directory, and 2 are named", "repair", "d", "e")]
+    public void What_is_wrong_with_a_call_of_a_tool_is_said(string said, params string[] args)
+        => Assert.That(() => CommandLine.Parse(args), Throws.TypeOf<Garnet.Common.GarnetException>().With.Property("Why").EqualTo(said));
+
     [Test]
     public void A_check_names_its_file()
     {

@@ -31,6 +31,7 @@ public sealed class EmbeddedTests
         options.Settings["maxmemory"] = "lots";
         GarnetException refused = Assert.ThrowsAsync<GarnetException>(() => GarnetServer.StartAsync(options))!;
         Assert.That(refused.Why, Does.Contain("options: maxmemory 'lots'"));
+        Assert.That(refused.Next, Does.Contain("GarnetServerOptions"));
     }
 
     [TestCase(-1)]

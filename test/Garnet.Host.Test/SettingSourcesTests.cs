@@ -49,11 +49,31 @@ public sealed class SettingSourcesTests
         _sources.AddCommandLine([new("cluster-enabled", ["yes"])]);
         GarnetException refused = Assert.Throws<GarnetException>(_sources.Finish)!;
         Assert.That(refused.Kind, Is.EqualTo(ExitKind.Configuration));
-        Assert.That(refused.Why, Does.Contain($"{file}:2: port '70000': argument must be between 0 and 65535 inclusive (allowed: 0 to 65535)"));
-        Assert.That(refused.Why, Does.Contain($"{file}:3: maxmemroy: there is no such setting, did you mean 'maxmemory'?"));
+        Assert.That(refused.Why, Does.Contain($"{file}:2: port '70000': argument must be between 0 and 65535 inclusive\n"));
+        Assert.That(refused.Why, Does.Contain($"{file}:3: maxmemroy: there is no such setting (did you mean 'maxmemory'?)"));
         Assert.That(refused.Why, Does.Contain($"{file}:4: rename-command: commands cannot be renamed"));
         Assert.That(refused.Why, Does.Contain($"{file}:5: requirepass: wrong number of arguments"));
         Assert.That(refused.Why, Does.Contain("command line: cluster-enabled 'yes': argument must be 'no': there is no cluster mode yet"));
+    }
+
+    [TestCase("appendfsync", "foo", "argument(s) must be one of the following: everysec, always, no")]
+    [TestCase("appendonly", "maybe", "argument must be 'yes' or 'no'")]
+    [TestCase("port", "70000", "argument must be between 0 and 65535 inclusive")]
+    [TestCase("port", "x", "argument couldn't be parsed into an integer (allowed: 0 to 65535)")]
+    [TestCase("save", "1 2 3", "Invalid save parameters (allowed: pairs of seconds (1 or more) and changes, such as 900 1 300 10)")]
+    public void What_is_wanted_is_said_once(string name, string value, string said)
+    {
+        _sources.AddCommandLine([new(name, [value])]);
+        Assert.That(Assert.Throws<GarnetException>(_sources.Finish)!.Why, Is.EqualTo($"\n  command line: {name} '{value}': {said}"));
+    }
+
+    [Test]
+    public void A_directory_is_the_same_wherever_it_is_read()
+    {
+        _sources.AddCommandLine([new("dir", ["data"])]);
+        _sources.Finish();
+        Assert.That(_settings.Persistence.Directory, Is.EqualTo(Path.Combine(Environment.CurrentDirectory, "data")));
+        Assert.That(_table.Get("dir").Single().Value, Is.EqualTo(_settings.Persistence.Directory), "CONFIG GET, and what CONFIG REWRITE writes");
     }
 
     [Test]

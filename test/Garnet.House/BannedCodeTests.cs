@@ -18,6 +18,13 @@ public sealed partial class BannedCodeTests
     public void Product_code_asks_a_clock_for_the_time() => AllowList.Judge("clock",
         Calls("DateTime.UtcNow", "DateTime.Now", "DateTimeOffset.UtcNow", "DateTimeOffset.Now").Where(f => !IsIn(f, ClockHomes)).Distinct());
 
+    /// <summary>One that nobody guards ends the process when a disk or the memory fails.</summary>
+    [Test]
+    public void Threads_of_the_server_are_begun_in_one_place() => AllowList.Judge("threads", House.Sources
+        .Where(static file => file.IsIn("libs/server") && file.Path != "libs/server/BackgroundThread.cs")
+        .SelectMany(static file => file.All<BaseObjectCreationExpressionSyntax>().Where(IsThread)
+            .Select(made => new Finding(file.Path, $"line {file.LineOf(made)} makes a thread: BackgroundThread does"))).DistinctBy(static finding => finding.Subject));
+
     [Test]
     public void Libraries_do_not_print() => AllowList.Judge("console", House.Sources
         .Where(static file => !ConsoleHomes.Any(file.IsIn))
@@ -56,6 +63,9 @@ public sealed partial class BannedCodeTests
     public void There_are_no_regions() => AllowList.Judge("regions", House.Sources
         .Where(static file => file.Unit.DescendantTrivia().Any(static trivia => trivia.IsKind(SyntaxKind.RegionDirectiveTrivia)))
         .Select(static file => new Finding(file.Path, "has a #region: make it a type")));
+
+    private static bool IsThread(BaseObjectCreationExpressionSyntax made) =>
+        made is ObjectCreationExpressionSyntax { Type: var type } && type.ToString() is "Thread" or "System.Threading.Thread";
 
     private static IEnumerable<Finding> Calls(params string[] names) => House.Sources.SelectMany(file => file
         .All<MemberAccessExpressionSyntax>().Where(access => names.Contains(access.ToString()))

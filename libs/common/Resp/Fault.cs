@@ -28,7 +28,6 @@ public enum Fault : byte
     ResourceLimit,
     TimeoutNotAnInteger,
     TimeoutNegative,
-    NotAnUnsignedInteger,
     Loading,
     ReadOnlyReplica,
     TooFewReplicas,

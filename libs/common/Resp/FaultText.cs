@@ -40,7 +40,6 @@ public static class FaultText
         Fault.ResourceLimit => "ERR a per-client limit was reached"u8,
         Fault.TimeoutNotAnInteger => "ERR timeout is not an integer or out of range"u8,
         Fault.TimeoutNegative => "ERR timeout is negative"u8,
-        Fault.NotAnUnsignedInteger => "ERR value is out of range, must be positive"u8,
         Fault.Internal => "ERR internal error"u8,
         _ => throw new ArgumentOutOfRangeException(nameof(fault)),
     };

@@ -12,6 +12,9 @@ public interface ISettingValue
     /// <summary>The value that <paramref name="text"/> makes of this one, or null and the sentence that says why not.</summary>
     ISettingValue? Parse(string text, out string error);
 
+    /// <summary>What is wanted, for an error message and the reference page; empty if the setting's help says it.</summary>
+    string Wanted => "";
+
     /// <summary>True if a second line of the same file adds to the first instead of replacing it.</summary>
     bool LinesAdd { get; }
 }

@@ -50,6 +50,7 @@ public sealed class Setting
             => $"{SettingText.PrintNumber(Declared.Min, Declared.Unit)} or more",
         SettingKind.Number when Declared.Min != long.MinValue || Declared.Max != long.MaxValue
             => $"{SettingText.PrintNumber(Declared.Min, Declared.Unit)} to {SettingText.PrintNumber(Declared.Max, Declared.Unit)}",
+        SettingKind.Custom => ((ISettingValue)Value!).Wanted,
         _ => "",
     };
 

@@ -7,6 +7,8 @@ public enum SettingUnit
     None,
     /// <summary>Plain things: keys, entries, threads.</summary>
     Count,
+    /// <summary>Hundredths of something else.</summary>
+    Percent,
     /// <summary>Bytes; accepts <c>100mb</c>, <c>1gb</c> (1024 based) and <c>1k</c>, <c>1g</c> (1000 based).</summary>
     Bytes,
     /// <summary>Seconds; accepts <c>5m</c>, <c>1h</c>.</summary>

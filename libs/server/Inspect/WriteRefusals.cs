@@ -1,5 +1,7 @@
 using System.Text;
+using Garnet.Common;
 using Garnet.Common.Resp;
+using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
@@ -105,11 +107,18 @@ internal sealed class WriteRefusals(Server server) : IDisposable
         _ => server.Replication.LacksReplicas,
     };
 
+    private static string WhyNothingGoes(EvictionPolicy policy) => policy switch
+    {
+        EvictionPolicy.NoEviction => "maxmemory-policy is noeviction. Raise maxmemory, choose a policy that evicts",
+        >= EvictionPolicy.VolatileLru => "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
+        _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not evicted. Raise maxmemory",
+    };
+
     private string TextOf(RefusalCause cause) => cause switch
     {
         RefusalCause.Log when server.Keeper is { Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
-        RefusalCause.Log => $"the append-only file cannot be written: {server.Keeper?.Trouble}. Make room on the disk: writes are taken again by themselves",
-        RefusalCause.Memory => $"maxmemory ({server.MemoryLimitBytes} bytes) is used up and maxmemory-policy lets nothing go. Raise maxmemory, choose a policy that evicts, or delete keys",
+        RefusalCause.Log => $"the append-only file cannot be written: {server.Keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(server.Settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
+        RefusalCause.Memory => $"{server.Store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {server.MemoryLimitBytes}, and {WhyNothingGoes(server.Settings.Memory.Policy)}, or delete keys",
         _ => $"fewer than {server.Settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
     };
 }

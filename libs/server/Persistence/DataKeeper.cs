@@ -172,8 +172,7 @@ internal sealed class DataKeeper : IDisposable
         // not gone there: what follows in it would be done to nothing. What is too much is evicted, or refuses writes, at its end.
         server.Store.SetPolicy(EvictionPolicy.NoEviction);
         server.Store.SetMemoryLimit(0);
-        _loader = new Thread(() => Load(server)) { IsBackground = true, Name = "recovery" };
-        _loader.Start();
+        _loader = BackgroundThread.Begin("recovery", () => Load(server), server.Fail);
     }
 
     /// <summary>Blocks until the batch is durable; false if it never will be. For background threads and the end only.</summary>
@@ -306,13 +305,11 @@ internal sealed class DataKeeper : IDisposable
         {
             _log.LoadGivenUp();
         }
-        catch (GarnetException e)
+        catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
-            server.Fail(e);
-        }
-        catch (DiskException e)
-        {
-            server.Fail(new GarnetException(ExitKind.Data, "the data cannot be loaded", e.Message, $"Look at the disk, then start again; garnet-server check {Directory} shows what is sound"));
+            string next = e is DiskException { IsFull: true } ? $"Make room on the disk, for a file of {SettingText.PrintMemory(_settings.SegmentBytes)} at least (aof-segment-size), then start again"
+                : $"Look at the disk and at the memory of the machine, then start again; garnet-server check {Directory} shows what is sound";
+            server.Fail(BackgroundThread.FailureOf("the data cannot be loaded", e, next));
         }
     }
 

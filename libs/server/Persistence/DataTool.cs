@@ -25,18 +25,19 @@ public static class DataTool
         CheckReport report = DirectoryCheck.Run(disk, SnapshotFiles.Instance, progress);
         foreach (CheckFinding finding in report.Findings)
             say((finding.IsDamage ? "DAMAGED  " : "         ") + finding);
-        say($"{report.Batches} batches read; the last good one is {report.LastBatch}.");
-        IReadOnlyList<CheckFinding> values = report.IsSound ? Judge(disk, progress) : [];
-        foreach (CheckFinding finding in values)
-            say("DAMAGED  " + finding);
-        if (values.Count > 0)
+        say($"{CheckReport.InWords(report.Batches)} read; the last good one is {report.LastBatch}.");
+        if (!report.IsSound)
         {
-            say("The files are whole, and what stands in them is not what this server writes: put them back from a copy.");
+            say($"The directory is damaged: garnet-server repair {path} proposes what to do.");
             return (int)ExitKind.Data;
         }
 
-        say(report.IsSound ? "The directory is sound." : $"The directory is damaged: garnet-server repair {path} proposes what to do.");
-        return report.IsSound ? 0 : (int)ExitKind.Data;
+        if (!HasSoundValues(disk, progress, say))
+            return (int)ExitKind.Data;
+        if (report.Remark.Length > 0)
+            say(report.Remark);
+        say("The directory is sound.");
+        return 0;
     });
 
     /// <summary>0 if nothing is to be done or it was done, else <see cref="ExitKind.Data"/>. Throws as <see cref="Check"/> does.</summary>
@@ -53,13 +54,15 @@ public static class DataTool
             say((apply ? "Doing: " : "Would ") + line);
         if (plan.Price.Length > 0)
             say(plan.Price + (apply ? " are lost." : " would be lost."));
+        if (plan.Lines.Count == 0 && plan.Remark.Length > 0)
+            say(plan.Remark);
         if (plan.Lines.Count == 0)
             say("There is nothing to repair.");
         else if (apply)
-            Apply(disk, plan, say);
+            return Apply(disk, plan, progress, say);
         else
             say($"Nothing was changed. If a file is missing, or you have a sound copy of a damaged one, put it back first: that loses nothing. Else garnet-server repair {path} --apply does it, keeping the originals as damaged-*.");
-        return plan.Lines.Count == 0 || apply ? 0 : (int)ExitKind.Data;
+        return plan.Lines.Count == 0 ? 0 : (int)ExitKind.Data;
     });
 
     internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) => DirectoryCheck.Judge(disk, StoreFor, CommandFamilies.Replay(), progress);
@@ -77,12 +80,36 @@ public static class DataTool
         return store;
     }
 
-    private static void Apply(IDisk disk, RepairPlan plan, Action<string> say)
+    private static bool HasSoundValues(IDisk disk, JobProgress progress, Action<string> say)
+    {
+        IReadOnlyList<CheckFinding> values = Judge(disk, progress);
+        foreach (CheckFinding finding in values)
+            say("DAMAGED  " + finding);
+        if (values.Count > 0)
+            say("The files are whole, and what stands in them is not what this server writes: put them back from a copy.");
+        return values.Count == 0;
+    }
+
+    // What it says of the next start it has looked at, as a check does.
+    private static int Apply(IDisk disk, RepairPlan plan, JobProgress progress, Action<string> say)
     {
         IReadOnlyList<string> before = disk.List();
         DirectoryRepair.Apply(plan);
         string[] kept = [.. disk.List().Except(before).Where(static name => name.StartsWith("damaged-", StringComparison.Ordinal))];
-        say("Done; a server can start on it." + (kept.Length > 0 ? $" Kept aside: {string.Join(", ", kept)}." : ""));
+        string asides = kept.Length > 0 ? $" Kept aside: {string.Join(", ", kept)}." : "";
+        CheckReport report = DirectoryCheck.Run(disk, SnapshotFiles.Instance, progress);
+        foreach (CheckFinding finding in report.Findings.Where(static finding => finding.IsDamage))
+            say("DAMAGED  " + finding);
+        if (!report.IsSound || !HasSoundValues(disk, progress, say))
+        {
+            say("All that was proposed was done, and the directory is not sound yet: do not start a server on it." + asides);
+            return (int)ExitKind.Data;
+        }
+
+        if (report.Remark.Length > 0)
+            say(report.Remark);
+        say($"Done and checked, up to batch {report.LastBatch}; a server can start on it." + asides);
+        return 0;
     }
 
     private static int With(string path, Action<string> say, Action<string> speak, Func<IDisk, JobProgress, int> step)

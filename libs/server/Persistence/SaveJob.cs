@@ -63,8 +63,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
                 return 0;
             BeganMs = clock.UnixMs;
             Progress = new SnapshotProgress();
-            _thread = new Thread(Run) { IsBackground = true, Name = "snapshot" };
-            _thread.Start();
+            _thread = BackgroundThread.Begin("snapshot", Run, server.Fail);
             return ++_number;
         }
     }
@@ -175,17 +174,13 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         {
             failed = !Take();
         }
-        catch (DiskException e)
-        {
-            log.SaveFailed(e.Message);
-        }
         catch (GarnetException) when (_cancellation.IsCancellationRequested)
         {
             log.SaveGivenUp();
         }
-        catch (GarnetException e)
+        catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
-            log.SaveFailed(e.Message);
+            log.SaveFailed(BackgroundThread.WhyOf(e));
         }
 
         lock (_gate)

@@ -25,8 +25,7 @@ internal sealed class Barriers(Replication replication)
             _waiting.Add(wait);
             if (_thread is null && !_stops)
             {
-                _thread = new Thread(Run) { IsBackground = true, Name = "replica barriers" };
-                _thread.Start();
+                _thread = BackgroundThread.Begin("replica barriers", Run, replication.Server.Fail);
             }
         }
 
@@ -78,7 +77,7 @@ internal sealed class Barriers(Replication replication)
             Hang();
             return header;
         }
-        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             Hang();
             return e.Message;

@@ -22,8 +22,7 @@ internal sealed class DigestThread(Server server)
         {
             if (_thread is not null || _stops)
                 return;
-            _thread = new Thread(Run) { IsBackground = true, Name = "replication digests" };
-            _thread.Start();
+            _thread = BackgroundThread.Begin("replication digests", Run, server.Fail);
         }
     }
 

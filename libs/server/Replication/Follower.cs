@@ -16,6 +16,7 @@ namespace Garnet.Server.Replication;
 ///     beside which the snapshot is loaded. Nobody reads meanwhile; who must lead before the end goes on from what was here before.
 /// replication.F3  What was here before gives way only to the whole snapshot, or if both need more memory than the server may use.
 /// replication.F4  A server whose log failed while it led may hold what that log does not: it gets everything anew.
+/// replication.F5  So does one that could not give a batch to both the log and the applier, for lack of memory, say.
 /// </summary>
 internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
@@ -180,12 +181,28 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
         string? fault = _intake.Take(part, out BatchBytes? batch);
         if (fault is not null || batch is null)
             return fault;
-        if (batch.Term != term)
-            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, term) { Owner = batch.Owner });
+        bool isGiven = false;
+        try
+        {
+            Give(batch, term);
+            isGiven = true;
+        }
+        finally
+        {
+            if (!isGiven)
+                IsTorn = true; // replication.F5
+        }
+
+        return null;
+    }
+
+    private void Give(BatchBytes batch, uint termBefore)
+    {
+        if (batch.Term != termBefore)
+            TermBegan?.Invoke(new TermStart(batch.Term, batch.Batch, termBefore) { Owner = batch.Owner });
         log.Current!.Receive(batch); // replication.F1
         Volatile.Write(ref _received, _intake.Position);
         _applier!.Add(batch);
-        return null;
     }
 
     /// <summary>The connection is gone: what had come of a batch goes, what had come of a snapshot stays for the next connection.</summary>

@@ -52,7 +52,8 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     /// <summary>Follows until <see cref="Cancel"/>.</summary>
     internal void Run()
     {
-        Thread apply = Begin("replica apply", ApplyLoop), acknowledge = Begin("replica acknowledge", AckLoop), compare = Begin("replica digest", CompareLoop);
+        Thread apply = BackgroundThread.Begin("replica apply", ApplyLoop, owner.Server.Fail), acknowledge = BackgroundThread.Begin("replica acknowledge", AckLoop, owner.Server.Fail);
+        Thread compare = BackgroundThread.Begin("replica digest", CompareLoop, owner.Server.Fail);
         int pauseMs = PauseMinMs;
         while (!_isCancelled)
         {
@@ -96,13 +97,6 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
     /// <summary>There may be something to acknowledge.</summary>
     internal void NudgeAck() => _acks.Set();
 
-    private static Thread Begin(string name, Action body)
-    {
-        var thread = new Thread(() => body()) { IsBackground = true, Name = name };
-        thread.Start();
-        return thread;
-    }
-
     // True if the link had come so far that batches came in.
     private bool TryFollow(out string reason)
     {
@@ -122,9 +116,9 @@ internal sealed class Following(Replication owner, Follower follower, Peer prima
             reason = e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock
                 ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {owner.TimeoutMs / 1000} s (repl-timeout)") : e.Message;
         }
-        catch (Exception e) when (e is IOException or GarnetException)
+        catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
-            reason = e.Message;
+            reason = BackgroundThread.WhyOf(e);
         }
         catch (ObjectDisposedException)
         {

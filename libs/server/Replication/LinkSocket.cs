@@ -20,7 +20,7 @@ internal sealed class LinkSocket : IDisposable
     }
 
     /// <summary>True of what concerns one link and nothing else: it ends, with the reason (replication.P5). Anything else is a fault of ours.</summary>
-    internal static bool IsOfLink(Exception e) => e is SocketException or IOException or ObjectDisposedException or GarnetException;
+    internal static bool IsOfLink(Exception e) => BackgroundThread.IsOfEnvironment(e) || e is ObjectDisposedException;
 
     /// <summary>Connects within the time.</summary>
     internal static LinkSocket Connect(string host, int port, int timeoutMs)

@@ -1,6 +1,8 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
+using Garnet.Common.Faults;
+using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 
@@ -72,7 +74,12 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
         Current?.Stop();
         if (Current != _replaced)
             _lost ??= Current?.Poison;
-        return _lost is null ? backlog.End : new LogPosition(0, Math.Max(Math.Max(backlog.End.Batch, server.Replication.Applied.Number), Volatile.Read(ref _last)), new uint[Math.Max(1, backlog.End.Crcs.Count)]);
+        if (_lost is null)
+            return backlog.End;
+        ulong seen = Math.Max(backlog.End.Batch, server.Replication.Applied.Number);
+        LogPosition end = LogPosition.Nowhere(Math.Max(seen, Volatile.Read(ref _last)), backlog.End.Crcs.Count);
+        Check.That(!end.IsKnown, "replication.Z10 a log that was lost ends where no other log is");
+        return end;
     }
 
     /// <inheritdoc/>

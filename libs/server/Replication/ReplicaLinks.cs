@@ -38,7 +38,7 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
             Volatile.Write(ref _all, [.. _all, replica]);
         }
 
-        server.Log.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.ToString());
+        server.Log.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.InWords);
         replica.Start(greeting);
     }
 

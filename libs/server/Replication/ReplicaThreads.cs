@@ -31,8 +31,8 @@ internal sealed class ReplicaThreads : IDisposable
     {
         (_link, _socket, _links, _shelf, _keepMs) = (link, socket, links, shelf, keepMs);
         _role = shelf.Role;
-        _sender = new Thread(SendLoop) { IsBackground = true, Name = "replica sender" };
-        _receiver = new Thread(ReceiveLoop) { IsBackground = true, Name = "replica receiver" };
+        _sender = BackgroundThread.Of("replica sender", SendLoop, EndBy);
+        _receiver = BackgroundThread.Of("replica receiver", ReceiveLoop, EndBy);
     }
 
     /// <summary>The link.</summary>

@@ -89,7 +89,7 @@ internal sealed partial class Replication
         if (next is null)
             Log.HandoverGivenUp(handover.Reason);
         else
-            Log.HandedOver(next.ToString(), end.ToString());
+            Log.HandedOver(next.ToString(), end.InWords);
         lock (_gate)
         {
             _handover = null;

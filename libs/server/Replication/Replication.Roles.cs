@@ -66,7 +66,7 @@ internal sealed partial class Replication
     public void OnDiverged(HelloFacts replica)
     {
         Links.CountDivergence();
-        Log.Diverged(replica.Address, replica.Port, replica.Position.ToString());
+        Log.Diverged(replica.Address, replica.Port, replica.Position.InWords);
     }
 
     /// <summary>This replica's data have been compared with its primary's.</summary>
@@ -150,7 +150,7 @@ internal sealed partial class Replication
         _discarding = null;
         if (!plan.IsFull)
         {
-            Log.PartialSync(primary.ToString(), plan.At.ToString());
+            Log.PartialSync(primary.ToString(), plan.At.InWords);
             return;
         }
 
@@ -159,7 +159,7 @@ internal sealed partial class Replication
         _copies.Drop();
         Links.DropPlaces();
         _server.Keeper?.Saves?.Interrupt();
-        Log.FullSync(primary.ToString(), plan.At.ToString());
+        Log.FullSync(primary.ToString(), plan.At.InWords);
         if (!mine.IsKnown || mine.Batch == 0)
             return;
         var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
@@ -179,7 +179,7 @@ internal sealed partial class Replication
         _discarding = null;
         Discards++;
         DiscardedWrites += Math.Max(discarded.Writes, 0);
-        Log.Discarded(discarded.Mine.ToString(), discarded.Writes, discarded.File);
+        Log.Discarded(discarded.Mine.InWords, discarded.Writes, discarded.File);
     }
 
     /// <summary>A server that was never followed has no log unless it is on disk: from now on it has one in memory.</summary>
@@ -204,16 +204,9 @@ internal sealed partial class Replication
                 while (TryTakeWish(out Peer? primary))
                     Take(primary);
             }
-            catch (GarnetException e)
+            catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
             {
-                Log.RoleFailed(e.Message);
-                _server.Fail(e);
-                return;
-            }
-            catch (DiskException e)
-            {
-                Log.RoleFailed(e.Message);
-                _server.Fail(new GarnetException(ExitKind.Data, "the role of this server cannot be changed", e.Message, "Look at the disk, then start again."));
+                _server.Fail(BackgroundThread.FailureOf("the role of this server cannot be changed", e));
                 return;
             }
 
@@ -347,7 +340,7 @@ internal sealed partial class Replication
         Decide();
         _server.Store.PauseExpiry(false);
         _server.EntryReaper.Wake();
-        Log.Promoted(_term, at.Batch, at.ToString());
+        Log.Promoted(_term, at.Batch, at.InWords);
     }
 
     // The store holds a part of a primary's data: what it held before is on this server's own disk, or nowhere.

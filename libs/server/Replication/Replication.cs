@@ -24,6 +24,7 @@ namespace Garnet.Server.Replication;
 ///     nothing written now may have the same name.
 /// replication.Z9  Whoever follows is told now and then what the data behind a batch are, and compares: what differs is said, counted, and replaced
 ///     by a full sync.
+/// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
 /// </summary>
 internal sealed partial class Replication : IShipper, IDisposable
 {
@@ -273,7 +274,6 @@ internal sealed partial class Replication : IShipper, IDisposable
     {
         if (_thread is not null)
             return;
-        _thread = new Thread(Run) { IsBackground = true, Name = "replication" };
-        _thread.Start();
+        _thread = BackgroundThread.Begin("replication", Run, _server.Fail);
     }
 }

@@ -13,9 +13,7 @@ internal static class SteppedBack
     internal static void Run(string name, Action work)
     {
         ExceptionDispatchInfo? failure = null;
-        var thread = new Thread(() => failure = Caught(work)) { IsBackground = true, Name = name };
-        thread.Start();
-        thread.Join();
+        BackgroundThread.Begin(name, () => failure = Caught(work), static failure => throw failure).Join(); // nothing is left to fail there
         failure?.Throw();
     }
 

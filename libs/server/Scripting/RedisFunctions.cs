@@ -22,12 +22,18 @@ internal static class RedisFunctions
             new("setresp", stack => SetResp(stack, host)),
             new("set_repl", SetRepl),
             new("acl_check_cmd", stack => AclCheck(stack, server)),
-            new("breakpoint", static stack => stack.Fail("ERR the debugger of scripts is not supported"u8, isPlaced: false)),
-            new("debug", static stack => stack.Fail("ERR the debugger of scripts is not supported"u8, isPlaced: false)),
+            new("breakpoint", NoBreakpoint),
+            new("debug", static _ => 0), // as where no debugger looks on
             new("register_function", host.Functions.Register),
             new("version", stack => Text(stack, server.Settings.Inspect.RedisVersion)),
             new("versionNumber", stack => Version(stack, server.Settings.Inspect.RedisVersion)),
         ];
+
+    private static int NoBreakpoint(LuaStack stack)
+    {
+        stack.Push(false);
+        return 1;
+    }
 
     private static int Text(LuaStack stack, string text)
     {

@@ -148,7 +148,7 @@ public static class ConfigCompatibility
             {
                 Aliases = end < 0 ? "" : names[(end + 1)..],
                 Unit = UnitOf(treatment),
-                Live = !refused || treatment.EndsWith("live", StringComparison.Ordinal),
+                Live = !refused,
                 Secret = treatment.EndsWith("secret", StringComparison.Ordinal),
                 Note = refused ? "" : reason,
                 Only = refused ? value : null,

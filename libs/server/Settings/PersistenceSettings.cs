@@ -7,10 +7,16 @@ namespace Garnet.Server;
 /// <summary>Where data is kept, when it is forced to disk, when snapshots are taken. Without <c>dir</c> nothing is written.</summary>
 public sealed class PersistenceSettings
 {
+    private string _directory = Environment.CurrentDirectory;
+
     private const string OwnNames = "Files are named as website/docs/format/aof.md says.";
 
     [Setting("dir", "Directory of data; given one, the append-only file is on unless appendonly is no.", Protected = true)]
-    public string Directory { get; set; } = Environment.CurrentDirectory;
+    public string Directory
+    {
+        get => _directory;
+        set => _directory = value.Length == 0 ? value : Path.GetFullPath(value); // as redis, whose process goes there: it means the same wherever it is read
+    }
 
     [Setting("dbfilename", "RDB file in dir that is imported into a directory without data. Snapshots have names of their own.", Live = true, Protected = true)]
     public string ImportFile { get; set; } = "dump.rdb";
@@ -33,7 +39,7 @@ public sealed class PersistenceSettings
     [Setting("appenddirname", "Directory of append-only file and snapshots, inside dir.")]
     public string AppendDirectory { get; set; } = "appendonlydir";
 
-    [Setting("auto-aof-rewrite-percentage", "Takes a snapshot when the append-only file has grown by this share of the last one; 0 = never.", Min = 0, Max = 1_000_000, Unit = SettingUnit.Count, Live = true)]
+    [Setting("auto-aof-rewrite-percentage", "Takes a snapshot when the append-only file has grown by this share of the last one; 0 = never.", Min = 0, Max = 1_000_000, Unit = SettingUnit.Percent, Live = true)]
     public int RewritePercentage { get; set; } = 100;
 
     [Setting("auto-aof-rewrite-min-size", "The append-only file must have grown by so much before a snapshot is taken to shorten it.", Min = 0, Unit = SettingUnit.Bytes, Live = true)]

@@ -50,7 +50,7 @@ public sealed class ReplicationSettings
     [Setting("min-replicas-to-write", "Writes are refused while fewer replicas than this keep up; 0 for none.", Aliases = "min-slaves-to-write", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
     public int ReplicasToWrite { get; set; }
 
-    [Setting("min-replicas-max-lag", "A replica heard of within this time keeps up.", Aliases = "min-slaves-max-lag", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
+    [Setting("min-replicas-max-lag", "A replica heard of within this time keeps up.", Aliases = "min-slaves-max-lag", Unit = SettingUnit.Seconds, Min = 0, Max = int.MaxValue, Live = true)]
     public int LagSecondsMax { get; set; } = 10;
 
     [Setting("shutdown-timeout", "How long a stop lets replicas get what was written last.", Unit = SettingUnit.Seconds, Min = 0, Max = int.MaxValue / 1000, Live = true)]

@@ -18,6 +18,8 @@ public sealed class SaveRules : ISettingValue
 
     public string Text => string.Join(' ', Array.ConvertAll(_rules, static rule => $"{rule.Seconds} {rule.Changes}"));
 
+    public string Wanted => "pairs of seconds (1 or more) and changes, such as 900 1 300 10";
+
     public bool LinesAdd => true;
 
     public ISettingValue? Parse(string text, out string error)

@@ -1,5 +1,6 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Aof.Recovery;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Writing;
@@ -18,19 +19,24 @@ internal sealed class DirectoryImage
 
     public required IReadOnlyDictionary<string, byte[]> Files { get; init; }
     public required string State { get; init; }
+    /// <summary>What the store has held after each change up to then.</summary>
+    public required IReadOnlySet<string> States { get; init; }
 
     /// <summary>
     /// Two snapshots, then several files of the log; killed, or stopped in order. Images of some moments of one life: the last is the
     /// whole; those before it are for older copies of its files.
     /// </summary>
-    public static IReadOnlyList<DirectoryImage> Live(string path, int seed, SyncPolicy sync, bool stops)
+    public static IReadOnlyList<DirectoryImage> Live(string path, int seed, SyncPolicy sync, bool stops) =>
+        Live(new FileDisk(path), seed, new DirectoryLife(sync, stops));
+
+    public static IReadOnlyList<DirectoryImage> Live(IDisk disk, int seed, DirectoryLife life)
     {
         var images = new List<DirectoryImage>();
+        var states = new HashSet<string> { "" };
         var clock = new ManualClock();
         clock.Advance(seed);
-        var disk = new FileDisk(path);
-        using DataDirectory directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes, 1));
-        var settings = new AofSettings { Sublogs = 1, SealMinUs = 0, SegmentBytes = 64 << 10, Sync = sync };
+        using DataDirectory directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes, life.Sublogs));
+        var settings = new AofSettings { Sublogs = life.Sublogs, SealMinUs = 0, SegmentBytes = 64 << 10, Sync = life.Sync };
         using var log = new Aof(settings, disk, clock) { Names = directory.NameLogs };
         using var store = new TestStore(Lanes, 16 << 20, log);
         RecoveryReport report = directory.Recover(store.Store, store.Table, new RecoverySettings { Threads = 1 }, SnapshotFiles.Instance, TestStore.Progress());
@@ -41,24 +47,29 @@ internal sealed class DirectoryImage
         var random = new Random(seed);
         for (int part = 0; part < 4; part++)
         {
-            for (int i = 0; i < 12; i++)
+            for (int i = 0; i < life.Changes; i++)
             {
                 store.Apply(new TestEntry(TestEntry.Put, 0, Workload.Keys[random.Next(Workload.Keys.Length)], new string((char)('a' + random.Next(26)), 4000 + random.Next(3000))));
+                states.Add(store.Text());
                 Turn(log);
                 if (i % 3 == 0) clock.Advance(1_100_000); // and everysec syncs
             }
-            images.Add(Of(path, store));
-            if (part < 2) Snapshot(store, directory, log, clock);
+            images.Add(Of(disk, store, states));
+            if (part < life.Snapshots) Snapshot(store, directory, log, clock);
         }
-        // In the last second, in the ring only.
-        store.Apply(0, Workload.Keys[0], "written last");
-        Turn(log);
-        if (stops)
+        if (life.Snapshots <= 2)
+        {
+            // In the last second, in the ring only.
+            store.Apply(0, Workload.Keys[0], "written last");
+            states.Add(store.Text());
+            Turn(log);
+        }
+        if (life.Stops)
         {
             log.Stop();
             directory.NameEnd(log.Durable);
         }
-        images.Add(Of(path, store));
+        images.Add(Of(disk, store, states));
         log.Stop(); // the store goes first
         return images;
     }
@@ -70,12 +81,16 @@ internal sealed class DirectoryImage
         foreach ((string name, byte[] bytes) in files) File.WriteAllBytes(Path.Combine(path, name), bytes);
     }
 
-    private static DirectoryImage Of(string path, TestStore store) => new()
+    private static DirectoryImage Of(IDisk disk, TestStore store, IReadOnlySet<string> states) => new()
     {
-        Files = Directory.GetFiles(path).ToDictionary(static name => Path.GetFileName(name), File.ReadAllBytes, StringComparer.Ordinal), State = store.Text(),
+        Files = disk.List().ToDictionary(static name => name, name => Bytes(disk, name), StringComparer.Ordinal), State = store.Text(), States = states,
     };
 
-    private static void Turn(Aof log)
+    // A real file as it lies there, without what its ring would add.
+    private static byte[] Bytes(IDisk disk, string name) =>
+        disk is FileDisk ? File.ReadAllBytes(Path.Combine(disk.Path, name)) : WholeFile.Read(disk, name, int.MaxValue);
+
+    internal static void Turn(Aof log)
     {
         log.Sealer.Turn();
         foreach (Sublog sublog in log.Sublogs) sublog.Turn();

@@ -44,14 +44,39 @@ public sealed class DataToolTests
         Assert.That(DataTool.Repair(_path, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
         Assert.That(_said[^1], Does.Contain("put it back first").And.Contain($"garnet-server repair {_path} --apply"));
         Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero);
-        Assert.That(_said[^1], Does.StartWith("Done").And.Contain("damaged-1-manifest"));
+        Assert.That(_said[^1], Does.StartWith("Done and checked, up to batch ").And.Contain("damaged-1-manifest"));
     }
 
-    private void MakeOne()
+    [Test]
+    public void What_only_the_way_back_needs_is_no_damage_to_either([Values] bool removed)
+    {
+        MakeOne("SAVE\r\n");
+        MakeOne("SAVE\r\n");
+        string log = Directory.GetFiles(Path.Combine(_path, "appendonlydir"), "*.log").Min(StringComparer.Ordinal)!;
+        Assert.That(Directory.GetFiles(Path.Combine(_path, "appendonlydir"), "*.log"), Has.Length.GreaterThan(1));
+        byte[] bytes = File.ReadAllBytes(log);
+        bytes[4096 + 50] ^= 1;
+        if (removed) File.Delete(log);
+        else File.WriteAllBytes(log, bytes);
+        Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.Zero, string.Join('\n', _said));
+        Assert.That(_said[^2], Does.Contain("A start does not need that part; take a snapshot (BGSAVE)"));
+        Assert.That(_said[^1], Is.EqualTo("The directory is sound."));
+        Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero);
+        Assert.That(_said[^2], Does.Contain("take a snapshot (BGSAVE)"));
+        Assert.That(_said[^1], Is.EqualTo("There is nothing to repair."));
+        MakeOne("SAVE\r\n");
+        MakeOne("SAVE\r\n");
+        _said.Clear();
+        Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.Zero);
+        Assert.That(_said, Has.None.Contains("BGSAVE"), "there is a way back again");
+    }
+
+    private void MakeOne(string after = "")
     {
         using DataDirectory directory = DataDirectory.Open(Path.Combine(_path, "appendonlydir"), static path => new FileDisk(path));
         using var server = new EmbeddedServer(directory: directory);
         server.Server.Loaded.Wait();
         server.Send("SET k v\r\n", "+OK\r\n");
+        if (after.Length > 0) server.Send(after, "+OK\r\n");
     }
 }

@@ -26,6 +26,7 @@ internal sealed class ScriptEndTests
             if (hasPassword) Assert.That(known.Call("AUTH", "secret").ToString(), Is.EqualTo("+OK"));
         }
 
+        while (ends.Call("SET", "loaded", "1").ToString() != "+OK") Thread.Yield();
         client.Send(RespConnection.Encode("EVAL", "while true do end", "0"));
         while (!ends.Call("PING").ToString().StartsWith("-BUSY", StringComparison.Ordinal)) Thread.Yield();
         int replies = count * (text.Length > 6 ? 2 : 1);

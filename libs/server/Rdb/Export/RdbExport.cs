@@ -51,7 +51,7 @@ internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportR
                 Rest();
             }
         }
-        catch (Exception e) when (e is SocketException or IOException or ObjectDisposedException or InsufficientMemoryException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             server.Log.ExportFailed(request.Address, e is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock } ? "the reader took nothing for repl-timeout" : e.Message);
         }

@@ -27,7 +27,7 @@ internal sealed class RdbExports(Server server) : IDisposable
     {
         var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000);
         var export = new RdbExport(server, link, new ExportRequest(terms, address, tellsPlace));
-        var thread = new Thread(() => Run(export)) { IsBackground = true, Name = "export" };
+        Thread thread = BackgroundThread.Of("export", () => Run(export), server.Fail);
         lock (_gate)
         {
             if (_closed)

@@ -95,7 +95,7 @@ internal readonly struct FunctionLoad : ICommand
         if (call.Count > 4)
             return call.WrongSubcommandArity();
         FunctionHost functions = call.Reactor.Scripts.Functions;
-        if (functions.TryLoad(call[call.Count - 1], out string error) is not { } library)
+        if (functions.TryLoad(call[call.Count - 1].ToArray(), out string error) is not { } library)
             return call.FailText(error);
         Reply reply = functions.Change(ref call, set => FunctionCommands.With(set, [library], replaces));
         functions.Forget([library]);

@@ -13,6 +13,15 @@ internal static unsafe class FunctionDump
 
     internal static byte[] Write(IEnumerable<byte[]> sources)
     {
+        RdbWriter to = Laid(sources);
+        byte[] bytes = new ReadOnlySpan<byte>(to.Bytes.Head, to.Bytes.Count).ToArray();
+        to.Bytes.Free();
+        return bytes;
+    }
+
+    /// <summary>The same outside of the managed heap; the caller frees it.</summary>
+    internal static RdbWriter Laid(IEnumerable<byte[]> sources)
+    {
         var to = default(RdbWriter);
         foreach (byte[] source in sources)
         {
@@ -21,13 +30,11 @@ internal static unsafe class FunctionDump
         }
 
         RdbPayload.Close(ref to, Version);
-        byte[] bytes = new ReadOnlySpan<byte>(to.Bytes.Head, to.Bytes.Count).ToArray();
-        to.Bytes.Free();
-        return bytes;
+        return to;
     }
 
-    /// <summary>The texts; null if the bytes are no dump.</summary>
-    internal static List<byte[]>? Read(ReadOnlySpan<byte> from)
+    /// <summary>The texts, those that are <paramref name="known"/> as what they are there; null if the bytes are no dump.</summary>
+    internal static List<byte[]>? Read(ReadOnlySpan<byte> from, IReadOnlyList<byte[]>? known = null)
     {
         if (!RdbPayload.TryOpen(from, out int bytes, valueBytesMin: 0))
             return null;
@@ -39,11 +46,22 @@ internal static unsafe class FunctionDump
             while (sound && cursor.Left > 0)
             {
                 sound = cursor.TryByte(out byte mark) & cursor.TryString(out Arg text) && mark == (byte)RdbMark.Function;
-                sources.Add(text.Span.ToArray());
+                sources.Add(Known(known ?? [], text.Span) ?? text.Span.ToArray());
             }
 
             cursor.Free();
             return sound ? sources : null;
         }
+    }
+
+    private static byte[]? Known(IReadOnlyList<byte[]> known, ReadOnlySpan<byte> text)
+    {
+        foreach (byte[] one in known)
+        {
+            if (text.SequenceEqual(one))
+                return one;
+        }
+
+        return null;
     }
 }

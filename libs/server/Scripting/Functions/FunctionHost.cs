@@ -24,7 +24,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     {
         if (_record.Mark(reactor.Store, reactor.Session) is var mark && mark == _set.Mark)
             return _set;
-        List<byte[]> sources = _record.Read(reactor.Store, reactor.Session, out mark);
+        List<byte[]> sources = _record.Read(reactor.Store, reactor.Session, [.. _set.Libraries.Select(static library => library.Source)], out mark);
         var libraries = new List<FunctionLibrary>();
         foreach (byte[] source in sources)
         {
@@ -48,7 +48,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     internal FunctionSet Known(Server server) => server.RunningScript() is null ? Current() : _set;
 
     /// <summary>Runs a library in the state; null with the error, its code in front.</summary>
-    internal FunctionLibrary? TryLoad(ReadOnlySpan<byte> source, out string error)
+    internal FunctionLibrary? TryLoad(byte[] source, out string error)
     {
         if (FunctionLibrary.Read(source, out error) is not { } library)
             return null;
@@ -90,6 +90,8 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
         call.Store.Unlock();
         if (sources is null)
             return call.FailText(error);
+        if (outcome == Outcome.OutOfMemory)
+            return call.FailBytes("OOM command not allowed when used memory > 'maxmemory': all libraries are one value, which is in memory twice while it changes"u8);
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
 

@@ -15,11 +15,11 @@ internal sealed class FunctionLibrary(string name, byte[] source)
     internal List<Function> Functions { get; } = [];
 
     /// <summary>Reads the first line; null with the error, its code in front.</summary>
-    internal static FunctionLibrary? Read(ReadOnlySpan<byte> source, out string error)
+    internal static FunctionLibrary? Read(byte[] source, out string error)
     {
         error = "";
-        int end = source.IndexOf((byte)'\n');
-        if (!source.StartsWith("#!"u8))
+        int end = source.AsSpan().IndexOf((byte)'\n');
+        if (!source.AsSpan().StartsWith("#!"u8))
             error = "ERR Missing library metadata";
         else if (end < 0)
             error = "ERR Invalid library metadata";
@@ -27,9 +27,9 @@ internal sealed class FunctionLibrary(string name, byte[] source)
             error = Script.TooLong;
         if (error.Length > 0)
             return null;
-        string[] words = Encoding.Latin1.GetString(source[2..end]).Split([' ', '\t', '\r'], StringSplitOptions.RemoveEmptyEntries);
+        string[] words = Encoding.Latin1.GetString(source.AsSpan(2, end - 2)).Split([' ', '\t', '\r'], StringSplitOptions.RemoveEmptyEntries);
         string? name = NameIn(words, out error);
-        return name is null ? null : new FunctionLibrary(name, source.ToArray());
+        return name is null ? null : new FunctionLibrary(name, source);
     }
 
     private static string? NameIn(string[] words, out string error)

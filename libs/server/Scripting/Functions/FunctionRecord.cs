@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Rdb;
 using Garnet.Types.Strings;
 using Tsavorite;
 
@@ -30,13 +31,13 @@ internal sealed unsafe class FunctionRecord : IDisposable
     }
 
     /// <summary>The texts of the libraries that are kept, and their mark.</summary>
-    internal List<byte[]> Read(Store store, StoreSession session, out Guid mark)
+    internal List<byte[]> Read(Store store, StoreSession session, IReadOnlyList<byte[]> known, out Guid mark)
     {
         mark = Guid.Empty;
         if (!ValueBytes.TryRead(session, Key(store), out byte[] value) || value.Length < MarkBytes)
             return [];
         mark = new Guid(value.AsSpan(0, MarkBytes));
-        return FunctionDump.Read(value.AsSpan(MarkBytes)) ?? [];
+        return FunctionDump.Read(value.AsSpan(MarkBytes), known) ?? [];
     }
 
     /// <summary>The texts of the libraries under a key that is the record's, in whatever store.</summary>
@@ -47,11 +48,20 @@ internal sealed unsafe class FunctionRecord : IDisposable
     internal Outcome Write(Store store, StoreSession session, IEnumerable<byte[]> sources, out Guid mark)
     {
         mark = Guid.NewGuid();
-        byte[] value = [.. mark.ToByteArray(), .. FunctionDump.Write(sources), .. new byte[SlackBytes]];
-        fixed (byte* bytes = value)
+        RdbWriter laid = FunctionDump.Laid(sources);
+        int bytes = checked(MarkBytes + laid.Bytes.Count);
+        byte* value = (byte*)NativeMemory.AllocZeroed((nuint)bytes + SlackBytes);
+        try
         {
-            var set = new SetValue { Value = bytes, Length = value.Length - SlackBytes };
+            mark.TryWriteBytes(new Span<byte>(value, MarkBytes));
+            new ReadOnlySpan<byte>(laid.Bytes.Head, laid.Bytes.Count).CopyTo(new Span<byte>(value + MarkBytes, laid.Bytes.Count));
+            var set = new SetValue { Value = value, Length = bytes };
             return session.Modify(Key(store), ref set);
+        }
+        finally
+        {
+            NativeMemory.Free(value);
+            laid.Bytes.Free();
         }
     }
 

@@ -9,6 +9,10 @@ public sealed record CheckReport
     public required ulong LastBatch { get; init; }
     /// <summary>Batches read and found whole.</summary>
     public required long Batches { get; init; }
+    /// <summary>What a start does not need and an operator may want to know all the same; empty if there is nothing.</summary>
+    public string Remark { get; init; } = "";
+    /// <summary>So many batches, in words.</summary>
+    public static string InWords(long batches) => batches == 1 ? "1 batch" : $"{batches} batches";
     /// <summary>True if nothing is damaged. An interrupted write at the end is no damage.</summary>
     public bool IsSound => !Findings.Any(static finding => finding.IsDamage);
 }

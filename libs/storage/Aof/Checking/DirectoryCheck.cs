@@ -19,7 +19,7 @@ public static class DirectoryCheck
     {
         using var inspection = new Inspection(disk, snapshots, progress);
         inspection.Run();
-        return new CheckReport { Findings = inspection.Findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches };
+        return new CheckReport { Findings = inspection.Findings, LastBatch = inspection.LastBatch, Batches = inspection.Batches, Remark = inspection.Remark };
     }
 
     /// <summary>

@@ -31,7 +31,8 @@ public static class DirectoryRepair
         planning.MoveSnapshots();
         planning.RenewManifest();
         planning.GiveUpReplacement();
-        return planning.Lost is { } lost ? new RepairPlan([], [], lost) : new RepairPlan(planning.Lines, planning.Steps, null) { Price = PriceOf(inspection) };
+        return planning.Lost is { } lost ? new RepairPlan([], [], lost)
+            : new RepairPlan(planning.Lines, planning.Steps, null) { Price = PriceOf(inspection), Remark = inspection.Remark };
     }
 
     /// <summary>Does what was planned, in order; every step is durable before the next begins.</summary>
@@ -44,7 +45,7 @@ public static class DirectoryRepair
     {
         if (inspection is not { Tail: { IsDamage: true } tail, Reader: { } reader } || tail.LastKnown <= reader.LastBatch) return "";
         string since = tail.SinceUnixUs == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(tail.SinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
-        return $"{tail.LastKnown - reader.LastBatch} of {tail.LastKnown} batches{since}";
+        return $"{tail.LastKnown - reader.LastBatch} of {CheckReport.InWords((long)tail.LastKnown)}{since}";
     }
 
     private sealed class Planning(IDisk disk, Inspection inspection)
@@ -55,14 +56,15 @@ public static class DirectoryRepair
         public List<Action> Steps { get; } = [];
         public string? Lost { get; private set; }
 
+        private LogCut Cutter => new(disk, CorruptionPolicy.Truncate);
         private bool IsCut => inspection.Tail is { IsDamage: true } || inspection.Missing.Count > 0;
 
         public void CutLog()
         {
             if (!IsCut || inspection.Reader is not { Failure: { } failure } reader) return;
-            Add($"cut the log behind batch {reader.LastBatch} ({failure.File}, offset {failure.Offset}); " +
-                "the originals of the files that are cut or dropped are kept",
-                () => Cut(_manifest.Sublogs));
+            string what = reader.IsBehindSnapshot ? $"begin the log anew behind batch {reader.LastBatch}, which the snapshot ends with: what is left of it ends with batch {reader.Held}"
+                : $"cut the log behind batch {reader.LastBatch}";
+            Add($"{what} ({failure.File}, offset {failure.Offset}); the originals of the files that are cut or dropped are kept", () => Cut(_manifest.Sublogs));
         }
 
         // First of all steps: it stands between the next start and what is left here.
@@ -81,12 +83,11 @@ public static class DirectoryRepair
 
         public void RenewManifest()
         {
-            Manifest next = _manifest with
+            Manifest left = !IsCut ? _manifest : inspection.Reader is { } reader ? Cutter.Left(reader, _manifest) : _manifest with { Logs = [], Ended = 0 };
+            Manifest next = left with
             {
                 Snapshot = Usable().FirstOrDefault(), Previous = Usable().Skip(1).FirstOrDefault(),
                 Term = Math.Max(_manifest.Term, inspection.Reader?.LastTerm ?? 0) + (IsCut ? 1u : 0),
-                Logs = IsCut ? inspection.Reader is { } reader ? LogCut.Left(disk, reader) : [] : _manifest.Logs,
-                Ended = Math.Min(_manifest.Ended, inspection.LastBatch),
             };
             ulong from = (next.Snapshot?.Batch ?? 0) + 1;
             bool hadMore = _manifest.Snapshot != null && next.Snapshot is null;
@@ -125,7 +126,7 @@ public static class DirectoryRepair
             while (reader.Next())
             {
             }
-            new LogCut(disk, CorruptionPolicy.Truncate).Apply(reader);
+            Cutter.Apply(reader);
         }
 
         private void Move(string name)

@@ -51,6 +51,9 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         LastBatch = Math.Max(LastBatch, UsableSnapshot(Manifest));
     }
 
+    /// <summary>What a start does not need and an operator may want to know; empty if there is nothing.</summary>
+    public string Remark { get; private set; } = "";
+
     public void Dispose() => Reader?.Dispose();
 
     private void Refuse(SnapshotName named, string fault)
@@ -127,11 +130,13 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     {
         progress.Begin("checking the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
         Start = UsableSnapshot(manifest);
-        if (FirstCommon(manifest.Sublogs) <= Start) InspectOldLog(manifest.Sublogs);
+        ulong first = FirstCommon(manifest.Sublogs);
+        LogFailure? old = first <= Start ? InspectOldLog(manifest.Sublogs, first) : null;
         Reader = new LogReader(disk, manifest.Sublogs, Start);
         while (Reader.Next()) Count(Reader);
         LastBatch = Reader.LastBatch;
         Tail = TailScan.Of(disk, Reader, manifest);
+        NoteWayBack(manifest, first, old);
         NoteEnd(Reader.Failure!, Tail);
     }
 
@@ -143,13 +148,23 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     }
 
     // What the newest snapshot has made unnecessary, and what the one before it would need.
-    private void InspectOldLog(int sublogs)
+    private LogFailure? InspectOldLog(int sublogs, ulong first)
     {
-        using var old = new LogReader(disk, sublogs, FirstCommon(sublogs) - 1);
+        using var old = new LogReader(disk, sublogs, first - 1);
         while (old.LastBatch < Start && old.Next()) Count(old);
-        if (old.Failure is { } failure)
-            Note(failure.File, failure.Offset,
-                $"batch {failure.Batch}: {failure.Reason}; only the way back behind the newest snapshot needs it", true);
+        return old.Failure;
+    }
+
+    // A start needs nothing of it while the newest snapshot is sound; what else is wrong with the newest files is told as their end.
+    private void NoteWayBack(Manifest manifest, ulong first, LogFailure? old)
+    {
+        bool isToldAnyway = old != null && (Tail!.IsDamage || Tail.HasRest) && (old.File, old.Offset) == (Reader!.Failure!.File, Reader.Failure.Offset);
+        bool isShort = manifest.Snapshot != null && first <= Start && first > (manifest.Previous?.Batch ?? 0) + 1;
+        if (isToldAnyway || (old is null && !isShort)) return;
+        if (old != null) Note(old.File, old.Offset, $"batch {old.Batch}: {old.Reason}; a start does not need it, only the way back behind the newest snapshot does", false);
+        else Note(LogFiles.All(disk).Find(file => file.FirstBatch == first)!.Name, 0, $"the log begins with batch {first}; a start needs no more, only the way back behind the newest snapshot does", false);
+        Remark = "Should the newest snapshot ever be damaged, nothing could take its place, for a part of the log before it is damaged or missing. "
+            + "A start does not need that part; take a snapshot (BGSAVE), and there is a way back again.";
     }
 
     private void Count(LogReader reader)
@@ -164,12 +179,13 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         {
             SublogCursor cursor = Reader.Cursors[i];
             string name = cursor.FileIndex >= 0 ? cursor.Files[cursor.FileIndex].Name : LogFileName.Of(i, 1);
-            if (i != failure.Sublog) Note(name, cursor.Offset, $"sublog {i} is whole up to batch {LastBatch}", false);
+            ulong last = Math.Min(LastBatch, cursor.Next - 1); // a snapshot may hold more
+            if (i != failure.Sublog) Note(name, cursor.Offset, $"sublog {i} is whole up to batch {last}", false);
             else if (tail.IsDamage) Note(failure.File, failure.Offset,
                 $"batch {failure.Batch}: {failure.Reason}, and {tail.Evidence}; batch {LastBatch} is the last good one", true);
             else if (tail.HasRest) Note(failure.File, failure.Offset,
                 $"batch {failure.Batch}: {failure.Reason}: an interrupted write, which the next start cuts off", false);
-            else Note(failure.File, failure.Offset, $"sublog {i} ends with batch {LastBatch}", false);
+            else Note(failure.File, failure.Offset, $"sublog {i} ends with batch {last}", false);
         }
     }
 

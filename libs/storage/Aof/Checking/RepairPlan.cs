@@ -14,6 +14,8 @@ public sealed class RepairPlan
     public IReadOnlyList<string> Lines { get; }
     /// <summary>What would be lost, as far as what is left says it; empty if nothing.</summary>
     public string Price { get; init; } = "";
+    /// <summary>As <see cref="CheckReport.Remark"/>.</summary>
+    public string Remark { get; init; } = "";
     /// <summary>Why nothing can be done; null if something can, or need not.</summary>
     public string? Hopeless { get; }
     internal IReadOnlyList<Action> Steps { get; }

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Garnet.Common;
 using Garnet.Common.Linux;
 
 namespace Garnet.Aof.Disk;
@@ -149,10 +150,10 @@ internal sealed unsafe class LinuxFile : IDiskFile
     }
 
     /// <summary>The failure of the call made last, by errno.</summary>
-    internal static DiskException Failure(string operation, string path)
+    internal static DiskException Failure(string operation, string path, string more = "")
     {
         int errno = Libc.Errno;
-        return new DiskException(operation, path, Marshal.GetPInvokeErrorMessage(errno), errno is Libc.ENOSPC or Libc.EDQUOT);
+        return new DiskException(operation, path, Marshal.GetPInvokeErrorMessage(errno) + more, errno is Libc.ENOSPC or Libc.EDQUOT);
     }
 
     /// <summary>The path as the C library wants it.</summary>
@@ -176,7 +177,7 @@ internal sealed unsafe class LinuxFile : IDiskFile
         do result = Libc.fallocate(_writing, 0, 0, bytes);
         while (result != 0 && Libc.Errno == Libc.EINTR);
         if (result == 0) return;
-        if (Libc.Errno != Libc.EOPNOTSUPP) throw Failure("set room aside in", _path);
+        if (Libc.Errno != Libc.EOPNOTSUPP) throw Failure("set room aside in", _path, $"; it takes {SettingText.PrintMemory(bytes)} at once");
         SetLength(bytes);
     }
 

@@ -29,6 +29,10 @@ internal sealed class LogReader : IDisposable
     public ulong LastBatch { get; private set; }
     /// <summary>True if the log itself reaches <see cref="LastBatch"/>, so that its chain can go on.</summary>
     public bool Reaches => _cursors.All(cursor => cursor.FileIndex >= 0 && cursor.Next == LastBatch + 1);
+    /// <summary>The last batch that the log itself holds in all sublogs.</summary>
+    public ulong Held => Math.Min(LastBatch, _cursors.Min(static cursor => cursor.Next) - 1);
+    /// <summary>True if the log ends before the batch that was to be read after, which a snapshot holds.</summary>
+    public bool IsBehindSnapshot => Held < _after;
     public uint LastTerm => _cursors.Max(static cursor => cursor.LastTerm);
     public BatchKind Kind => _cursors[0].Part.Header.Kind;
     public LogFailure? Failure { get; private set; }

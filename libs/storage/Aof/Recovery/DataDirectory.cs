@@ -199,8 +199,9 @@ public sealed class DataDirectory : IDisposable
             using var reader = new LogReader(Disk, Manifest.Sublogs, position.Batch - 1);
             if (!reader.Next() || reader.LastBatch != position.Batch || reader.Cursors.Any(cursor => cursor.LastCrc != position.Crcs[cursor.Sublog]))
                 return false;
-            Publish(Manifest with { Logs = LogCut.Left(Disk, reader), Ended = Math.Min(Manifest.Ended, reader.LastBatch) });
-            new LogCut(Disk, CorruptionPolicy.Refuse).Apply(reader);
+            var cut = new LogCut(Disk, CorruptionPolicy.Refuse);
+            Publish(cut.Left(reader, Manifest));
+            cut.Apply(reader);
             return true;
         }
     }
@@ -265,9 +266,10 @@ public sealed class DataDirectory : IDisposable
         bool isDamaged = tail.IsDamage || missing.Count > 0, wasCut = tail.HasRest || isDamaged;
         uint term = Math.Max(Math.Max(Manifest.Term, reader.LastTerm), choice.Term) + (wasCut ? 1u : 0);
         // The term is durable before the cut: a crash between them must not leave a cut log in the old term.
-        PublishRecovered(choice, term, store.Partitions, reader);
         var cut = new LogCut(Disk, isDamaged ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse);
+        PublishRecovered(choice, cut.Left(reader, Manifest) with { Term = term, Lanes = store.Partitions });
         cut.Apply(reader);
+        if (missing.Count > 0) TailFiles.GiveUp(Disk);
         return new RecoveryReport
         {
             Start = new AofStart(Math.Max(term, 1), reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
@@ -295,11 +297,10 @@ public sealed class DataDirectory : IDisposable
 
     private static uint[] ChainOf(LogReader reader) => [.. reader.Cursors.Select(cursor => reader.Reaches ? cursor.LastCrc : 0)];
 
-    private void PublishRecovered(SnapshotChoice choice, uint term, int lanes, LogReader reader)
+    private void PublishRecovered(SnapshotChoice choice, Manifest next)
     {
         lock (_gate)
         {
-            Manifest next = Manifest with { Term = term, Lanes = lanes, Logs = LogCut.Left(Disk, reader), Ended = Math.Min(Manifest.Ended, reader.LastBatch) };
             if (next.Logs.SequenceEqual(Manifest.Logs)) next = next with { Logs = Manifest.Logs };
             if (choice.Damaged.Count > 0)
                 next = next with { Snapshot = choice.Chosen, Previous = null };

@@ -7,7 +7,8 @@ namespace Garnet.Aof.Recovery;
 /// <summary>
 /// Makes the end of a log its end on disk: nothing stays behind the last batch that counts, so that what is written next can
 /// never be followed by something old. Done again after a crash in between, it comes to the same: the youngest files go first,
-/// for a file says of the one before it that it was whole.
+/// for a file says of the one before it that it was whole. A damaged log that ends before the snapshot does gives way as a whole: the
+/// snapshot holds more, and of its sublogs each would end with another batch.
 /// </summary>
 internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
 {
@@ -23,15 +24,22 @@ internal sealed class LogCut(IDisk disk, CorruptionPolicy keeping)
     public void Apply(LogReader reader)
     {
         foreach (SublogCursor cursor in reader.Cursors)
-            for (int i = cursor.Files.Count - 1; i >= FirstBehind(cursor); i--) Remove(cursor.Files[i].Name);
+            for (int i = cursor.Files.Count - 1; i >= (DropsAll(reader) ? 0 : FirstBehind(cursor)); i--) Remove(cursor.Files[i].Name);
         if (_directoryChanged) disk.SyncDirectory();
+        if (DropsAll(reader)) return;
         foreach (SublogCursor cursor in reader.Cursors) CutHead(cursor);
     }
 
-    /// <summary>What a manifest names that is true before the cut and after it: the file that each sublog ends with then, and as much of it.</summary>
-    public static NamedLog[] Left(IDisk disk, LogReader reader) => [.. reader.Cursors.Select(cursor => Left(disk, cursor))];
+    /// <summary>
+    /// A manifest that is true before the cut and after it: it names the file that each sublog ends with then, and as much of it, and no
+    /// later end than the log has.
+    /// </summary>
+    public Manifest Left(LogReader reader, Manifest before) => DropsAll(reader) ? before with { Logs = [], Ended = 0 }
+        : before with { Logs = [.. reader.Cursors.Select(Left)], Ended = Math.Min(before.Ended, reader.LastBatch) };
 
-    private static NamedLog Left(IDisk disk, SublogCursor cursor)
+    private bool DropsAll(LogReader reader) => keeping == CorruptionPolicy.Truncate && reader.IsBehindSnapshot;
+
+    private NamedLog Left(SublogCursor cursor)
     {
         int last = FirstBehind(cursor) - 1;
         if (last < 0 || last >= cursor.Files.Count || NamedFiles.HeaderOf(disk, cursor.Files[last].Name) is not { } header) return default;
