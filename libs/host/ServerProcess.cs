@@ -89,6 +89,8 @@ public static class ServerProcess
         using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
         using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
         server.Start();
+        using var garbage = new IdleGarbage(); // only in a process of our own: an application that embeds the server decides for itself
+        garbage.Start();
         Banner.Write(log, server, settings, notices);
         if (Task.WaitAny(server.Loaded, server.Completion) == 0) Banner.WriteReady(log);
         try

@@ -1,0 +1,49 @@
+namespace Garnet.Host;
+
+/// <summary>
+/// Gives back what commands have left on the managed heap (copies of large elements that were sorted, say): the runtime collects when somebody
+/// allocates, and gives memory back when it collects, so that an idle server would keep it for ever. Collects once the heap has stood still, where a pause keeps nobody waiting.
+/// </summary>
+internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedBytes, Func<int> collections, Action collect) : IDisposable
+{
+    /// <summary>What may lie about: less than a small server is allowed to take, more than a busy one leaves between two collections.</summary>
+    internal const long BytesMax = 32 << 20;
+
+    private const long StillBytes = 1 << 20;
+    private const int LookMs = 1000;
+
+    private long _before, _live;
+    private int _collections = -1, _own = -1;
+    private Timer? _timer;
+
+    /// <summary>Of this process.</summary>
+    internal IdleGarbage() : this(static () => GC.GetTotalMemory(false), static () => GC.GetGCMemoryInfo().TotalCommittedBytes, static () => GC.CollectionCount(2),
+        static () => GC.Collect(2, GCCollectionMode.Aggressive, blocking: true, compacting: true))
+    {
+    }
+
+    /// <summary>Looks once a second from now on.</summary>
+    internal void Start() => _timer = new Timer(static self => ((IdleGarbage)self!).Look(), this, LookMs, LookMs);
+
+    /// <summary>Looks once; called by one thread at a time.</summary>
+    internal void Look()
+    {
+        long now = heapBytes();
+        bool isStill = Math.Abs(now - _before) < StillBytes;
+        _before = now;
+        if (collections() != _collections)
+        {
+            _collections = collections(); // what is there behind a full collection is in use
+            _live = now;
+        }
+        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() - now > BytesMax)))
+        {
+            collect();
+            _own = _collections = collections(); // of the system's memory it keeps what it must
+            _before = _live = heapBytes();
+        }
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _timer?.Dispose();
+}

@@ -1,0 +1,67 @@
+using NUnit.Framework;
+
+namespace Garnet.Host.Test;
+
+/// <summary>What commands leave on the managed heap goes once nobody does anything, and not before.</summary>
+public sealed class IdleGarbageTests
+{
+    private const long Much = IdleGarbage.BytesMax + 1;
+    private long _heap, _spare;
+    private int _collections, _forced;
+
+    [Test]
+    public void It_is_collected_once_and_only_when_the_heap_stands_still()
+    {
+        (_heap, _collections, _forced) = (5 << 20, 1, 0);
+        var garbage = new IdleGarbage(() => _heap, () => _heap + _spare, () => _collections, () =>
+        {
+            _forced++;
+            _collections++;
+            _heap = 5 << 20;
+        });
+        Look(garbage, 0);
+        Look(garbage, Much);
+        Assert.That(_forced, Is.Zero, "it has just grown");
+        Look(garbage, 4 << 20);
+        Assert.That(_forced, Is.Zero, "it grows still");
+        Look(garbage, 0);
+        Assert.That(_forced, Is.EqualTo(1));
+        for (int i = 0; i < 10; i++) Look(garbage, 1000);
+        Assert.That(_forced, Is.EqualTo(1), "there is nothing more");
+    }
+
+    [Test]
+    public void What_a_full_collection_has_left_is_in_use()
+    {
+        (_heap, _collections, _forced) = (Much * 4, 1, 0);
+        var garbage = new IdleGarbage(() => _heap, () => _heap + _spare, () => _collections, () => _forced++);
+        for (int i = 0; i < 5; i++) Look(garbage, 0);
+        _collections++; // by the runtime itself, with much more in use
+        _heap += Much;
+        for (int i = 0; i < 5; i++) Look(garbage, 0);
+        Assert.That(_forced, Is.Zero);
+    }
+
+    [Test]
+    public void What_the_runtime_keeps_of_the_system_s_memory_is_asked_for_once()
+    {
+        (_heap, _spare, _collections, _forced) = (5 << 20, Much, 1, 0);
+        var garbage = new IdleGarbage(() => _heap, () => _heap + _spare, () => _collections, () =>
+        {
+            _forced++;
+            _collections++;
+        });
+        for (int i = 0; i < 5; i++) Look(garbage, 0);
+        Assert.That(_forced, Is.EqualTo(1), "what it does not give it needs");
+        _collections++;
+        for (int i = 0; i < 5; i++) Look(garbage, 0);
+        Assert.That(_forced, Is.EqualTo(2));
+        _spare = 0;
+    }
+
+    private void Look(IdleGarbage garbage, long more)
+    {
+        _heap += more;
+        garbage.Look();
+    }
+}
