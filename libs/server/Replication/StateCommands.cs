@@ -19,7 +19,7 @@ internal static class StateCommands
 /// </summary>
 internal readonly struct ReplBarrier : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|BARRIER", 3, CommandFlags.Blocking | CommandFlags.NoScript | CommandFlags.ByRole, "timeout", "Waits until all that was written anywhere before can be read here; returns a token.", "0.1.0");
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|BARRIER", 3, CommandFlags.Blocking | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.ByRole, "timeout", "Waits until all that was written anywhere before can be read here; returns a token.", "0.1.0");
 
     public static Reply Run(ref Call call)
     {
@@ -35,8 +35,6 @@ internal readonly struct ReplBarrier : ICommand
         }
 
         var wait = new BarrierWait(replication, call.UntilMs(timeout));
-        if (!call.MayPark && wait.Resume(call.Reactor, call.Client))
-            return Reply.Sent;
         replication.Barriers.Ask(wait);
         call.Reactor.Park(call.Client, wait);
         return Reply.Parked;
