@@ -181,8 +181,8 @@ public sealed class Server : IDisposable
     /// <summary>Who else is asked before a command runs.</summary>
     internal AdmissionHooks Hooks { get; set; } = new();
 
-    /// <summary>True if commands must take the guarded way: somebody is asked or watches, a pause is on, or every command is timed or measured.</summary>
-    internal bool Guarded => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true } || Hooks.Any;
+    /// <summary>True if all commands are put to the rules of Admission: somebody is asked or watches, a pause is on, or every command is timed or measured.</summary>
+    internal bool AsksRules => Monitors.Any | Pause.Active | Changes.PerCommand | _measuresAll || Keeper is { Blocks: true } || Hooks.Any;
 
     /// <summary>True while something must be looked at every tick although no command arrives.</summary>
     internal bool NeedsTicks => Pause.Active || EntryReaper.IsActive;

@@ -24,7 +24,7 @@ public sealed partial class DocumentTests
     [Test]
     public void Every_rule_is_named_with_its_room_and_written_down()
     {
-        var known = Said.SelectMany(static said => Definition().Matches(said.Text)).Select(static match => match.Groups[1].Value).ToHashSet();
+        var known = Comments.SelectMany(static said => Definition().Matches(said.Text)).Select(static match => match.Groups[1].Value).ToHashSet();
         AllowList.Judge("rules", Said.SelectMany(said => Number().Matches(said.Text)
                 .Where(static match => !match.Groups[1].Success).Select(match => new Finding($"{said.Path}:{match.Value}", "does not say of which room it is")))
             .Concat(Said.SelectMany(said => Number().Matches(said.Text)
@@ -37,14 +37,35 @@ public sealed partial class DocumentTests
         .GroupBy(static item => item.Rule).Where(static items => items.Count() > 1)
         .Select(static items => new Finding(items.Key, $"is listed in {string.Join(" and ", items.Select(static item => item.Path))}")));
 
-    // Comments, and what a check says when it does not hold.
-    private static IEnumerable<(string Path, string Text)> Said => House.Product.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
+    /// <summary>A file that lists rules cites of its room only these, and those of files whose types it speaks of: a list that was renumbered, or copied, is found out.</summary>
+    [Test]
+    public void A_file_with_rules_of_its_own_cites_these()
+    {
+        var listed = Comments.Where(static said => said.Path.EndsWith(".cs", StringComparison.Ordinal)).SelectMany(static said => ListItem().Matches(said.Text).Select(match => (said.Path, List: ListOf(match.Groups[1].Value)))).ToHashSet();
+        var homes = Comments.SelectMany(static said => Definition().Matches(said.Text).Select(match => (said.Path, List: ListOf(match.Groups[1].Value)))).Distinct()
+            .ToLookup(static home => home.List, static home => Path.GetFileNameWithoutExtension(home.Path));
+        AllowList.Judge("rule-cited", Said.SelectMany(static said => Number().Matches(said.Text).Select(match => (said.Path, Rule: match.Value))).Distinct()
+            .Where(cited => listed.Any(own => own.Path == cited.Path && RoomOf(own.List) == RoomOf(cited.Rule)) && !listed.Contains((cited.Path, ListOf(cited.Rule))))
+            .Where(cited => !homes[ListOf(cited.Rule)].Any(type => Regex.IsMatch(House.Text(cited.Path), $@"\b{type}\b")))
+            .Select(static cited => new Finding($"{cited.Path}:{cited.Rule}", "is neither of the rules that the file lists nor of a type that it speaks of")));
+    }
+
+    private static string ListOf(string rule) => rule.TrimEnd("0123456789".ToCharArray());
+
+    private static string RoomOf(string rule) => rule.Split('.')[0];
+
+    private static IEnumerable<(string Path, string Text)> Said => Comments.Concat(Checks);
+
+    private static IEnumerable<(string Path, string Text)> Comments => House.Product.SelectMany(static file => file.Unit.DescendantTrivia(descendIntoTrivia: false)
             .Where(static trivia => trivia.IsKind(SyntaxKind.SingleLineCommentTrivia) || trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia))
             .Select(trivia => (file.Path, trivia.ToFullString())))
-        .Concat(House.Product.SelectMany(static file => file.All<InvocationExpressionSyntax>().Where(static call => call.Expression.ToString().EndsWith("Check.That", StringComparison.Ordinal))
-            .SelectMany(call => call.DescendantNodes().OfType<LiteralExpressionSyntax>().Where(static literal => literal.IsKind(SyntaxKind.StringLiteralExpression))
-                .Select(literal => (file.Path, literal.Token.ValueText)))))
         .Concat(House.Files("libs", ".lua").Select(static path => (path, string.Join('\n', House.Text(path).Split('\n').Where(static line => line.StartsWith("--", StringComparison.Ordinal))))));
+
+    // What is said when something does not hold: texts that begin with a rule, wherever they stand.
+    private static IEnumerable<(string Path, string Text)> Checks => House.Product.SelectMany(static file => file.All<LiteralExpressionSyntax>()
+            .Where(static literal => literal.IsKind(SyntaxKind.StringLiteralExpression)).Select(static literal => literal.Token)
+            .Concat(file.All<InterpolatedStringTextSyntax>().Select(static text => text.TextToken))
+            .Where(static token => Check().IsMatch(token.ValueText)).Select(token => (file.Path, token.ValueText)));
 
     private static IEnumerable<string> Documents() => Directory.EnumerateFiles(House.Root, "*.md")
         .Select(static file => Path.GetFileName(file)).Concat(House.Files("website", ".md"));
@@ -58,6 +79,10 @@ public sealed partial class DocumentTests
     private static bool HasHeader(SourceFile file) => file.Path.StartsWith("main/", StringComparison.Ordinal)
         || file.Unit.DescendantNodes().OfType<BaseTypeDeclarationSyntax>().Take(1).Any(static type => type.GetLeadingTrivia()
             .Any(static trivia => trivia.IsKind(SyntaxKind.SingleLineDocumentationCommentTrivia)));
+
+    /// <summary>What a check says: a rule, and behind it how it reads.</summary>
+    [GeneratedRegex(@"^([a-z]+\.)?[A-Z]{1,2}\d{1,2} [a-z]")]
+    private static partial Regex Check();
 
     [GeneratedRegex(@"\]\(([^)\s]+)\)")]
     private static partial Regex Link();

@@ -1,6 +1,6 @@
 namespace Garnet.Server.Admission;
 
-/// <summary>Who else is asked; null = everything is allowed. Set before the first connection.</summary>
+/// <summary>Who else is asked; null = everything is allowed. Replaced as a whole, at any time; each reactor asks from its next round on.</summary>
 internal sealed class AdmissionHooks
 {
     /// <summary>Rights of users.</summary>

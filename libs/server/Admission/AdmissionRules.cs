@@ -4,7 +4,8 @@ namespace Garnet.Server.Admission;
 
 /// <summary>
 /// May this command run? The rules in their order, each asked for whom it concerns; the first that has something to say decides.
-/// Nothing else in the server answers that question, and the way of a plain command of a plain client passes none of them.
+/// Nothing else in the server answers that question before the run; what a run finds in its way (the batch that a replica is applying, a script
+/// whose turn it is) it says itself. The way of a plain command of a plain client passes none of the rules.
 /// </summary>
 internal static unsafe class AdmissionRules
 {

@@ -2,15 +2,28 @@ using Garnet.Server.Commands;
 
 namespace Garnet.Server.Admission;
 
-/// <summary>From a command to the keys that a rule about keys is asked about; of EXEC those of all that it will run.</summary>
+/// <summary>
+/// From a command to the keys that a rule about keys is asked about, each with its database; of EXEC those of all that it will run.
+/// <see cref="IKeyRule"/> says which keys it does not find.
+/// </summary>
 internal static unsafe class KeysAsked
 {
-    internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule, bool mayWait)
+    internal static AdmissionResult Ask(ref Call call, in Question question, IKeyRule rule, bool mayWait) =>
+        (question.Entry->Flags & CommandFlags.RunsQueue) != 0
+            ? AskQueued(ref call, rule, mayWait)
+            : AskOne(ref call, question.Entry, call.Client.Database, rule, mayWait);
+
+    private static AdmissionResult AskQueued(ref Call exec, IKeyRule rule, bool mayWait) =>
+        exec.Reactor.Transactions.AskQueued(ref exec, (ref Call call, CommandEntry* entry, int database) => AskOne(ref call, entry, database, rule, mayWait));
+
+    private static AdmissionResult AskOne(ref Call call, CommandEntry* entry, int database, IKeyRule rule, bool mayWait)
     {
-        if ((question.Entry->Flags & CommandFlags.RunsQueue) != 0)
-            return call.Reactor.Transactions.AskKeys(ref call, rule, mayWait);
-        return KeyPositions.TryOf(ref call, call.Server.Commands.Specs[question.Entry->Id].Keys, out KeyPositions keys)
-            ? rule.Ask(ref call, in keys, call.Client.Database, mayWait)
-            : AdmissionResult.Allowed;
+        KeySpec spec = call.Server.Commands.Specs[entry->Id].Keys;
+        if (!KeyPositions.TryOf(ref call, spec, out KeyPositions keys))
+            return AdmissionResult.Allowed;
+        if (spec.Elsewhere is not { } elsewhere || !elsewhere(ref call, out int target, out int other))
+            return rule.Ask(ref call, in keys, database, mayWait);
+        AdmissionResult result = rule.Ask(ref call, KeyPositions.Of(spec.First), database, mayWait);
+        return result.IsAllowed ? rule.Ask(ref call, KeyPositions.Of(target), other, mayWait) : result;
     }
 }

@@ -18,7 +18,7 @@ internal static unsafe class MemoryRule
     private static bool Lacks(ref Call call, in Question question)
     {
         if (question.IsFor(Asker.ScriptCall))
-            return question.Is(CommandFlags.DenyOom) && question.Script is var script && (script & (ScriptState.LacksMemory | ScriptState.HasWritten)) == ScriptState.LacksMemory;
+            return question.Is(CommandFlags.DenyOom) && question.Is(ScriptState.LacksMemory) && !question.Is(ScriptState.HasWritten);
         if (!question.Is(CommandFlags.DenyOom) && !question.IsFor(Asker.Queued))
             return false;
         if ((question.Entry->Flags & CommandFlags.RunsQueue) == 0)

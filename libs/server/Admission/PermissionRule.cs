@@ -2,14 +2,24 @@ using Garnet.Server.Commands;
 
 namespace Garnet.Server.Admission;
 
-/// <summary>Whoever asks has a right to the command: DEBUG and MODULE by setting, all others by <see cref="IPermission"/>.</summary>
-internal static class PermissionRule
+/// <summary>
+/// Whoever asks has a right to the command: DEBUG and MODULE by setting, all others by <see cref="IPermission"/>. Rights may have been taken away
+/// since a command was queued, so EXEC needs one to each that it will run.
+/// </summary>
+internal static unsafe class PermissionRule
 {
-    internal static unsafe AdmissionResult Ask(ref Call call, in Question question)
+    internal static AdmissionResult Ask(ref Call call, in Question question)
     {
         Server server = call.Server;
         if (question.Is(CommandFlags.Protected) && !server.AllowsProtected(call.Client, server.Commands.Specs[question.Entry->Id], out string refusal))
             return AdmissionResult.Refused(refusal);
-        return server.Hooks.Permission is { } permission ? permission.Ask(ref call, in question) : AdmissionResult.Allowed;
+        if (server.Hooks.Permission is not { } permission)
+            return AdmissionResult.Allowed;
+        AdmissionResult result = permission.Ask(ref call, in question);
+        bool goesOn = result.IsAllowed && (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
+        return goesOn ? AskQueued(ref call, permission) : result;
     }
+
+    private static AdmissionResult AskQueued(ref Call exec, IPermission permission) =>
+        exec.Reactor.Transactions.AskQueued(ref exec, (ref Call call, CommandEntry* entry, int _) => permission.Ask(ref call, new Question(Asker.Client, entry, entry->Flags)));
 }

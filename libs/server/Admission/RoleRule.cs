@@ -7,15 +7,18 @@ namespace Garnet.Server.Admission;
 
 /// <summary>
 /// The server's role allows it: a replica takes no writes, nor shows data it does not have or may not; a primary may want replicas near.
-/// What only a primary does waits while the role changes.
+/// What only a primary does, or does otherwise than a replica, waits while the role changes.
 /// </summary>
 internal static class RoleRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
         Replication.Replication role = call.Server.Replication;
-        if (!role.Guards)
+        if (!role.IsAsked)
             return AdmissionResult.Allowed;
+        bool waits = question.Is(CommandFlags.Write | CommandFlags.ByRole) && role.IsChanging && !role.IsReplica && question.MayWait(ref call);
+        if (waits)
+            return AdmissionResult.Until(new RoleWait(role));
         if (question.Is(CommandFlags.Write))
         {
             AdmissionResult result = AskWrite(ref call, in question, role);
@@ -42,8 +45,6 @@ internal static class RoleRule
             };
         }
 
-        if (role.IsChanging && question.MayWait(ref call))
-            return AdmissionResult.Until(new RoleWait(role));
         return !question.IsFor(Asker.Undeclared) && role.LacksReplicas
             ? AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Replicas))
             : AdmissionResult.Allowed;

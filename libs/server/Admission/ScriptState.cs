@@ -1,6 +1,6 @@
 namespace Garnet.Server.Admission;
 
-/// <summary>What of a script decides about its calls.</summary>
+/// <summary>What of a script decides whether it may begin, and about its calls.</summary>
 [Flags]
 internal enum ScriptState : byte
 {

@@ -1,8 +1,8 @@
 namespace Garnet.Server.Commands;
 
-/// <summary>What a command is and may do; names as COMMAND INFO prints them.</summary>
+/// <summary>What a command is and may do: first what Redis knows, which COMMAND INFO prints but for Protected, then what only this server goes by.</summary>
 [Flags]
-internal enum CommandFlags
+internal enum CommandFlags : uint
 {
     None = 0,
     Write = 1 << 0,
@@ -36,16 +36,18 @@ internal enum CommandFlags
     Timed = 1 << 23,
     /// <summary>Runs at once although a transaction is open.</summary>
     Immediate = 1 << 24,
-    /// <summary>Runs what a transaction has queued: guards look at all of that too.</summary>
+    /// <summary>Runs what a transaction has queued: the rules are asked about all of that too.</summary>
     RunsQueue = 1 << 25,
     /// <summary>May touch keys of another database than the connection's.</summary>
     OtherDatabases = 1 << 26,
     /// <summary>Runs a script or function: it may touch more than the keys it names.</summary>
     RunsScript = 1 << 27,
-    /// <summary>Looks at keys that none of its arguments names: what they are follows from data.</summary>
-    OtherKeys = 1 << 29,
     /// <summary>Changes whole databases: in the log that is an operation between batches.</summary>
     WholeDatabases = 1 << 28,
+    /// <summary>Looks at keys that none of its arguments names: what they are follows from data.</summary>
+    OtherKeys = 1 << 29,
     /// <summary>Changes what all reactors go by: it has its turn while none of them is in a batch (scripting.G4).</summary>
     Alone = 1 << 30,
+    /// <summary>Changes nothing, yet a primary answers it otherwise than a replica: waits while the role changes.</summary>
+    ByRole = 1u << 31,
 }

@@ -3,7 +3,7 @@ using Garnet.Server.Tracking;
 namespace Garnet.Server.Commands;
 
 /// <summary>
-/// A command's data: feeds arity check, COMMAND INFO and DOCS, key extraction and the reference page. Arity counts the name;
+/// A command's data: feeds arity check, COMMAND INFO and DOCS, and key extraction. Arity counts the name;
 /// negative means "at least". A subcommand is named <c>PARENT|CHILD</c>.
 /// </summary>
 internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, KeySpec Keys = default)

@@ -42,6 +42,9 @@ internal readonly struct KeyPositions
         }
     }
 
+    /// <summary>That argument alone.</summary>
+    internal static KeyPositions Of(int argument) => new(0, argument, 1, 1, 0);
+
     /// <summary>The keys of the call's own command; false if they cannot be told: it will answer with an error.</summary>
     internal static bool TryOf(ref Call call, KeySpec keys, out KeyPositions positions) => TryOf(ref call, 0, call.Count, keys, out positions);
 

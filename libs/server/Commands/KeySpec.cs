@@ -47,9 +47,15 @@ internal readonly record struct KeySpec(int First, int Last, int Step)
     /// <summary>How the keys are used by a call with these arguments, where that is not always as <see cref="Usage"/> says.</summary>
     public UsageByArguments? UsageOf { get; init; }
 
+    /// <summary>Finds the key in another database than the connection's, where a call may have one; the first key is in the connection's.</summary>
+    public KeyElsewhere? Elsewhere { get; init; }
+
     /// <summary>How a key is used that is stored in.</summary>
     public const string TargetUsage = "OW UPDATE";
 }
 
 /// <summary>How a command whose name is the argument <paramref name="name"/> uses its key, in Redis's words.</summary>
 internal delegate string UsageByArguments(ref Call call, int name);
+
+/// <summary>Which argument is a key in the database that the call names; false if it names none, or none that there is.</summary>
+internal delegate bool KeyElsewhere(ref Call call, out int key, out int database);

@@ -140,20 +140,27 @@ internal static class KeyCommands
         _ => call.Fail(Fault.NoSuchKey),
     };
 
+    /// <summary>True if the argument is the number of a database that there is.</summary>
+    internal static bool NamesDatabase(ref Call call, int index, out int database)
+    {
+        bool isThere = call.TryInt64(index, out long number) && number >= 0 && number < call.Server.Settings.Memory.Databases;
+        database = isThere ? (int)number : 0;
+        return isThere;
+    }
+
     /// <summary>Reads a database number as Redis does; on false the error has been written.</summary>
     internal static bool TryDatabase(ref Call call, int index, out int database, out Reply failed)
     {
-        database = 0;
         failed = Reply.Sent;
+        if (NamesDatabase(ref call, index, out database))
+            return true;
         if (!call.TryInt64(index, out long number))
             failed = call.Fail(Fault.NotAnInteger);
         else if (number is < int.MinValue or > int.MaxValue)
             failed = call.FailBytes("ERR value is out of range, value must between -2147483648 and 2147483647"u8);
-        else if (number < 0 || number >= call.Server.Settings.Memory.Databases)
-            failed = call.Fail(Fault.DatabaseOutOfRange);
         else
-            database = (int)number;
-        return failed == Reply.Sent;
+            failed = call.Fail(Fault.DatabaseOutOfRange);
+        return false;
     }
 }
 
@@ -260,7 +267,7 @@ internal readonly struct RenameNx : ICommand
 
 internal readonly struct Copy : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE" }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0", Room = CollectionCalls.Footprint };
+    public static CommandSpec Spec => KeyCommands.Spec("COPY", -3, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.OtherDatabases | CommandFlags.Quick, KeySpec.Two with { RestUsage = "OW UPDATE", Elsewhere = TargetOf }, "RO ACCESS", "source destination [DB destination-db] [REPLACE]", "Copies the value of a key to another key.") with { Event = new("copy_to", NotifyClasses.Generic) { Renews = true }, Misses = KeyMisses.First, Since = "6.2.0", Room = CollectionCalls.Footprint };
 
     public static Reply Run(ref Call call)
     {
@@ -287,11 +294,26 @@ internal readonly struct Copy : ICommand
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace, keepSource: true);
         return transfer is Transfer.OutOfMemory or Transfer.TooLarge ? KeyCommands.ReplyFailure(ref call, transfer) : call.Int(transfer == Transfer.Done ? 1 : 0);
     }
+
+    // As the run will have it: the last DB counts.
+    private static bool TargetOf(ref Call call, out int key, out int database)
+    {
+        key = 2;
+        int at = 0;
+        for (int i = 3; i + 1 < call.Count; i++)
+        {
+            if (call.Is(i, "DB"u8))
+                at = ++i;
+        }
+
+        database = 0;
+        return at > 0 && KeyCommands.NamesDatabase(ref call, at, out database);
+    }
 }
 
 internal readonly struct Move : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.OtherDatabases | CommandFlags.Fast, KeySpec.One, "RW ACCESS UPDATE", "key db", "Moves a key to another database.") with { Event = new("move_to", NotifyClasses.Generic) { From = "move_from" } };
+    public static CommandSpec Spec => KeyCommands.Spec("MOVE", 3, CommandFlags.Write | CommandFlags.OtherDatabases | CommandFlags.Fast, KeySpec.One with { Elsewhere = TargetOf }, "RW ACCESS UPDATE", "key db", "Moves a key to another database.") with { Event = new("move_to", NotifyClasses.Generic) { From = "move_from" } };
 
     public static Reply Run(ref Call call)
     {
@@ -303,5 +325,11 @@ internal readonly struct Move : ICommand
         KeyRef target = call.KeyAt(1, call.Reactor.Store.Namespaces.Id(database));
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace: false, keepSource: false);
         return transfer is Transfer.OutOfMemory or Transfer.TooLarge ? KeyCommands.ReplyFailure(ref call, transfer) : call.Int(transfer == Transfer.Done ? 1 : 0);
+    }
+
+    private static bool TargetOf(ref Call call, out int key, out int database)
+    {
+        key = 1;
+        return KeyCommands.NamesDatabase(ref call, 2, out database);
     }
 }

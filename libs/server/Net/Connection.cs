@@ -10,7 +10,7 @@ using Garnet.Server.Transactions;
 
 namespace Garnet.Server.Net;
 
-/// <summary>Why a connection is not a plain one; any bit set takes the guarded way through <see cref="Reactor"/>.</summary>
+/// <summary>Why a connection is not a plain one; with any bit set its commands are put to the rules of Admission.</summary>
 [Flags]
 internal enum Gate : byte
 {

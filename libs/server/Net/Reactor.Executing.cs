@@ -9,7 +9,7 @@ namespace Garnet.Server.Net;
 internal sealed unsafe partial class Reactor
 {
     private Connection? _current;
-    private bool _guarded; // no command of the batch takes the short way
+    private bool _asksRules; // no command of the batch takes the short way
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
     private bool _reads; // the server is a replica that answers reads
@@ -47,8 +47,8 @@ internal sealed unsafe partial class Reactor
         if (count > 1)
             _prefetch.Run(count);
         _mayRun = Server.ScriptGate.TryEnter(this);
-        _guarded = Server.Guarded | Store.Tight | _bigFrame; // looked at in its turn (scripting.G4)
-        _placed = Server.Replication.Guards;
+        _asksRules = Server.AsksRules | Store.Tight | _bigFrame; // looked at in its turn (scripting.G4)
+        _placed = Server.Replication.IsAsked;
         _reads = _placed && Server.Replication.TakesReads;
         long began = Server.Clock.MonotonicUs;
         for (int from = 0; from < count; from = FrameAt + 1)
@@ -116,14 +116,14 @@ internal sealed unsafe partial class Reactor
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         BeginReply();
         Reply reply;
-        if (client.Gate == Gate.None && !_guarded && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        if (client.Gate == Gate.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
             reply = Execution.RunPlain(ref call, entry, frame->Command);
         }
         else
         {
-            bool reads = _reads && client.Gate == Gate.None && !_guarded && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
-            reply = reads ? Server.Replication.RunRead(ref call, entry) : RunGuarded(ref call, entry);
+            bool reads = _reads && client.Gate == Gate.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
+            reply = reads ? Server.Replication.RunRead(ref call, entry) : RunAsked(ref call, entry);
         }
 
         EndCommand(client, frame, reply);
@@ -154,7 +154,7 @@ internal sealed unsafe partial class Reactor
 
     // Anything out of the ordinary: wrong arity, not authenticated, subscribed, replies off, MONITOR, pause, memory, timing.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Reply RunGuarded(ref Call call, CommandEntry* entry)
+    private Reply RunAsked(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
         long before = Out.Mark;
@@ -162,7 +162,7 @@ internal sealed unsafe partial class Reactor
         bool skip = (client.Gate & Gate.ReplySkip) != 0;
         client.Gate &= ~Gate.ReplySkip;
         Reply reply = AdmissionController.Run(ref call, entry);
-        _guarded |= Server.Guarded; // what it has set holds for the next one already
+        _asksRules |= Server.AsksRules; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(ref call, Out.Mark - before);
         if (skip)

@@ -56,7 +56,7 @@ internal readonly struct ReplLead : ICommand
 /// <summary>REPL TOKEN: names the moment. What the client has written or seen so far is in it.</summary>
 internal readonly struct ReplToken : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|TOKEN", 2, CommandFlags.NoScript | CommandFlags.Fast, "", "Returns a token for the moment, to be given to REPL WAIT on any server.", "0.1.0");
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|TOKEN", 2, CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.Fast, "", "Returns a token for the moment, to be given to REPL WAIT on any server.", "0.1.0");
 
     public static Reply Run(ref Call call)
     {

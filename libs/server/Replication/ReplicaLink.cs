@@ -53,10 +53,18 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     internal ulong Shipped => Volatile.Read(ref _places)?.End ?? 0;
 
     /// <summary>True if the replica streams, and its readers see what is in the batch of the term.</summary>
-    internal bool HasApplied(uint term, ulong batch) => Ack is var ack && Counts(ack, term) && ack.Applied >= batch;
+    internal bool HasApplied(uint term, ulong batch)
+    {
+        AckFrame ack = Ack;
+        return Counts(ack, term) && ack.Applied >= batch;
+    }
 
     /// <summary>True if the replica streams, and has the batch of the term on its disk.</summary>
-    internal bool HasDurable(uint term, ulong batch) => Ack is var ack && Counts(ack, term) && ack.Durable >= Math.Max(batch, 1);
+    internal bool HasDurable(uint term, ulong batch)
+    {
+        AckFrame ack = Ack;
+        return Counts(ack, term) && ack.Durable >= Math.Max(batch, 1);
+    }
 
     // replication.P3. A place of a later term than the write's has it behind it, as long as the write is of this history: its owner looks at that.
     private bool Counts(AckFrame ack, uint term) => _stage == LinkStage.Streaming && ack.Term >= Math.Max(term, 1);

@@ -27,7 +27,7 @@ internal sealed partial class Replication
 
     internal static long OffsetOf(uint term, ulong batch) => ((long)term << BatchBits) + (long)batch;
 
-    /// <summary>Covers all that anybody can have seen here so far, also while the role is being changed.</summary>
+    /// <summary>Covers all that anybody can have seen here so far, also while the role is being changed. Ends a batch, so not out of a transaction (NoMulti).</summary>
     internal (uint Term, ulong Batch) Token() => ShowsApplied ? (Applied.Term, Applied.Number) : (_term, Node.EndBatch());
 
     /// <summary>The same for clients.</summary>

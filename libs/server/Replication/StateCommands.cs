@@ -13,10 +13,13 @@ internal static class StateCommands
     }
 }
 
-/// <summary>REPL BARRIER: what is read here afterwards is not older than the moment it was sent.</summary>
+/// <summary>
+/// REPL BARRIER: what is read here afterwards is not older than the moment it was sent. By role: what a server that is to lead has received and
+/// not applied is in the history that it will go on with.
+/// </summary>
 internal readonly struct ReplBarrier : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|BARRIER", 3, CommandFlags.Blocking | CommandFlags.NoScript, "timeout", "Waits until all that was written anywhere before can be read here; returns a token.", "0.1.0");
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|BARRIER", 3, CommandFlags.Blocking | CommandFlags.NoScript | CommandFlags.NoMulti | CommandFlags.ByRole, "timeout", "Waits until all that was written anywhere before can be read here; returns a token.", "0.1.0");
 
     public static Reply Run(ref Call call)
     {
@@ -25,8 +28,6 @@ internal readonly struct ReplBarrier : ICommand
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
         Replication replication = call.Server.Replication;
-        if (replication.Postpones(ref call))
-            return Reply.Postponed; // what has come and is not applied is in the history that this server will go on with
         if (!replication.IsReplica)
         {
             call.Out.Bulk(replication.TokenText());
@@ -34,8 +35,6 @@ internal readonly struct ReplBarrier : ICommand
         }
 
         var wait = new BarrierWait(replication, call.UntilMs(timeout));
-        if (!call.MayPark && wait.Resume(call.Reactor, call.Client))
-            return Reply.Sent;
         replication.Barriers.Ask(wait);
         call.Reactor.Park(call.Client, wait);
         return Reply.Parked;

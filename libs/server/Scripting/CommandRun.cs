@@ -126,7 +126,7 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         to.Resp3 = running.WantsResp3; // what a client gets beside its replies is in its own protocol
         long before = to.Mark;
         Server server = reactor.Server;
-        bool plain = !server.Guarded && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
+        bool plain = !server.AsksRules && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
         Reply reply = reactor.Failures.RunPart(ref call, entry, plain);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)

@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Commands;
+using Garnet.Server.Keys;
 using Garnet.Server.Net;
 using Tsavorite;
 
@@ -119,8 +120,8 @@ internal sealed unsafe class TransactionRun : IDisposable
         return call.FailBytes(text);
     }
 
-    /// <summary>What the rule says of the keys of what is queued: the first thing that is not just allowed.</summary>
-    internal AdmissionResult AskKeys(ref Call exec, IKeyRule rule, bool mayWait)
+    /// <summary>What a rule says of the commands that are queued, each with the database it will find: the first thing that is not just allowed.</summary>
+    internal AdmissionResult AskQueued(ref Call exec, QueuedQuestion ask)
     {
         Connection client = exec.Client;
         if (client.Transaction is not { CanRun: true } transaction)
@@ -131,13 +132,9 @@ internal sealed unsafe class TransactionRun : IDisposable
         {
             QueuedCommand.Unpack(command, _args);
             var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
-            if (KeyPositions.TryOf(ref call, _reactor.Server.Commands.Specs[command->Command].Keys, out KeyPositions keys))
-            {
-                AdmissionResult result = rule.Ask(ref call, in keys, database, mayWait);
-                if (!result.IsAllowed)
-                    return result;
-            }
-
+            AdmissionResult result = ask(ref call, _entries + command->Command, database);
+            if (!result.IsAllowed)
+                return result;
             if (command->Command == _select)
                 database = Selected(client, command, database);
         }
@@ -329,7 +326,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     {
         QueuedCommand.Unpack(command, _args);
         var call = new Call(_reactor, client, _args.Items, command->ArgCount, 0);
-        return call.TryInt64(1, out long number) && number >= 0 && number < _reactor.Server.Settings.Memory.Databases ? (int)number : database;
+        return KeyCommands.NamesDatabase(ref call, 1, out int named) ? named : database;
     }
 
     private Reply RunAll(ref Call exec, CommandQueue queue)
@@ -377,3 +374,6 @@ internal sealed unsafe class TransactionRun : IDisposable
         return call.Client.Muted;
     }
 }
+
+/// <summary>What a rule asks of a command that is queued; the entry says which.</summary>
+internal unsafe delegate AdmissionResult QueuedQuestion(ref Call call, CommandEntry* entry, int database);

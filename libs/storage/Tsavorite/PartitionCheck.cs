@@ -33,12 +33,12 @@ internal sealed unsafe class PartitionCheck
         Expect(_chunkOwners.IsSubsetOf(_owners), "chunks: each has a root, or waits for removal");
         WalkSegments();
         WalkExtents();
-        Expect(segments == _partition->IndexSegments, "U12 index segments are counted");
-        Expect(_words == _partition->Words, "U1 words are counted");
-        Expect(_live == _partition->LiveBytes, "U4 live bytes equal the records that words name");
-        Expect(_extents == _partition->ExtentBytes, "U4 extent bytes equal the runs that words name");
-        Expect(_nodes.Count + _partition->SlabFreeNodes == _partition->SlabTaken - 1, "U1 every overflow node is free or reachable");
-        Expect((_partition->Structure & 1) == _partition->Hidden, "U12 the structure is at rest");
+        Expect(segments == _partition->IndexSegments, "store.U12 index segments are counted");
+        Expect(_words == _partition->Words, "store.U1 words are counted");
+        Expect(_live == _partition->LiveBytes, "store.U4 live bytes equal the records that words name");
+        Expect(_extents == _partition->ExtentBytes, "store.U4 extent bytes equal the runs that words name");
+        Expect(_nodes.Count + _partition->SlabFreeNodes == _partition->SlabTaken - 1, "store.U1 every overflow node is free or reachable");
+        Expect((_partition->Structure & 1) == _partition->Hidden, "store.U12 the structure is at rest");
         CompareCounts();
         UsedBytes = (long)segments * _shape->BucketsPerSegment * Bucket.Bytes + IndexSpace.SlabBytes(_partition)
             + _core.Index.DirectoryBytes(_partition)
@@ -58,11 +58,11 @@ internal sealed unsafe class PartitionCheck
         {
             IndexSegment* segment = _core.Index.Descriptor(entries[entry]);
             uint span = 1u << (depth - segment->Depth);
-            Expect(entry % span == 0, "U12 a segment's entries are aligned");
-            for (uint i = 0; i < span; i++) Expect(entries[entry + i] == entries[entry], "U12 a segment's entries agree");
+            Expect(entry % span == 0, "store.U12 a segment's entries are aligned");
+            for (uint i = 0; i < span; i++) Expect(entries[entry + i] == entries[entry], "store.U12 a segment's entries agree");
             int words = 0;
             for (int i = 0; i < _shape->BucketsPerSegment; i++) words += WalkBucket(_core.Index.BucketAt(entries[entry], i));
-            Expect(words == segment->Words, "U1 a segment's words are counted");
+            Expect(words == segment->Words, "store.U1 a segment's words are counted");
             segments++;
             entry += span;
         }
@@ -71,11 +71,11 @@ internal sealed unsafe class PartitionCheck
 
     private int WalkBucket(byte* bucket)
     {
-        Expect((*(uint*)bucket & 1) == 0, "U1 a bucket at rest has an even sequence");
+        Expect((*(uint*)bucket & 1) == 0, "store.U1 a bucket at rest has an even sequence");
         for (uint node = Bucket.Overflow(bucket); node != 0; node = (uint)*Bucket.Node(_partition, node))
             if (!_nodes.Add(node))
             {
-                Expect(false, "U1 an overflow node is in one chain");
+                Expect(false, "store.U1 an overflow node is in one chain");
                 return 0;
             }
         int words = 0;
@@ -92,17 +92,17 @@ internal sealed unsafe class PartitionCheck
     private void CheckWord(byte* bucket, ulong word)
     {
         byte* record = Shape.RecordOf(_shape, word);
-        Expect(record != null, "U3 a word's address is in range");
+        Expect(record != null, "store.U3 a word's address is in range");
         if (record == null) return;
         KeyRef key = _core.KeyOf(record);
         Expect(Shape.PartitionOf(_shape, key.Hash) == _partition && Shape.BucketOf(_shape, _partition, key.Hash) == bucket,
-            "U4 a word stands where its key hashes to");
-        Expect((word ^ Shape.TagOf(_shape, key.Hash)) >> IndexWord.TagShift == 0, "U4 a word's tag is its key's");
-        Expect(_keys.Add(key.Namespace + ":" + Convert.ToHexString(key.Span)), "U4 a key has one word");
-        Expect(Record.Kind(record) is not (RecordKind.None or RecordKind.Padding), "U4 a named record is alive");
-        Expect(((word & IndexWord.TtlBit) != 0) == (Record.ExpireAtMs(record) != 0), "U4 a word's expiry bit is its record's");
+            "store.U4 a word stands where its key hashes to");
+        Expect((word ^ Shape.TagOf(_shape, key.Hash)) >> IndexWord.TagShift == 0, "store.U4 a word's tag is its key's");
+        Expect(_keys.Add(key.Namespace + ":" + Convert.ToHexString(key.Span)), "store.U4 a key has one word");
+        Expect(Record.Kind(record) is not (RecordKind.None or RecordKind.Padding), "store.U4 a named record is alive");
+        Expect(((word & IndexWord.TtlBit) != 0) == (Record.ExpireAtMs(record) != 0), "store.U4 a word's expiry bit is its record's");
         Expect(((word & IndexWord.InternalBit) != 0) == (Record.Kind(record) == RecordKind.Chunk),
-            "U4 a word's internal bit is its record's");
+            "store.U4 a word's internal bit is its record's");
         if (Record.Owner(record) != 0) _owners.Add(Record.Owner(record));
         bool retired = _partition->Counts[key.Namespace].Retired != 0;
         if (ChunkKey.Is(record) && !retired) _chunkOwners.Add(ChunkKey.Owner(key.Bytes));
@@ -120,7 +120,7 @@ internal sealed unsafe class PartitionCheck
     private void Weigh(byte* record, ulong word)
     {
         bool isExtent = (Record.Flags(record) & Record.ExtentFlag) != 0;
-        Expect(isExtent == ((word & IndexWord.TierMask) == IndexWord.Extent), "U4 a word's tier is its record's");
+        Expect(isExtent == ((word & IndexWord.TierMask) == IndexWord.Extent), "store.U4 a word's tier is its record's");
         long bytes = _core.Records.Capacity(record);
         _live += bytes;
         if (isExtent)
@@ -132,7 +132,7 @@ internal sealed unsafe class PartitionCheck
         uint segment = Shape.SegmentOf(_shape, IndexWord.Offset(word));
         _segmentLive[segment] = _segmentLive.GetValueOrDefault(segment) + bytes;
         Expect(_shape->Segments[segment].Partition == _partition->Number && _shape->Segments[segment].State != SegmentState.Free,
-            "U4 a named record lies in a segment of its partition");
+            "store.U4 a named record lies in a segment of its partition");
         long expireAtMs = Record.ExpireAtMs(record);
         Expect(expireAtMs == 0
             || (_shape->Segments[segment].MinExpiryMs <= expireAtMs && _partition->MinExpiryMs <= expireAtMs),
@@ -149,8 +149,8 @@ internal sealed unsafe class PartitionCheck
             Segment* segment = _shape->Segments + number;
             segments++;
             Expect(segment->Previous == previous, "segments: the list is linked both ways");
-            Expect(segment->LiveBytes == _segmentLive.GetValueOrDefault(number), "U4 a segment's live bytes equal its named records");
-            Expect(segment->State == SegmentState.Draining == (_partition->Draining == number), "U13 the draining segment is known");
+            Expect(segment->LiveBytes == _segmentLive.GetValueOrDefault(number), "store.U4 a segment's live bytes equal its named records");
+            Expect(segment->State == SegmentState.Draining == (_partition->Draining == number), "store.U13 the draining segment is known");
             Expect(segment->LiveBytes != 0 || segment->State != SegmentState.Full, "segments: a dead segment is freed");
             tails += segment->State == SegmentState.Active ? 0 : _shape->SegmentBytes - segment->Used;
             _segmentLive.Remove(number);
@@ -158,14 +158,14 @@ internal sealed unsafe class PartitionCheck
         }
         Expect(segments == _partition->Segments, "segments are counted");
         Expect(tails == _partition->TailBytes, "segments: what stayed free at the ends of those that are closed is counted");
-        Expect(_segmentLive.Count == 0, "U4 every named record lies in a listed segment");
+        Expect(_segmentLive.Count == 0, "store.U4 every named record lies in a listed segment");
     }
 
     private void WalkExtents()
     {
         int extents = 0;
         for (uint page = _partition->ExtentsHead; page != 0; page = _core.Records.ExtentDescriptor(page)->Next) extents++;
-        Expect(extents == _extentRecords, "U4 every extent is named once");
+        Expect(extents == _extentRecords, "store.U4 every extent is named once");
     }
 
     private void CompareCounts()

@@ -411,7 +411,7 @@ public sealed unsafe class StoreSession : IDisposable
 
     private const long FixedArgumentBytesMax = 64;
 
-    private const string HeldRule = "U6 while locks are held nothing else is locked";
+    private const string HeldRule = "store.U6 while locks are held nothing else is locked";
 
     private void CheckHeld(Partition* partition)
     {

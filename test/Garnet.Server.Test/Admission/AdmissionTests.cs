@@ -87,6 +87,59 @@ public sealed partial class AdmissionTests
         Assert.That(client.Call("GET", "a"), Is.EqualTo("nil"));
     }
 
+    [Test]
+    public void A_right_that_is_taken_away_before_EXEC_discards_the_transaction()
+    {
+        var rights = new Rights();
+        using var server = new EmbeddedServer();
+        server.Server.Hooks = new AdmissionHooks { Permission = rights };
+        using var client = new TestClient(server.Server.Port);
+        foreach (string[] words in (string[][])[["MULTI"], ["SET", "a", "1"], ["INCR", "a"]]) client.Call(words);
+        rights.Taken = "INCR";
+        Assert.That(client.Call("EXEC"), Does.StartWith("EXECABORT").And.Contain("NOPERM"));
+        Assert.That(client.Call("GET", "a"), Is.EqualTo("nil"), "nothing of it has run");
+        Assert.That(client.Call("PING"), Is.EqualTo("PONG"), "the transaction has ended");
+        foreach (string[] words in (string[][])[["MULTI"], ["SET", "a", "1"]]) client.Call(words);
+        rights.Taken = "EXEC";
+        Assert.That(client.Call("EXEC"), Does.StartWith("EXECABORT").And.Contain("NOPERM"));
+        rights.Taken = "INCR";
+        foreach (string[] words in (string[][])[["MULTI"], ["SET", "a", "1"]]) client.Call(words);
+        Assert.That(client.Call("EXEC"), Is.EqualTo("[OK]"));
+    }
+
+    [Test]
+    public void A_key_in_another_database_is_asked_about_there()
+    {
+        var gate = new KeyGate();
+        using var server = new EmbeddedServer();
+        server.Server.Hooks = new AdmissionHooks { Ownership = gate };
+        using var client = new TestClient(server.Server.Port);
+        AssertAsked("COPY a b DB 3", "0 a", "3 b");
+        AssertAsked("COPY a b DB 3 REPLACE DB 2", "0 a", "2 b");
+        AssertAsked("COPY a b", "0 a", "0 b");
+        AssertAsked("MOVE a 4", "0 a", "4 a");
+        AssertAsked("COPY a b DB 99", "0 a", "0 b"); // it will answer with an error
+        AssertAsked("MOVE a x", "0 a");
+        Assert.That(client.Call("COPY", "a", "moved", "DB", "3"), Does.StartWith("MOVED"));
+        foreach (string[] words in (string[][])[["MULTI"], ["SELECT", "5"], ["MOVE", "a", "6"]]) client.Call(words);
+        AssertAsked("EXEC", "5 a", "6 a");
+
+        void AssertAsked(string command, params string[] wanted)
+        {
+            gate.Asked.Clear();
+            client.Call(command.Split(' '));
+            Assert.That(gate.Asked, Is.EqualTo(wanted), command);
+        }
+    }
+
+    private sealed class Rights : IPermission
+    {
+        internal volatile string Taken = "";
+
+        public unsafe AdmissionResult Ask(ref Call call, in Question question) =>
+            call.Server.Commands.Specs[question.Entry->Id].Name == Taken ? AdmissionResult.Refused("NOPERM this user has no permissions to run the command") : AdmissionResult.Allowed;
+    }
+
     private sealed class NoIncrements : IPermission
     {
         public unsafe AdmissionResult Ask(ref Call call, in Question question) =>

@@ -36,9 +36,23 @@ public sealed class BarrierTests
         primary.Dispose();
         Assert.That(reader.Call("REPL", "BARRIER", "10000"), Does.StartWith("NOMASTERLINK"));
         Assert.That(reader.Call("PING"), Is.EqualTo("PONG"));
-        reader.Call("MULTI");
-        reader.Call("REPL", "BARRIER", "10000");
-        Assert.That(reader.Call("EXEC"), Does.StartWith("[TRYAGAIN"), "nothing waits in a transaction");
+    }
+
+    [TestCase("REPL TOKEN")]
+    [TestCase("REPL BARRIER 10000")]
+    public void A_place_in_the_history_is_not_named_in_a_transaction(string command)
+    {
+        using EmbeddedServer primary = new();
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(primary.Server.Port);
+        ReplicaGroup.CatchUp(replica, primary);
+        foreach (EmbeddedServer server in (EmbeddedServer[])[primary, replica])
+        {
+            using TestClient client = new(server.Server.Port);
+            client.Call("MULTI");
+            Assert.That(client.Call(command.Split(' ')), Is.EqualTo("ERR Command not allowed inside a transaction"));
+            Assert.That(client.Call("EXEC"), Does.StartWith("EXECABORT"));
+            Assert.That(client.Call(command.Split(' ')), Does.StartWith("1:"));
+        }
     }
 
     [Test]

@@ -25,7 +25,7 @@ public sealed class Listeners(Lock gate, Action turn)
     public void Enter()
     {
         if (StoreTestHooks.Has(PlantedFault.CountBeforeSwitch)) EnterUnlocked();
-        else if (!TryChange(1, least: 1)) EnterFirst(); // store.V2
+        else if (!TryChange(1, least: 1)) EnterFirst(); // store.N2
     }
 
     /// <summary>One less.</summary>
@@ -52,7 +52,7 @@ public sealed class Listeners(Lock gate, Action turn)
         StoreTestHooks.Yield(YieldPoint.Counted);
         TakeGate();
         if (!_on) Switch(on: true);
-        Interlocked.Increment(ref _count); // store.V1
+        Interlocked.Increment(ref _count); // store.N1
         gate.Exit();
     }
 
@@ -60,7 +60,7 @@ public sealed class Listeners(Lock gate, Action turn)
     {
         StoreTestHooks.Yield(YieldPoint.Counted);
         TakeGate();
-        Garnet.Common.Faults.Check.That(_on, "store.V1 while anybody is counted it is switched on");
+        Garnet.Common.Faults.Check.That(_on, "store.N1 while anybody is counted it is switched on");
         if (Interlocked.Decrement(ref _count) == 0) Switch(on: false);
         gate.Exit();
     }

@@ -17,8 +17,8 @@ internal sealed partial class Replication
 {
     private const int TriesMax = 3;
 
-    /// <summary>True if commands must be looked at one by one because of the role.</summary>
-    internal bool Guards => _isReplica | _changes | Settings.ReplicasToWrite > 0;
+    /// <summary>True if the rule of roles has something to say of commands: they are put to it one by one.</summary>
+    internal bool IsAsked => _isReplica | _changes | Settings.ReplicasToWrite > 0;
 
     /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
     internal bool IsLoading => _follower is { IsTorn: true };
@@ -66,15 +66,6 @@ internal sealed partial class Replication
     internal bool IsStale => _isReplica && IsOutOfTouch;
 
     private bool IsOutOfTouch => !Settings.ServesStaleData && _following is not { IsUp: true };
-
-    /// <summary>True if what only a primary can do must wait, and is made to, because the role is about to change.</summary>
-    internal bool Postpones(ref Call call)
-    {
-        bool waits = call.MayPark && _changes && !_isReplica;
-        if (waits)
-            call.Reactor.Park(call.Client, new RoleWait(this));
-        return waits;
-    }
 
     /// <summary>Runs a read, or a transaction, so that it sees one state (replication.Z5).</summary>
     internal unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
@@ -169,7 +160,7 @@ internal sealed partial class Replication
     }
 
     // As a primary runs it: what is short is not timed by itself.
-    private unsafe Reply Run(ref Call call, CommandEntry* entry) => _server.Guarded || (entry->Flags & CommandFlags.Timed) != 0
+    private unsafe Reply Run(ref Call call, CommandEntry* entry) => _server.AsksRules || (entry->Flags & CommandFlags.Timed) != 0
         ? Execution.RunTimed(ref call, entry)
         : Execution.RunPlain(ref call, entry, entry->Id);
 }
