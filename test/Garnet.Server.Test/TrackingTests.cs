@@ -11,10 +11,11 @@ public sealed class TrackingTests
     [TestCase("a a", "'a' overlaps with another provided prefix 'a'")]
     [TestCase("ab a", "'ab' overlaps with another provided prefix 'a'")]
     [TestCase("a b ab", "'a' overlaps with another provided prefix 'ab'")]
-    [TestCase("b ba a ab", "'b' overlaps with another provided prefix 'ba'")]
+    [TestCase("c ca a ac", "'c' overlaps with another provided prefix 'ca'")]
     [TestCase("abc x ab a", "'abc' overlaps with another provided prefix 'ab'")]
     [TestCase("x xy fo", "'x' overlaps with another provided prefix 'xy'")]
     [TestCase("y fo f", "'fo' overlaps with an existing prefix 'foo'")]
+    [TestCase("b ba a ab", "'b' overlaps with an existing prefix 'bar'")]
     [TestCase("y f", "'f' overlaps with an existing prefix 'foo'")]
     [TestCase("foo", "'foo' overlaps with an existing prefix 'foo'")]
     public void Prefixes_that_overlap_are_named_as_in_redis(string prefixes, string expected)
