@@ -41,6 +41,7 @@ public sealed class ManyArgumentsTests
         }
 
         Judge(server, ["CONFIG", "GET", .. Many(Arguments, i => "*" + (theSame ? "" : Text(i)))], slow);
+        Judge(server, ["CLIENT", "KILL", .. Enumerable.Range(1, Arguments).SelectMany(static i => new[] { "ID", (((long)i << 32) | (uint)i).ToString(CultureInfo.InvariantCulture) })], slow); // of one hash code
         foreach (string read in new[] { "XREAD STREAMS", "XREAD BLOCK 1 STREAMS" })
             Judge(server, [.. read.Split(' '), .. Many(Arguments / 2, i => "k" + (theSame ? "" : Text(i))), .. Many(Arguments / 2, static _ => "0")], slow);
         Assert.That(slow, Is.Empty);
