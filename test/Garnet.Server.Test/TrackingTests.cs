@@ -7,6 +7,27 @@ public sealed class TrackingTests
 {
     private const int Keys = 20, Readers = 3, Writers = 2, WritesEach = 3_000;
 
+    // As redis-server 7.0.15 answers: the first that overlaps with any is named, and with it the first held one, or else the first behind it.
+    [TestCase("a a", "'a' overlaps with another provided prefix 'a'")]
+    [TestCase("ab a", "'ab' overlaps with another provided prefix 'a'")]
+    [TestCase("a b ab", "'a' overlaps with another provided prefix 'ab'")]
+    [TestCase("c ca a ac", "'c' overlaps with another provided prefix 'ca'")]
+    [TestCase("abc x ab a", "'abc' overlaps with another provided prefix 'ab'")]
+    [TestCase("x xy fo", "'x' overlaps with another provided prefix 'xy'")]
+    [TestCase("y fo f", "'fo' overlaps with an existing prefix 'foo'")]
+    [TestCase("b ba a ab", "'b' overlaps with an existing prefix 'bar'")]
+    [TestCase("y f", "'f' overlaps with an existing prefix 'foo'")]
+    [TestCase("foo", "'foo' overlaps with an existing prefix 'foo'")]
+    public void Prefixes_that_overlap_are_named_as_in_redis(string prefixes, string expected)
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        client.Call("HELLO", "3");
+        client.Call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "foo", "PREFIX", "bar");
+        Assert.That(client.Call(["CLIENT", "TRACKING", "ON", "BCAST", .. prefixes.Split(' ').SelectMany(static prefix => new[] { "PREFIX", prefix })]),
+            Does.Contain($"ERR Prefix {expected}. Prefixes for a single client must not overlap."));
+    }
+
     [Test]
     public void A_RESP2_client_is_told_through_its_redirection()
     {

@@ -2,29 +2,66 @@ namespace Garnet.Common;
 
 /// <summary>
 /// The glob of KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL patterns: <c>*</c>, <c>?</c>, <c>[a-z]</c>,
-/// <c>[^x]</c> and <c>\</c> before a literal byte. Bytes, not characters.
+/// <c>[^x]</c> and <c>\</c> before a literal byte. Bytes, not characters. Made once for all the texts it is asked about.
 /// common.G1: nothing recurses. common.G2: only the last star is ever tried again (whatever an earlier star could take, a later one
 /// can take as well), so the work is at most text length times the longest run between two stars. common.G3: a class counts as one element
-/// of that run, however long it is: a long one is read once.
+/// of that run, and stars in a row as one, however long they are: long ones are read once, when the pattern is made.
 /// </summary>
-public static class Glob
+public sealed class Glob
 {
-    public static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, bool ignoreCase = false)
+    private const int ShortBytes = 64, SetBytes = 32;
+    private const byte Set = (byte)']'; // in a pattern that was shortened: before the 256 bits that stand for a long class
+
+    private readonly byte[] _pattern;
+    private readonly bool _shortened, _ignoreCase;
+    private readonly int _plainBytes; // with which every text begins that matches
+
+    /// <summary>A pattern; the array is kept.</summary>
+    public Glob(byte[] pattern, bool ignoreCase = false)
     {
+        _ignoreCase = ignoreCase;
+        _shortened = pattern.Length > ShortBytes;
+        _pattern = _shortened ? Shortened(pattern, ignoreCase) : pattern;
+        int special = ignoreCase ? 0 : _pattern.AsSpan().IndexOfAny("*?[\\]"u8);
+        _plainBytes = special < 0 ? _pattern.Length : special;
+    }
+
+    public bool Matches(ReadOnlySpan<byte> text)
+    {
+        ReadOnlySpan<byte> pattern = _pattern;
+        bool ignoreCase = _ignoreCase;
         if (text.IsEmpty) return pattern.IsEmpty; // as redis-server: not even a star matches nothing
-        int p = 0, t = 0, afterStar = -1, retryAt = 0;
-        Dictionary<int, LongClass>? longClasses = null;
+        int p = _plainBytes, t = p, afterStar = -1, retryAt = 0;
+        if (p > 0 && !text.StartsWith(pattern[..p])) return false;
         while (t < text.Length)
         {
-            if (p < pattern.Length && pattern[p] == (byte)'*')
+            if (p < pattern.Length)
             {
-                p = SkipStars(pattern, p);
-                if (p == pattern.Length) return true;
-                (afterStar, retryAt) = (p, t);
+                byte expected = pattern[p];
+                if (expected == (byte)'*')
+                {
+                    p = SkipStars(pattern, p);
+                    if (p == pattern.Length) return true;
+                    (afterStar, retryAt) = (p, t);
+                    continue;
+                }
+                if (IsLiteral(expected))
+                {
+                    if (Same(expected, text[t], ignoreCase))
+                    {
+                        p++;
+                        t++;
+                        continue;
+                    }
+                }
+                else if (MatchesOther(pattern, ref p, text[t]))
+                {
+                    t++;
+                    continue;
+                }
             }
-            else if (p < pattern.Length && MatchesOne(pattern, ref p, text[t], ignoreCase, ref longClasses)) t++;
-            else if (afterStar < 0) return false;
-            else (p, t) = (afterStar, ++retryAt); // common.G2
+            if (afterStar < 0) return false;
+            (p, t) = (afterStar, ++retryAt); // common.G2
         }
         return SkipStars(pattern, p) == pattern.Length;
     }
@@ -38,8 +75,10 @@ public static class Glob
         return p;
     }
 
-    /// <summary>Matches one byte against the element at <paramref name="p"/> and moves past the element on success.</summary>
-    private static bool MatchesOne(ReadOnlySpan<byte> pattern, ref int p, byte value, bool ignoreCase, ref Dictionary<int, LongClass>? longClasses)
+    private static bool IsLiteral(byte expected) => expected is not ((byte)'?' or (byte)'[' or (byte)'\\' or Set);
+
+    /// <summary>Matches one byte against the element at <paramref name="p"/>, which is no plain byte, and moves past the element on success.</summary>
+    private bool MatchesOther(ReadOnlySpan<byte> pattern, ref int p, byte value)
     {
         byte expected = pattern[p];
         switch (expected)
@@ -48,13 +87,18 @@ public static class Glob
                 p++;
                 return true;
             case (byte)'[':
-                return pattern.Length - p > ShortClassBytes ? MatchesLong(pattern, ref p, value, ignoreCase, ref longClasses) : MatchesClass(pattern, ref p, value, ignoreCase);
+                return MatchesClass(pattern, ref p, value, _ignoreCase);
+            case Set when _shortened:
+                if (_ignoreCase) value = Lower(value);
+                if ((pattern[p + 1 + (value >> 3)] >> (value & 7) & 1) == 0) return false;
+                p += 1 + SetBytes;
+                return true;
             case (byte)'\\' when p + 1 < pattern.Length:
-                if (!Same(pattern[p + 1], value, ignoreCase)) return false;
+                if (!Same(pattern[p + 1], value, _ignoreCase)) return false;
                 p += 2;
                 return true;
             default:
-                if (!Same(expected, value, ignoreCase)) return false;
+                if (expected != value) return false; // a bracket that closes nothing, a backslash at the end
                 p++;
                 return true;
         }
@@ -89,53 +133,62 @@ public static class Glob
     }
 
     // common.G3
-    private static bool MatchesLong(ReadOnlySpan<byte> pattern, ref int p, byte value, bool ignoreCase, ref Dictionary<int, LongClass>? known)
+    private static byte[] Shortened(ReadOnlySpan<byte> pattern, bool ignoreCase)
     {
-        if (IsShort(pattern, p)) return MatchesClass(pattern, ref p, value, ignoreCase);
-        known ??= [];
-        if (!known.TryGetValue(p, out LongClass set)) known[p] = set = ReadClass(pattern, p, ignoreCase);
-        if (!set.Values[ignoreCase ? Lower(value) : value]) return false;
-        p = set.End;
-        return true;
+        byte[] to = new byte[checked(pattern.Length + pattern.Count(Set))]; // a class that becomes a set is longer than that
+        int length = 0;
+        for (int p = 0; p < pattern.Length;)
+        {
+            int from = p;
+            p = ElementEnd(pattern, p);
+            if (pattern[from] == (byte)'[' && p - from > 1 + SetBytes)
+            {
+                to[length++] = Set;
+                ReadClass(pattern[from..p], ignoreCase, to.AsSpan(length, SetBytes));
+                length += SetBytes;
+                continue;
+            }
+            if (pattern[from] == (byte)'*') p = SkipStars(pattern, p);
+            if (pattern[from] == Set) to[length++] = (byte)'\\';
+            ReadOnlySpan<byte> element = pattern[from] == (byte)'*' ? "*"u8 : pattern[from..p];
+            element.CopyTo(to.AsSpan(length));
+            length += element.Length;
+        }
+        Array.Resize(ref to, length);
+        return to;
     }
 
-    private static bool IsShort(ReadOnlySpan<byte> pattern, int p)
+    private static int ElementEnd(ReadOnlySpan<byte> pattern, int p)
     {
-        for (int at = pattern[p + 1] == (byte)'^' ? p + 2 : p + 1; at < p + ShortClassBytes; at += ItemBytes(pattern, at))
-        {
-            if (pattern[at] == (byte)']') return true;
-        }
-        return false;
+        if (pattern[p] == (byte)'\\') return Math.Min(p + 2, pattern.Length);
+        if (pattern[p] != (byte)'[') return p + 1;
+        int at = p + 1;
+        if (at < pattern.Length && pattern[at] == (byte)'^') at++;
+        while (at < pattern.Length && pattern[at] != (byte)']') at += ItemBytes(pattern, at);
+        return Math.Min(at + 1, pattern.Length);
     }
 
     private static int ItemBytes(ReadOnlySpan<byte> pattern, int at) =>
         pattern[at] == (byte)'\\' && at + 1 < pattern.Length ? 2 : at + 2 < pattern.Length && pattern[at + 1] == (byte)'-' ? 3 : 1;
 
     /// <summary>Where a range begins one more is counted, behind its end one less.</summary>
-    private static LongClass ReadClass(ReadOnlySpan<byte> pattern, int p, bool ignoreCase)
+    private static void ReadClass(ReadOnlySpan<byte> members, bool ignoreCase, Span<byte> set)
     {
-        var changes = new int[257];
-        int at = p + 1;
-        bool negated = at < pattern.Length && pattern[at] == (byte)'^';
-        if (negated) at++;
-        while (at < pattern.Length && pattern[at] != (byte)']')
+        Span<int> changes = stackalloc int[257];
+        changes.Clear();
+        bool negated = members[1] == (byte)'^';
+        for (int at = negated ? 2 : 1; at < members.Length && members[at] != (byte)']';)
         {
-            int bytes = ItemBytes(pattern, at);
-            (byte first, byte last) = bytes == 2 ? (pattern[at + 1], pattern[at + 1]) : (pattern[at], pattern[at + bytes - 1]);
+            int bytes = ItemBytes(members, at);
+            (byte first, byte last) = bytes == 2 ? (members[at + 1], members[at + 1]) : (members[at], members[at + bytes - 1]);
             if (first > last) (first, last) = (last, first);
             if (ignoreCase) (first, last) = (Lower(first), Lower(last));
             if (first <= last) (changes[first], changes[last + 1]) = (changes[first] + 1, changes[last + 1] - 1);
             at += bytes;
         }
-        var values = new bool[256];
-        for (int value = 0, count = 0; value < values.Length; value++) values[value] = (count += changes[value]) > 0 != negated;
-        return new LongClass(values, Math.Min(at + 1, pattern.Length));
+        for (int value = 0, count = 0; value < 256; value++)
+            if ((count += changes[value]) > 0 != negated) set[value >> 3] |= (byte)(1 << (value & 7));
     }
-
-    private const int ShortClassBytes = 64;
-
-    /// <summary>Which bytes a class takes, and where it ends.</summary>
-    private readonly record struct LongClass(bool[] Values, int End);
 
     private static bool InRange(byte first, byte last, byte value, bool ignoreCase)
     {

@@ -53,24 +53,37 @@ public sealed class SettingTable
         return null;
     });
 
-    /// <summary>Names and values for CONFIG GET, in order of name, aliases included.</summary>
-    public List<KeyValuePair<string, string>> Get(string pattern)
+    /// <summary>
+    /// Names and values for CONFIG GET, aliases included, each once: in the order of the patterns, and in order of name where a pattern has several.
+    /// What has been found is not looked for again.
+    /// </summary>
+    public List<KeyValuePair<string, string>> Get(params IReadOnlyList<string> patterns)
     {
-        var found = new List<KeyValuePair<string, string>>();
-        byte[] glob = Encoding.UTF8.GetBytes(pattern);
-        lock (_gate)
+        List<string> found = Find(patterns);
+        lock (_gate) return [.. found.Select(name => new KeyValuePair<string, string>(name, _byName[name].Text))];
+    }
+
+    private List<string> Find(IReadOnlyList<string> patterns)
+    {
+        List<(string Name, byte[] Bytes)> left = [.. Names().Where(name => !_byName[name].Declared.Hidden).Select(static name => (name, Encoding.UTF8.GetBytes(name)))];
+        var found = new List<string>();
+        var known = new HashSet<string>(StringComparer.Ordinal);
+        foreach (string pattern in patterns)
         {
-            if (!Glob.IsPattern(glob))
+            byte[] bytes = Encoding.UTF8.GetBytes(pattern);
+            if (!Glob.IsPattern(bytes))
             {
-                if (_byName.TryGetValue(pattern, out Setting? one)) found.Add(new(pattern.ToLowerInvariant(), one.Text));
-                return found;
+                if (_byName.ContainsKey(pattern) && pattern.ToLowerInvariant() is var name && known.Add(name)) found.Add(name);
+                continue;
             }
-            foreach (string name in Names())
+            if (left.Count == 0) continue;
+            var glob = new Glob(bytes, ignoreCase: true);
+            left.RemoveAll(one =>
             {
-                Setting setting = _byName[name];
-                if (!setting.Declared.Hidden && Glob.Matches(glob, Encoding.UTF8.GetBytes(name), ignoreCase: true))
-                    found.Add(new(name, setting.Text));
-            }
+                if (!glob.Matches(one.Bytes)) return false;
+                if (known.Add(one.Name)) found.Add(one.Name);
+                return true;
+            });
         }
         return found;
     }
@@ -169,10 +182,13 @@ public sealed class SettingTable
 
     private string[] Names()
     {
-        if (_names is not null) return _names;
-        var names = new string[_byName.Count];
-        _byName.Keys.CopyTo(names, 0);
-        Array.Sort(names, StringComparer.Ordinal);
-        return _names = names;
+        lock (_gate)
+        {
+            if (_names is not null) return _names;
+            var names = new string[_byName.Count];
+            _byName.Keys.CopyTo(names, 0);
+            Array.Sort(names, StringComparer.Ordinal);
+            return _names = names;
+        }
     }
 }

@@ -135,9 +135,11 @@ internal readonly struct CommandList : ICommand
         if (call.Count is not (2 or 5) || (call.Count == 5 && !call.Is(2, "FILTERBY"u8)))
             return call.Fail(Fault.Syntax);
         var names = new List<string>();
+        Glob? pattern = call.Count == 5 && call.Is(3, "PATTERN"u8) ? new Glob(call[4].ToArray(), ignoreCase: true) : null;
+        string? category = call.Count == 5 && call.Is(3, "ACLCAT"u8) ? "@" + call.Text(4).ToLowerInvariant() : null;
         foreach (CommandSpec spec in call.Server.Commands.Specs.Skip(1)) // the first is no command
         {
-            if (call.Count == 2 || Passes(ref call, spec))
+            if (call.Count == 2 || pattern?.Matches(System.Text.Encoding.ASCII.GetBytes(spec.Name)) == true || (category is not null && CommandReply.Categories(spec).Contains(category)))
                 names.Add(spec.Name.ToLowerInvariant());
         }
 
@@ -147,13 +149,6 @@ internal readonly struct CommandList : ICommand
         foreach (string name in names)
             call.Out.Bulk(name);
         return Reply.Sent;
-    }
-
-    private static bool Passes(ref Call call, CommandSpec spec)
-    {
-        if (call.Is(3, "ACLCAT"u8))
-            return CommandReply.Categories(spec).Contains("@" + call.Text(4).ToLowerInvariant());
-        return call.Is(3, "PATTERN"u8) && Glob.Matches(call[4], System.Text.Encoding.ASCII.GetBytes(spec.Name), ignoreCase: true);
     }
 }
 

@@ -25,13 +25,10 @@ internal readonly struct ConfigGet : ICommand
 
     public static Reply Run(ref Call call)
     {
-        var found = new Dictionary<string, string>(StringComparer.Ordinal);
-        for (int i = 2; i < call.Count; i++)
-        {
-            foreach ((string name, string value) in call.Server.Table.Get(call.Text(i)))
-                found.TryAdd(name, value);
-        }
-
+        var patterns = new string[call.Count - 2];
+        for (int i = 0; i < patterns.Length; i++)
+            patterns[i] = call.Text(i + 2);
+        List<KeyValuePair<string, string>> found = call.Server.Table.Get(patterns);
         call.Out.Map(found.Count);
         foreach ((string name, string value) in found)
         {

@@ -185,7 +185,7 @@ internal readonly struct ObjectFreq : ICommand
     {
         if (!InspectCommands.TryLook(ref call, 2, out FieldsLook look))
             return call.Null();
-        if (call.Server.Settings.Memory.Policy is not (EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu))
+        if (!call.Server.Settings.Memory.Policy.IsByFrequency())
             return call.FailBytes("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."u8);
         return call.Int(look.Frequency);
     }
@@ -199,7 +199,7 @@ internal readonly struct ObjectIdleTime : ICommand
     {
         if (!InspectCommands.TryLook(ref call, 2, out FieldsLook look))
             return call.Null();
-        if (call.Server.Settings.Memory.Policy is EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu)
+        if (call.Server.Settings.Memory.Policy.IsByFrequency())
             return call.FailBytes("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."u8);
         return call.Int(0);
     }

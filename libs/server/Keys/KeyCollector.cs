@@ -11,33 +11,28 @@ namespace Garnet.Server.Keys;
 /// </summary>
 internal unsafe struct KeyCollector : IRead
 {
-    private readonly byte* _pattern;
-    private readonly int _patternBytes;
+    private readonly Glob? _pattern;
     private readonly RecordKind _kind;
     private ByteQueue _keys;
 
     /// <summary>Keys gathered.</summary>
     internal int Count;
 
-    /// <summary>A collector; a length of -1 means no pattern, <see cref="RecordKind.None"/> any type.</summary>
-    internal KeyCollector(Arg pattern, RecordKind kind)
+    /// <summary>A collector; null means no pattern, <see cref="RecordKind.None"/> any type.</summary>
+    internal KeyCollector(Glob? pattern, RecordKind kind)
     {
-        _pattern = pattern.Bytes;
-        _patternBytes = pattern.Length;
+        _pattern = pattern;
         _kind = kind;
     }
 
-    /// <summary>No pattern.</summary>
-    internal static Arg All => new() { Length = -1 };
-
     /// <summary>The pattern; a lone star means none, so that it also finds the empty key, as in Redis.</summary>
-    internal static Arg PatternOf(Arg pattern) => pattern.Length == 1 && *pattern.Bytes == '*' ? All : pattern;
+    internal static Glob? PatternOf(ReadOnlySpan<byte> pattern) => pattern.SequenceEqual("*"u8) ? null : new Glob(pattern.ToArray());
 
     public void Look(in RecordView record)
     {
         if (_kind != RecordKind.None && record.Kind != _kind)
             return;
-        if (_patternBytes >= 0 && !Glob.Matches(new ReadOnlySpan<byte>(_pattern, _patternBytes), record.KeySpan))
+        if (_pattern?.Matches(record.KeySpan) == false)
             return;
         byte* header = stackalloc byte[32];
         byte* end = RespWriter.BulkHeader(header, record.KeyBytes);

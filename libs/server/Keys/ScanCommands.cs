@@ -1,4 +1,5 @@
 using System.Buffers.Text;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Tsavorite;
@@ -27,7 +28,7 @@ internal readonly struct Scan : ICommand
     {
         if (!TryCursor(call[1], out ulong cursor))
             return call.Fail(Fault.InvalidCursor);
-        Arg pattern = KeyCollector.All;
+        Glob? pattern = null;
         RecordKind kind = RecordKind.None;
         bool unknownType = false;
         long count = 10;
@@ -44,10 +45,7 @@ internal readonly struct Scan : ICommand
             }
             else if (call.Is(i, "MATCH"u8))
             {
-                unsafe
-                {
-                    pattern = KeyCollector.PatternOf(call.Args[i + 1]);
-                }
+                pattern = KeyCollector.PatternOf(call[i + 1]);
             }
             else if (call.Is(i, "TYPE"u8))
             {
@@ -108,9 +106,9 @@ internal readonly struct Keys : ICommand
 
     public static CommandSpec Spec => KeyCommands.Spec("KEYS", 2, CommandFlags.ReadOnly, KeySpec.None, "", "pattern", "Returns all keys that match a pattern.") with { Complexity = "O(N)", Categories = "dangerous" };
 
-    public static unsafe Reply Run(ref Call call)
+    public static Reply Run(ref Call call)
     {
-        var collector = new KeyCollector(KeyCollector.PatternOf(call.Args[1]), RecordKind.None);
+        var collector = new KeyCollector(KeyCollector.PatternOf(call[1]), RecordKind.None);
         uint ns = call.Namespace;
         ulong cursor = 0;
         do

@@ -13,7 +13,7 @@ namespace Garnet.Server.PubSub;
 internal sealed class Channels
 {
     private readonly Lock _gate = new();
-    private readonly Dictionary<byte[], List<Connection>>[] _subscribers = [new(ByteString.Comparer), new(ByteString.Comparer), new(ByteString.Comparer)];
+    private readonly Dictionary<byte[], Audience>[] _subscribers = [new(ByteString.Comparer), new(ByteString.Comparer), new(ByteString.Comparer)];
     private volatile bool _any;
 
     /// <summary>Subscribes; false if the client was subscribed already.</summary>
@@ -22,11 +22,12 @@ internal sealed class Channels
         client.Subscriptions ??= new Subscriptions();
         if (!client.Subscriptions.Add(kind, name))
             return false;
+        Glob? pattern = kind == ChannelKind.Pattern ? new Glob(name) : null;
         lock (_gate)
         {
-            if (!_subscribers[(int)kind].TryGetValue(name, out List<Connection>? clients))
-                _subscribers[(int)kind][name] = clients = [];
-            clients.Add(client);
+            if (!_subscribers[(int)kind].TryGetValue(name, out Audience? audience))
+                _subscribers[(int)kind][name] = audience = new Audience(pattern, []);
+            audience.Clients.Add(client);
             _any = true;
         }
 
@@ -68,8 +69,8 @@ internal sealed class Channels
         int receivers = 0;
         lock (_gate)
         {
-            if (_subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out byte[]? name, out List<Connection>? clients))
-                receivers += Deliver(from, clients, new Delivery(kind, name, kind == ChannelKind.Shard ? "smessage" : "message", channel, message));
+            if (_subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(channel, out byte[]? name, out Audience? audience))
+                receivers += Deliver(from, audience.Clients, new Delivery(kind, name, kind == ChannelKind.Shard ? "smessage" : "message", channel, message));
             if (kind == ChannelKind.Channel)
                 receivers += PublishToPatterns(from, channel, message);
         }
@@ -81,11 +82,12 @@ internal sealed class Channels
     internal List<byte[]> Active(ChannelKind kind, byte[]? pattern)
     {
         var names = new List<byte[]>();
+        Glob? glob = pattern is null ? null : new Glob(pattern);
         lock (_gate)
         {
             foreach (byte[] name in _subscribers[(int)kind].Keys)
             {
-                if (pattern is null || Glob.Matches(pattern, name))
+                if (glob?.Matches(name) != false)
                     names.Add(name);
             }
         }
@@ -97,7 +99,7 @@ internal sealed class Channels
     internal int CountSubscribers(ChannelKind kind, ReadOnlySpan<byte> name)
     {
         lock (_gate)
-            return _subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(name, out List<Connection>? clients) ? clients.Count : 0;
+            return _subscribers[(int)kind].GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(name, out Audience? audience) ? audience.Clients.Count : 0;
     }
 
     /// <summary>Names with subscribers in a space.</summary>
@@ -110,10 +112,10 @@ internal sealed class Channels
     private int PublishToPatterns(Reactor from, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
     {
         int receivers = 0;
-        foreach ((byte[] pattern, List<Connection> clients) in _subscribers[(int)ChannelKind.Pattern])
+        foreach ((byte[] pattern, Audience audience) in _subscribers[(int)ChannelKind.Pattern])
         {
-            if (Glob.Matches(pattern, channel))
-                receivers += Deliver(from, clients, new Delivery(ChannelKind.Pattern, pattern, "pmessage", channel, message));
+            if (audience.Pattern!.Matches(channel))
+                receivers += Deliver(from, audience.Clients, new Delivery(ChannelKind.Pattern, pattern, "pmessage", channel, message));
         }
 
         return receivers;
@@ -140,14 +142,17 @@ internal sealed class Channels
 
     private void Remove(Connection client, ChannelKind kind, byte[] name)
     {
-        if (!_subscribers[(int)kind].TryGetValue(name, out List<Connection>? clients))
+        if (!_subscribers[(int)kind].TryGetValue(name, out Audience? audience))
             return;
-        clients.Remove(client);
-        if (clients.Count > 0)
+        audience.Clients.Remove(client);
+        if (audience.Clients.Count > 0)
             return;
         _subscribers[(int)kind].Remove(name);
         _any = _subscribers[0].Count + _subscribers[1].Count + _subscribers[2].Count > 0;
     }
+
+    /// <summary>Who is subscribed to a name; a pattern is made once, for all that is published.</summary>
+    private sealed record Audience(Glob? Pattern, List<Connection> Clients);
 
     /// <summary>One message on its way: encoded once, for both protocol versions (they differ in the first byte).</summary>
     private sealed class Delivery

@@ -36,6 +36,9 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     internal LogPosition At { get; set; } = LogPosition.None;
     internal long StartedUnixUs { get; set; }
 
+    /// <summary>True if the replica has acknowledged a part of it.</summary>
+    internal bool HasArrived => _acknowledged > 0;
+
     /// <summary>True when the replica has all blocks for all that this side knows.</summary>
     internal bool IsSent { get; private set; }
 

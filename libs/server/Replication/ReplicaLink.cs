@@ -152,10 +152,13 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
         End(reason);
     }
 
-    /// <summary>The copy under way when the connection broke, from then on the caller's; null if there is none to go on with.</summary>
+    /// <summary>
+    /// The copy under way when the connection broke, from then on the caller's; null if there is none to go on with. One of which the replica
+    /// is not known to have anything saves nothing, and while it is kept nobody else gets a snapshot: so whoever only greets and goes holds up nobody.
+    /// </summary>
     internal FullCopy? TakeCopy()
     {
-        if (!_isBroken || _copy is not { At.IsKnown: true } copy)
+        if (!_isBroken || _copy is not { At.IsKnown: true, HasArrived: true } copy)
             return null;
         (_copy, _feed) = (null, null);
         return copy;

@@ -12,7 +12,7 @@ internal sealed class ClientFilter
     private string _localAddress = "";
     private long _ageSeconds = -1;
 
-    internal HashSet<long> Ids { get; } = [];
+    internal SortedSet<long> Ids { get; } = []; // no hash set: numbers that share a hash are easily made
     internal string Address { get; set; } = "";
 
     /// <summary>The caller, if it is to be left out.</summary>

@@ -12,8 +12,7 @@ public sealed class MemorySettings
         Unit = SettingUnit.Bytes, Min = 0, Live = true)]
     public long MaxMemoryBytes { get; set; }
 
-    [Setting("maxmemory-policy", "What to give up when memory is full.", Live = true,
-        Values = "volatile-lru volatile-lfu volatile-random volatile-ttl allkeys-lru allkeys-lfu allkeys-random noeviction")]
+    [Setting("maxmemory-policy", "What to give up when memory is full.", Live = true, Values = EvictionPolicies.Names)]
     public EvictionPolicy Policy { get; set; } = EvictionPolicy.NoEviction;
 
     [Setting("maxmemory-samples", "Keys compared per eviction; more is more exact and slower.",

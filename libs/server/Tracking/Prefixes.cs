@@ -16,13 +16,14 @@ internal sealed class Prefixes
 
     internal bool Any => _entries.Length > 0;
 
-    internal void Add(Connection client, byte[] prefix)
+    internal void Add(Connection client, IEnumerable<byte[]> prefixes)
     {
         lock (_gate)
         {
-            Entry? held = Array.Find(_entries, entry => entry.Prefix.AsSpan().SequenceEqual(prefix));
-            Entry grown = new(prefix, [.. held?.Clients ?? [], client]);
-            _entries = [.. _entries.Where(entry => entry != held).Append(grown).OrderBy(static entry => entry.Prefix, ByteOrder.Comparer)];
+            var grown = new SortedDictionary<byte[], Entry>(_entries.ToDictionary(static entry => entry.Prefix), ByteOrder.Comparer);
+            foreach (byte[] prefix in prefixes)
+                grown[prefix] = new Entry(prefix, [.. grown.GetValueOrDefault(prefix)?.Clients ?? [], client]);
+            _entries = [.. grown.Values];
         }
     }
 
@@ -37,4 +38,25 @@ internal sealed class Prefixes
 
     /// <summary>True if one begins with the other.</summary>
     internal static bool Overlap(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other) => one.StartsWith(other) || other.StartsWith(one);
+
+    /// <summary>
+    /// The first of the added that overlaps with one held or another added; -1 for none. In byte order what begins with a prefix stands straight
+    /// behind it, so that one look at each is enough.
+    /// </summary>
+    internal static int FirstOverlap(IReadOnlyList<byte[]> added, IReadOnlyList<byte[]> held)
+    {
+        int first = int.MaxValue;
+        (byte[] Prefix, int At) outermost = ([], int.MaxValue);
+        bool any = false;
+        foreach ((byte[] Prefix, int At) one in added.Select(static (prefix, i) => (prefix, i)).Concat(held.Select(static prefix => (prefix, int.MaxValue))).OrderBy(static one => one.Item1, ByteOrder.Comparer))
+        {
+            if (!any || !one.Prefix.AsSpan().StartsWith(outermost.Prefix))
+                outermost = one;
+            else
+                first = Math.Min(first, Math.Min(one.At, outermost.At));
+            any = true;
+        }
+
+        return first == int.MaxValue ? -1 : first;
+    }
 }

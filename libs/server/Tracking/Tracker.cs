@@ -37,11 +37,7 @@ internal sealed class Tracker(Server server)
         lock (_gate)
         {
             _clients[client.Id] = client;
-            foreach (byte[] prefix in state.Prefixes)
-            {
-                if (before?.Prefixes.Contains(prefix) != true)
-                    _prefixes.Add(client, prefix);
-            }
+            _prefixes.Add(client, state.Prefixes.Except(before?.Prefixes ?? [])); // those held before are the same arrays
         }
     }
 

@@ -83,16 +83,13 @@ internal sealed class TrackingOptions
 
     private Reply CheckPrefixes(ref Call call, byte[][] held)
     {
-        for (int i = 0; i < _prefixes.Count; i++)
-        {
-            byte[] prefix = _prefixes[i];
-            if (Array.Find(held, other => Prefixes.Overlap(prefix, other)) is { } existing)
-                return Overlaps(ref call, prefix, "an existing"u8, existing);
-            if (_prefixes.Find(other => other != prefix && _prefixes.IndexOf(other) > _prefixes.IndexOf(prefix) && Prefixes.Overlap(prefix, other)) is { } provided)
-                return Overlaps(ref call, prefix, "another provided"u8, provided);
-        }
-
-        return Reply.Sent;
+        int first = Prefixes.FirstOverlap(_prefixes, held);
+        if (first < 0)
+            return Reply.Sent;
+        byte[] prefix = _prefixes[first];
+        return Array.Find(held, other => Prefixes.Overlap(prefix, other)) is { } existing
+            ? Overlaps(ref call, prefix, "an existing"u8, existing)
+            : Overlaps(ref call, prefix, "another provided"u8, _prefixes.Skip(first + 1).First(other => Prefixes.Overlap(prefix, other)));
     }
 
     private static Reply Overlaps(ref Call call, byte[] prefix, ReadOnlySpan<byte> which, byte[] other) =>

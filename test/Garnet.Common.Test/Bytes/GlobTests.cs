@@ -38,15 +38,15 @@ public sealed class GlobTests
     [TestCase("abc", "abcd", false)]
     [TestCase("abc*", "abc", true)]
     public void A_pattern_matches_as_in_redis(string pattern, string text, bool expected)
-        => Assert.That(Glob.Matches(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text)), Is.EqualTo(expected));
+        => Assert.That(new Glob(Encoding.UTF8.GetBytes(pattern)).Matches(Encoding.UTF8.GetBytes(text)), Is.EqualTo(expected));
 
     [TestCase("HELLO", "hello")]
     [TestCase("h[A-C]LLO", "HbLLo")]
     [TestCase("[\\X]", "x")]
     public void Case_is_ignored_when_asked(string pattern, string text)
     {
-        Assert.That(Glob.Matches(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text), ignoreCase: true), Is.True);
-        Assert.That(Glob.Matches(Encoding.UTF8.GetBytes(pattern), Encoding.UTF8.GetBytes(text)), Is.False);
+        Assert.That(new Glob(Encoding.UTF8.GetBytes(pattern), ignoreCase: true).Matches(Encoding.UTF8.GetBytes(text)), Is.True);
+        Assert.That(new Glob(Encoding.UTF8.GetBytes(pattern)).Matches(Encoding.UTF8.GetBytes(text)), Is.False);
     }
 
     [Test]
@@ -58,8 +58,8 @@ public sealed class GlobTests
         pattern[^1] = (byte)'b';
         byte[] text = new byte[1 << 20];
         Array.Fill(text, (byte)'a');
-        Assert.That(Glob.Matches(pattern, text), Is.False);
-        Assert.That(Glob.Matches("*a*a*a*a*a*a*a*a*a*a*b"u8, text), Is.False);
+        Assert.That(new Glob(pattern).Matches(text), Is.False);
+        Assert.That(new Glob("*a*a*a*a*a*a*a*a*a*a*b"u8.ToArray()).Matches(text), Is.False);
     }
 
     [Test]
@@ -70,7 +70,7 @@ public sealed class GlobTests
         Array.Fill(key, (byte)'a');
         string members = string.Concat(Enumerable.Repeat("b-dxyz\\]", 15_000));
         foreach (string pattern in (string[])[$"*[{members}]", $"*[{members}][{members}]", $"*[^-]{members}]", $"*[a][{members}]z"])
-            Assert.That(Glob.Matches(Encoding.ASCII.GetBytes(pattern), key), Is.False, pattern[..20]);
+            Assert.That(new Glob(Encoding.ASCII.GetBytes(pattern)).Matches(key), Is.False, pattern[..20]);
     }
 
     // What a class takes does not depend on how often its members are named.
@@ -85,9 +85,27 @@ public sealed class GlobTests
             if (members[0] is '-' or '^' || members.Contains("\\q", StringComparison.Ordinal) || members.Contains("-q", StringComparison.Ordinal)) continue;
             string sign = random.Next(2) == 0 ? "" : "^";
             byte[] shorter = Encoding.ASCII.GetBytes($"[{sign}{members}]"), longer = Encoding.ASCII.GetBytes($"[{sign}{string.Concat(Enumerable.Repeat(members, 60))}]");
+            Glob one = new(longer, ignoreCase), other = new(shorter, ignoreCase);
             for (int value = 0; value < 256; value++)
-                Assert.That(Glob.Matches(longer, [(byte)value], ignoreCase), Is.EqualTo(Glob.Matches(shorter, [(byte)value], ignoreCase)), $"{members} {value}");
+                Assert.That(one.Matches([(byte)value]), Is.EqualTo(other.Matches([(byte)value])), $"{members} {value}");
         }
+    }
+
+    // A long pattern is kept in another form: behind a long beginning any pattern is such a one.
+    [Test]
+    public void A_long_pattern_matches_what_a_short_one_matches([Values] bool ignoreCase)
+    {
+        var random = new Random(20_261_124);
+        const string Alphabet = "abAB[]^-*?\\";
+        string beginning = new('x', 70);
+        for (int round = 0; round < 20_000; round++)
+        {
+            string pattern = Draw(12), text = Draw(8);
+            Glob shorter = new(Encoding.ASCII.GetBytes("x" + pattern), ignoreCase), longer = new(Encoding.ASCII.GetBytes(beginning + pattern), ignoreCase);
+            Assert.That(longer.Matches(Encoding.ASCII.GetBytes(beginning + text)), Is.EqualTo(shorter.Matches(Encoding.ASCII.GetBytes("x" + text))), $"{pattern} {text}");
+        }
+
+        string Draw(int most) => string.Concat(Enumerable.Range(0, random.Next(most)).Select(_ => Alphabet[random.Next(Alphabet.Length)]));
     }
 
     [TestCase("key", false)]

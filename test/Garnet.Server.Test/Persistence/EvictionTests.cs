@@ -3,6 +3,7 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
 using Garnet.Server.Test.Replication;
+using Garnet.Types.Strings;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Persistence;
@@ -42,6 +43,37 @@ public sealed class EvictionTests
                 server.Send($"DEL {string.Join(' ', Enumerable.Range(i, 1000).Select(static n => $"value{n}"))}\r\n", ":1000\r\n");
             Assert.That(server.Send("SET k v\r\n", "\r\n"), Is.EqualTo("+OK\r\n"));
         }
+    }
+
+    [Test]
+    public void Every_policy_has_a_name() =>
+        Assert.That(EvictionPolicies.Names.Replace("-", "", StringComparison.Ordinal).Split(' '), Is.EquivalentTo(Enum.GetNames<EvictionPolicy>().Select(static name => name.ToLowerInvariant())));
+
+    [Test]
+    public unsafe void Memory_that_is_full_of_functions_gives_the_movers_nothing_to_do()
+    {
+        using var store = new Store(new StoreSettings { MemoryLimitBytes = 4 << 20, Partitions = 2, HugePages = false, BackgroundMovers = false, Policy = EvictionPolicy.AllKeysLru });
+        StoreSession session = store.OpenSession();
+        uint functions = store.Namespaces.Id(NamespaceTable.Reserved);
+        byte[] text = new byte[1000];
+        byte* name = stackalloc byte[64];
+        int kept = 0;
+        fixed (byte* value = text)
+        {
+            while (session.EnsureRoom(text.Length))
+            {
+                *(long*)name = kept;
+                KeyRef key = store.Key(name, sizeof(long), functions);
+                var set = new SetValue { Value = value, Length = text.Length };
+                Assert.That(session.Modify(in key, ref set), Is.EqualTo(Outcome.Done));
+                kept++;
+            }
+        }
+
+        int steps = 0;
+        while (store.StepMovers(session.NowMs) && steps < 1_000) steps++;
+        Assert.That(store.Count(functions), Is.EqualTo(kept), "functions are not evicted");
+        Assert.That(steps, Is.LessThan(1_000), "and that is known at once");
     }
 
     [Test]

@@ -2,6 +2,7 @@ using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Time;
+using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -54,6 +55,22 @@ public sealed class ResumeTests
             clock.Advance(KeepSeconds * 1_000_000L);
             return replica.Server.Replication.Following is { IsUp: true };
         }
+    }
+
+    [Test]
+    public void A_copy_of_which_nothing_has_arrived_is_not_kept()
+    {
+        using EmbeddedServer primary = Primary(static settings => settings.Replication.CopyKeepSeconds = KeepSeconds, new ManualClock());
+        for (int i = 0; i < 3; i++)
+        {
+            using var strange = new StrangeReplica(primary.Server.Port, "0:0:");
+            strange.Await(FrameKind.Snapshot); // the copy is under way
+        }
+
+        using EmbeddedServer replica = new();
+        Follow(replica, primary.Server.Port);
+        Assert.That(() => replica.Server.Replication.Following is { IsUp: true }, Is.True.After(WaitMs / 3, 5), "nobody's time has to pass");
+        ReplicaGroup.AssertSame(primary, replica);
     }
 
     [Test]

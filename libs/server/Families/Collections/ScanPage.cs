@@ -17,8 +17,7 @@ internal unsafe struct ScanPage : IExamine
     private EntryForm _form;
     private ulong _cursor;
     private long _count;
-    private byte* _pattern;
-    private int _patternBytes;
+    private Glob? _pattern;
     private bool _withoutValues;
     private bool _badOptions;
     private Fault _fault;
@@ -28,7 +27,7 @@ internal unsafe struct ScanPage : IExamine
     {
         if (!Scan.TryCursor(call[2], out ulong cursor))
             return call.Fail(Fault.InvalidCursor);
-        var page = new ScanPage { _to = call.Out, _kind = kind, _form = form, _cursor = cursor, _count = 10, _patternBytes = -1 };
+        var page = new ScanPage { _to = call.Out, _kind = kind, _form = form, _cursor = cursor, _count = 10 };
         page.Parse(ref call, withoutValues);
         if (CollectionCalls.Examine(ref call, ref page) == Outcome.NotFound)
         {
@@ -89,7 +88,7 @@ internal unsafe struct ScanPage : IExamine
 
     private readonly int Offer(ref RecordEdit record, in Entry entry, bool write)
     {
-        if (entry.IsDue(record.NowMs) || (_patternBytes >= 0 && !Glob.Matches(new ReadOnlySpan<byte>(_pattern, _patternBytes), entry.KeySpan)))
+        if (entry.IsDue(record.NowMs) || _pattern?.Matches(entry.KeySpan) == false)
             return 0;
         if (!write)
             return 1;
@@ -118,9 +117,7 @@ internal unsafe struct ScanPage : IExamine
             }
             else if (i + 1 < call.Count && call.Is(i, "MATCH"u8))
             {
-                Arg pattern = KeyCollector.PatternOf(call.Args[i + 1]);
-                _pattern = pattern.Bytes;
-                _patternBytes = pattern.Length;
+                _pattern = KeyCollector.PatternOf(call[i + 1]);
             }
             else
             {

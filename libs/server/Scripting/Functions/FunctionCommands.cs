@@ -141,20 +141,20 @@ internal readonly struct FunctionList : ICommand
     public static Reply Run(ref Call call)
     {
         bool withCode = false;
-        byte[]? pattern = null;
+        Glob? pattern = null;
         for (int i = 2; i < call.Count; i++)
         {
             if (!withCode && call.Is(i, "WITHCODE"u8))
                 withCode = true;
             else if (pattern is null && call.Is(i, "LIBRARYNAME"u8) && i + 1 < call.Count)
-                pattern = call[++i].ToArray();
+                pattern = new Glob(call[++i].ToArray(), ignoreCase: true);
             else if (pattern is null && call.Is(i, "LIBRARYNAME"u8))
                 return call.FailBytes("ERR library name argument was not given"u8);
             else
                 return call.FailText("ERR Unknown argument " + call.Text(i));
         }
 
-        List<FunctionLibrary> libraries = [.. call.Reactor.Scripts.Functions.Current().Libraries.Where(library => pattern is null || Glob.Matches(pattern, Encoding.Latin1.GetBytes(library.Name), ignoreCase: true))];
+        List<FunctionLibrary> libraries = [.. call.Reactor.Scripts.Functions.Current().Libraries.Where(library => pattern is null || pattern.Matches(Encoding.Latin1.GetBytes(library.Name)))];
         call.Out.Array(libraries.Count);
         foreach (FunctionLibrary library in libraries)
             Write(ref call, library, withCode);

@@ -3,7 +3,7 @@ namespace Tsavorite;
 /// <summary>
 /// Gives up records by policy. Candidates come from a few random buckets; the two frequency bits in the index word
 /// act as a second chance, so neither a list nor a record is touched to choose (but for the nearest expiry).
-/// Chunks are never candidates.
+/// Neither chunks nor what is reserved (functions) are ever candidates.
 /// </summary>
 internal sealed unsafe class Evictor
 {
@@ -34,21 +34,15 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private static bool IsVolatile(EvictionPolicy policy) => policy >= EvictionPolicy.VolatileLru;
-
     // How often a bucket's records lose a step of their frequency: with every eviction from it that is recency, with every fourth it is
     // frequency, which past use outweighs for longer but not for ever.
-    private static bool Ages(EvictionPolicy policy, ref ulong random) => policy switch
-    {
-        EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru => true,
-        EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu => Scanner.Draw(ref random, FrequencyLasts) == 0,
-        _ => false,
-    };
+    private static bool Ages(EvictionPolicy policy, ref ulong random) =>
+        policy.IsByRecency() || (policy.IsByFrequency() && Scanner.Draw(ref random, FrequencyLasts) == 0);
 
     private bool HasCandidates(Partition* partition, EvictionPolicy policy)
     {
         for (uint ns = 0; ns < partition->CountsMax; ns++)
-            if (!IsReserved(ns) && (IsVolatile(policy) ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0) return true;
+            if (!IsReserved(ns) && (policy.IsVolatile() ? partition->Counts[ns].Expiring : partition->Counts[ns].Keys) != 0) return true;
         return false;
     }
 
@@ -58,13 +52,13 @@ internal sealed unsafe class Evictor
         ulong* best = null;
         byte* bestBucket = null;
         long bestScore = long.MaxValue;
-        bool ages = Ages(policy, ref random);
+        bool ages = Ages(policy, ref random), reserves = HasReserved(partition);
         for (int i = 0; i < BucketsPerSample; i++)
         {
             byte* bucket = RandomBucket(partition, ref random);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
-                if (!IsCandidate(*walk.Slot, policy)) continue;
+                if (!IsCandidate(*walk.Slot, policy, reserves)) continue;
                 long score = Score(*walk.Slot, policy, ref random);
                 if (i == 0 && ages) Age(walk.Slot);
                 if (score >= bestScore) continue;
@@ -83,7 +77,7 @@ internal sealed unsafe class Evictor
     private bool SweepIn(Partition* partition, EvictionPolicy policy)
     {
         Partition.Enter(partition);
-        bool found = false;
+        bool found = false, reserves = HasReserved(partition);
         int perSegment = _core.Shape->BucketsPerSegment;
         for (int i = 0; i < SweepBucketsMax && !found; i++)
         {
@@ -92,7 +86,7 @@ internal sealed unsafe class Evictor
             byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % (ulong)perSegment));
             for (SlotWalk walk = new(partition, bucket); walk.Next() && !found;)
             {
-                if (!IsCandidate(*walk.Slot, policy)) continue;
+                if (!IsCandidate(*walk.Slot, policy, reserves)) continue;
                 Evict(partition, bucket, walk.Slot);
                 found = true;
             }
@@ -108,14 +102,23 @@ internal sealed unsafe class Evictor
         return _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], bucket);
     }
 
-    private static bool IsCandidate(ulong word, EvictionPolicy policy) =>
+    private bool IsCandidate(ulong word, EvictionPolicy policy, bool reserves) =>
         word != 0 && ((word & IndexWord.InternalBit) == 0 || StoreTestHooks.Has(PlantedFault.EvictChunks))
-            && (!IsVolatile(policy) || (word & IndexWord.TtlBit) != 0);
+            && (!policy.IsVolatile() || (word & IndexWord.TtlBit) != 0)
+            && (!reserves || !IsReserved(_core.KeyOf(_core.Shape->Base + IndexWord.Offset(word)).Namespace));
+
+    // What is reserved is told by its record only, which is touched where there is any in the partition.
+    private bool HasReserved(Partition* partition)
+    {
+        for (uint ns = 0; ns < partition->CountsMax; ns++)
+            if (IsReserved(ns) && partition->Counts[ns].Keys != 0) return true;
+        return false;
+    }
 
     private long Score(ulong word, EvictionPolicy policy, ref ulong random) => policy switch
     {
         EvictionPolicy.VolatileTtl => Record.ExpireAtMs(_core.Shape->Base + IndexWord.Offset(word)),
-        EvictionPolicy.AllKeysRandom or EvictionPolicy.VolatileRandom => (long)Scanner.Draw(ref random, 1 << 30),
+        _ when policy.IsRandom() => (long)Scanner.Draw(ref random, 1 << 30),
         _ => IndexWord.Frequency(word),
     };
 
@@ -128,10 +131,6 @@ internal sealed unsafe class Evictor
 
     private bool IsReserved(uint ns) => ns < _core.Databases.Length && _core.Databases[ns] == NamespaceTable.Reserved;
 
-    private void Evict(Partition* partition, byte* bucket, ulong* slot)
-    {
-        KeyRef key = _core.KeyOf(_core.Shape->Base + IndexWord.Offset(*slot));
-        if (IsReserved(key.Namespace)) return;
-        _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Evicted);
-    }
+    private void Evict(Partition* partition, byte* bucket, ulong* slot) =>
+        _core.RemoveUnasked(partition, bucket, slot, _core.KeyOf(_core.Shape->Base + IndexWord.Offset(*slot)), KeyChange.Evicted);
 }
