@@ -16,7 +16,7 @@ internal sealed class MoverTests
     public void Eviction_keeps_the_limit_and_spares_what_the_policy_spares(EvictionPolicy policy)
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = policy, IndexBuckets = 64 });
-        bool isVolatile = policy >= EvictionPolicy.VolatileLru;
+        bool isVolatile = policy.IsVolatile();
         for (int i = 0; i < 500; i++) bench.Set("fixed" + i, new byte[100]);
         for (int i = 0; i < 40_000; i++)
         {

@@ -110,7 +110,7 @@ internal sealed class WriteRefusals(Server server) : IDisposable
     private static string WhyNothingGoes(EvictionPolicy policy) => policy switch
     {
         EvictionPolicy.NoEviction => "maxmemory-policy is noeviction. Raise maxmemory, choose a policy that evicts",
-        >= EvictionPolicy.VolatileLru => "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
+        _ when policy.IsVolatile() => "no key with an expiry is left that maxmemory-policy could let go. Raise maxmemory, choose a policy that evicts any key",
         _ => "nothing is left that maxmemory-policy could let go: what remains is a few large values, or functions, which are not evicted. Raise maxmemory",
     };
 
