@@ -33,10 +33,10 @@ internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedByte
         _before = now;
         if (collections() != _collections)
         {
-            _collections = collections(); // what is there behind a full collection is in use
+            _collections = collections(); // what is there behind it was in use then; what of it still is, a collection of our own tells
             _live = now;
         }
-        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() - now > BytesMax)))
+        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() > BytesMax)))
         {
             collect();
             _own = _collections = collections(); // of the system's memory it keeps what it must
