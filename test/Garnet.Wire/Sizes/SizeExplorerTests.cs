@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using System.Net.Sockets;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
 
@@ -127,35 +128,32 @@ internal sealed class SizeExplorerTests
     private static SizedClient Run(ReplicaServer primary, SizedClient client, string command, long size, string mode)
     {
         string what = $"{command} with {size} bytes, {mode}";
-        string reply;
         try
         {
-            if (mode == "MULTI")
+            string reply = Reply(client, command, size, mode);
+            if (reply == "closed" || client.Call("ECHO in-step", 0) != "$7 in-step")
             {
-                client.Call("MULTI", 0);
-                client.Call(command, size);
-                client.Call(command, size);
-                reply = client.Call("EXEC", 0);
+                client.Dispose();
+                client = new SizedClient(primary.Process.Address, CommandMs);
+                Assert.That(reply.StartsWith('-') || reply == "closed" || reply.StartsWith('*'), $"{what}: {reply}, and then replies were out of step");
             }
-            else
-            {
-                reply = client.Call(mode == "alone" ? command : $"EVAL return(redis.pcall(unpack(ARGV))) 0 {command}", size);
-            }
+            using SizedClient other = new(primary.Process.Address, OthersMs);
+            Assert.That(other.Call("GET marker", 0), Is.EqualTo("$5 there"), what);
+            return client;
         }
-        catch (IOException e)
+        catch (Exception e) when (e is IOException or SocketException)
         {
-            throw new AssertionException($"{what}: {e.Message}");
+            throw new AssertionException($"{what}: {e.Message}; the server: {primary.Process.LastWords}");
         }
-        Assert.That(primary.Process.IsAlive, $"{what}: the process has ended");
-        if (reply == "closed" || client.Call("ECHO in-step", 0) != "$7 in-step")
-        {
-            client.Dispose();
-            client = new SizedClient(primary.Process.Address, CommandMs);
-            Assert.That(reply.StartsWith('-') || reply == "closed" || reply.StartsWith('*'), $"{what}: {reply}, and then replies were out of step");
-        }
-        using SizedClient other = new(primary.Process.Address, OthersMs);
-        Assert.That(other.Call("GET marker", 0), Is.EqualTo("$5 there"), what);
-        return client;
+    }
+
+    private static string Reply(SizedClient client, string command, long size, string mode)
+    {
+        if (mode != "MULTI") return client.Call(mode == "alone" ? command : $"EVAL return(redis.pcall(unpack(ARGV))) 0 {command}", size);
+        client.Call("MULTI", 0);
+        client.Call(command, size);
+        client.Call(command, size);
+        return client.Call("EXEC", 0);
     }
 
     private static void Judge(ReplicaServer primary, ReplicaServer replica)
