@@ -328,7 +328,7 @@ internal sealed partial class Replication
         if (hasLog)
         {
             uint last = Math.Max(Math.Max(at.Term, _term), Math.Max(TermOnDisk, _termElsewhere));
-            uint term = leadsOn ? Terms.AfterStart(last) : Terms.AfterPromotion(last);
+            uint term = leadsOn ? _terms.AfterStart(last) : _terms.AfterPromotion(last);
             Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
         }
         else if (_server.Keeper?.Counter is { } counter)
