@@ -6,17 +6,13 @@ namespace Tsavorite.Test;
 /// <summary>Eviction, cleaning, merging, flushing and the account of memory.</summary>
 internal sealed class MoverTests
 {
-    [TestCase(EvictionPolicy.AllKeysLru)]
-    [TestCase(EvictionPolicy.AllKeysLfu)]
-    [TestCase(EvictionPolicy.AllKeysRandom)]
-    [TestCase(EvictionPolicy.VolatileLru)]
-    [TestCase(EvictionPolicy.VolatileLfu)]
-    [TestCase(EvictionPolicy.VolatileRandom)]
-    [TestCase(EvictionPolicy.VolatileTtl)]
+    private static IEnumerable<EvictionPolicy> Evicting => Enum.GetValues<EvictionPolicy>().Where(static policy => policy != EvictionPolicy.NoEviction);
+
+    [TestCaseSource(nameof(Evicting))]
     public void Eviction_keeps_the_limit_and_spares_what_the_policy_spares(EvictionPolicy policy)
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = policy, IndexBuckets = 64 });
-        bool isVolatile = policy.IsVolatile();
+        bool isVolatile = policy.ToString().StartsWith("Volatile", StringComparison.Ordinal);
         for (int i = 0; i < 500; i++) bench.Set("fixed" + i, new byte[100]);
         for (int i = 0; i < 40_000; i++)
         {
