@@ -70,6 +70,22 @@ internal sealed class MoverTests
     }
 
     [Test]
+    public void The_one_volatile_key_among_many_is_found([Values(EvictionPolicy.VolatileLru, EvictionPolicy.VolatileTtl)] EvictionPolicy policy)
+    {
+        using Bench bench = new(Bench.Tiny() with { Partitions = 1, Policy = policy, IndexBuckets = 1024 });
+        bench.Set("volatile", new byte[100_000], expireAtMs: bench.NowMs + 1_000_000);
+        for (int i = 0; i < 200_000; i++) bench.Set("k" + i, new byte[10]); // many times the buckets of one hold
+        for (int one = 0; one < 2; one++)
+        {
+            bench.Store.SetMemoryLimit(bench.Store.Figures().UsedBytes);
+            Assert.That(bench.Session.EnsureRoom(300), Is.EqualTo(one == 0), "the second time there is none left");
+            Assert.That(bench.Get("volatile"), Is.Null);
+        }
+        Assert.That((bench.Store.Figures().EvictedKeys, bench.Store.Count(0)), Is.EqualTo((1, 200_000)));
+        bench.Store.SetMemoryLimit(64 << 20);
+    }
+
+    [Test]
     public void U13_A_cleaned_store_holds_the_same_and_takes_less()
     {
         using Bench bench = new();
