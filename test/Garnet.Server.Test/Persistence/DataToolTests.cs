@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Server.Persistence;
 
@@ -69,6 +70,17 @@ public sealed class DataToolTests
         _said.Clear();
         Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.Zero);
         Assert.That(_said, Has.None.Contains("BGSAVE"), "there is a way back again");
+    }
+
+    [Test]
+    public void How_far_a_check_is_says_that_the_log_is_judged()
+    {
+        MakeOne("SAVE\r\n");
+        MakeOne();
+        var progress = new JobProgress("reading", new ManualClock());
+        Assert.That(DataTool.Judge(new FileDisk(Path.Combine(_path, "appendonlydir")), progress), Is.Empty);
+        Assert.That(progress.Kind, Is.EqualTo("judging the log"));
+        Assert.That(progress.DoneBytes, Is.GreaterThan(0).And.LessThanOrEqualTo(progress.TotalBytes));
     }
 
     private void MakeOne(string after = "")
