@@ -53,7 +53,7 @@ public static class DataTool
         foreach (string line in plan.Lines)
             say((apply ? "Doing: " : "Would ") + line);
         if (plan.Price.Length > 0)
-            say(plan.Price + (apply ? " are lost." : " would be lost."));
+            say(plan.Price + (apply ? " will be lost." : " would be lost."));
         if (plan.Lines.Count == 0 && plan.Remark.Length > 0)
             say(plan.Remark);
         if (plan.Lines.Count == 0)

@@ -43,6 +43,7 @@ public sealed class DataToolTests
         Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
         Assert.That(_said[^1], Does.Contain($"garnet-server repair {_path} proposes"));
         Assert.That(DataTool.Repair(_path, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        Assert.That(_said, Has.Some.EqualTo("Nothing that the other files tell of would be lost."));
         Assert.That(_said[^1], Does.Contain("put it back first").And.Contain($"garnet-server repair {_path} --apply"));
         Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero);
         Assert.That(_said[^1], Does.StartWith("Done and checked, up to batch ").And.Contain("damaged-1-manifest"));

@@ -106,7 +106,7 @@ internal sealed class LogRecovery : IDisposable
                 (failure.Kind == LogFailureKind.Missing ? "Put the file back; or, to" : "To") + $" go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
                 "(the damaged files are kept), or run 'garnet-server repair'.");
         string place = $"{Place(failure)}: {failure.Reason}";
-        if (tail.IsDamage) _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there.");
+        if (tail.IsDamage) _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there{(tail.Loss is { Length: > 0 } loss ? $", which lost {loss}" : "")}.");
         else if (tail.HasRest) _messages.Add($"The log ended in an interrupted write: {place}. It was cut there.");
         return tail;
     }
