@@ -33,6 +33,16 @@ public sealed class DataToolTests
     }
 
     [Test]
+    public void Where_another_name_was_set_for_the_directory_it_is_said_which_to_name()
+    {
+        MakeOne();
+        Directory.Move(Path.Combine(_path, "appendonlydir"), Path.Combine(_path, "foo"));
+        GarnetException refused = Assert.Throws<GarnetException>(() => DataTool.Check(_path, _said.Add, _said.Add))!;
+        Assert.That(refused.Next, Does.EndWith("where appenddirname is set, that directory in it"));
+        Assert.That(DataTool.Check(Path.Combine(_path, "foo"), _said.Add, _said.Add), Is.Zero);
+    }
+
+    [Test]
     public void A_repair_names_the_real_directory_what_to_do_first_and_what_it_kept()
     {
         MakeOne();
