@@ -108,8 +108,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void FullSync(string primary, string at) => Write(LogLevel.Information, 45, $"Getting all data of {primary} as of {at}");
 
     internal void Discarded(string mine, long writes, string? file) => Write(LogLevel.Warning, 46,
-        (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {writes} writes that this server had up to {mine} and the primary never had")
-        + (file is null ? "" : $"; they are kept in {file}"));
+        (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {(writes == 1 ? "1 write" : $"{writes} writes")} that this server had up to {mine} and the primary never had")
+        + (file is null ? "" : $"; {(writes == 1 ? "it is" : "they are")} kept in {file}"));
 
     internal void OrphanDropped(string name) => Write(LogLevel.Warning, 55, $"Deleted {name}: writes discarded earlier are kept in a limited number of files");
 

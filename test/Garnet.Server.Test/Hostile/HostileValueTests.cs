@@ -174,6 +174,7 @@ public sealed class HostileValueTests
         IReadOnlyList<CheckFinding> found = DataTool.Judge(disk, new JobProgress("checking", new ManualClock()));
         Assert.That(found.Select(static finding => finding.File), Is.EqualTo((string[])[SnapshotFileName.Of(1), SnapshotFileName.Of(2)]));
         Assert.That(found.Select(static finding => finding.Text), Has.All.Contain("not as it must be"));
+        Assert.That(found.Select(static finding => finding.Text), Has.None.Contains("snapshot-"), "the line has named it");
         List<byte[]> entries = [.. _logged["l:pages"].Select(static entry => Encode(entry, entry.Arguments))];
         entries[^1][4] = 250; // an operation that there is none of
         MemoryDisk log = ForgedLog.Whole(entries);

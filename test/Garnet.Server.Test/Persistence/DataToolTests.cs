@@ -60,6 +60,19 @@ public sealed class DataToolTests
     }
 
     [Test]
+    public void A_damaged_snapshot_is_named_once_in_its_line()
+    {
+        MakeOne("SAVE\r\n");
+        string snapshot = Directory.GetFiles(Path.Combine(_path, "appendonlydir"), "*.snap").Single();
+        byte[] bytes = File.ReadAllBytes(snapshot);
+        bytes[4096] ^= 1;
+        File.WriteAllBytes(snapshot, bytes);
+        Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        string name = Path.GetFileName(snapshot);
+        Assert.That(_said.Single(static line => line.StartsWith("DAMAGED", StringComparison.Ordinal)), Does.Match($"^DAMAGED  {name}: offset \\d+: (?!.*{name})"));
+    }
+
+    [Test]
     public void What_only_the_way_back_needs_is_no_damage_to_either([Values] bool removed)
     {
         MakeOne("SAVE\r\n");

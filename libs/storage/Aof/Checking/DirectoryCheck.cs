@@ -55,7 +55,7 @@ public static class DirectoryCheck
         }
         catch (GarnetException e)
         {
-            findings.Add(new CheckFinding(file, 0, e.Message, IsDamage: true));
+            findings.Add(new CheckFinding(file, 0, e.What.Contains(file, StringComparison.Ordinal) ? e.Why : e.Message, IsDamage: true));
             return false;
         }
     }
