@@ -180,7 +180,7 @@ public static unsafe class ChunkedMembers
 
         if (!page.HasRoom(bytes))
         {
-            if (!TryGrow(ref edit, number, form, ref page, slot, oldBytes, bytes))
+            if (!TryGrow(ref edit, number, form, ref page, slot, bytes))
                 return PutResult.Failed;
         }
         else if (replaces)
@@ -281,8 +281,9 @@ public static unsafe class ChunkedMembers
     }
 
     // Writes the page anew, without the entry of that slot and with room for another; what is dead stays behind if it is much.
-    private static bool TryGrow(ref RecordEdit edit, uint number, EntryForm form, ref Page page, int without, int withoutBytes, int bytes)
+    private static bool TryGrow(ref RecordEdit edit, uint number, EntryForm form, ref Page page, int without, int bytes)
     {
+        int withoutBytes = without < 0 ? 0 : page.EntryAt(form, without).Bytes;
         bool whole = without < 0 && page.DeadBytes * 8L < page.Bytes;
         int capacity = Page.CapacityFor(page.Count + 1, page.LiveBytes + (whole ? page.DeadBytes : 0) - (long)withoutBytes + bytes);
         if (whole && capacity > Store.ValueBytesMax)
