@@ -10,10 +10,10 @@ internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedByte
     internal const long BytesMax = 32 << 20;
 
     private const long StillBytes = 1 << 20;
-    private const int LookMs = 1000;
+    private const int LookMs = 1000, LooksMin = 30, LooksMax = 3600;
 
     private long _before, _live;
-    private int _collections = -1, _own = -1;
+    private int _collections = -1, _own = -1, _looks, _looksUntil = LooksMin;
     private Timer? _timer;
 
     /// <summary>Of this process.</summary>
@@ -35,13 +35,23 @@ internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedByte
         {
             _collections = collections(); // what is there behind it was in use then; what of it still is, a collection of our own tells
             _live = now;
+            (_looks, _looksUntil) = (0, LooksMin);
         }
-        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() > BytesMax)))
+        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() > BytesMax) || IsTime()))
         {
             collect();
             _own = _collections = collections(); // of the system's memory it keeps what it must
             _before = _live = heapBytes();
         }
+    }
+
+    // What was in use at a collection of our own is not told when it is not any more (a client that has gone): after a while, and then twice as long, it is asked again.
+    private bool IsTime()
+    {
+        if (committedBytes() <= BytesMax || ++_looks < _looksUntil)
+            return false;
+        (_looks, _looksUntil) = (0, Math.Min(_looksUntil * 2, LooksMax));
+        return true;
     }
 
     /// <inheritdoc/>

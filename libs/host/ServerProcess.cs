@@ -11,6 +11,7 @@ namespace Garnet.Host;
 /// The life of a process that is a server: settings, start, signals, exit code.
 /// host.X1: the exit code is 0 after an orderly stop, an <see cref="ExitKind"/> if the start was refused, 1 if the server broke.
 /// host.X2: the first SIGTERM or SIGINT stops in order, the second ends the process at once.
+/// host.X3: a stop that was asked for, by a signal or SHUTDOWN, comes to its end: a command that holds a thread up does not hold it up for ever.
 /// </summary>
 public static class ServerProcess
 {
@@ -49,6 +50,13 @@ public static class ServerProcess
     {
         Console.Out.WriteLine(text);
         return 0;
+    }
+
+    // False if a thread that serves clients has not ended when it should have.
+    private static bool Ends(Server.Server server, ServerSettings settings)
+    {
+        Task.WaitAny(server.Completion, server.StopRequested);
+        return Task.WaitAny([server.Completion], StopGrace + TimeSpan.FromSeconds(settings.Replication.StopSeconds)) == 0 || !server.IsServing;
     }
 
     private static int RunTool(CommandLine line)
@@ -95,6 +103,12 @@ public static class ServerProcess
         if (Task.WaitAny(server.Loaded, server.Completion) == 0) Banner.WriteReady(log);
         try
         {
+            if (!Ends(server, settings)) // host.X3
+            {
+                log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. What was acknowledged is in the log, as appendfsync says", StopGrace.TotalSeconds);
+                log.Dispose();
+                Environment.Exit(Broken);
+            }
             server.Completion.GetAwaiter().GetResult();
         }
         catch (GarnetException e) // the server has told why

@@ -35,6 +35,7 @@ public sealed class Server : IDisposable
 
     private GarnetException? _failure;
     private int _disposals;
+    private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Thread> _threads = [];
     private Reactor[] _reactors = [];
@@ -129,6 +130,12 @@ public sealed class Server : IDisposable
 
     /// <summary>Ends when the server has stopped, by <see cref="Stop"/> or by a client's SHUTDOWN.</summary>
     public Task Completion => _completion.Task;
+
+    /// <summary>Ends when somebody has asked for a stop: <see cref="Stop"/>, SHUTDOWN, or a failure.</summary>
+    public Task StopRequested => _stopRequested.Task;
+
+    /// <summary>True while threads serve clients, also after a stop was asked for.</summary>
+    public bool IsServing => Volatile.Read(ref _reactorsRunning) != 0;
 
     internal Store Store { get; }
     internal CommandTable Commands { get; }
@@ -250,6 +257,7 @@ public sealed class Server : IDisposable
     {
         if (Interlocked.Exchange(ref _stopRequests, 1) != 0)
             return;
+        _stopRequested.TrySetResult();
         if (_completion.Task.IsCompleted || _reactors.Length == 0)
             StopReactors();
         else

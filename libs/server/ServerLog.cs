@@ -20,6 +20,9 @@ internal sealed class ServerLog(ILogger logger)
     internal void SlowReaderClosed(long id, string peer, long bytes) =>
         Write(LogLevel.Warning, 4, $"Client {id} ({peer}) does not read its replies: {bytes} bytes waiting, over its class limit; closed");
 
+    internal void LongReplyClosed(long id, string peer, long bytes, long limit) =>
+        Write(LogLevel.Warning, 74, $"Client {id} ({peer}) asked for a reply of {bytes} bytes, beyond the limit of {limit} of its class (client-output-buffer-limit); it gets an error, and is closed");
+
     internal void ClientEvicted(long id, string peer, long bytes) =>
         Write(LogLevel.Warning, 64, $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");
 
@@ -108,8 +111,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void FullSync(string primary, string at) => Write(LogLevel.Information, 45, $"Getting all data of {primary} as of {at}");
 
     internal void Discarded(string mine, long writes, string? file) => Write(LogLevel.Warning, 46,
-        (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {writes} writes that this server had up to {mine} and the primary never had")
-        + (file is null ? "" : $"; they are kept in {file}"));
+        (writes < 0 ? $"What this server had written in its own history up to {mine} is discarded; how much of that the primary never had is not known" : $"Discarded {(writes == 1 ? "1 write" : $"{writes} writes")} that this server had up to {mine} and the primary never had")
+        + (file is null ? "" : $"; {(writes == 1 ? "it is" : "they are")} kept in {file}"));
 
     internal void OrphanDropped(string name) => Write(LogLevel.Warning, 55, $"Deleted {name}: writes discarded earlier are kept in a limited number of files");
 

@@ -60,6 +60,24 @@ public sealed class IdleGarbageTests
         _spare = 0;
     }
 
+    /// <summary>A client's name of a gigabyte stayed after the client had gone: nothing grew, and nobody collected.</summary>
+    [Test]
+    public void What_was_in_use_at_the_last_collection_is_asked_for_again_later_and_later()
+    {
+        (_heap, _spare, _collections, _forced) = (Much * 4, 0, 1, 0);
+        var garbage = new IdleGarbage(() => _heap, () => _heap + _spare, () => _collections, () => _forced++);
+        var at = new List<int>();
+        for (int look = 0; look < 1000; look++)
+        {
+            int before = _forced;
+            Look(garbage, 0);
+            if (_forced > before) at.Add(look);
+        }
+        Assert.That(at, Has.Count.InRange(5, 7));
+        Assert.That(at[1] - at[0], Is.InRange(25, 35), "seconds");
+        Assert.That(at[^1] - at[^2], Is.GreaterThan(200));
+    }
+
     private void Look(IdleGarbage garbage, long more)
     {
         _heap += more;

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
+using System.Text;
 
 namespace Garnet.Host.Test;
 
@@ -51,6 +52,39 @@ public sealed class ProcessTests
         server.WaitForExit();
         Assert.That(server.ExitCode, Is.Zero);
         Assert.That(Exit($"ping --port {port}"), Is.EqualTo(1));
+    }
+
+    [Test]
+    public void A_stop_comes_to_its_end_though_a_command_does_not()
+    {
+        int port = FreePort();
+        using Process server = Start($"--port {port} --shutdown-timeout 0 --reactor-threads 1");
+        WaitFor(server, "Ready to accept connections");
+        using TcpClient client = new("127.0.0.1", port), other = new("127.0.0.1", port) { ReceiveTimeout = 2000 };
+        client.Client.Send(Command(["SADD", "s", .. Enumerable.Range(0, 200_000).Select(static member => member.ToString())]));
+        Assert.That(client.GetStream().ReadByte(), Is.EqualTo(':'));
+        client.Client.Send(Command(["SINTERCARD", "100000", .. Enumerable.Repeat("s", 100_000)])); // 2 x 10^10 look-ups
+        while (Answers(other)) { }
+        Process.Start("kill", $"-TERM {server.Id}").WaitForExit();
+        WaitFor(server, "A command has not ended 10 s after the stop was asked for");
+        server.WaitForExit();
+        Assert.That(server.ExitCode, Is.EqualTo(1));
+
+        static bool Answers(TcpClient client)
+        {
+            client.Client.Send("PING\r\n"u8);
+            try
+            {
+                return client.Client.Receive(new byte[7]) > 0;
+            }
+            catch (SocketException e) when (e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock)
+            {
+                return false;
+            }
+        }
+
+        static byte[] Command(string[] words)
+            => Encoding.ASCII.GetBytes($"*{words.Length}\r\n{string.Concat(words.Select(static word => $"${word.Length}\r\n{word}\r\n"))}");
     }
 
     [Test]

@@ -17,6 +17,16 @@ public sealed class CommandListTests
         Assert.That(lines.Where(static line => line.Length == 2 && line[1].Trim().Length == 0), Is.Empty, "an empty reason");
     }
 
+    [Test]
+    public void Lolwut_tells_the_version_of_this_server_and_not_of_the_redis_it_is_like()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        string version = typeof(Server).Assembly.GetName().Version!.ToString(3);
+        Assert.That(client.Call("LOLWUT").TrimEnd(), Does.EndWith($"Garnet ver. {version}"));
+        Assert.That(client.Call("INFO", "server"), Does.Contain($"garnet_version:{version}").And.Not.Contain($"redis_version:{version}"));
+    }
+
     private static IEnumerable<string> Lines() =>
         File.ReadLines(Path.Combine(Repository.Root, "test", "golden", "commands.txt")).Where(static line => line.Length > 0 && line[0] != '#');
 }

@@ -16,6 +16,13 @@ public sealed class ServerLogTests
         Assert.That(Said(static log => log.Imported("dump.rdb", 3, 1, 5)), Does.Contain("; 1 were left out"));
     }
 
+    [Test]
+    public void One_write_that_is_discarded_is_a_write()
+    {
+        Assert.That(Said(static log => log.Discarded("batch 7", 1, null)), Is.EqualTo("Warning Discarded 1 write that this server had up to batch 7 and the primary never had"));
+        Assert.That(Said(static log => log.Discarded("batch 7", 2, "x.orphan")), Does.Contain("Discarded 2 writes that").And.EndWith("; they are kept in x.orphan"));
+    }
+
     private static string Said(Action<ServerLog> what)
     {
         var lines = new RecordedLines();

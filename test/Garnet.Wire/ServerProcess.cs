@@ -10,11 +10,12 @@ namespace Garnet.Wire;
 /// </summary>
 internal sealed class ServerProcess : IDisposable
 {
-    private const int ReadySeconds = 20;
+    private const int ReadySeconds = 20, LinesKept = 40;
     private const string CommonFlags = "--bind 127.0.0.1 --save \"\" --appendonly no --enable-debug-command yes";
 
     private readonly Process? _process;
     private readonly DirectoryInfo? _folder;
+    private readonly Queue<string> _lines = new();
     private bool _isDisposed;
 
     private ServerProcess(IPEndPoint address, Process? process, DirectoryInfo? folder)
@@ -56,6 +57,16 @@ internal sealed class ServerProcess : IDisposable
     private static string? RedisProgram =>
         (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator).Select(static folder => Path.Combine(folder, "redis-server")).FirstOrDefault(File.Exists);
 
+    /// <summary>How it ended, if it did, and the last lines it wrote: for the message of a failure.</summary>
+    public string LastWords
+    {
+        get
+        {
+            string how = IsAlive ? "it runs" : $"it ended with code {_process!.ExitCode}";
+            lock (_lines) return $"{how}\n{string.Join('\n', _lines)}";
+        }
+    }
+
     public void WaitForExit() => _process?.WaitForExit();
 
     public long ResidentBytes()
@@ -85,11 +96,11 @@ internal sealed class ServerProcess : IDisposable
             RedirectStandardError = true,
         };
         Process process = Process.Start(start)!;
-        process.OutputDataReceived += (_, _) => { };
-        process.ErrorDataReceived += (_, _) => { };
+        ServerProcess server = new(new IPEndPoint(IPAddress.Loopback, port), process, folder);
+        process.OutputDataReceived += server.Keep;
+        process.ErrorDataReceived += server.Keep;
         process.BeginOutputReadLine();
         process.BeginErrorReadLine();
-        ServerProcess server = new(new IPEndPoint(IPAddress.Loopback, port), process, folder);
         bool isReady = false;
         try
         {
@@ -101,6 +112,16 @@ internal sealed class ServerProcess : IDisposable
             if (!isReady) server.Dispose();
         }
         return server;
+    }
+
+    private void Keep(object sender, DataReceivedEventArgs line)
+    {
+        if (line.Data is null) return;
+        lock (_lines)
+        {
+            _lines.Enqueue(line.Data);
+            if (_lines.Count > LinesKept) _lines.Dequeue();
+        }
     }
 
     private static int FreePort()

@@ -6,17 +6,13 @@ namespace Tsavorite.Test;
 /// <summary>Eviction, cleaning, merging, flushing and the account of memory.</summary>
 internal sealed class MoverTests
 {
-    [TestCase(EvictionPolicy.AllKeysLru)]
-    [TestCase(EvictionPolicy.AllKeysLfu)]
-    [TestCase(EvictionPolicy.AllKeysRandom)]
-    [TestCase(EvictionPolicy.VolatileLru)]
-    [TestCase(EvictionPolicy.VolatileLfu)]
-    [TestCase(EvictionPolicy.VolatileRandom)]
-    [TestCase(EvictionPolicy.VolatileTtl)]
+    private static IEnumerable<EvictionPolicy> Evicting => Enum.GetValues<EvictionPolicy>().Where(static policy => policy != EvictionPolicy.NoEviction);
+
+    [TestCaseSource(nameof(Evicting))]
     public void Eviction_keeps_the_limit_and_spares_what_the_policy_spares(EvictionPolicy policy)
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 4 << 20, Policy = policy, IndexBuckets = 64 });
-        bool isVolatile = policy.IsVolatile();
+        bool isVolatile = policy.ToString().StartsWith("Volatile", StringComparison.Ordinal);
         for (int i = 0; i < 500; i++) bench.Set("fixed" + i, new byte[100]);
         for (int i = 0; i < 40_000; i++)
         {
@@ -71,6 +67,22 @@ internal sealed class MoverTests
         while (i < 20_000 && bench.Session.EnsureRoom(300)) bench.Set("k" + i++, new byte[200]);
         Assert.That(i, Is.LessThan(20_000));
         Assert.That(bench.Store.Count(0), Is.EqualTo(i));
+    }
+
+    [Test]
+    public void The_one_volatile_key_among_many_is_found([Values(EvictionPolicy.VolatileLru, EvictionPolicy.VolatileTtl)] EvictionPolicy policy)
+    {
+        using Bench bench = new(Bench.Tiny() with { Partitions = 1, Policy = policy, IndexBuckets = 1024 });
+        bench.Set("volatile", new byte[100_000], expireAtMs: bench.NowMs + 1_000_000);
+        for (int i = 0; i < 200_000; i++) bench.Set("k" + i, new byte[10]); // many times the buckets of one hold
+        for (int one = 0; one < 2; one++)
+        {
+            bench.Store.SetMemoryLimit(bench.Store.Figures().UsedBytes);
+            Assert.That(bench.Session.EnsureRoom(300), Is.EqualTo(one == 0), "the second time there is none left");
+            Assert.That(bench.Get("volatile"), Is.Null);
+        }
+        Assert.That((bench.Store.Figures().EvictedKeys, bench.Store.Count(0)), Is.EqualTo((1, 200_000)));
+        bench.Store.SetMemoryLimit(64 << 20);
     }
 
     [Test]

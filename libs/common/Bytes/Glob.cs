@@ -1,15 +1,21 @@
+using Garnet.Common.Faults;
+
 namespace Garnet.Common;
 
 /// <summary>
 /// The glob of KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL patterns: <c>*</c>, <c>?</c>, <c>[a-z]</c>,
 /// <c>[^x]</c> and <c>\</c> before a literal byte. Bytes, not characters. Made once for all the texts it is asked about.
 /// common.G1: nothing recurses. common.G2: only the last star is ever tried again (whatever an earlier star could take, a later one
-/// can take as well), so the work is at most text length times the longest run between two stars. common.G3: a class counts as one element
+/// can take as well), and where trying costs more than <see cref="TriesPerByte"/> bytes for each of the text, the run between two stars is sought for at all
+/// places at once (<see cref="Find"/>): the work is at most the text times <see cref="RunMax"/> / 64 words. common.G3: a class counts as one element
 /// of that run, and stars in a row as one, however long they are: long ones are read once, when the pattern is made.
 /// </summary>
 public sealed class Glob
 {
-    private const int ShortBytes = 64, SetBytes = 32;
+    /// <summary>Elements between two stars at most.</summary>
+    public const int RunMax = 1024;
+
+    private const int ShortBytes = 64, SetBytes = 32, TriesPerByte = 16, WordBits = 64;
     private const byte Set = (byte)']'; // in a pattern that was shortened: before the 256 bits that stand for a long class
 
     private readonly byte[] _pattern;
@@ -17,11 +23,13 @@ public sealed class Glob
     private readonly int _plainBytes; // with which every text begins that matches
 
     /// <summary>A pattern; the array is kept.</summary>
+    /// <exception cref="TooLargeException">More than <see cref="RunMax"/> elements stand between two stars.</exception>
     public Glob(byte[] pattern, bool ignoreCase = false)
     {
         _ignoreCase = ignoreCase;
         _shortened = pattern.Length > ShortBytes;
         _pattern = _shortened ? Shortened(pattern, ignoreCase) : pattern;
+        if (_shortened) RefuseLongRuns();
         int special = ignoreCase ? 0 : _pattern.AsSpan().IndexOfAny("*?[\\]"u8);
         _plainBytes = special < 0 ? _pattern.Length : special;
     }
@@ -32,6 +40,7 @@ public sealed class Glob
         bool ignoreCase = _ignoreCase;
         if (text.IsEmpty) return pattern.IsEmpty; // as redis-server: not even a star matches nothing
         int p = _plainBytes, t = p, afterStar = -1, retryAt = 0;
+        long tried = 0;
         if (p > 0 && !text.StartsWith(pattern[..p])) return false;
         while (t < text.Length)
         {
@@ -61,9 +70,93 @@ public sealed class Glob
                 }
             }
             if (afterStar < 0) return false;
+            tried += t - retryAt;
+            if (tried > (long)text.Length * TriesPerByte) return MatchesLinearly(text, afterStar, retryAt + 1);
             (p, t) = (afterStar, ++retryAt); // common.G2
         }
         return SkipStars(pattern, p) == pattern.Length;
+    }
+
+    // The rest of a text, from a place where the element at p, which follows a star, may match first. common.G2
+    private bool MatchesLinearly(ReadOnlySpan<byte> text, int p, int t)
+    {
+        while (true)
+        {
+            int end = RunEnd(p, out int elements);
+            if (end == _pattern.Length) return text.Length - t >= elements && IsRun(p, text[^elements..]);
+            t = Find(text, t, p, elements);
+            p = SkipStars(_pattern, end);
+            if (t < 0 || p == _pattern.Length) return t >= 0;
+            t += elements;
+        }
+    }
+
+    private bool IsRun(int p, ReadOnlySpan<byte> text)
+    {
+        foreach (byte value in text)
+            if (!MatchesElement(ref p, value)) return false;
+        return true;
+    }
+
+    // Shift-and (Baeza-Yates and Gonnet 1992): bit i of the state says that the run's first i + 1 elements match what ends here.
+    private int Find(ReadOnlySpan<byte> text, int t, int p, int elements)
+    {
+        int words = (elements + WordBits - 1) / WordBits;
+        ulong[] masks = new ulong[256 * words];
+        for (int i = 0; i < elements; i++)
+        {
+            int next = p;
+            for (int value = 0; value < 256; value++)
+            {
+                int at = p;
+                if (!MatchesElement(ref at, (byte)value)) continue;
+                masks[(value * words) + (i / WordBits)] |= 1UL << (i % WordBits);
+                next = at;
+            }
+            p = next == p ? ElementBehind(p) : next; // a class that nothing is in
+        }
+        Span<ulong> state = stackalloc ulong[words];
+        state.Clear();
+        ulong whole = 1UL << ((elements - 1) % WordBits);
+        for (; t < text.Length; t++)
+        {
+            ReadOnlySpan<ulong> mask = masks.AsSpan(text[t] * words, words);
+            ulong carry = 1;
+            for (int word = 0; word < words; word++)
+            {
+                ulong was = state[word];
+                state[word] = ((was << 1) | carry) & mask[word];
+                carry = was >> (WordBits - 1);
+            }
+            if ((state[words - 1] & whole) != 0) return t - elements + 1;
+        }
+        return -1;
+    }
+
+    private void RefuseLongRuns()
+    {
+        for (int p = RunEnd(0, out _); p < _pattern.Length;)
+        {
+            p = RunEnd(p + 1, out int elements);
+            if (p < _pattern.Length && elements > RunMax) throw new TooLargeException($"a pattern has more than {RunMax} bytes between two stars");
+        }
+    }
+
+    // The next star, or the pattern's end.
+    private int RunEnd(int p, out int elements)
+    {
+        for (elements = 0; p < _pattern.Length && _pattern[p] != (byte)'*'; elements++) p = ElementBehind(p);
+        return p;
+    }
+
+    private int ElementBehind(int p) => _shortened && _pattern[p] == Set ? p + 1 + SetBytes : ElementEnd(_pattern, p);
+
+    private bool MatchesElement(ref int p, byte value)
+    {
+        if (!IsLiteral(_pattern[p])) return MatchesOther(_pattern, ref p, value);
+        if (!Same(_pattern[p], value, _ignoreCase)) return false;
+        p++;
+        return true;
     }
 
     /// <summary>True if the pattern can match more than one text, so that a plain look-up does not do.</summary>

@@ -6,7 +6,7 @@ namespace Garnet.Common;
 /// <summary>
 /// Memory outside the managed heap that can grow: it stays where it is while operations hold pointers into it, begins at
 /// a multiple of 4,096, and has readable bytes behind its end, as the store wants of keys. For what may be large: it is free as soon as
-/// it is disposed of, where an array would stay until a collection that an idle server never has.
+/// it is disposed of, where an array would stay until a collection that an embedded server may never have.
 ///
 /// common.N1  What is asked of a buffer lies in it.
 /// </summary>

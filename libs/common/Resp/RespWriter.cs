@@ -19,6 +19,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     private const int HeaderBytes = 32;
 
     private long _begun;
+    private long _givenUpBytes;
 
     /// <summary>Where the replies begin that stand together here; the room moves it along with them.</summary>
     public byte* Start;
@@ -35,11 +36,11 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>The place in the replies that is written next (common.R1).</summary>
     public long Mark => Position - Start;
 
-    /// <summary>Bytes of the reply under way that its room has given up, as its client may not get so much; 0 if it is whole.</summary>
-    public long GivenUpBytes { get; private set; }
+    /// <summary>True if the room has given up the reply under way, as whoever it is for may not get so much; it is not whole then.</summary>
+    public bool IsGivenUp { get; private set; }
 
     /// <summary>Bytes of the reply under way, with those that were given up.</summary>
-    public long ReplyBytes => GivenUpBytes + Mark - _begun;
+    public long ReplyBytes => _givenUpBytes + Mark - _begun;
 
     /// <summary>Goes on in other memory, which ends at <paramref name="limit"/>, with what stands there up to a place.</summary>
     public void MoveTo(byte* start, long kept, byte* limit)
@@ -49,9 +50,31 @@ public sealed unsafe class RespWriter(IReplyRoom room)
         Limit = limit;
     }
 
+    /// <summary>Goes on behind the replies of a client, which begin at a place; nothing of another client's is under way any more.</summary>
+    public void StartAt(byte* start)
+    {
+        Start = start;
+        _begun = Mark;
+        IsGivenUp = false;
+        _givenUpBytes = 0;
+    }
+
     /// <summary>What is written from here on is one reply.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
     public void BeginReply() => _begun = Mark;
+
+    /// <summary>What is written from here on is a reply in a longer one, until <see cref="EndPart"/> is called with what this returns.</summary>
+    public long BeginPart()
+    {
+        long whole = _begun;
+        _begun = Mark;
+        IsGivenUp = false; // of the longer one at most a beginning has been, which stands again
+        _givenUpBytes = 0;
+        return whole;
+    }
+
+    /// <summary>The longer reply goes on.</summary>
+    public void EndPart(long whole) => _begun = whole;
 
     /// <summary>Takes back the reply under way.</summary>
     public void TakeBackReply() => TakeBackTo(_begun);
@@ -61,14 +84,17 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     {
         Check.That(mark >= 0, "common.R1 nothing is taken back that was not written");
         Position = Start + Math.Min(mark, Mark);
-        if (mark <= _begun)
-            GivenUpBytes = 0;
+        if (mark > _begun)
+            return;
+        IsGivenUp = false;
+        _givenUpBytes = 0;
     }
 
-    /// <summary>For rooms: the reply under way is longer than its client may get. It goes on from its beginning, and nobody will get it.</summary>
+    /// <summary>For rooms: the reply under way is longer than may be. It goes on from its beginning, and nobody will get it.</summary>
     public void GiveUpReply()
     {
-        GivenUpBytes += Mark - _begun;
+        IsGivenUp = true; // also where nothing of it stands yet
+        _givenUpBytes += Mark - _begun;
         Position = Start + _begun;
     }
 

@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Admin;
@@ -113,7 +114,7 @@ internal readonly struct Lolwut : ICommand
             text.Append(' ', indent).Append(row < 3 ? '/' : '\\').Append(row == 2 ? '_' : '.', width - 2).Append(row < 3 ? '\\' : '/').Append('\n');
         }
 
-        text.Append("\nGarnet ver. ").Append(call.Server.Settings.Inspect.RedisVersion).Append('\n');
+        text.Append("\nGarnet ver. ").Append(InfoText.Version).Append('\n');
         call.Out.Verbatim(Encoding.ASCII.GetBytes(text.ToString()));
         return Reply.Sent;
     }

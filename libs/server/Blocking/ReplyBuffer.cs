@@ -27,13 +27,12 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         _bytesMax = Math.Max(bytesMax, FirstBytes);
         Out.Resp3 = resp3;
         Out.MoveTo(_start, 0, _start + _bytes);
-        Out.BeginReply();
-        Out.TakeBackReply();
+        Out.StartAt(_start);
         return Out;
     }
 
     /// <summary>Bytes of a reply that is longer than its client may get (net.R9); 0 if it is not.</summary>
-    internal long TooLongBytes => Out.GivenUpBytes > 0 ? Out.ReplyBytes : 0;
+    internal long TooLongBytes => Out.IsGivenUp ? Out.ReplyBytes : 0;
 
     /// <summary>The reply; one that is longer than its client may get is an error by now (net.R9).</summary>
     internal byte[] Take()

@@ -16,7 +16,8 @@ namespace Garnet.Server.Inspect;
 /// </summary>
 internal sealed class InfoText(Server server, StringBuilder text)
 {
-    private static readonly string Version = typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "";
+    /// <summary>This server's own, where <c>redis-version</c> is what clients are told of.</summary>
+    internal static readonly string Version = typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "";
 
     private StoreFigures? _store;
 

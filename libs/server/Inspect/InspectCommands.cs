@@ -193,7 +193,7 @@ internal readonly struct ObjectFreq : ICommand
 
 internal readonly struct ObjectIdleTime : ICommand
 {
-    public static CommandSpec Spec => InspectCommands.ObjectSpec("OBJECT|IDLETIME", "Returns how long a key has not been used, in seconds (approximate: 0 for a key in use).");
+    public static CommandSpec Spec => InspectCommands.ObjectSpec("OBJECT|IDLETIME", "Returns 0 for a key that is there: no time of last use is kept.");
 
     public static Reply Run(ref Call call)
     {

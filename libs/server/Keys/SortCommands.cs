@@ -55,7 +55,7 @@ internal static class SortCommands
     }
 
     private static long BytesMax(ref Call call, SortOrder order) =>
-        order.StoreAt > 0 ? Math.Min(call.Store.StepBytesMax, ByteQueue.BytesMax) : call.Reactor.SlowReaders.ReplyBytesMax(call.Client);
+        order.StoreAt > 0 ? Math.Min(call.Store.StepBytesMax, ByteQueue.BytesMax) : call.Reactor.Replies.ReplyBytesMax(call.Client);
 
     private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
     {

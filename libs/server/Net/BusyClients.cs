@@ -132,7 +132,9 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         client.LastCommand = frame->Command;
         client.Commands++;
         var call = new Call(reactor, client, reactor.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        reactor.BeginReply();
         Reply reply = AdmissionController.RunBusy(ref call, reactor.Server.Commands.Entries + frame->Command);
+        reactor.Replies.ReplacesLong(client);
         if (reply != Reply.Sent)
             reactor.AfterReply(client, frame, reply);
     }

@@ -43,20 +43,55 @@ internal sealed class CommandFailures(Reactor reactor)
     }
 
     /// <summary>
-    /// Runs a command that is a part of a transaction or a script. What asks for too much has its error in place of its reply, the others run
-    /// all the same. A <paramref name="plain"/> one is of no interest to anybody else.
+    /// Runs a command that is a part of a transaction. What asks for too much, or replies too much, has its error in place of its reply, the others
+    /// run all the same.
     /// </summary>
-    internal unsafe Reply RunPart(ref Call call, CommandEntry* entry, bool plain)
+    internal unsafe Reply RunPart(ref Call call, CommandEntry* entry)
+    {
+        long whole = reactor.Out.BeginPart();
+        try
+        {
+            Reply reply = RunPart(ref call, entry, plain: false);
+            return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
+        }
+        finally
+        {
+            reactor.Out.EndPart(whole); // what fails behind it is a failure of the whole
+        }
+    }
+
+    /// <summary>
+    /// Runs a command that is a part of a script, which gets its reply; if it has no room for that, there is none. A <paramref name="plain"/> one is
+    /// of no interest to anybody else.
+    /// </summary>
+    internal unsafe Reply RunForScript(ref Call call, CommandEntry* entry, bool plain, out bool hasRoom)
+    {
+        long whole = reactor.Out.BeginPart();
+        reactor.Replies.IsForScript = true;
+        try
+        {
+            Reply reply = RunPart(ref call, entry, plain);
+            hasRoom = !reactor.Out.IsGivenUp;
+            if (!hasRoom)
+                reactor.Out.TakeBackReply();
+            return reply;
+        }
+        finally
+        {
+            reactor.Replies.IsForScript = false;
+            reactor.Out.EndPart(whole);
+        }
+    }
+
+    private unsafe Reply RunPart(ref Call call, CommandEntry* entry, bool plain)
     {
         int depth = reactor.Session.LockDepth;
-        reactor.BeginReply();
         reactor.Session.BeginPart();
         try
         {
             if ((entry->Flags & CommandFlags.Write) != 0 && call.Count > FewArgs)
                 AnnounceRequest(ref call);
-            Reply reply = plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
-            return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
+            return plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
         }
         catch (Exception e) when (IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
         {

@@ -233,6 +233,7 @@ internal sealed unsafe partial class Reactor
         }
 
         SwitchTo(client);
+        Out.BeginReply();
         Out.Error("ERR Protocol error: " + _parser.Error);
         Figures.ProtocolErrors++;
         client.CloseAfterReply = true;

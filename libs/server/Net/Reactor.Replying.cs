@@ -39,7 +39,7 @@ internal sealed unsafe partial class Reactor
         Touch(client);
         if (SlowReaders.IsOver(client, message.Length))
         {
-            CloseSlowReader(client);
+            CloseSlowReader(client, message.Length);
             return;
         }
 
@@ -68,7 +68,7 @@ internal sealed unsafe partial class Reactor
 
         client.SegmentEnd = null;
         _current = client;
-        Out.Start = client.SegmentStart;
+        Out.StartAt(client.SegmentStart);
         Out.Resp3 = client.Resp3;
         TakePushes(client);
     }
@@ -95,7 +95,7 @@ internal sealed unsafe partial class Reactor
         if (count == 0)
             return;
         if (Out.Mark + count > SlowReaders.ReplyBytesMax(client))
-            CloseSlowReader(client); // with its replies they are more than it may get
+            CloseSlowReader(client, Out.Mark); // with its replies they are more than it may get
         else
             Out.Raw(new ReadOnlySpan<byte>(client.Pushes.Head, count));
         client.Pushes.Free();
@@ -137,13 +137,16 @@ internal sealed unsafe partial class Reactor
     {
         if (client.Closed)
             return;
+        if (!client.CloseAfterReply)
+            Replies.ReplacesLong(client);
         byte* start = client.SegmentStart;
         client.SegmentEnd = Out.Position;
         if (!Server.MeasuresReplies && Server.LargeReplies.Wants(client.SegmentEnd - start))
             NoteLargeReply(client, frame);
         long before = Replies.ExtraBytes;
         Sender.SendSegment(client);
-        Out.Position = Out.Start = client.SegmentStart = Replies.GoOn(start, before);
+        Out.Position = client.SegmentStart = Replies.GoOn(start, before);
+        Out.StartAt(Out.Position);
         client.SegmentEnd = null;
         if ((client.Stalled | client.Held) && !client.Parked)
             client.KeepRest(frame->End);
@@ -173,9 +176,9 @@ internal sealed unsafe partial class Reactor
         Transport.Watch(client, !client.Stopped, client.WriteBlocked);
     }
 
-    internal void CloseSlowReader(Connection client)
+    internal void CloseSlowReader(Connection client, long more)
     {
-        SlowReaders.Mute(client);
+        SlowReaders.Mute(client, more);
         Touch(client);
     }
 }

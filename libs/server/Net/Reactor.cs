@@ -338,7 +338,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         if (SlowReaders.AnyOverSoftLimit)
         {
             SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent
-            CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), CloseSlowReader);
+            CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), client => CloseSlowReader(client, 0));
         }
 
         EndRound();

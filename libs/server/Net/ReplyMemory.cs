@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 
 namespace Garnet.Server.Net;
@@ -7,7 +8,7 @@ namespace Garnet.Server.Net;
 /// <summary>
 /// Where a reactor's replies of a round stand: memory of its own, and blocks for what outgrows it (<see cref="ExtraReplies"/>).
 /// net.R9  A reply that is longer than its client may get goes nowhere from there on, and is an error in the end: the command that writes it may be
-///     in the middle of a change, or hold a lock, and runs to its end.
+///     in the middle of a change, or hold a lock, and runs to its end. What a script reads is for the script, and has the memory of scripts for its limit.
 /// </summary>
 internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposable
 {
@@ -15,18 +16,27 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
 
     private readonly ExtraReplies _extra = new();
     private byte* _own;
+    private bool _isRefusing; // what is written stands in for a reply that is too long, and is not too long itself
 
     /// <summary>True when so much stands outside the reactor's own memory that it is to be sent before others write.</summary>
     internal bool IsMuch => _extra.Bytes > ExtraReplies.SharedBytesMax;
+
+    /// <summary>True while a command replies to a script.</summary>
+    internal bool IsForScript { get; set; }
+
+    /// <summary>Bytes of a reply at most, by who gets it.</summary>
+    internal long ReplyBytesMax(Connection client) =>
+        IsForScript ? Math.Min(reactor.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : reactor.SlowReaders.ReplyBytesMax(client);
 
     /// <inheritdoc/>
     public void MakeRoom(RespWriter writer, int bytes)
     {
         Connection? client = reactor.Running;
         if (client is null)
-            writer.Start = writer.Position;
-        long most = client is null ? long.MaxValue : reactor.SlowReaders.ReplyBytesMax(client);
-        if (writer.Mark + bytes > most)
+            writer.StartAt(writer.Position);
+        long most = client is null ? long.MaxValue : IsForScript ? ByteQueue.BytesMax : reactor.SlowReaders.ReplyBytesMax(client);
+        bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most || (IsForScript && !reactor.Scripts.HasRoom(writer.ReplyBytes + bytes));
+        if (isTooLong && !_isRefusing)
         {
             writer.GiveUpReply(); // net.R9
             reactor.LookAfterwards();
@@ -46,7 +56,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     /// </summary>
     internal bool ReplacesLong(Connection client)
     {
-        if (reactor.Out.GivenUpBytes == 0)
+        if (!reactor.Out.IsGivenUp && !IsLong(client, reactor.Out.Mark))
             return false;
         long bytes = reactor.Out.ReplyBytes;
         reactor.Out.TakeBackReply();
@@ -54,21 +64,28 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         return true;
     }
 
+    /// <summary>True if a reply that ends at a mark is longer than its client may get. The room for it may have been there already, made for a script or another client.</summary>
+    internal bool IsLong(Connection client, long mark) => mark > Reactor.SendEarlyBytes && mark > reactor.SlowReaders.ReplyBytesMax(client);
+
     /// <summary>Writes the error that stands in for a reply of so many bytes, and closes the client if its class has a limit (net.R9).</summary>
     internal void Refuse(Connection client, long bytes)
     {
-        byte[] text = TextOfLong(bytes, reactor.SlowReaders.ReplyBytesMax(client));
+        long bytesMax = reactor.SlowReaders.ReplyBytesMax(client);
+        byte[] text = TextOfLong(bytes, bytesMax);
+        _isRefusing = true;
         reactor.Out.Error(text);
+        _isRefusing = false;
         reactor.Figures.CountError(text);
-        if (!reactor.SlowReaders.HasHardLimit(client))
-            return;
+        if (!reactor.SlowReaders.HasHardLimit(client) || client.CloseAfterReply)
+            return; // of a transaction many replies may be too long
         reactor.Figures.OutputLimitCloses++;
-        reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, bytes);
+        reactor.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
         client.CloseAfterReply = true;
     }
 
     /// <summary>What stands in for a reply that is too long.</summary>
-    internal static byte[] TextOfLong(long bytes, long bytesMax) => Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes is beyond the limit of {bytesMax}; the command has run");
+    internal static byte[] TextOfLong(long bytes, long bytesMax) =>
+        Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond the limit of {bytesMax}; the command has run");
 
     /// <summary>Keeps for the client what its socket did not take: the block where it stands, or a copy.</summary>
     internal void Leave(Connection client, byte* from, int count)

@@ -42,7 +42,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
 
         if (reactor.SlowReaders.IsOver(client, count))
         {
-            reactor.CloseSlowReader(client);
+            reactor.CloseSlowReader(client, count);
             return;
         }
 

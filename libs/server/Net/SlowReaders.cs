@@ -38,13 +38,13 @@ internal sealed class SlowReaders(Reactor reactor)
     }
 
     /// <summary>
-    /// Gives up what the client has not read. It is not closed here: handlers may still write to it, and Channels may be walking
-    /// the list that closing changes; the end of the round closes it.
+    /// Gives up what the client has not read, and <paramref name="more"/> bytes that it was to get besides. It is not closed here: handlers may
+    /// still write to it, and Channels may be walking the list that closing changes; the end of the round closes it.
     /// </summary>
-    internal void Mute(Connection client)
+    internal void Mute(Connection client, long more)
     {
         reactor.Figures.OutputLimitCloses++;
-        reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + (long)client.Pushes.Count);
+        reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
         client.CloseAfterReply = client.Muted = true;
         client.Out.Free();
         client.Pushes.Free();

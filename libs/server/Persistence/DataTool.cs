@@ -18,6 +18,7 @@ namespace Garnet.Server.Persistence;
 public static class DataTool
 {
     private const int SpeakMs = 1000;
+    private const string NameIt = "Name the directory that was given as --dir, or, where appenddirname is set, that directory in it";
 
     /// <summary>0 if everything is sound, else <see cref="ExitKind.Data"/>. Throws <see cref="GarnetException"/> if the directory cannot be used.</summary>
     public static int Check(string path, Action<string> say, Action<string> speak) => With(path, say, speak, (disk, progress) =>
@@ -53,7 +54,7 @@ public static class DataTool
         foreach (string line in plan.Lines)
             say((apply ? "Doing: " : "Would ") + line);
         if (plan.Price.Length > 0)
-            say(plan.Price + (apply ? " are lost." : " would be lost."));
+            say(plan.Price + (apply ? " will be lost." : " would be lost."));
         if (plan.Lines.Count == 0 && plan.Remark.Length > 0)
             say(plan.Remark);
         if (plan.Lines.Count == 0)
@@ -117,9 +118,9 @@ public static class DataTool
         string inner = Path.Combine(path, new PersistenceSettings().AppendDirectory);
         string directory = Directory.Exists(inner) ? inner : path;
         if (!Directory.Exists(directory))
-            throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", "Name the directory that was given as --dir");
+            throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", NameIt);
         if (!DataDirectory.Is(directory)) // before its lock would be put there
-            throw new GarnetException(ExitKind.Data, $"{directory} is no data directory", "there is no manifest, no log and no snapshot in it", "Name the directory that was given as --dir");
+            throw new GarnetException(ExitKind.Data, $"{directory} is no data directory", "there is no manifest, no log and no snapshot in it", NameIt);
         using IDisposable held = DataDirectory.Hold(directory);
         var progress = new JobProgress("reading", SystemClock.Instance);
         using var speaker = new Timer(_ => speak(progress.Format()), null, SpeakMs, SpeakMs);

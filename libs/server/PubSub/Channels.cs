@@ -19,10 +19,10 @@ internal sealed class Channels
     /// <summary>Subscribes; false if the client was subscribed already.</summary>
     internal bool Subscribe(Connection client, ChannelKind kind, byte[] name)
     {
+        Glob? pattern = kind == ChannelKind.Pattern ? new Glob(name) : null; // first: it may be refused
         client.Subscriptions ??= new Subscriptions();
         if (!client.Subscriptions.Add(kind, name))
             return false;
-        Glob? pattern = kind == ChannelKind.Pattern ? new Glob(name) : null;
         lock (_gate)
         {
             if (!_subscribers[(int)kind].TryGetValue(name, out Audience? audience))

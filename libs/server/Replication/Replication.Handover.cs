@@ -98,7 +98,7 @@ internal sealed partial class Replication
         }
 
         if (next is not null)
-            _termElsewhere = Math.Max(_termElsewhere, Terms.AfterPromotion(_term)); // even if this server leads again before it hears of that one
+            _termElsewhere = Math.Max(_termElsewhere, _terms.AfterPromotion(_term)); // even if this server leads again before it hears of that one
 
         if (handover.Order.Then is { } then)
         {

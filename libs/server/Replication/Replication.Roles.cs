@@ -154,7 +154,7 @@ internal sealed partial class Replication
             return;
         }
 
-        Links.EndAll("this server gets all its data anew from its primary");
+        Links.EndAll("the server that was followed gets all its data anew from its primary");
         Exports.Interrupt();
         _copies.Drop();
         Links.DropPlaces();
@@ -261,7 +261,7 @@ internal sealed partial class Replication
     // replication.Z2
     private void Demote()
     {
-        Links.EndAll("this server follows another one now");
+        Links.EndAll("the server that was followed follows another one now");
         _copies.Drop();
         Links.DropPlaces();
         EndWriting();
@@ -316,7 +316,7 @@ internal sealed partial class Replication
     {
         bool isTorn = _follower is { IsTorn: true, KeepsOld: false }, leadsOn = _follower is null;
         if (_follower is not null)
-            Links.EndAll("this server is a primary now, and its lanes are its own"); // they come back and are told
+            Links.EndAll("the server that was followed has become a primary, and its lanes are its own"); // they come back and are told
         _copies.Drop();
         Links.DropPlaces();
         _follower?.Dispose();
@@ -328,7 +328,7 @@ internal sealed partial class Replication
         if (hasLog)
         {
             uint last = Math.Max(Math.Max(at.Term, _term), Math.Max(TermOnDisk, _termElsewhere));
-            uint term = leadsOn ? Terms.AfterStart(last) : Terms.AfterPromotion(last);
+            uint term = leadsOn ? _terms.AfterStart(last) : _terms.AfterPromotion(last);
             Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
         }
         else if (_server.Keeper?.Counter is { } counter)

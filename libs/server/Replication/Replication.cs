@@ -157,9 +157,9 @@ internal sealed partial class Replication : IShipper, IDisposable
         }
 
         if (start is not null)
-            Lead(start with { Term = Math.Max(start.Term, Terms.AfterStart(TermOnDisk)) }); // replication.Z8
+            Lead(start with { Term = Math.Max(start.Term, _terms.AfterStart(TermOnDisk)) }); // replication.Z8
         else if (_server.Keeper is not null)
-            _term = Terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
+            _term = _terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
         Decide();
     }
 

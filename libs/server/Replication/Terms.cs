@@ -19,11 +19,21 @@ internal sealed class Terms
     private readonly Lock _gate = new();
     private readonly List<TermStart> _known = [];
 
-    /// <summary>The term of a server that leads on behind its own log.</summary>
-    internal static uint AfterStart(uint last) => last + 1;
+    /// <summary>The term of a server that leads on behind its own log: later than <paramref name="last"/> and than any it was told of.</summary>
+    internal uint AfterStart(uint last) => Math.Max(last, Latest) + 1;
 
-    /// <summary>The term of a replica that leads in its primary's place.</summary>
-    internal static uint AfterPromotion(uint last) => ((last / Step) + 1) * Step;
+    /// <summary>The term of a replica that leads in its primary's place: later than <paramref name="last"/> and than any it was told of.</summary>
+    internal uint AfterPromotion(uint last) => ((Math.Max(last, Latest) / Step) + 1) * Step;
+
+    // A term of which nothing came here is another server's all the same.
+    private uint Latest
+    {
+        get
+        {
+            lock (_gate)
+                return _known.Count == 0 ? 0 : _known[^1].Term;
+        }
+    }
 
     /// <summary>A term begins.</summary>
     internal void Add(TermStart start)

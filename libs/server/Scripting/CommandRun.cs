@@ -127,10 +127,12 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         long before = to.Mark;
         Server server = reactor.Server;
         bool plain = !server.AsksRules && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
-        Reply reply = reactor.Failures.RunPart(ref call, entry, plain);
+        Reply reply = reactor.Failures.RunForScript(ref call, entry, plain, out bool hasRoom);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)
             Execution.CountFailure(reactor, entry->Id);
+        if (!hasRoom)
+            return LacksMemory(stack);
         if (to.Mark == before)
             to.Null(); // a command that replies nothing
         int results = Take(stack, to.Start + before, to.Position);
@@ -163,8 +165,13 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         stack.SetCount(0); // the command has run
         if (isError)
             stack.PushNil();
-        if (!new ReplyToLua(start, end, stack).TryPush())
-            return stack.Fail("not enough memory"u8, isPlaced: false);
-        return isError ? 2 : 1;
+        return !new ReplyToLua(start, end, stack).TryPush() ? LacksMemory(stack) : isError ? 2 : 1;
+    }
+
+    // As where the script itself wants too much; the command has run.
+    private static int LacksMemory(LuaStack stack)
+    {
+        stack.SetCount(0);
+        return stack.Fail("not enough memory"u8, isPlaced: false);
     }
 }

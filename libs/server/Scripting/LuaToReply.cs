@@ -16,7 +16,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, RespWriter to, bool isResp
     // As many levels as a stack of 8,000 values lets redis go.
     private const int DepthMax = 1_000;
 
-    private readonly long _before = to.Mark;
+    private readonly long _before = to.ReplyBytes;
     private int _values;
     private bool _isGivenUp;
 
@@ -65,7 +65,7 @@ internal unsafe ref struct LuaToReply(LuaStack stack, RespWriter to, bool isResp
     }
 
     private bool IsToGiveUp() =>
-        _isGivenUp = to.Mark - _before > bytesMax || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
+        _isGivenUp = to.ReplyBytes - _before > bytesMax || (++_values % ValuesPerLook == 0 && LuaState.Look(stack));
 
     private void WriteBoolean(bool value)
     {

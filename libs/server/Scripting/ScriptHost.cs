@@ -116,7 +116,11 @@ internal sealed unsafe class ScriptHost : IDisposable
 
     private LuaState State => _lua ??= Open();
 
-    private long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
+    /// <summary>Bytes that scripts of the reactor may hold.</summary>
+    internal long MemoryBytesMax => _server.Settings.Scripts.MemoryBytesMax;
+
+    /// <summary>True if the script that runs can hold so many bytes more.</summary>
+    internal bool HasRoom(long bytes) => LuaState.HasRoom(State.Stack, bytes);
 
     private LuaState Open() => new(MemoryBytesMax, [.. RedisFunctions.For(this, _server, _commands), .. _libraries.All()], _server.Clock, IsToEnd);
 
@@ -269,7 +273,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         }
 
         ReadOnlySpan<byte> reply = call.Out.Since(before);
-        if (reply is not [(byte)'-', ..])
+        if (call.Out.IsGivenUp || reply is not [(byte)'-', ..])
             return Reply.Sent;
         if (!isCounted)
             call.Reactor.Figures.CountError(reply[1..^2]);

@@ -66,6 +66,7 @@ internal readonly struct ClientSetName : ICommand
     {
         if (!ConnectionCommands.IsName(call[2]))
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
+        ConnectionCommands.RefuseLong(call[2], "a client's name");
         call.Client.Name = call.Text(2);
         return call.Ok();
     }
@@ -82,6 +83,7 @@ internal readonly struct ClientSetInfo : ICommand
             return call.FailBytes([.. "ERR Unrecognized option '"u8, .. call.Shown(2), (byte)'\'']);
         if (!ConnectionCommands.IsName(call[3]))
             return call.FailBytes([.. "ERR "u8, .. call.Shown(2), .. " cannot contain spaces, newlines or special characters."u8]);
+        ConnectionCommands.RefuseLong(call[3], "a library's name or version");
         if (name)
             call.Client.LibraryName = call.Text(3);
         else

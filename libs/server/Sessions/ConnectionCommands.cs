@@ -1,9 +1,10 @@
-using System.Security.Cryptography;
-using System.Text;
+using Garnet.Common.Faults;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Server.Transactions;
+using System.Security.Cryptography;
+using System.Text;
 
 namespace Garnet.Server.Sessions;
 
@@ -40,6 +41,11 @@ internal static class ConnectionCommands
     }
 
     /// <summary>True if the text may be a client name: printable ASCII without blanks.</summary>
+    /// <summary>Bytes of a client's or a library's name at most: they stand in memory that no limit counts, and in every line of CLIENT LIST.</summary>
+    internal const int NameBytesMax = 65_536;
+
+    internal static void RefuseLong(ReadOnlySpan<byte> name, string what) => TooLargeException.Above(NameBytesMax, name.Length, what);
+
     internal static bool IsName(ReadOnlySpan<byte> text) => text.IndexOfAnyExceptInRange((byte)'!', (byte)'~') < 0;
 }
 
@@ -115,6 +121,8 @@ internal readonly struct Hello : ICommand
             return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
         if (name > 0 && !ConnectionCommands.IsName(call[name]))
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
+        if (name > 0)
+            ConnectionCommands.RefuseLong(call[name], "a client's name");
         call.Client.Gate &= ~Gate.Unauthenticated;
         if (name > 0)
             call.Client.Name = call.Text(name);

@@ -33,6 +33,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     private readonly Reach[] _reaches;
     private readonly int _select;
     private readonly ArgList _args = new();
+    private long _leftOutBytes; // of the replies of the transaction that runs, when they are more than its client may get
 
     internal TransactionRun(Reactor reactor)
     {
@@ -333,7 +334,9 @@ internal sealed unsafe class TransactionRun : IDisposable
     {
         Connection client = exec.Client;
         int own = client.LastCommand;
+        long before = exec.Out.Mark;
         Reply reply = Reply.Sent;
+        _leftOutBytes = 0;
         if ((client.Gate & Gate.ReplyOff) == 0)
             exec.Out.Array(queue.Count);
         QueuedCommand* command = queue.First;
@@ -348,6 +351,13 @@ internal sealed unsafe class TransactionRun : IDisposable
 
         client.LastCommand = own;
         _args.Clear();
+        if (_leftOutBytes > 0)
+        {
+            long bytes = exec.Out.Mark - before + _leftOutBytes;
+            exec.Out.TakeBackTo(before);
+            _reactor.Replies.Refuse(client, bytes);
+        }
+
         return reply;
     }
 
@@ -356,23 +366,20 @@ internal sealed unsafe class TransactionRun : IDisposable
         Connection client = call.Client;
         long before = call.Out.Mark;
         bool off = (client.Gate & Gate.ReplyOff) != 0;
-        Reply reply = _reactor.Failures.RunPart(ref call, entry, plain: false);
+        Reply reply = _reactor.Failures.RunPart(ref call, entry);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             Execution.CountFailure(_reactor, entry->Id);
-        if ((off && (client.Gate & Gate.ReplyOff) != 0) || IsTooMuch(ref call))
+        bool isOff = off && (client.Gate & Gate.ReplyOff) != 0;
+        if (!isOff && IsTooMuch(ref call))
+            _leftOutBytes += call.Out.Mark - before;
+        if (isOff || _leftOutBytes > 0)
             call.Out.TakeBackTo(before);
         return reply;
     }
 
-    // The reply leaves in one go, so it is judged while it grows; the commands run all the same.
-    private bool IsTooMuch(ref Call call)
-    {
-        long bytes = call.Out.Mark;
-        if (!call.Client.Muted && bytes > Reactor.SendEarlyBytes && _reactor.SlowReaders.IsOver(call.Client, (int)Math.Min(bytes, int.MaxValue)))
-            _reactor.SlowReaders.Mute(call.Client);
-        return call.Client.Muted;
-    }
+    // Its errors alone may be too much. The reply leaves in one go, so it is judged while it grows; the commands run all the same.
+    private bool IsTooMuch(ref Call call) => _leftOutBytes > 0 || _reactor.Replies.IsLong(call.Client, call.Out.Mark);
 }
 
 /// <summary>What a rule asks of a command that is queued; the entry says which.</summary>

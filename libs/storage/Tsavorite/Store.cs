@@ -35,8 +35,8 @@ public sealed unsafe class Store : IDisposable
     /// <summary>Longest value in bytes.</summary>
     public const int ValueBytesMax = Record.ValueBytesMax;
 
-    /// <summary>Bytes of an element of a collection at most: so that two always fit into one record.</summary>
-    public const int ElementBytesMax = ValueBytesMax / 2;
+    /// <summary>Bytes of an element of a collection at most, 256 MiB and its lengths: two fit into one record, and what a page has beside them.</summary>
+    public const int ElementBytesMax = (ValueBytesMax / 2) - (16 << 10);
 
     private readonly AutoResetEvent _wake = new(false);
     private readonly Shape* _shape;

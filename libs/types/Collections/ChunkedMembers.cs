@@ -14,7 +14,8 @@ namespace Garnet.Types.Collections;
 /// </summary>
 public static unsafe class ChunkedMembers
 {
-    private const int ChunkBytes = 2048, RandomTries = 64;
+    // Large entries that meet in a page which cannot hold them are dealt out to more chunks than their bytes want, but not to any number.
+    private const int ChunkBytes = 2048, RandomTries = 64, ChunksPerEntryMax = 256;
 
     public static bool Find(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes, out Entry entry)
     {
@@ -167,22 +168,33 @@ public static unsafe class ChunkedMembers
             return PutResult.Replaced;
         }
 
-        if (!page.HasRoom(bytes))
+        bool replaces = slot >= 0;
+        int oldBytes = old.Bytes;
+        // None but large entries meet in a page that is full for good.
+        while (!page.HasRoom(bytes) && Page.CapacityFor(page.Count + 1, page.LiveBytes - (long)oldBytes + bytes) > Store.ValueBytesMax)
         {
-            if (!TryGrow(ref edit, number, form, ref page, bytes))
+            if (!TryDealOut(ref edit, form) || !TryOpenToWrite(ref edit, number = NumberOf(hash, Root.Chunks(edit.Value)), out page))
                 return PutResult.Failed;
-            slot = slot < 0 ? -1 : page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out old);
+            slot = replaces ? page.Find(form, Fingerprint(hash), parts.Key, parts.KeyBytes, out _) : -1;
         }
 
-        if (slot >= 0)
-            page.Remove(slot, old.Bytes);
+        if (!page.HasRoom(bytes))
+        {
+            if (!TryGrow(ref edit, number, form, ref page, slot, bytes))
+                return PutResult.Failed;
+        }
+        else if (replaces)
+        {
+            page.Remove(slot, oldBytes);
+        }
+
         Entry.Write(form, page.TryAdd(Fingerprint(hash), bytes), parts);
-        long count = Root.ChunkedCount(edit.Value) + (slot >= 0 ? 0 : 1);
-        Settle(ref edit, count, Root.EntryBytes(edit.Value) + bytes - old.Bytes, limits.Exceeds(parts, count));
+        long count = Root.ChunkedCount(edit.Value) + (replaces ? 0 : 1);
+        Settle(ref edit, count, Root.EntryBytes(edit.Value) + bytes - oldBytes, limits.Exceeds(parts, count));
         uint chunks = Root.Chunks(edit.Value);
         if (Root.EntryBytes(edit.Value) > (long)chunks * ChunkBytes && chunks < count)
             Split(ref edit, form, chunks);
-        return slot >= 0 ? PutResult.Replaced : PutResult.Added;
+        return replaces ? PutResult.Replaced : PutResult.Added;
     }
 
     public static bool Remove(ref RecordEdit edit, EntryForm form, byte* key, int keyBytes)
@@ -253,18 +265,40 @@ public static unsafe class ChunkedMembers
         return at != null;
     }
 
-    // Writes the page anew, with room for an entry of that many bytes; what is dead stays behind if it is much.
-    private static bool TryGrow(ref RecordEdit edit, uint number, EntryForm form, ref Page page, int bytes)
+    // Splits once more, to part large entries that are in one page; false if there is no memory, or chance has it that they cannot be parted.
+    private static bool TryDealOut(ref RecordEdit edit, EntryForm form)
     {
-        long kept = page.LiveBytes + (page.DeadBytes * 8L < page.Bytes ? page.DeadBytes : 0);
-        int capacity = Page.CapacityFor(page.Count + 1, kept + bytes);
+        uint chunks = Root.Chunks(edit.Value);
+        if (chunks / ChunksPerEntryMax > Root.ChunkedCount(edit.Value))
+        {
+            edit.RefuseSize();
+            return false;
+        }
+
+        Split(ref edit, form, chunks);
+        edit.OutOfMemory = Root.Chunks(edit.Value) == chunks;
+        return !edit.OutOfMemory;
+    }
+
+    // Writes the page anew, without the entry of that slot and with room for another; what is dead stays behind if it is much.
+    private static bool TryGrow(ref RecordEdit edit, uint number, EntryForm form, ref Page page, int without, int bytes)
+    {
+        int withoutBytes = without < 0 ? 0 : page.EntryAt(form, without).Bytes;
+        bool whole = without < 0 && page.DeadBytes * 8L < page.Bytes;
+        int capacity = Page.CapacityFor(page.Count + 1, page.LiveBytes + (whole ? page.DeadBytes : 0) - (long)withoutBytes + bytes);
+        if (whole && capacity > Store.ValueBytesMax)
+            (whole, capacity) = (false, Page.CapacityFor(page.Count + 1, page.LiveBytes + (long)bytes));
         byte* fresh = edit.BeginReplace(number, capacity, out _);
         if (fresh == null)
             return false;
-        bool whole = kept == page.LiveBytes + page.DeadBytes && capacity >= page.Bytes && page.IsLike(capacity);
+        whole &= capacity >= page.Bytes && page.IsLike(capacity);
         Page grown = whole ? page.CopyTo(fresh, capacity) : Page.Clear(fresh, capacity);
         for (int slot = 0; slot < page.Count && !whole; slot++)
-            grown.Take(page.FingerprintAt(slot), page.EntryAt(form, slot), form);
+        {
+            if (slot != without)
+                grown.Take(page.FingerprintAt(slot), page.EntryAt(form, slot), form);
+        }
+
         edit.EndReplace();
         page = grown;
         return true;

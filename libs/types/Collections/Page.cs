@@ -42,14 +42,18 @@ public unsafe struct Page
 
     private readonly int GroupBytes => IsWide ? GroupSlots * 5 : GroupSlots * 3;
 
-    /// <summary>Bytes of a page with that many entries, an eighth of them free.</summary>
+    /// <summary>
+    /// Bytes of a page with that many entries, an eighth of them free as far as there can be: more than <see cref="Tsavorite.Store.ValueBytesMax"/>
+    /// only if the entries need it, and then no such page can be made.
+    /// </summary>
     public static int CapacityFor(int entries, long entryBytes)
     {
-        long groups = (entries + GroupSlots - 1) / GroupSlots;
+        long groups = ((long)entries + GroupSlots - 1) / GroupSlots;
         long bytes = HeaderBytes + entryBytes + (groups * GroupSlots * 3);
         if (bytes + (bytes / 8) >= NarrowBytesMax)
             bytes += groups * GroupSlots * 2;
-        return (int)Math.Min((bytes + (bytes / 8) + 32 + 7) & ~7L, Tsavorite.Store.ValueBytesMax);
+        bytes = (bytes + 7) & ~7L;
+        return (int)Math.Min(Math.Max(bytes, Math.Min((bytes + (bytes / 8) + 32 + 7) & ~7L, Tsavorite.Store.ValueBytesMax)), int.MaxValue);
     }
 
     /// <summary>Makes an empty page of fresh bytes.</summary>

@@ -174,7 +174,7 @@ public static unsafe class Sequence
     private static bool TryGrow(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind)
     {
         long content = SequencePage.HeadOf(kind, page.Used + bytes) + page.Used + (long)bytes;
-        int capacity = (int)Math.Min((content + (content / 8) + 64 + 7) & ~7L, Store.ValueBytesMax);
+        int capacity = WithRoom(content, content / 8);
         byte* fresh = edit.BeginReplace(place.Page.Number, capacity, out _);
         if (fresh == null)
             return false;
@@ -186,6 +186,10 @@ public static unsafe class Sequence
         return true;
     }
 
+    // Bytes of a page: some more than the content has, as far as there can be. What cannot be is asked for, and refused (TooLarge).
+    private static int WithRoom(long content, long more) =>
+        (int)Math.Min(Math.Max(content, Math.Min((content + more + 64 + 7) & ~7L, Store.ValueBytesMax)), int.MaxValue);
+
     // The second half goes to a new page behind; each half gets an eighth of room.
     private static bool TryDivide(ref RecordEdit edit, ref SequencePlace place, ref SequencePage page, int bytes, SequenceKind kind, out bool addsPage)
     {
@@ -194,7 +198,8 @@ public static unsafe class Sequence
         for (; kept < page.Count - 1 && (kept == 0 || middle - page.First < page.Used / 2); kept++)
             middle = SequencePage.Read(middle, out _, out _);
         int moved = (int)(page.End - middle), split = (int)(middle - page.At), movedCount = page.Count - kept;
-        int capacity = (int)Math.Min(SequencePage.HeadOf(kind, moved + bytes) + (((long)moved + bytes) * 9 / 8) + 64, Store.ValueBytesMax);
+        long content = SequencePage.HeadOf(kind, moved + bytes) + (long)moved + bytes;
+        int capacity = WithRoom(content, ((long)moved + bytes) / 8);
         PageSpot behind = place.Page with { Slot = place.Page.Slot + 1 };
         addsPage = TryAddPage(ref edit, ref behind, capacity, atBack: false, kind, out SequencePage right);
         if (!addsPage)

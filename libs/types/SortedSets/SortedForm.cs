@@ -27,6 +27,12 @@ public static unsafe class SortedForm
     /// </summary>
     public static PutResult Put(ref RecordEdit edit, in Entry parts, in Entry found, in CollectionLimits limits)
     {
+        if (Entry.BytesOf(EntryForm.Scored, parts) > Store.ElementBytesMax)
+        {
+            edit.RefuseSize();
+            return PutResult.Failed;
+        }
+
         if (found.Start != null && found.ExpireAtMs == parts.ExpireAtMs && Root.IsChunked(edit.Value))
             return Rescore(ref edit, parts, found, limits);
         PutResult? packed = edit.Exists && Root.IsChunked(edit.Value) ? null : TryPutPacked(ref edit, parts, found, limits);

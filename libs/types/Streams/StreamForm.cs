@@ -58,7 +58,11 @@ public static unsafe class StreamForm
     public static bool TryAppend(ref RecordEdit edit, StreamId id, in Operands fields, in StreamLimits limits)
     {
         if (StreamPage.FirstBytesMax(fields) > Store.ValueBytesMax)
-            return Fail(ref edit);
+        {
+            edit.RefuseSize();
+            return false;
+        }
+
         int last = Header(ref edit)->Pages - 1;
         StreamPage page = default;
         bool sameNames = last < 0 || PageAt(ref edit, last).HasNamesOf(fields);

@@ -32,7 +32,10 @@ public sealed class CheckTests
         Assert.That(report.IsSound, Is.False);
         Assert.That(report.LastBatch, Is.EqualTo(last - 4));
         Assert.That(string.Join('\n', report.Findings), Does.Contain($"{file}, offset {offset}: batch {last - 3}"));
-        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price, Does.Match($"^4 of {last} batches \\(since [0-9-]+ [0-9:]+ UTC\\)$"));
+        string price = DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price;
+        Assert.That(price, Does.Match($"^4 of {last} batches \\(since [0-9-]+ [0-9:]+ UTC\\)$"));
+        using (var store = new TestStore())
+            Assert.That(store.Recover(DataDirectory.OpenUnlocked(disk.Copy()), CorruptionPolicy.Truncate).Messages, Has.Some.EndsWith($" It was cut there, which lost {price}."));
         Repaired(disk, workload, last - 4);
         Assert.That(disk.Get("damaged-1-" + file), Is.EqualTo(bytes));
     }
@@ -44,6 +47,7 @@ public sealed class CheckTests
         Manifest.TryDecode(disk.Get(Manifest.FileName), out Manifest? before);
         if (damaged) SnapshotTests.Damage(disk, Manifest.FileName);
         else disk.Delete(Manifest.FileName);
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price, Is.EqualTo("Nothing that the other files tell of"));
         Assert.That(DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).IsSound, Is.False);
         Repaired(disk, workload, last);
         Manifest.TryDecode(disk.Get(Manifest.FileName), out Manifest? after);
@@ -59,8 +63,18 @@ public sealed class CheckTests
         SnapshotTests.Damage(disk, name);
         Assert.That(DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).Findings.Single(static f => f.IsDamage).File,
             Is.EqualTo(name));
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price, Is.EqualTo("Nothing"));
         Repaired(disk, workload, last);
         Assert.That(disk.List(), Does.Contain("damaged-1-" + name));
+    }
+
+    [Test]
+    public void What_a_damaged_snapshot_held_and_no_log_does_is_counted()
+    {
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(1, out _, out ulong last);
+        foreach (string log in disk.List().Where(static name => LogFileName.TryParse(name, out _, out _)).ToArray()) disk.Delete(log);
+        SnapshotTests.Damage(disk, SnapshotFileName.Of(last - 5));
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price, Is.EqualTo($"15 of {last - 5} batches"));
     }
 
     [Test]

@@ -69,11 +69,33 @@ public sealed class DamageTests
     }
 
     [Test]
-    public void A_missing_file_in_the_middle_is_refused()
+    public void A_missing_file_in_the_middle_is_named([Values(1, 3)] int sublogs)
+    {
+        SimulatedDisk disk = Log(sublogs, out Workload workload, out LogBuilder built);
+        string prefix = $"aof-{sublogs - 1:00}-";
+        string missing = built.Parts.Select(static part => part.File).Where(file => file.StartsWith(prefix, StringComparison.Ordinal)).Distinct().ElementAt(1);
+        ulong first = built.Parts.First(part => part.File == missing).Batch;
+        byte[] bytes = disk.Get(missing);
+        disk.Delete(missing);
+        Assert.That(Refusal(disk).Message, Does.Contain($"{missing}, batch {first}").And.Contain("it is missing").And.Contain("Put the file back"));
+        string damage = DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).Findings.Single(static finding => finding.IsDamage).ToString();
+        Assert.That(damage, Does.StartWith($"{missing}: batch {first}: it is missing"));
+        RepairPlan plan = DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress());
+        Assert.That(string.Join('\n', plan.Lines), Does.Contain($"cut the log behind batch {first - 1} ({missing} is missing)"));
+        RecoveryReport report = Recovered(disk.Copy(), workload, CorruptionPolicy.Truncate);
+        Assert.That(report.Start.LastBatch, Is.EqualTo(first - 1));
+        disk.Put(missing, bytes);
+        using var store = new TestStore();
+        Assert.That(store.Recover(DataDirectory.OpenUnlocked(disk)).Start.LastBatch, Is.EqualTo(built.Batch), "it was put back");
+    }
+
+    [Test]
+    public void A_file_that_lost_its_end_is_not_taken_for_a_missing_one()
     {
         SimulatedDisk disk = Log(1, out _, out LogBuilder built);
-        disk.Delete(built.Parts.Select(static part => part.File).Distinct().ElementAt(1));
-        Assert.That(Refusal(disk).Message, Does.Contain("damaged"));
+        (string File, long Offset, int Bytes, ulong Batch) part = built.Parts.First(static part => part.Batch == 3);
+        Flip(disk, part, 0);
+        Assert.That(Refusal(disk).Message, Does.Contain(part.File).And.Contain("batch 3: nothing is there").And.Not.Contain("missing"));
     }
 
     [Test]

@@ -58,6 +58,9 @@ internal sealed class MissingFileTests
         Assert.That(refused, Does.Contain(name).Or.Contain("manifest"), "the file is named");
         Assert.That(Spare.Contains(kind), Is.False, refused);
         Assert.That(IsSound(), Is.False, "a check says so as well");
+        RepairPlan plan = DirectoryRepair.Plan(new FileDisk(_path), SnapshotFiles.Instance, TestStore.Progress());
+        TestContext.Out.WriteLine($"{plan.Price} would be lost");
+        if (kind != "manifest") Assert.That(plan.Price, Is.Not.Empty.And.Not.EqualTo("Nothing"), "what is missing is no longer there");
         AssertUnchanged(harmed);
         File.WriteAllBytes(Path.Combine(_path, name), files[name]);
         if (harm == "another server's") DirectoryImage.Write(files, _path);

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common.Faults;
 
 namespace Garnet.Common.Test.Bytes;
 
@@ -113,4 +114,62 @@ public sealed class GlobTests
     [TestCase("k\\*", true)]
     public void A_plain_name_is_no_pattern(string text, bool expected)
         => Assert.That(Glob.IsPattern(Encoding.UTF8.GetBytes(text)), Is.EqualTo(expected));
+
+    /// <summary>common.G2: a run that nearly matches everywhere, of every kind of element; found where a plain search finds it.</summary>
+    [Test]
+    public void A_long_run_is_found_where_a_plain_search_finds_it([Range(1, 60)] int seed)
+    {
+        var random = new Random(seed);
+        byte[] text = [.. Enumerable.Range(0, random.Next(2000, 6000)).Select(_ => (byte)(random.Next(400) == 0 ? 'b' : 'a'))];
+        var pattern = new StringBuilder("*");
+        var runs = new List<bool[][]>();
+        for (int from = random.Next(text.Length / 2), run = random.Next(1, 3); run > 0; run--)
+        {
+            int length = Math.Min(random.Next(60, Glob.RunMax), text.Length - from);
+            var elements = new List<bool[]>();
+            foreach (byte value in text.AsSpan(from, length))
+            {
+                char wanted = random.Next(900) == 0 ? 'b' : (char)value;
+                string element = random.Next(4) switch { 0 => "?", 1 => "[" + wanted + "c]", 2 => "\\" + wanted, _ => wanted.ToString() };
+                pattern.Append(element);
+                elements.Add([element == "?" || wanted == 'a', element == "?" || wanted == 'b']);
+            }
+            runs.Add([.. elements]);
+            from += length;
+            if (run > 1 || random.Next(2) == 0) pattern.Append('*');
+        }
+        bool anchored = pattern[^1] != '*';
+        int at = 0;
+        for (int run = 0; run < runs.Count && at >= 0; run++)
+        {
+            bool last = anchored && run == runs.Count - 1;
+            int first = last ? Math.Max(text.Length - runs[run].Length, 0) : at;
+            at = first < at ? -1 : Enumerable.Range(first, last ? 1 : Math.Max(text.Length - runs[run].Length - first + 1, 0)).Cast<int?>()
+                .FirstOrDefault(start => runs[run].Select((element, i) => (element, i)).All(one => start + one.i < text.Length && one.element[text[start!.Value + one.i] == 'a' ? 0 : 1])) ?? -1;
+            if (at >= 0) at += runs[run].Length;
+        }
+        Assert.That(new Glob(Encoding.UTF8.GetBytes(pattern.ToString())).Matches(text), Is.EqualTo(at >= 0));
+    }
+
+    [TestCase("a")]
+    [TestCase("?")]
+    [TestCase("[ab]")]
+    [CancelAfter(20_000)]
+    public void A_run_that_nearly_matches_everywhere_costs_some_steps_a_byte(string element)
+    {
+        var glob = new Glob(Encoding.UTF8.GetBytes("*" + string.Concat(Enumerable.Repeat(element, Glob.RunMax - 1)) + "b*"));
+        byte[] text = new byte[2 << 20];
+        Array.Fill(text, (byte)'a');
+        Assert.That(glob.Matches(text), Is.False);
+        text[^1] = (byte)'b';
+        Assert.That(glob.Matches(text), Is.True);
+    }
+
+    [Test]
+    public void A_run_that_is_too_long_is_refused()
+    {
+        string run = new('a', Glob.RunMax + 1);
+        Assert.That(() => new Glob(Encoding.UTF8.GetBytes("*" + run + "*")), Throws.TypeOf<TooLargeException>());
+        Assert.That(new Glob(Encoding.UTF8.GetBytes(run + "*" + run)).Matches(Encoding.UTF8.GetBytes(run + run)), Is.True, "an end of the text is no search");
+    }
 }

@@ -31,6 +31,26 @@ internal sealed class CommandFailureTests
         Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
     }
 
+    [TestCase("EVAL", "redis.call('SET', 'k', 'v') return redis.call('GET', 'k')", "0")]
+    [TestCase("EVAL", "redis.call('SET', 'k', 'v') redis.call('GET', 'k') return redis.call('PING')", "0")]
+    public void A_mistake_outside_of_the_parts_of_a_script_that_has_written_has_none_either(params string[] words)
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Network.ReactorThreads = 1);
+        using var client = new TestClient(server.Server.Port);
+        client.Call(words);
+        Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
+    }
+
+    [Test]
+    public void A_mistake_outside_of_the_parts_of_a_transaction_that_has_written_has_none_either()
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Network.ReactorThreads = 1);
+        using var client = new TestClient(server.Server.Port);
+        foreach (string[] words in (string[][])[["MULTI"], ["SET", "k", "v"], ["GET", "k"]]) client.Call(words);
+        Assert.That(client.Call("EXEC"), Is.EqualTo("[OK v]"));
+        Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
+    }
+
     [TestCase("FLUSHALL")]
     [TestCase("FLUSHDB", "SYNC")]
     [TestCase("SWAPDB", "0", "1")]

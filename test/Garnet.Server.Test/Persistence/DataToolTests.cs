@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Server.Persistence;
 
@@ -32,6 +33,16 @@ public sealed class DataToolTests
     }
 
     [Test]
+    public void Where_another_name_was_set_for_the_directory_it_is_said_which_to_name()
+    {
+        MakeOne();
+        Directory.Move(Path.Combine(_path, "appendonlydir"), Path.Combine(_path, "foo"));
+        GarnetException refused = Assert.Throws<GarnetException>(() => DataTool.Check(_path, _said.Add, _said.Add))!;
+        Assert.That(refused.Next, Does.EndWith("where appenddirname is set, that directory in it"));
+        Assert.That(DataTool.Check(Path.Combine(_path, "foo"), _said.Add, _said.Add), Is.Zero);
+    }
+
+    [Test]
     public void A_repair_names_the_real_directory_what_to_do_first_and_what_it_kept()
     {
         MakeOne();
@@ -42,9 +53,23 @@ public sealed class DataToolTests
         Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
         Assert.That(_said[^1], Does.Contain($"garnet-server repair {_path} proposes"));
         Assert.That(DataTool.Repair(_path, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        Assert.That(_said, Has.Some.EqualTo("Nothing that the other files tell of would be lost."));
         Assert.That(_said[^1], Does.Contain("put it back first").And.Contain($"garnet-server repair {_path} --apply"));
         Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero);
         Assert.That(_said[^1], Does.StartWith("Done and checked, up to batch ").And.Contain("damaged-1-manifest"));
+    }
+
+    [Test]
+    public void A_damaged_snapshot_is_named_once_in_its_line()
+    {
+        MakeOne("SAVE\r\n");
+        string snapshot = Directory.GetFiles(Path.Combine(_path, "appendonlydir"), "*.snap").Single();
+        byte[] bytes = File.ReadAllBytes(snapshot);
+        bytes[4096] ^= 1;
+        File.WriteAllBytes(snapshot, bytes);
+        Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        string name = Path.GetFileName(snapshot);
+        Assert.That(_said.Single(static line => line.StartsWith("DAMAGED", StringComparison.Ordinal)), Does.Match($"^DAMAGED  {name}: offset \\d+: (?!.*{name})"));
     }
 
     [Test]
@@ -69,6 +94,17 @@ public sealed class DataToolTests
         _said.Clear();
         Assert.That(DataTool.Check(_path, _said.Add, _said.Add), Is.Zero);
         Assert.That(_said, Has.None.Contains("BGSAVE"), "there is a way back again");
+    }
+
+    [Test]
+    public void How_far_a_check_is_says_that_the_log_is_judged()
+    {
+        MakeOne("SAVE\r\n");
+        MakeOne();
+        var progress = new JobProgress("reading", new ManualClock());
+        Assert.That(DataTool.Judge(new FileDisk(Path.Combine(_path, "appendonlydir")), progress), Is.Empty);
+        Assert.That(progress.Kind, Is.EqualTo("judging the log"));
+        Assert.That(progress.DoneBytes, Is.GreaterThan(0).And.LessThanOrEqualTo(progress.TotalBytes));
     }
 
     private void MakeOne(string after = "")

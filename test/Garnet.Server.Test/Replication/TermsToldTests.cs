@@ -16,4 +16,16 @@ internal sealed class TermsToldTests
         Assert.That(terms.LastOf(64), Is.EqualTo(18));
         Assert.That(terms.Known.Select(static term => term.Term), Is.EqualTo((uint[])[64, 192]));
     }
+
+    /// <summary>Found by the simulation: tokens of the server that had begun the term were good on one that took its number.</summary>
+    [Test]
+    public void A_term_that_was_told_of_is_not_begun_by_somebody_else()
+    {
+        var terms = new Terms();
+        terms.Take([new TermStart(128, 10, 65) { Owner = 1 }, new TermStart(192, 12, 128) { Owner = 2 }]);
+        Assert.That((terms.AfterStart(128), terms.AfterPromotion(128)), Is.EqualTo((193u, 256u)));
+        terms.Add(new TermStart(256, 12, 128) { Owner = 3 });
+        Assert.That(terms.OwnerOf(256), Is.EqualTo(3));
+        Assert.That(terms.Judge((192, 12, 2), 256, 12, isReadable: true), Is.EqualTo(TokenState.GivenUp));
+    }
 }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -24,16 +25,20 @@ internal sealed class SizedClient : IDisposable
     /// <summary>Sends a command; words that hold @ have so many bytes more. Returns the beginning of the reply, or "closed".</summary>
     public string Call(string command, long bytes)
     {
+        long began = Stopwatch.GetTimestamp();
         try
         {
             Send(command.Split(' '), bytes);
             return Read();
         }
-        catch (Exception e) when (e is EndOfStreamException || (e is IOException && e.InnerException is SocketException { SocketErrorCode: not SocketError.TimedOut }))
+        catch (Exception e) when (e is EndOfStreamException || (e is IOException && (e.InnerException is SocketException { SocketErrorCode: not SocketError.TimedOut } || IsEarly(began))))
         {
             return "closed";
         }
     }
+
+    // A connection that was closed amid gigabytes has timed out too, as the kernel says it now and then, long before our time is over.
+    private bool IsEarly(long began) => Stopwatch.GetElapsedTime(began).TotalMilliseconds < _socket.SendTimeout / 2;
 
     public void Send(string[] words, long bytes)
     {

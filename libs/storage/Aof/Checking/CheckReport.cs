@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace Garnet.Aof;
 
 /// <summary>What a check of a data directory found.</summary>
@@ -13,6 +15,13 @@ public sealed record CheckReport
     public string Remark { get; init; } = "";
     /// <summary>So many batches, in words.</summary>
     public static string InWords(long batches) => batches == 1 ? "1 batch" : $"{batches} batches";
+    /// <summary>What is missing behind the last batch that is left, in words that go before or behind "lost"; the moment, in Unix microseconds, is 0 if it is not known.</summary>
+    internal static string LossInWords(ulong last, ulong known, ulong sinceUnixUs)
+    {
+        string since = sinceUnixUs == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(sinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
+        return $"{known - last} of {InWords((long)known)}{since}";
+    }
+
     /// <summary>True if nothing is damaged. An interrupted write at the end is no damage.</summary>
     public bool IsSound => !Findings.Any(static finding => finding.IsDamage);
 }

@@ -1,6 +1,7 @@
 using Garnet.Aof.Checking;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
@@ -40,6 +41,7 @@ public static class DirectoryCheck
         using Store newest = open(manifest);
         if (manifest.Snapshot is { } snapshot && !Judge(snapshot.File, findings, () => SnapshotFiles.Instance.Load(disk, snapshot.File, newest, progress))) return findings;
         using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings(), manifest.Snapshot?.Batch ?? 0);
+        progress.Begin("judging the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
         Judge("the log behind it", findings, () => log.Replay(progress));
         return findings;
     }
@@ -53,7 +55,7 @@ public static class DirectoryCheck
         }
         catch (GarnetException e)
         {
-            findings.Add(new CheckFinding(file, 0, e.Message, IsDamage: true));
+            findings.Add(new CheckFinding(file, 0, e.What.Contains(file, StringComparison.Ordinal) ? e.Why : e.Message, IsDamage: true));
             return false;
         }
     }

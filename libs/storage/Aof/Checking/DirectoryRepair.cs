@@ -1,4 +1,3 @@
-using System.Globalization;
 using Garnet.Aof.Checking;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
@@ -32,7 +31,7 @@ public static class DirectoryRepair
         planning.RenewManifest();
         planning.GiveUpReplacement();
         return planning.Lost is { } lost ? new RepairPlan([], [], lost)
-            : new RepairPlan(planning.Lines, planning.Steps, null) { Price = PriceOf(inspection), Remark = inspection.Remark };
+            : new RepairPlan(planning.Lines, planning.Steps, null) { Price = planning.Lines.Count > 0 ? PriceOf(inspection) : "", Remark = inspection.Remark };
     }
 
     /// <summary>Does what was planned, in order; every step is durable before the next begins.</summary>
@@ -41,11 +40,20 @@ public static class DirectoryRepair
         foreach (Action step in plan.Steps) step();
     }
 
+    // Without a manifest nothing says what else there was; a file that is missing, or a snapshot without a log, says nothing of how much it held.
     private static string PriceOf(Inspection inspection)
     {
-        if (inspection is not { Tail: { IsDamage: true } tail, Reader: { } reader } || tail.LastKnown <= reader.LastBatch) return "";
-        string since = tail.SinceUnixUs == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(tail.SinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
-        return $"{tail.LastKnown - reader.LastBatch} of {CheckReport.InWords((long)tail.LastKnown)}{since}";
+        bool isNamed = inspection.ManifestState == HeaderState.Whole;
+        SnapshotName? newest = inspection.Manifest!.Snapshot;
+        ulong known = newest?.Batch ?? 0, since = 0;
+        if (!isNamed)
+            foreach (string name in inspection.Damaged)
+                if (SnapshotFileName.TryParse(name, out ulong batch)) known = Math.Max(known, batch);
+        if (inspection.Tail is { IsDamage: true } tail) (known, since) = (Math.Max(known, tail.LastKnown), tail.SinceUnixUs);
+        if (known > inspection.LastBatch) return CheckReport.LossInWords(inspection.LastBatch, known, since);
+        bool isCounted = inspection.Reader != null || newest is null || inspection.Sound.Exists(sound => sound.File == newest.File);
+        if (!isCounted || inspection.Missing.Count > 0 || inspection.IsReplaced == false) return "It is not known how much";
+        return isNamed ? "Nothing" : "Nothing that the other files tell of";
     }
 
     private sealed class Planning(IDisk disk, Inspection inspection)
@@ -64,7 +72,8 @@ public static class DirectoryRepair
             if (!IsCut || inspection.Reader is not { Failure: { } failure } reader) return;
             string what = reader.IsBehindSnapshot ? $"begin the log anew behind batch {reader.LastBatch}, which the snapshot ends with: what is left of it ends with batch {reader.Held}"
                 : $"cut the log behind batch {reader.LastBatch}";
-            Add($"{what} ({failure.File}, offset {failure.Offset}); the originals of the files that are cut or dropped are kept", () => Cut(_manifest.Sublogs));
+            string place = failure.Kind == LogFailureKind.Missing ? $"{failure.File} is missing" : $"{failure.File}, offset {failure.Offset}";
+            Add($"{what} ({place}); the originals of the files that are cut or dropped are kept", () => Cut(_manifest.Sublogs));
         }
 
         // First of all steps: it stands between the next start and what is left here.

@@ -12,7 +12,7 @@ public sealed class RepairPlan
 
     /// <summary>The steps as text, a line each; empty if nothing needs repair.</summary>
     public IReadOnlyList<string> Lines { get; }
-    /// <summary>What would be lost, as far as what is left says it; empty if nothing.</summary>
+    /// <summary>What would be lost, as far as what is left says it, in words that go before "would be lost"; empty if nothing needs repair.</summary>
     public string Price { get; init; } = "";
     /// <summary>As <see cref="CheckReport.Remark"/>.</summary>
     public string Remark { get; init; } = "";

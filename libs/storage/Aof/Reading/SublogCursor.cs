@@ -86,6 +86,8 @@ internal sealed unsafe class SublogCursor : IDisposable
         }
         if (state == HeaderState.Whole) return Accepts(new Place(FileIndex, near), header, crc, _layout);
         if (FileIndex + 1 < Files.Count && Files[FileIndex + 1].FirstBatch == Next) return TryNextFile();
+        if (state == HeaderState.None && IsFileMissing(near))
+            return Fail(LogFailureKind.Missing, LogFileName.Of(Sublog, Next), 0, $"it is missing: the file before it ends with batch {Next - 1}, and the next one begins with batch {Files[FileIndex + 1].FirstBatch}");
         return state switch
         {
             HeaderState.None => Fail(LogFailureKind.End, file.Name, near, "nothing is there"),
@@ -133,6 +135,18 @@ internal sealed unsafe class SublogCursor : IDisposable
             HeaderState.Newer => Fail(LogFailureKind.Newer, name, FileHeader.Bytes, "the batch is of a newer version of the format"),
             _ => Fail(LogFailureKind.Broken, name, FileHeader.Bytes, "the checksum of the batch header does not hold"),
         };
+    }
+
+    // A later file begins only when all before it is durable. Where anything stands behind the end of this one, it is this one that is damaged.
+    private bool IsFileMissing(long end)
+    {
+        if (FileIndex + 1 >= Files.Count || Files[FileIndex + 1].FirstBatch < Next) return false;
+        for (long at = end; at < _view.DataEnd; at += WriteAlignment)
+        {
+            long bytes = Math.Min(WriteAlignment, _view.Length - at);
+            if (bytes > 0 && new ReadOnlySpan<byte>(_view.At(at, bytes), (int)bytes).ContainsAnyExcept((byte)0)) return false;
+        }
+        return TryOpen(FileIndex + 1, out FileHeader header) && header.Term >= LastTerm;
     }
 
     private bool TryOpen(int index, out FileHeader header)

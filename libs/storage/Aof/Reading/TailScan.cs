@@ -34,6 +34,8 @@ internal sealed unsafe class TailScan
     /// <summary>The highest batch that is known of behind the end, and when the first one there was closed, microseconds of Unix time; 0 if that is not known.</summary>
     public ulong LastKnown => Math.Max(_seen, _durable);
     public ulong SinceUnixUs { get; private set; }
+    /// <summary>What is lost if the log is cut at its end, in words that go behind "lost"; empty if that is nothing.</summary>
+    public string Loss => LastKnown > _reader.LastBatch ? CheckReport.LossInWords(_reader.LastBatch, LastKnown, SinceUnixUs) : "";
     /// <summary>What was found behind the end, for people.</summary>
     public string Evidence => _durable >= _failure.Batch ? $"what follows, or the manifest, says that batch {_durable} was durable"
         : "no interrupted write leaves this";

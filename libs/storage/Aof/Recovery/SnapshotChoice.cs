@@ -11,7 +11,7 @@ namespace Garnet.Aof.Recovery;
 /// </summary>
 internal sealed class SnapshotChoice
 {
-    private readonly List<string> _messages = [];
+    private readonly List<string> _faults = [];
 
     /// <summary>The snapshot to load; null = begin with an empty store.</summary>
     public SnapshotName? Chosen { get; private set; }
@@ -21,7 +21,9 @@ internal sealed class SnapshotChoice
     public long StartUnixUs { get; private set; }
     /// <summary>Named by the manifest and damaged.</summary>
     public List<SnapshotName> Damaged { get; } = [];
-    public IReadOnlyList<string> Messages => _messages;
+    public IEnumerable<string> Messages => _faults.Select((fault, i) => i + 1 < _faults.Count ? $"Snapshot {fault}." : $"Snapshot {fault}; {Instead}.");
+
+    private string Instead => Chosen is null ? "the log alone was read" : "an earlier one and more of the log were read instead";
 
     public static SnapshotChoice Of(IDisk disk, Manifest manifest, ISnapshotSource source, JobProgress progress)
     {
@@ -53,7 +55,7 @@ internal sealed class SnapshotChoice
             return;
         }
         Damaged.Add(snapshot);
-        _messages.Add($"Snapshot {snapshot.File} is damaged ({damage}); an earlier one and more of the log were read instead.");
+        _faults.Add(disk.List().Contains(snapshot.File) ? $"{snapshot.File} is damaged ({damage})" : $"{snapshot.File} is missing");
     }
 
     private static bool LogReaches(IDisk disk, int sublogs, ulong batch)
@@ -65,6 +67,6 @@ internal sealed class SnapshotChoice
 
     private GarnetException Refused(IDisk disk, ulong batch) => new(ExitKind.Data,
         $"the snapshot cannot be read: {disk.Path}/{Damaged[0].File}",
-        $"{_messages[0]} But the log does not reach back to batch {batch + 1}",
+        $"{string.Join(", ", _faults)}, and the log does not reach back to batch {batch + 1}",
         "Put the snapshot back from a copy, or see what 'garnet-server repair' proposes.");
 }

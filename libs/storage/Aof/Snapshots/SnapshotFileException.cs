@@ -7,6 +7,9 @@ public sealed class SnapshotFileException(string file, long offset, string why, 
     /// <summary>Name of the file.</summary>
     public string File { get; } = file;
 
+    /// <summary>Where and why, for a sentence that has named the file.</summary>
+    public string Fault { get; } = $"offset {offset}: {why}";
+
     /// <summary>Where the part begins that does not hold.</summary>
     public long Offset { get; } = offset;
 

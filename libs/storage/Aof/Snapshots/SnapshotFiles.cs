@@ -24,7 +24,7 @@ public sealed class SnapshotFiles : ISnapshotSource
         }
         catch (SnapshotFileException e)
         {
-            return new SnapshotFacts(0, 0, 0, 0, e.Message);
+            return new SnapshotFacts(0, 0, 0, 0, e.Fault);
         }
     }
 
@@ -38,12 +38,12 @@ public sealed class SnapshotFiles : ISnapshotSource
         }
         catch (SnapshotFileException e)
         {
-            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}", $"{e.Message}, though the checksums hold",
+            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}", $"{e.Fault}, though the checksums hold",
                 "Nothing on disk was changed. Put the snapshot back from a copy; if there is none, keep a copy of the directory and ask for help.");
         }
         if (load.Outcome != LoadOutcome.OutOfMemory) return;
-        throw new GarnetException(ExitKind.Data, $"the snapshot {name} does not fit into memory",
-            $"{load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the {load.Store.LimitBytes} bytes that were set aside by maxmemory",
+        throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}",
+            $"it does not fit into memory: {load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the {load.Store.LimitBytes} bytes that were set aside by maxmemory",
             "Raise maxmemory and start again; nothing on disk was changed");
     }
 }

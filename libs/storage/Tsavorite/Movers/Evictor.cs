@@ -7,13 +7,13 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class Evictor
 {
-    private const int BucketsPerSample = 3, SamplesMax = 8, SweepBucketsMax = 4096, FrequencyLasts = 4;
+    private const int BucketsPerSample = 3, SamplesMax = 8, BucketsPerHold = 4096, FrequencyLasts = 4;
     private readonly StoreCore _core;
     private long _draws = Random.Shared.NextInt64();
 
     public Evictor(StoreCore core) => _core = core;
 
-    /// <summary>Evicts one record; false if none was found that the policy allows.</summary>
+    /// <summary>Evicts one record; false if there is none that the policy allows.</summary>
     public bool EvictOne(EvictionPolicy policy)
     {
         if (policy == EvictionPolicy.NoEviction) return false;
@@ -29,7 +29,7 @@ internal sealed unsafe class Evictor
         for (uint i = 0; i < partitions; i++)
         {
             Partition* partition = _core.Shape->Partitions + ((first + i) & (uint)(partitions - 1));
-            if (partition->Words != 0 && HasCandidates(partition, policy) && SweepIn(partition, policy)) return true;
+            if (partition->Words != 0 && SweepIn(partition, policy)) return true;
         }
         return false;
     }
@@ -73,26 +73,41 @@ internal sealed unsafe class Evictor
         return best != null;
     }
 
-    // Candidates may be rare (few keys with an expiry): walk on from where the last walk ended.
+    // Candidates may be rare (few keys with an expiry): walk on from where the last walk ended, until there are none left or all was walked.
     private bool SweepIn(Partition* partition, EvictionPolicy policy)
     {
-        Partition.Enter(partition);
-        bool found = false, reserves = HasReserved(partition);
+        int depth = -1;
+        for (long left = 0; HasCandidates(partition, policy); left -= BucketsPerHold)
+        {
+            Partition.Enter(partition);
+            int now = IndexSpace.DepthOf(partition);
+            // The places are others, those that were walked too.
+            if (now != depth) left = (long)_core.Shape->BucketsPerSegment << now;
+            depth = now;
+            bool found = left > 0 && WalkOn(partition, policy);
+            Partition.Exit(partition);
+            if (found || left <= 0) return found;
+        }
+        return false;
+    }
+
+    private bool WalkOn(Partition* partition, EvictionPolicy policy)
+    {
+        bool reserves = HasReserved(partition);
         int perSegment = _core.Shape->BucketsPerSegment;
-        for (int i = 0; i < SweepBucketsMax && !found; i++)
+        for (int i = 0; i < BucketsPerHold; i++)
         {
             ulong position = partition->SweepCursor++;
             ulong entry = position / (ulong)perSegment & ((1UL << IndexSpace.DepthOf(partition)) - 1);
             byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % (ulong)perSegment));
-            for (SlotWalk walk = new(partition, bucket); walk.Next() && !found;)
+            for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
                 if (!IsCandidate(*walk.Slot, policy, reserves)) continue;
                 Evict(partition, bucket, walk.Slot);
-                found = true;
+                return true;
             }
         }
-        Partition.Exit(partition);
-        return found;
+        return false;
     }
 
     private byte* RandomBucket(Partition* partition, ref ulong random)

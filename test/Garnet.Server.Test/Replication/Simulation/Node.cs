@@ -84,7 +84,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public void Lead(SimulationFault fault = SimulationFault.None)
     {
         LogPosition at = _recovered?.Position ?? LogPosition.None;
-        uint term = Terms.AfterStart(Math.Max(Term, _directory?.Manifest.Term ?? 0));
+        uint term = _terms.AfterStart(Math.Max(Term, _directory?.Manifest.Term ?? 0));
         if (Follower is { } follower)
         {
             while (follower.Turn())
@@ -96,7 +96,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
             at = Stop();
             if (follower.IsTorn && fault == SimulationFault.PromoteEmpty) Store.Namespaces.Clear(wait: true);
             else if (follower is { IsTorn: true, KeepsOld: false }) at = ReadBack();
-            term = Terms.AfterPromotion(Math.Max(Math.Max(at.Term, Term), Math.Max(TermElsewhere, _directory?.Manifest.Term ?? 0)));
+            term = _terms.AfterPromotion(Math.Max(Math.Max(at.Term, Term), Math.Max(TermElsewhere, _directory?.Manifest.Term ?? 0)));
         }
         uint[] chain = at.IsKnown ? [.. at.Crcs] : [(uint)_random.Next()];
         _directory?.RaiseTerm(term);

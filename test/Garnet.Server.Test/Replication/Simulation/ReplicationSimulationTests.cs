@@ -30,7 +30,9 @@ public sealed class ReplicationSimulationTests
     }
 
     // 21607: a server that had been primary twice without writing named a later term at its last batch than the batches behind it have.
+    // 302419: a server that was promoted with its old data, before anything of a term it had been told of came, took that term's number for its own.
     [TestCase(21607)]
+    [TestCase(302419)]
     public void A_seed_that_failed_once_does_not(int seed) => Assert.That(Run(seed, SimulationFault.None, new SimulationFigures()), Is.Null);
 
     [Test]
