@@ -5,7 +5,7 @@ using Garnet.Common.Faults;
 namespace Garnet.Server;
 
 /// <summary>
-/// A thread of the server; there are no others. What its work expects to fail it handles itself. What else of the environment fails there (a
+/// A thread of the server; libs/server has no others. What its work expects to fail it handles itself. What else of the environment fails there (a
 /// disk, a connection, memory) goes to whoever ends the server in order, with a message. A mistake of ours ends the process at once, as a
 /// failed Check does: nobody can say any more what the store holds.
 /// </summary>
