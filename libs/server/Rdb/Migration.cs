@@ -1,6 +1,8 @@
 using System.Globalization;
+using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Common.Resp;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Rdb;
@@ -79,22 +81,22 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
 
     private async Task Send(long nowMs)
     {
-        using var target = new MigrateTarget(terms.TimeoutMs);
+        using var target = new RespClient(new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true }, terms.TimeoutMs);
         string failure = NotConnected;
         try
         {
-            await target.Connect(terms.Host, terms.Port).ConfigureAwait(false);
+            await target.Connect(new DnsEndPoint(terms.Host, terms.Port)).ConfigureAwait(false);
             failure = NotWritten;
             int greetings = await Greet(target).ConfigureAwait(false);
             foreach (MigratedKey key in Keys)
                 await Send(target, key, nowMs).ConfigureAwait(false);
             failure = "IOERR error or timeout reading to target instance";
             for (; greetings > 0; greetings--)
-                TakeError(await target.Read().ConfigureAwait(false));
+                TakeError(await target.ReadLine().ConfigureAwait(false));
             bool isWelcome = Error.Length == 0;
             foreach (MigratedKey key in Keys)
             {
-                string reply = await target.Read().ConfigureAwait(false);
+                string reply = await target.ReadLine().ConfigureAwait(false);
                 TakeError(reply);
                 key.IsTaken = isWelcome && IsDone(reply);
             }
@@ -109,7 +111,7 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
         }
     }
 
-    private async Task<int> Greet(MigrateTarget target)
+    private async Task<int> Greet(RespClient target)
     {
         if (terms.Credentials.Length > 0)
             await target.Send([.. ((string[])["AUTH", .. terms.Credentials]).Select(Encoding.Latin1.GetBytes)]).ConfigureAwait(false);
@@ -117,7 +119,7 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
         return terms.Credentials.Length > 0 ? 2 : 1;
     }
 
-    private Task Send(MigrateTarget target, MigratedKey key, long nowMs)
+    private Task Send(RespClient target, MigratedKey key, long nowMs)
     {
         if (key.Payload is null)
             return target.Send("DEL"u8.ToArray(), key.Name);
