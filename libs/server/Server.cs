@@ -3,13 +3,17 @@ using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
 using Garnet.Server.Admission;
+using Garnet.Server.Base;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;
+using Garnet.Server.Families.Transactions;
 using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.PubSub;
+using Garnet.Server.Replication;
 using Garnet.Server.Scripting;
 using Garnet.Server.Sessions;
 using Garnet.Server.Tracking;
@@ -72,7 +76,7 @@ public sealed class Server : IDisposable
             Partitions = Keeper?.Partitions ?? 0,
             TellsBatches = settings.Persistence.DurableReads && Keeper is { HasLog: true },
         });
-        Replication = new Replication.Replication(this, backlog);
+        Replication = new ReplicationNode(this, backlog);
         Commands = new CommandTable();
         Changes = new KeyChanges(this);
         Tracker = new Tracker(this);
@@ -145,7 +149,7 @@ public sealed class Server : IDisposable
     internal IClock Clock { get; }
 
     /// <summary>The place of this server among others.</summary>
-    internal Replication.Replication Replication { get; }
+    internal ReplicationNode Replication { get; }
 
     /// <summary>Replies may acknowledge changes up to this batch.</summary>
     internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;

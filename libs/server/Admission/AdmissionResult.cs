@@ -1,6 +1,6 @@
 using System.Text;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Admission;
 

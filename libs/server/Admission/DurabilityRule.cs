@@ -1,5 +1,7 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 
@@ -33,7 +35,7 @@ internal static unsafe class DurabilityRule
             return AdmissionResult.Allowed;
         bool isRefused = keeper.Trouble is not null && !question.IsFor(Asker.Undeclared) && !question.Is(ScriptState.HasWritten);
         if (isRefused)
-            return AdmissionResult.Refused(call.Server.Refusals.Noted(Inspect.RefusalCause.Log));
+            return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Log));
         return keeper.Trouble is null && keeper.IsFull && question.MayWait(ref call) ? AdmissionResult.Until(new RoomWait(keeper)) : AdmissionResult.Allowed;
     }
 

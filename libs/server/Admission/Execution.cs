@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Admission;

@@ -1,7 +1,6 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
-using Garnet.Server.Persistence;
-using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;

@@ -1,4 +1,6 @@
 using System.Text;
+using Garnet.Server.Admission;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
 using Garnet.Server.Net;

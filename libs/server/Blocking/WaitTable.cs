@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -10,7 +11,7 @@ namespace Garnet.Server.Blocking;
 ///     it listens before that (rule store.N1): no change is missed, and of several keys filled as one step the first is taken from.
 /// blocking.B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
 /// blocking.B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
-/// blocking.B4  The end of a wait is decided once (<see cref="Net.Parking.TryEnd"/>), before anything is taken for it.
+/// blocking.B4  The end of a wait is decided once (<see cref="Parking.TryEnd"/>), before anything is taken for it.
 /// </summary>
 internal sealed class WaitTable(Server server)
 {
@@ -86,7 +87,7 @@ internal sealed class WaitTable(Server server)
         lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && place.Owner.End != Net.WaitEnd.None)
+            while (place is not null && place.Owner.End != WaitEnd.None)
                 place = place.Behind;
             return place?.Owner;
         }
@@ -98,7 +99,7 @@ internal sealed class WaitTable(Server server)
         lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && (place.Owner.End != Net.WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
+            while (place is not null && (place.Owner.End != WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
                 place = place.Behind;
             return place?.Owner;
         }

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
 using Tsavorite;
 

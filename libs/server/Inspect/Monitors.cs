@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Text;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Inspect;
 

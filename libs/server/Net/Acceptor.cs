@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

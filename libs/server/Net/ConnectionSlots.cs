@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Net;
 
 /// <summary>The connections of a reactor, by the slot that the transport names them by. Its thread changes them, others list them.</summary>

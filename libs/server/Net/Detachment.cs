@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

@@ -3,6 +3,7 @@ using System.Net;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;

@@ -1,11 +1,13 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
+using Garnet.Server.Base;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Inspect;
-using Garnet.Server.Scripting;
+using Garnet.Server.Families.Scripting;
+using Garnet.Server.Families.Transactions;
 using Garnet.Server.Tracking;
-using Garnet.Server.Transactions;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -229,7 +231,7 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Puts a connection among those that wait.</summary>
     internal void Park(Connection client, Parking waiting)
     {
-        Held.Waits |= waiting is Persistence.LogWait;
+        Held.Waits |= waiting is LogWait;
         Waiting.Add(client, waiting);
     }
 

@@ -1,4 +1,5 @@
 using Garnet.Common.Bytes;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

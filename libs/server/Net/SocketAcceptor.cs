@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using System.Net.Sockets;
 using Garnet.Common;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

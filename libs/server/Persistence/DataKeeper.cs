@@ -4,7 +4,9 @@ using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
-using Garnet.Server.Commands;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
+using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Rdb;
 using Tsavorite;
@@ -371,7 +373,7 @@ internal sealed class DataKeeper : IDisposable
         if (_server is not { } server || !HasNews())
             return;
         if (Trouble is not null)
-            server.Refusals.Note(Inspect.RefusalCause.Log);
+            server.Refusals.Note(RefusalCause.Log);
         foreach (Reactor reactor in server.Reactors)
         {
             if (reactor.Held.Waits)

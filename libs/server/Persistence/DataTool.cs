@@ -4,7 +4,7 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
-using Garnet.Server.Commands;
+using Garnet.Server.Base;
 using Garnet.Types.Soundness;
 using Tsavorite;
 

@@ -4,6 +4,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Time;
+using Garnet.Server.Base;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;

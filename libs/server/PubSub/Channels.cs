@@ -1,5 +1,7 @@
 using System.Text;
 using Garnet.Common;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.PubSub;

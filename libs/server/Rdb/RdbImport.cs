@@ -3,7 +3,6 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Resp;
-using Garnet.Server.Scripting.Functions;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;

@@ -1,10 +1,10 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
-using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>REPL BARRIER on a replica: until the primary has said how far it is and that can be read here, or for so long.</summary>
-internal sealed class BarrierWait(Replication replication, long untilMs) : LogWait
+internal sealed class BarrierWait(ReplicationNode replication, long untilMs) : LogWait
 {
     private sealed record Answer(uint Term, ulong Batch, string? Fault);
 

@@ -1,10 +1,10 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
-using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>REPL WAIT: until what a token names can be read here, or for so long.</summary>
-internal sealed class BatchWait(Replication replication, (uint Term, ulong Batch, uint Owner) token, long untilMs) : LogWait
+internal sealed class BatchWait(ReplicationNode replication, (uint Term, ulong Batch, uint Owner) token, long untilMs) : LogWait
 {
     internal override bool Resume(Reactor reactor, Connection client)
     {

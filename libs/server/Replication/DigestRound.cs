@@ -12,7 +12,7 @@ internal sealed class DigestRound(Server server, IClock clock, Func<int> periodS
 {
     private const long IdleUs = 2_000_000;
     private const int CostFactor = 50; // reading everything takes at most 2 % of a core
-    private readonly Replication _replication = server.Replication;
+    private readonly ReplicationNode _replication = server.Replication;
     private DigestFrame? _digest;
     private ulong _seen = ulong.MaxValue;
     private long _seenUs, _dueUs;

@@ -1,4 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
+using Garnet.Server.Base;
+using Garnet.Server.Families.Replication;
 
 namespace Garnet.Server.Replication;
 

@@ -2,7 +2,6 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Faults;
-using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 

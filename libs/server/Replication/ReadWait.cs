@@ -1,11 +1,11 @@
 using Garnet.Aof.Shipping;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
-using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>A read that waits, before it runs, until something behind the point is applied, or its time is up; it runs from the start then.</summary>
-internal sealed class ReadWait(Replication replication, ReadPoint point, long untilMs) : LogWait
+internal sealed class ReadWait(ReplicationNode replication, ReadPoint point, long untilMs) : LogWait
 {
     private bool _isOver;
 

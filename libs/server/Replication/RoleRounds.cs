@@ -1,3 +1,5 @@
+using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Replication;
@@ -30,7 +32,7 @@ internal static class RoleRounds
     {
         foreach (Reactor reactor in server.Reactors)
         {
-            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
+            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 }

@@ -1,4 +1,5 @@
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 using Garnet.Types.Collections;
@@ -8,7 +9,7 @@ namespace Garnet.Server.Tracking;
 
 /// <summary>
 /// Listens to the store's changes while somebody wants to know, and hands them on outside of its locks: to who tracks keys, to who
-/// watches them (at once, see <see cref="Transactions.WatchTable"/>) or waits for them (<see cref="WaitTable"/>), and as keyspace events.
+/// watches them (at once, see <see cref="WatchTable"/>) or waits for them (<see cref="WaitTable"/>), and as keyspace events.
 ///
 /// tracking.N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.

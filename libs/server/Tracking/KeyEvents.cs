@@ -1,7 +1,7 @@
 using System.Text;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Server.PubSub;
 using Garnet.Types.Keys;
 using Tsavorite;
 

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 

@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Transactions;

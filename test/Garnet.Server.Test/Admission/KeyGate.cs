@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text;
 using Garnet.Server.Admission;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
 

@@ -1,6 +1,8 @@
 using System.Globalization;
 using Garnet.Server.Blocking;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
+using Garnet.Server.Families.Lists;
+using Garnet.Server.Test.Transactions;
 
 namespace Garnet.Server.Test.Blocking;
 
@@ -122,7 +124,7 @@ public sealed class BlockingTests
     [Test]
     public void What_is_served_is_logged_as_what_it_did()
     {
-        var log = new Transactions.BatchingLog();
+        var log = new BatchingLog();
         using var server = new EmbeddedServer(log);
         using var pusher = new TestClient(server.Server.Port);
         using var waiting = new TestClient(server.Server.Port);
@@ -155,7 +157,7 @@ public sealed class BlockingTests
         long before = GC.GetAllocatedBytesForCurrentThread();
         for (int i = 0; i < Count; i++)
         {
-            var wait = new KeyWait<Garnet.Server.Families.Lists.ListTake>(new Garnet.Server.Families.Lists.ListTake(true, false, 1)) { Client = null! };
+            var wait = new KeyWait<ListTake>(new ListTake(true, false, 1)) { Client = null! };
             wait.Places = new WaitPlace(wait, queue);
             kept[i] = wait;
         }

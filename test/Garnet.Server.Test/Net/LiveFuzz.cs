@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Net.Sockets;
 using Garnet.Common.Test.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Wire;
 using NUnit.Framework;
 

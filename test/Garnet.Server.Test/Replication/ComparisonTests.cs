@@ -1,5 +1,6 @@
 using Garnet.Aof.Test.Writing;
 using Garnet.Server.Replication;
+using Garnet.Server.Test.Replication.Simulation;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Replication;
@@ -126,7 +127,7 @@ public sealed class ComparisonTests
         fixed (byte* at = name)
         {
             KeyRef key = store.Key(at, 2, store.Namespaces.Id(0));
-            var put = new Simulation.PutNumber { Number = 7 };
+            var put = new PutNumber { Number = 7 };
             session.Modify(in key, ref put);
         }
     }

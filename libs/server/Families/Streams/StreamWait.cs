@@ -1,9 +1,9 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Net;
-using Garnet.Server.PubSub;
-using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
 using Garnet.Types.Streams;
 using Tsavorite;

@@ -1,0 +1,126 @@
+using Garnet.Common.Faults;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Garnet.Server.Families.Transactions;
+using Garnet.Server.Net;
+
+namespace Garnet.Server.Admission;
+
+/// <summary>
+/// What becomes of an exception that left a command.
+/// net.R8  A command that asked for more than can be held has an error for its reply, whatever whole changes it, or what ran before it in a
+///     transaction or script, has made: they stay. One that failed through a mistake of ours before it changed anything costs its client an
+///     error and the connection. Both cost nobody else anything. What fails in the middle of a change, and a mistake behind one, ends the
+///     process: nobody can say any more what the store holds.
+/// </summary>
+internal sealed class CommandFailures(Reactor reactor)
+{
+    private const int FewArgs = 3; // of one change
+
+    /// <summary>Answers the client instead of the command; false if the process must end. The client's replies before stay.</summary>
+    internal bool TryAnswer(Exception error, Connection client, int command)
+    {
+        bool inChange = (reactor.Session.Changes & 1) != 0, changed = reactor.Session.Changes != reactor.ChangesBefore;
+        bool tooLarge = IsTooLarge(error);
+        if (inChange || (changed && !tooLarge))
+            return false;
+        reactor.Session.UnlockTo(0);
+        reactor.Session.ForgetWanted();
+        reactor.TakeBackReply();
+        reactor.Notes.Clear();
+        reactor.Told.Clear();
+        TransactionRun.End(client);
+        if (tooLarge)
+        {
+            Fail("ERR " + TextOf(error));
+            return true;
+        }
+
+        string name = reactor.Server.Commands.Specs[command].Name;
+        reactor.Figures.CommandFailures++;
+        reactor.Server.Log.CommandFailed(error, name, client.Id, client.Peer.Remote);
+        Fail("ERR the command failed through a mistake of the server, which is in its log; nothing was changed");
+        client.CloseAfterReply = true;
+        return true;
+    }
+
+    /// <summary>
+    /// Runs a command that is a part of a transaction. What asks for too much, or replies too much, has its error in place of its reply, the others
+    /// run all the same.
+    /// </summary>
+    internal unsafe Reply RunPart(ref Call call, CommandEntry* entry)
+    {
+        long whole = reactor.Out.BeginPart();
+        try
+        {
+            Reply reply = RunPart(ref call, entry, plain: false);
+            return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
+        }
+        finally
+        {
+            reactor.Out.EndPart(whole); // what fails behind it is a failure of the whole
+        }
+    }
+
+    /// <summary>
+    /// Runs a command that is a part of a script, which gets its reply; if it has no room for that, there is none. A <paramref name="plain"/> one is
+    /// of no interest to anybody else.
+    /// </summary>
+    internal unsafe Reply RunForScript(ref Call call, CommandEntry* entry, bool plain, out bool hasRoom)
+    {
+        long whole = reactor.Out.BeginPart();
+        reactor.Replies.IsForScript = true;
+        try
+        {
+            Reply reply = RunPart(ref call, entry, plain);
+            hasRoom = !reactor.Out.IsGivenUp;
+            if (!hasRoom)
+                reactor.Out.TakeBackReply();
+            return reply;
+        }
+        finally
+        {
+            reactor.Replies.IsForScript = false;
+            reactor.Out.EndPart(whole);
+        }
+    }
+
+    private unsafe Reply RunPart(ref Call call, CommandEntry* entry, bool plain)
+    {
+        int depth = reactor.Session.LockDepth;
+        reactor.Session.BeginPart();
+        try
+        {
+            if ((entry->Flags & CommandFlags.Write) != 0 && call.Count > FewArgs)
+                AnnounceRequest(ref call);
+            return plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
+        }
+        catch (Exception e) when (IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
+        {
+            reactor.Session.UnlockTo(depth);
+            reactor.TakeBackReply();
+            return call.FailText("ERR " + TextOf(e));
+        }
+    }
+
+    // What it brings goes to the log, perhaps in many changes (store.U22).
+    private static void AnnounceRequest(ref Call call)
+    {
+        long bytes = call.RequestBytes() + (call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes);
+        if (bytes > Tsavorite.IWriteLog.UnannouncedBytesMax)
+            call.Store.Announce(bytes);
+    }
+
+    /// <summary>What a client is told about what was too large.</summary>
+    internal static string TextOf(Exception error) => error is TooLargeException ? error.Message : "the system has no memory for what was asked for";
+
+    /// <summary>True for what somebody has asked for and nobody can have.</summary>
+    internal static bool IsTooLarge(Exception error) => error is TooLargeException or OutOfMemoryException;
+
+    private void Fail(string text)
+    {
+        byte[] bytes = System.Text.Encoding.Latin1.GetBytes(text);
+        reactor.Out.Error(bytes);
+        reactor.Figures.CountError(bytes);
+    }
+}
