@@ -1,8 +1,6 @@
 using Garnet.Common.Faults;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Transactions;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Admission;
 
@@ -13,32 +11,32 @@ namespace Garnet.Server.Admission;
 ///     error and the connection. Both cost nobody else anything. What fails in the middle of a change, and a mistake behind one, ends the
 ///     process: nobody can say any more what the store holds.
 /// </summary>
-internal sealed class CommandFailures(Reactor reactor)
+internal sealed class CommandFailures(Executor worker)
 {
     private const int FewArgs = 3; // of one change
 
     /// <summary>Answers the client instead of the command; false if the process must end. The client's replies before stay.</summary>
     internal bool TryAnswer(Exception error, Connection client, int command)
     {
-        bool inChange = (reactor.Session.Changes & 1) != 0, changed = reactor.Session.Changes != reactor.ChangesBefore;
+        bool inChange = (worker.Session.Changes & 1) != 0, changed = worker.Session.Changes != worker.ChangesBefore;
         bool tooLarge = IsTooLarge(error);
         if (inChange || (changed && !tooLarge))
             return false;
-        reactor.Session.UnlockTo(0);
-        reactor.Session.ForgetWanted();
-        reactor.TakeBackReply();
-        reactor.Notes.Clear();
-        reactor.Told.Clear();
-        TransactionRun.End(client);
+        worker.Session.UnlockTo(0);
+        worker.Session.ForgetWanted();
+        worker.TakeBackReply();
+        worker.Notes.Clear();
+        worker.Told.Clear();
+        worker.Server.Watches.EndTransaction(client);
         if (tooLarge)
         {
             Fail("ERR " + TextOf(error));
             return true;
         }
 
-        string name = reactor.Server.Commands.Specs[command].Name;
-        reactor.Figures.CommandFailures++;
-        reactor.Server.Log.CommandFailed(error, name, client.Id, client.Peer.Remote);
+        string name = worker.Server.Commands.Specs[command].Name;
+        worker.Figures.CommandFailures++;
+        worker.Server.Log.CommandFailed(error, name, client.Id, client.Peer.Remote);
         Fail("ERR the command failed through a mistake of the server, which is in its log; nothing was changed");
         client.CloseAfterReply = true;
         return true;
@@ -50,15 +48,15 @@ internal sealed class CommandFailures(Reactor reactor)
     /// </summary>
     internal unsafe Reply RunPart(ref Call call, CommandEntry* entry)
     {
-        long whole = reactor.Out.BeginPart();
+        long whole = worker.Out.BeginPart();
         try
         {
             Reply reply = RunPart(ref call, entry, plain: false);
-            return reactor.Replies.ReplacesLong(call.Client) ? Reply.Failed : reply;
+            return worker.ReplacesLongReply(call.Client) ? Reply.Failed : reply;
         }
         finally
         {
-            reactor.Out.EndPart(whole); // what fails behind it is a failure of the whole
+            worker.Out.EndPart(whole); // what fails behind it is a failure of the whole
         }
     }
 
@@ -68,37 +66,37 @@ internal sealed class CommandFailures(Reactor reactor)
     /// </summary>
     internal unsafe Reply RunForScript(ref Call call, CommandEntry* entry, bool plain, out bool hasRoom)
     {
-        long whole = reactor.Out.BeginPart();
-        reactor.Replies.IsForScript = true;
+        long whole = worker.Out.BeginPart();
+        worker.IsForScript = true;
         try
         {
             Reply reply = RunPart(ref call, entry, plain);
-            hasRoom = !reactor.Out.IsGivenUp;
+            hasRoom = !worker.Out.IsGivenUp;
             if (!hasRoom)
-                reactor.Out.TakeBackReply();
+                worker.Out.TakeBackReply();
             return reply;
         }
         finally
         {
-            reactor.Replies.IsForScript = false;
-            reactor.Out.EndPart(whole);
+            worker.IsForScript = false;
+            worker.Out.EndPart(whole);
         }
     }
 
     private unsafe Reply RunPart(ref Call call, CommandEntry* entry, bool plain)
     {
-        int depth = reactor.Session.LockDepth;
-        reactor.Session.BeginPart();
+        int depth = worker.Session.LockDepth;
+        worker.Session.BeginPart();
         try
         {
             if ((entry->Flags & CommandFlags.Write) != 0 && call.Count > FewArgs)
                 AnnounceRequest(ref call);
             return plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
         }
-        catch (Exception e) when (IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
+        catch (Exception e) when (IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
         {
-            reactor.Session.UnlockTo(depth);
-            reactor.TakeBackReply();
+            worker.Session.UnlockTo(depth);
+            worker.TakeBackReply();
             return call.FailText("ERR " + TextOf(e));
         }
     }
@@ -120,7 +118,7 @@ internal sealed class CommandFailures(Reactor reactor)
     private void Fail(string text)
     {
         byte[] bytes = System.Text.Encoding.Latin1.GetBytes(text);
-        reactor.Out.Error(bytes);
-        reactor.Figures.CountError(bytes);
+        worker.Out.Error(bytes);
+        worker.Figures.CountError(bytes);
     }
 }

@@ -2,7 +2,6 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
-using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Admission;
@@ -46,6 +45,6 @@ internal static unsafe class DurabilityRule
         if ((question.Entry->Flags & CommandFlags.RunsQueue) != 0)
             return call.Client.Transaction is { CanRun: true } transaction ? transaction.Queue.Bytes : 0;
         Arg* first = call.Args, last = first + call.Count - 1;
-        return last->Bytes - first->Bytes > Reactor.PlainRequestBytesMax ? call.RequestBytes() : 0;
+        return last->Bytes - first->Bytes > Worker.PlainRequestBytesMax ? call.RequestBytes() : 0;
     }
 }

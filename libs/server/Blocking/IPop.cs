@@ -20,7 +20,7 @@ internal interface IPop
     /// <summary>
     /// Takes from the key, which holds something of the kind, and writes the reply or an error; both keys' partitions are locked.
     /// </summary>
-    void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
+    void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 }
 
 /// <summary>What takes from the first of several keys that holds something.</summary>

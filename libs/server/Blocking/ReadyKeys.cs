@@ -3,7 +3,6 @@ using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
-using Garnet.Server.Net;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -13,7 +12,7 @@ namespace Garnet.Server.Blocking;
 /// The keys that a reactor's commands have written and for which somebody waits. They are served after each command: everybody
 /// who can be is, in the order of the queues (blocking.B2), whichever reactor it belongs to.
 /// </summary>
-internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
+internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
 {
     private readonly List<KeyQueue> _ready = [];
     private readonly List<Connection> _served = [];
@@ -35,7 +34,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     /// <summary>Notes the keys of two databases that change places.</summary>
     internal void AddAll(int first, int second)
     {
-        reactor.Server.Waits.CopyQueues(first, second, _ready);
+        worker.Server.Waits.CopyQueues(first, second, _ready);
         Count = _ready.Count;
     }
 
@@ -43,13 +42,13 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     internal Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
     {
         wait.DeadlineMs = untilMs;
-        reactor.Server.Waits.Begin();
+        worker.Server.Waits.Begin();
         int all = wait.Target is null ? keys : keys + 1; // a target stands behind its source
         KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, all);
         while (!TryBegin(ref call, wait, rented.AsSpan(0, all), firstKey, out KeyQueue? ahead))
             ServeAhead(ahead!, wait);
         ManyCommands.Return(rented);
-        reactor.Park(call.Client, wait);
+        worker.Park(call.Client, wait);
         return Reply.Parked;
     }
 
@@ -65,17 +64,17 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     /// <summary>Serves a key that no command of this reactor has written.</summary>
     internal void ServeNow(KeyQueue queue)
     {
-        reactor.Server.ScriptGate.TryEnter(reactor, patiently: true);
+        worker.Server.ScriptGate.TryEnter(worker, patiently: true);
         Add(queue);
         Serve();
-        reactor.Server.ScriptGate.Leave(reactor);
+        worker.Server.ScriptGate.Leave(worker);
     }
 
     /// <summary>Gives those of this reactor's clients who were served their replies.</summary>
     internal void Deliver()
     {
         foreach (Connection client in _served)
-            reactor.TryResume(client);
+            worker.TryResume(client);
         _served.Clear();
     }
 
@@ -84,7 +83,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
 
     private void Serve(KeyQueue queue)
     {
-        WaitTable waits = reactor.Server.Waits;
+        WaitTable waits = worker.Server.Waits;
         KeyWait? next = waits.First(queue);
         while (next is not null)
             next = ServeOne(queue, next);
@@ -96,13 +95,13 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
         int keys = wait.Target is null ? locked.Length : locked.Length - 1;
         bool takes = false;
         ahead = null;
-        reactor.Session.Lock(locked);
+        worker.Session.Lock(locked);
         if (wait.Places is null)
             Join(ref call, wait, firstKey, keys);
         int ready = wait.End == WaitEnd.None ? FirstReady(wait, locked[..keys]) : -1;
         if (ready >= 0)
         {
-            KeyQueue queue = reactor.Server.Waits.Queue(call.Client.Database, call[firstKey + ready], call.HashAt(firstKey + ready))!;
+            KeyQueue queue = worker.Server.Waits.Queue(call.Client.Database, call[firstKey + ready], call.HashAt(firstKey + ready))!;
             takes = FirstFor(queue, in locked[ready]) == wait && wait.TryEnd(WaitEnd.Served);
             if (takes)
                 Pop(wait, wait.Target is null ? locked[ready..] : locked);
@@ -110,7 +109,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
                 ahead = queue;
         }
 
-        reactor.Session.Unlock();
+        worker.Session.Unlock();
         if (takes)
             HandOver(wait);
         return ahead is null;
@@ -119,7 +118,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     private void Join(ref Call call, KeyWait wait, int firstKey, int keys)
     {
         for (int i = firstKey; i < firstKey + keys; i++)
-            reactor.Server.Waits.Join(wait, call[i], call.HashAt(i));
+            worker.Server.Waits.Join(wait, call[i], call.HashAt(i));
     }
 
     // The first of the keys, which are locked, that holds what is waited for; -1 for none.
@@ -128,8 +127,8 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
         for (int i = 0; i < keys.Length; i++)
         {
             var look = default(CountLook);
-            reactor.Session.Examine(in keys[i], ref look, quiet: true);
-            if (wait.IsReady(reactor.Session, in keys[i], look.Kind))
+            worker.Session.Examine(in keys[i], ref look, quiet: true);
+            if (wait.IsReady(worker.Session, in keys[i], look.Kind))
                 return i;
         }
 
@@ -139,7 +138,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     // Those who came before it.
     private void ServeAhead(KeyQueue queue, KeyWait wait)
     {
-        KeyWait? next = reactor.Server.Waits.First(queue);
+        KeyWait? next = worker.Server.Waits.First(queue);
         while (next is not null && next != wait)
             next = ServeOne(queue, next);
     }
@@ -147,19 +146,19 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     // Serves the first who waits for what is there, with the locks that the expected one needs; returns whom to expect next.
     private KeyWait? ServeOne(KeyQueue queue, KeyWait expected)
     {
-        Server server = reactor.Server;
+        ServerContext server = worker.Server;
         byte[]? target = expected.Target;
         fixed (byte* bytes = queue.Bytes, other = target)
         {
             uint ns = server.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
             KeyRef key = server.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
             Span<KeyRef> keys = target is null ? [key] : [key, server.Store.Key(other, target.Length - SlackBytes, ns)];
-            reactor.Session.Lock(keys);
+            worker.Session.Lock(keys);
             KeyWait? first = FirstFor(queue, in key);
             bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
             if (takes)
                 Pop(expected, keys);
-            reactor.Session.Unlock();
+            worker.Session.Unlock();
             if (takes)
                 HandOver(expected);
             return takes ? server.Waits.First(queue) : first;
@@ -169,14 +168,14 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     // Its wait is over, whatever comes of it: what the log does not take is its error, not that of whoever serves it.
     private void Pop(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
     {
-        int depth = reactor.Session.LockDepth;
+        int depth = worker.Session.LockDepth;
         try
         {
-            wait.Pop(reactor.Server, reactor.Session, keys, _reply.Begin(wait.Client.Resp3, reactor.SlowReaders.ReplyBytesMax(wait.Client)));
+            wait.Pop(worker.Session, keys, _reply.Begin(wait.Client.Resp3, worker.ReplyBytesMax(wait.Client)));
         }
-        catch (Exception e) when (CommandFailures.IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
+        catch (Exception e) when (CommandFailures.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
         {
-            reactor.Session.UnlockTo(depth);
+            worker.Session.UnlockTo(depth);
             _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + CommandFailures.TextOf(e)));
         }
     }
@@ -184,22 +183,23 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     private KeyWait? FirstFor(KeyQueue queue, in KeyRef key)
     {
         var look = default(CountLook);
-        reactor.Session.Examine(in key, ref look, quiet: true);
-        return reactor.Server.Waits.FirstReady(queue, reactor.Session, in key, look.Kind);
+        worker.Session.Examine(in key, ref look, quiet: true);
+        return worker.Server.Waits.FirstReady(queue, worker.Session, in key, look.Kind);
     }
 
     private void HandOver(KeyWait wait)
     {
-        reactor.Server.Waits.Remove(wait);
+        worker.Server.Waits.Remove(wait);
         long tooLongBytes = _reply.TooLongBytes;
-        wait.Answer(_reply.Take(), tooLongBytes, reactor.Held.Mark(reactor.Held.TakeBatch()), reactor.Held.Mark(reactor.Held.TakeSeen()));
-        if (reactor.Notes.Count > 0 && reactor.Server.Changes.PerCommand)
-            reactor.Server.Changes.HandOnServed(reactor, wait.Event);
+        (LogMark written, LogMark seen) = worker.TakeMarks();
+        wait.Answer(_reply.Take(), tooLongBytes, written, seen);
+        if (worker.Notes.Count > 0 && worker.Server.Changes.PerCommand)
+            worker.Server.Changes.HandOnServed(worker, wait.Event);
         Connection client = wait.Client;
-        if (client.Reactor == reactor)
+        if (client.Worker == worker)
             _served.Add(client);
         else
-            client.Reactor.Post(static (owner, served, _) => owner.TryResume(served!), client);
+            client.Worker.Post(static (owner, served, _) => owner.TryResume(served!), client);
     }
 
     /// <summary>Bytes behind a target's name that hashing may read.</summary>

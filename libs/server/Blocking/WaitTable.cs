@@ -1,4 +1,5 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -13,7 +14,7 @@ namespace Garnet.Server.Blocking;
 /// blocking.B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
 /// blocking.B4  The end of a wait is decided once (<see cref="Parking.TryEnd"/>), before anything is taken for it.
 /// </summary>
-internal sealed class WaitTable(Server server)
+internal sealed class WaitTable(ServerContext server)
 {
     private const int Shards = 64;
 
@@ -45,6 +46,7 @@ internal sealed class WaitTable(Server server)
             KeyQueue queue = Find(shard, database, key, hash) ?? Open(shard, database, key, hash);
             if (queue.Last?.Owner == wait) // the command names the key twice
                 return;
+            wait.Waits = this;
             var place = new WaitPlace(wait, queue) { Other = wait.Places };
             wait.Places = place;
             queue.Add(place);

@@ -1,6 +1,5 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
-using Garnet.Server.Commands;
 
 namespace Garnet.Server.Clients;
 
@@ -29,34 +28,34 @@ internal sealed unsafe class CommandQueue : IDisposable
     internal QueuedCommand* First => (QueuedCommand*)_memory;
 
     /// <summary>Bytes that the command will take here.</summary>
-    internal static long BytesOf(ref Call call)
+    internal static long BytesOf(Arg* args, int count)
     {
-        long bytes = sizeof(QueuedCommand) + ((long)call.Count * sizeof(int));
-        for (int i = 0; i < call.Count; i++)
-            bytes += call.Args[i].Length;
+        long bytes = sizeof(QueuedCommand) + ((long)count * sizeof(int));
+        for (int i = 0; i < count; i++)
+            bytes += args[i].Length;
         return (bytes + 7) & ~7L;
     }
 
-    /// <summary>Adds a copy of the command.</summary>
-    internal void Add(ref Call call, CommandEntry* entry)
+    /// <summary>Adds a copy of the command with its arguments, the name included.</summary>
+    internal void Add(int command, CommandFlags flags, ulong keyHash, Arg* args, int count)
     {
-        long bytes = BytesOf(ref call);
+        long bytes = BytesOf(args, count);
         if (_capacity - _used < bytes + RespLimits.ReadableSlack)
             Grow(_used + bytes + RespLimits.ReadableSlack);
-        var command = (QueuedCommand*)(_memory + _used);
-        *command = new QueuedCommand { KeyHash = call.KeyHash, Bytes = bytes, Command = entry->Id, ArgCount = call.Count };
-        int* lengths = QueuedCommand.Lengths(command);
-        byte* at = (byte*)(lengths + call.Count);
-        for (int i = 0; i < call.Count; i++)
+        var queued = (QueuedCommand*)(_memory + _used);
+        *queued = new QueuedCommand { KeyHash = keyHash, Bytes = bytes, Command = command, ArgCount = count };
+        int* lengths = QueuedCommand.Lengths(queued);
+        byte* at = (byte*)(lengths + count);
+        for (int i = 0; i < count; i++)
         {
-            lengths[i] = call.Args[i].Length;
-            Buffer.MemoryCopy(call.Args[i].Bytes, at, lengths[i], lengths[i]);
+            lengths[i] = args[i].Length;
+            Buffer.MemoryCopy(args[i].Bytes, at, lengths[i], lengths[i]);
             at += lengths[i];
         }
 
         _used += bytes;
         Count++;
-        Flags |= entry->Flags;
+        Flags |= flags;
     }
 
     /// <inheritdoc/>

@@ -1,7 +1,6 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
 using Garnet.Server.Families.Rdb;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Clients;
 
@@ -36,7 +35,7 @@ internal enum Gate : byte
 internal sealed unsafe class Connection
 {
     // Network: used by Reactor only.
-    internal readonly Reactor Reactor;
+    internal readonly Worker Worker;
     internal readonly long Id;
     internal int Slot = -1;
     internal int Descriptor = -1;
@@ -82,7 +81,7 @@ internal sealed unsafe class Connection
     internal SyncTerms? Sync;
     internal Migration? Migrating;
     internal Parking? Waiting;
-    internal int WaitingAt = -1;     // its place among the reactor's waiting ones
+    internal int WaitingAt = -1;     // its place among the worker's waiting ones
     internal readonly long CreatedMs;
     internal long ActiveMs;
     internal int LastCommand;
@@ -90,9 +89,9 @@ internal sealed unsafe class Connection
     internal long BytesIn;
     internal long BytesOut;
 
-    internal Connection(Reactor reactor, long id, PeerAddress peer, long nowMs)
+    internal Connection(Worker worker, long id, PeerAddress peer, long nowMs)
     {
-        Reactor = reactor;
+        Worker = worker;
         Id = id;
         Peer = peer;
         CreatedMs = nowMs;
@@ -126,7 +125,7 @@ internal sealed unsafe class Connection
         Pending.Free();
         Big?.Dispose();
         Big = null;
-        if (RoundEnd - from > Reactor.ReceiveBytesMax)
+        if (RoundEnd - from > Worker.ReceiveBytesMax)
             Big = BigRequest.Begin(from, RoundEnd, 0); // a command that came in memory of its own does not fit into the arena later either
         else if (RoundEnd > from)
             Keep(from, RoundEnd);

@@ -1,5 +1,3 @@
-using Garnet.Server.Net;
-
 namespace Garnet.Server.Clients;
 
 /// <summary>
@@ -26,7 +24,7 @@ internal abstract class Parking
     internal bool TryEnd(WaitEnd how) => Interlocked.CompareExchange(ref _end, (int)how, 0) == 0;
 
     /// <summary>Writes the reply, or runs the command that had to wait; false to go on waiting.</summary>
-    internal abstract bool Resume(Reactor reactor, Connection client);
+    internal abstract bool Resume(Worker worker, Connection client);
 
     /// <summary>The client went away while it waited, or the wait ended in an error.</summary>
     internal virtual void Abandon(Connection client)

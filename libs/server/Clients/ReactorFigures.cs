@@ -32,6 +32,8 @@ internal sealed class ReactorFigures(int commands)
     internal long BytesOut;
     /// <summary>Connections refused for not speaking the protocol.</summary>
     internal long ProtocolErrors;
+    /// <summary>Clients given up because all of them had too much memory.</summary>
+    internal int EvictedClients;
     /// <summary>Connections closed for not reading.</summary>
     internal long OutputLimitCloses;
     /// <summary>Commands that failed through a mistake of the server.</summary>

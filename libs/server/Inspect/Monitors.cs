@@ -38,10 +38,10 @@ internal sealed class Monitors
         byte[] line = Line(ref call);
         foreach (Connection client in Volatile.Read(ref _clients))
         {
-            if (client.Reactor == call.Reactor)
-                call.Reactor.Push(client, line);
+            if (client.Worker == call.Worker)
+                call.Worker.Push(client, line);
             else
-                client.Reactor.Post(static (owner, receiver, content) => owner.Push(receiver!, (byte[])content!), client, line);
+                client.Worker.Post(static (owner, receiver, content) => owner.Push(receiver!, (byte[])content!), client, line);
         }
     }
 

@@ -1,11 +1,11 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Net;
+using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
 /// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
-internal sealed class Statistics(Server server)
+internal sealed class Statistics(ServerContext server)
 {
     private const long SampleUs = 1_000_000;
 
@@ -101,19 +101,18 @@ internal sealed class Statistics(Server server)
     private Totals Sum(int commands)
     {
         var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
-        foreach (Reactor reactor in server.Reactors)
-            Add(sum, reactor);
-        sum.Connections = server.ConnectionsReceived;
-        sum.Rejected = server.ConnectionsRejected;
+        foreach (Worker worker in server.Workers)
+            Add(sum, worker);
+        (sum.Connections, sum.Rejected) = server.Connections();
         return sum;
     }
 
     private long[] SumBuckets()
     {
         var sum = new long[server.Commands.Specs.Count * ReactorFigures.TimeBuckets];
-        foreach (Reactor reactor in server.Reactors)
+        foreach (Worker worker in server.Workers)
         {
-            long[] buckets = reactor.Figures.TimedByBucket;
+            long[] buckets = worker.Figures.TimedByBucket;
             for (int i = 0; i < sum.Length; i++)
                 sum[i] += buckets[i];
         }
@@ -121,11 +120,11 @@ internal sealed class Statistics(Server server)
         return sum;
     }
 
-    private static void Add(Totals sum, Reactor reactor)
+    private static void Add(Totals sum, Worker worker)
     {
-        ReactorFigures figures = reactor.Figures;
-        sum.Hits += reactor.Session.Hits;
-        sum.Misses += reactor.Session.Misses;
+        ReactorFigures figures = worker.Figures;
+        sum.Hits += worker.Session.Hits;
+        sum.Misses += worker.Session.Misses;
         sum.BytesIn += figures.BytesIn;
         sum.BytesOut += figures.BytesOut;
         sum.Errors += figures.Errors;

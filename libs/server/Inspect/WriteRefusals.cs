@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
@@ -20,7 +21,7 @@ internal enum RefusalCause
 /// Tells the operator when writes begin to be refused, why and what to do, and when that is over: a line in the log each, and a field in INFO.
 /// The beginning is told by whoever refuses first; from then on somebody looks once a second until it has been good for some seconds.
 /// </summary>
-internal sealed class WriteRefusals(Server server) : IDisposable
+internal sealed class WriteRefusals(ServerContext server) : IDisposable
 {
     private const int LookMs = 1000, GoodLooks = 3;
     // A server that is full refuses as fast as it writes: without a copy each.

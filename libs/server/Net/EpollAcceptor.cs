@@ -4,6 +4,7 @@ using System.Text;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
@@ -18,7 +19,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     private string _unixPath = "";
     private volatile bool _stopping;
 
-    internal EpollAcceptor(Server server) : base(server)
+    internal EpollAcceptor(ServerContext server) : base(server)
     {
     }
 

@@ -9,7 +9,6 @@ namespace Garnet.Server.Net;
 /// <summary>Running a batch of frames in order.</summary>
 internal sealed unsafe partial class Reactor
 {
-    private Connection? _current;
     private bool _asksRules; // no command of the batch takes the short way
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
@@ -26,8 +25,11 @@ internal sealed unsafe partial class Reactor
     internal ArgList Args => _args;
     internal List<Connection> Touched => _touched;
 
-    /// <summary>A script could not begin because another one has run for too long: nothing else of the batch runs either.</summary>
-    internal void GiveUpBatch() => _mayRun = false;
+    /// <inheritdoc/>
+    internal override void ServeBusy() => Busy.Serve();
+
+    /// <inheritdoc/>
+    internal override void GiveUpBatch() => _mayRun = false;
 
     /// <summary>What the round still had to look at will be ready again.</summary>
     internal void ForgetReady() => _readyCount = 0;

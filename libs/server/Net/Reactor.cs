@@ -1,8 +1,7 @@
+using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
-using Garnet.Server.Base;
-using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting;
@@ -24,13 +23,10 @@ namespace Garnet.Server.Net;
 /// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
 /// net.R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory with the round.
 /// </summary>
-internal sealed unsafe partial class Reactor : IDisposable
+internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposable
 {
     internal const int QuotaCommands = 128;
     private const int FramesMax = 64;
-    internal const int ReceiveBytesMax = 64 * 1024;
-    /// <summary>A request of more bytes than this always came in memory of its own.</summary>
-    internal const int PlainRequestBytesMax = BigRequest.Threshold + ReceiveBytesMax;
     private const int ReceiveArenaBytes = 1024 * 1024;
     private const int TickMs = 100;
 
@@ -45,28 +41,23 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly List<Connection> _carriedNow = [];
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
+    private readonly TransactionRun _transactions;
     private int _frameCount;
     private int _readyCount;
     private long _nextTickMs;
     private volatile bool _stopping;
 
-    internal Reactor(Server server, int index, ITransport transport)
+    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index)
     {
-        Server = server;
-        Index = index;
-        Store = server.Store;
-        Session = server.Store.OpenSession();
         Replies = new ReplyMemory(this);
         Out = new RespWriter(Replies);
-        Figures = new ReactorFigures(server.Commands.Specs.Count);
         Held = new HeldReplies(this);
         Sender = new ReplySender(this);
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
-        Transactions = new TransactionRun(this);
+        _transactions = new TransactionRun(this);
         Scripts = new ScriptHost(this);
         Busy = new BusyClients(this);
-        Ready = new ReadyKeys(this);
         Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
@@ -75,14 +66,6 @@ internal sealed unsafe partial class Reactor : IDisposable
         _mailbox = new Mailbox(transport);
         Replies.Reset(Out);
     }
-
-    internal Server Server { get; }
-    internal int Index { get; }
-    internal Store Store { get; }
-    internal StoreSession Session { get; }
-    internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
-    internal RespWriter Out { get; set; }
-    internal ReactorFigures Figures { get; }
 
     /// <summary>Where replies stand until they are sent.</summary>
     internal ReplyMemory Replies { get; }
@@ -97,14 +80,11 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Replies and commands that wait for the log.</summary>
     internal HeldReplies Held { get; }
 
-    /// <summary>MULTI and EXEC.</summary>
-    internal TransactionRun Transactions { get; }
+    /// <inheritdoc/>
+    internal override ITransactions Transactions => _transactions;
 
-    /// <summary>Scripts and functions.</summary>
-    internal ScriptHost Scripts { get; }
-
-    /// <summary>Keys that commands wait for and that have been written.</summary>
-    internal ReadyKeys Ready { get; }
+    /// <inheritdoc/>
+    public ScriptHost Scripts { get; }
 
     /// <summary>What becomes of exceptions that leave commands.</summary>
     internal CommandFailures Failures { get; }
@@ -112,35 +92,14 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Parked connections.</summary>
     internal WaitingClients Waiting { get; }
 
-    /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
-    internal List<KeyNote> Notes { get; } = [];
-
-    /// <summary>What the running command tells of its changes, one by one, where that is not always the same (its spec says it else).</summary>
-    internal List<KeyEvent?> Told { get; } = [];
-
-    /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>
-    internal SortedDictionary<byte[], Connection?> Broadcasts { get; } = new(ByteOrder.Comparer);
-
-    /// <summary>The client whose command runs.</summary>
-    internal Connection? Running => _current;
-
     /// <summary>Clients while a script runs for too long.</summary>
     internal BusyClients Busy { get; }
-
-    /// <summary>The connections.</summary>
-    internal ConnectionSlots Slots { get; } = new();
 
     /// <summary>What it has sent is being cut into frames: nobody else may read from it.</summary>
     internal Connection? Framing { get; private set; }
 
-    /// <summary>True once the server is to stop.</summary>
-    internal bool IsStopping => _stopping;
-
-    /// <summary>Its turns among those of the other reactors (rule scripting.G2).</summary>
-    internal Turn Turn { get; } = new();
-
-    /// <summary>Connections held now; read by the acceptor to balance.</summary>
-    internal int ConnectionCount;
+    /// <inheritdoc/>
+    internal override bool IsStopping => _stopping;
 
     /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
     internal void Run()
@@ -158,11 +117,11 @@ internal sealed unsafe partial class Reactor : IDisposable
         Transport.Wake();
     }
 
-    /// <summary>Makes the loop look at its settings and clocks again. From any thread.</summary>
-    internal void Nudge() => Transport.Wake();
+    /// <inheritdoc/>
+    internal override void Nudge() => Transport.Wake();
 
-    /// <summary>Posts a message that runs on the reactor's thread. From any thread.</summary>
-    internal void Post(Action<Reactor, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
+    /// <inheritdoc/>
+    internal override void Post(Action<Worker, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
 
     /// <summary>Takes a new connection in; on the reactor's thread.</summary>
     internal void Adopt(Connection client)
@@ -173,8 +132,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         Transport.Add(client);
     }
 
-    /// <summary>Closes a connection now, dropping what it has not been sent.</summary>
-    internal void Close(Connection client)
+    /// <inheritdoc/>
+    internal override void Close(Connection client)
     {
         if (client.Closed)
             return;
@@ -199,8 +158,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         Server.ConnectionClosed();
     }
 
-    /// <summary>Makes a parked connection go on at the end of its wait (see <see cref="Parking"/>).</summary>
-    internal void TryResume(Connection client)
+    /// <inheritdoc/>
+    internal override void TryResume(Connection client)
     {
         if (client.Closed || client.Waiting is not { } waiting)
             return;
@@ -228,11 +187,28 @@ internal sealed unsafe partial class Reactor : IDisposable
         Watch(client);
     }
 
-    /// <summary>Puts a connection among those that wait.</summary>
-    internal void Park(Connection client, Parking waiting)
+    /// <inheritdoc/>
+    internal override void Park(Connection client, Parking waiting)
     {
-        Held.Waits |= waiting is LogWait;
+        AwaitsLog |= waiting is LogWait;
         Waiting.Add(client, waiting);
+    }
+
+    /// <inheritdoc/>
+    internal override bool ResumeWhere(Predicate<Parking> condition) => Waiting.Resume(condition);
+
+    /// <inheritdoc/>
+    internal override (LogMark Written, LogMark Seen) TakeMarks() => (Held.Mark(Held.TakeBatch()), Held.Mark(Held.TakeSeen()));
+
+    /// <inheritdoc/>
+    internal override Socket? Detach(Connection client)
+    {
+        if (client.Out.Count + client.Pending.Count + client.Pushes.Count > 0 || client.Big is not null || client.Subscriptions is { Count: > 0 })
+            return null;
+        Socket socket = Transport.Detach(client);
+        client.Closed = true;
+        Leave(client);
+        return socket;
     }
 
     /// <inheritdoc/>
@@ -241,7 +217,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Transport.Dispose();
         _receive.Dispose();
         _args.Dispose();
-        Transactions.Dispose();
+        _transactions.Dispose();
         Scripts.Dispose();
         Busy.Dispose();
         Ready.Dispose();
@@ -257,7 +233,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _readyCount = Transport.Wait(WaitMs());
         Session.NowMs = NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
-        if (Held.Waits)
+        if (AwaitsLog)
             Held.Release();
         for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);

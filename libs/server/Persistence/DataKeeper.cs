@@ -6,8 +6,8 @@ using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
-using Garnet.Server.Net;
 using Garnet.Server.Rdb;
 using Tsavorite;
 
@@ -34,7 +34,8 @@ internal sealed class DataKeeper : IDisposable
     private readonly LedLogs _logs;
     private ulong _toldKept, _toldDurable;
     private volatile string? _toldTrouble;
-    private Server? _server;
+    private ServerContext? _server;
+    private Func<ReplayTable> _replay = static () => new ReplayTable();
     private Timer? _timer;
     private Thread? _loader;
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -163,8 +164,9 @@ internal sealed class DataKeeper : IDisposable
     }
 
     /// <summary>Starts loading on a thread of its own; the server listens meanwhile.</summary>
-    internal void Begin(Server server)
+    internal void Begin(ServerContext server, Func<ReplayTable> replay)
     {
+        _replay = replay;
         _server = server;
         foreach (string name in (ReadOnlySpan<string>)["appendfsync", "aof-step-max-size"])
             server.Table.OnSet(name, TakeSettings);
@@ -280,13 +282,13 @@ internal sealed class DataKeeper : IDisposable
         _ => SyncPolicy.EverySecond,
     };
 
-    private void Load(Server server)
+    private void Load(ServerContext server)
     {
         try
         {
             var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
             using var speaker = new Timer(_ => _log.Progress(Progress.Format()), null, 1000, 1000);
-            RecoveryReport report = _directory.Recover(server.Store, CommandFamilies.Replay(), settings, SnapshotFiles.Instance, Progress);
+            RecoveryReport report = _directory.Recover(server.Store, _replay(), settings, SnapshotFiles.Instance, Progress);
             Tell(report);
             bool imported = report is { Snapshot: null, Batches: 0 } && TryImport(server);
             Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
@@ -317,10 +319,10 @@ internal sealed class DataKeeper : IDisposable
 
     /// <summary>Fills the store, which is empty, with what the directory has; nobody writes the log meanwhile. Where it goes on.</summary>
     /// <exception cref="GarnetException">It cannot be read back.</exception>
-    internal AofStart ReadBack(Server server)
+    internal AofStart ReadBack(ServerContext server)
     {
         var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
-        RecoveryReport report = _directory.Recover(server.Store, CommandFamilies.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
+        RecoveryReport report = _directory.Recover(server.Store, _replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
         Tell(report);
         _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
         return report.Start;
@@ -335,7 +337,7 @@ internal sealed class DataKeeper : IDisposable
     }
 
     // persistence.D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
-    private bool TryImport(Server server)
+    private bool TryImport(ServerContext server)
     {
         string path = Path.Combine(_settings.Directory, _settings.ImportFile);
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
@@ -374,11 +376,7 @@ internal sealed class DataKeeper : IDisposable
             return;
         if (Trouble is not null)
             server.Refusals.Note(RefusalCause.Log);
-        foreach (Reactor reactor in server.Reactors)
-        {
-            if (reactor.Held.Waits)
-                reactor.Nudge();
-        }
+        server.NudgeWaiting();
     }
 
     // What is only written under always lets nobody go on. Two threads may both find news here, but not both none.

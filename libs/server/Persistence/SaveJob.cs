@@ -5,6 +5,7 @@ using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
+using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -13,7 +14,7 @@ namespace Garnet.Server.Persistence;
 /// Snapshots of the whole store: one at a time, on a thread of its own, asked for by BGSAVE, SAVE, BGREWRITEAOF and SHUTDOWN
 /// SAVE, or due by the save points or the growth of the log. In what order, <see cref="SnapshotTaker"/> knows.
 /// </summary>
-internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
+internal sealed class SaveJob(DataKeeper keeper, ServerContext server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
 {
     /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;

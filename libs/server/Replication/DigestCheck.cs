@@ -1,3 +1,4 @@
+using Garnet.Server.Commands;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -6,7 +7,7 @@ namespace Garnet.Server.Replication;
 /// A replica's part in the comparison of data (rule replication.Z9): once the batch of its primary's digest is applied here, everything is read, and
 /// compared if no other batch came in between. Batches do not wait for it. Steppable like the links.
 /// </summary>
-internal sealed class DigestCheck(Server server, Follower follower)
+internal sealed class DigestCheck(ServerContext server, Follower follower)
 {
     private DigestFrame? _told;
 

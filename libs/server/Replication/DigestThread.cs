@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using Garnet.Server.Base;
+using Garnet.Server.Commands;
 using Garnet.Server.Families.Replication;
 
 namespace Garnet.Server.Replication;
@@ -8,7 +9,7 @@ namespace Garnet.Server.Replication;
 /// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (replication.Z9), and for
 /// those who ask for a digest, one after the other.
 /// </summary>
-internal sealed class DigestThread(Server server)
+internal sealed class DigestThread(ServerContext server)
 {
     private const int TurnMs = 1000;
     private readonly Lock _gate = new();

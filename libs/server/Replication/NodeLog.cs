@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Faults;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Replication;
 
@@ -9,7 +10,7 @@ namespace Garnet.Server.Replication;
 /// The log of this server as its role wants it: one that leads, written by the store, or one that follows, fed by a primary; in the
 /// data directory or, without one, in memory. A change of role puts another log in the place of the one there was.
 /// </summary>
-internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, IDisposable
+internal sealed class NodeLog(ServerContext server, Backlog backlog) : IFollowedLog, IDisposable
 {
     private Aof.Aof? _current, _retired, _replaced;
     private bool _leads;

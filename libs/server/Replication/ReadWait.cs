@@ -1,6 +1,5 @@
 using Garnet.Aof.Shipping;
 using Garnet.Server.Clients;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Replication;
 
@@ -9,9 +8,9 @@ internal sealed class ReadWait(ReplicationNode replication, ReadPoint point, lon
 {
     private bool _isOver;
 
-    internal override bool Resume(Reactor reactor, Connection client)
+    internal override bool Resume(Worker worker, Connection client)
     {
-        if (replication.Applied.Point == point && replication.ChecksReads && reactor.NowMs < untilMs)
+        if (replication.Applied.Point == point && replication.ChecksReads && worker.NowMs < untilMs)
             return false;
         Finish();
         return true;

@@ -1,10 +1,11 @@
 using Garnet.Aof.Shipping;
+using Garnet.Server.Commands;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>The replicas that are attached now, and what they together have.</summary>
-internal sealed class ReplicaLinks(Server server) : IDisposable
+internal sealed class ReplicaLinks(ServerContext server) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly LeftPlaces _left = new(server.Clock, (replica, why) => server.Log.PlaceGivenUp(replica.Address, replica.Port, why));

@@ -50,7 +50,7 @@ internal sealed partial class ReplicationNode
         if (Applied.Stamp == stamp)
         {
             client.ReadUntilMs = 0;
-            Execution.CountCall(call.Reactor, entry->Id);
+            Execution.CountCall(call.Worker, entry->Id);
             return reply;
         }
 
@@ -110,7 +110,7 @@ internal sealed partial class ReplicationNode
             long before = call.Out.Mark;
             Reply waits = Await(ref call, point);
             bool ends = waits == Reply.Failed && (entry->Flags & CommandFlags.RunsQueue) != 0; // to clients an error of EXEC is the end of the transaction
-            return ends ? call.Reactor.Transactions.Refused(ref call, entry, before) : waits;
+            return ends ? call.Worker.Transactions.Refused(ref call, entry, before) : waits;
         }
 
         call.Client.HoldsState = true;
@@ -140,7 +140,7 @@ internal sealed partial class ReplicationNode
 
         Interlocked.Increment(ref _readWaits);
         CountWaitingRead(1);
-        call.Reactor.Park(client, new ReadWait(this, point, client.ReadUntilMs));
+        call.Worker.Park(client, new ReadWait(this, point, client.ReadUntilMs));
         return Reply.Postponed;
     }
 

@@ -172,8 +172,8 @@ internal sealed partial class ReplicationNode
     {
         HistoryId = plan.HistoryId;
         _terms.Take(plan.Terms);
-        if (plan.IsFull && _server.Reactors.Count > 0)
-            _server.Reactors[0].Post(static (owner, _, _) => owner.Server.Tracker.Flushed(owner)); // whoever keeps copies of keys
+        if (plan.IsFull && _server.Workers.Count > 0)
+            _server.Workers[0].Post((owner, _, _) => _server.Tracker.Flushed(owner)); // whoever keeps copies of keys
         if (!plan.IsFull || _discarding is not { } discarded)
             return;
         _discarding = null;
@@ -272,7 +272,7 @@ internal sealed partial class ReplicationNode
         int threads = _server.Settings.Replication.ApplyThreads;
         if (threads == 0)
             threads = Math.Max(1, Environment.ProcessorCount / 2);
-        _follower = new Follower(_server.Store, Node, CommandFamilies.Replay(), Applied, threads == 1 ? 0 : threads) 
+        _follower = new Follower(_server.Store, Node, _replay(), Applied, threads == 1 ? 0 : threads) 
         {
             TermBegan = _terms.Add, Began = OnBegan, OldGivenUp = Log.OldGivenUp, MemoryBytesMax = () => _server.MemoryLimitBytes,
         };

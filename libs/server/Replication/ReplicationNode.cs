@@ -4,9 +4,10 @@ using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Base;
-using Garnet.Server.Net;
+using Garnet.Server.Commands;
 using Garnet.Server.Replication.Export;
 using Garnet.Server.Replication.Frames;
+using Tsavorite;
 
 namespace Garnet.Server.Replication;
 
@@ -30,11 +31,12 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed partial class ReplicationNode : IShipper, IDisposable
 {
-    private readonly Server _server;
+    private readonly ServerContext _server;
     private readonly Lock _gate = new();
     private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
     private readonly CopyShelf _copies;
+    private readonly Func<ReplayTable> _replay;
     private readonly Peer? _configured;
     private Thread? _thread;
     private Peer? _wish;
@@ -47,8 +49,9 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
     private uint _term = 1;
     private uint _termElsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
 
-    internal ReplicationNode(Server server, Backlog backlog)
+    internal ReplicationNode(ServerContext server, Backlog backlog, Func<ReplayTable> replay)
     {
+        _replay = replay;
         _server = server;
         Backlog = backlog;
         Node = new NodeLog(server, backlog);
@@ -114,7 +117,7 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
     internal Following? Following => _following;
 
     /// <summary>The server whose place this is.</summary>
-    internal Server Server => _server;
+    internal ServerContext Server => _server;
 
     /// <summary>Log lines.</summary>
     internal ServerLog Log => _server.Log;
@@ -202,11 +205,7 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
     internal void OnMoved()
     {
         Interlocked.Increment(ref _moves);
-        foreach (Reactor reactor in _server.Reactors)
-        {
-            if (reactor.Held.Waits)
-                reactor.Nudge();
-        }
+        _server.NudgeWaiting();
     }
 
     /// <summary>A read begins or ends to wait.</summary>

@@ -1,5 +1,4 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Sessions;
 
@@ -14,5 +13,5 @@ internal sealed class PausedCommand : Parking
         DeadlineMs = 0; // looked at every tick: a pause may be prolonged or ended
     }
 
-    internal override bool Resume(Reactor reactor, Connection client) => !_pause.Active || _pause.UntilMs <= reactor.NowMs;
+    internal override bool Resume(Worker worker, Connection client) => !_pause.Active || _pause.UntilMs <= worker.NowMs;
 }

@@ -1,7 +1,6 @@
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -19,11 +18,11 @@ namespace Garnet.Server.Tracking;
 internal sealed class KeyChanges : IKeyObserver
 {
     [ThreadStatic]
-    private static Reactor? _threadsReactor;
+    private static Executor? _threadsWorker;
 
     private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
-    private readonly Server _server;
+    private readonly ServerContext _server;
     private readonly Lock _turns = new();
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
@@ -32,7 +31,7 @@ internal sealed class KeyChanges : IKeyObserver
     private volatile bool _unasked;
     private volatile bool _perCommand;
 
-    internal KeyChanges(Server server)
+    internal KeyChanges(ServerContext server)
     {
         _server = server;
         Trackers = new Listeners(_turns, Turn);
@@ -53,11 +52,11 @@ internal sealed class KeyChanges : IKeyObserver
     internal Listeners Waiters { get; }
 
     /// <summary>Says that the calling thread is the reactor's.</summary>
-    internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
+    internal static void Claim(Executor worker) => _threadsWorker = worker;
 
     /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (scripting.G4).</summary>
-    internal static bool IsAlone(Server server) =>
-        _threadsReactor is not { } reactor || reactor.Server != server || server.ScriptGate.IsHeldBy(reactor);
+    internal static bool IsAlone(ServerContext server) =>
+        _threadsWorker is not { } worker || worker.Server != server || server.ScriptGate.IsHeldBy(worker);
 
     // What is due goes beside the command that runs, and is told of by a name of its own.
     private static KeyEvent? OfDueEntries(RecordKind? kind) => kind switch
@@ -88,20 +87,20 @@ internal sealed class KeyChanges : IKeyObserver
         if (!Trackers.IsOn && !(unasked ? _unasked : _telling))
             return;
         var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: OfDueEntries(DueEntries.RemovingFrom));
-        if (_threadsReactor is { } reactor && reactor.Server == _server)
+        if (_threadsWorker is { } worker && worker.Server == _server)
         {
-            reactor.Notes.Add(note with { Origin = reactor.Running });
+            worker.Notes.Add(note with { Origin = worker.Running });
             return;
         }
 
         lock (_gate)
         {
             _foreign.Add(note);
-            if (_foreign.Count > 1 || _server.Reactors.Count == 0)
+            if (_foreign.Count > 1 || _server.Workers.Count == 0)
                 return;
         }
 
-        _server.Reactors[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
+        _server.Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
 
     /// <inheritdoc/>
@@ -120,8 +119,8 @@ internal sealed class KeyChanges : IKeyObserver
 
     private void OnMany(int first, int second)
     {
-        if (Waiters.IsOn && _threadsReactor is { } reactor && reactor.Server == _server)
-            reactor.Ready.AddAll(first, second);
+        if (Waiters.IsOn && _threadsWorker is { } worker && worker.Server == _server)
+            worker.Ready.AddAll(first, second);
     }
 
     /// <summary>Before a command runs of whose changes each is handed on by itself.</summary>
@@ -134,41 +133,41 @@ internal sealed class KeyChanges : IKeyObserver
     /// <summary>After it has run.</summary>
     internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
     {
-        List<KeyNote> notes = call.Reactor.Notes;
+        List<KeyNote> notes = call.Worker.Notes;
         if (notes.Count == 0)
         {
-            call.Reactor.Told.Clear();
+            call.Worker.Told.Clear();
             return;
         }
 
         foreach (KeyNote note in notes)
         {
             if (!note.Missed)
-                _server.Tracker.Changed(call.Reactor, note);
+                _server.Tracker.Changed(call.Worker, note);
         }
 
         _server.Events.AfterRun(ref call, spec, failed);
         notes.Clear();
-        call.Reactor.Told.Clear();
+        call.Worker.Told.Clear();
     }
 
     /// <summary>Hands on what the commands of a batch changed, if not each has done so.</summary>
-    internal void HandOn(Reactor reactor)
+    internal void HandOn(Worker worker)
     {
-        HandOn(reactor, reactor.Notes);
-        reactor.Notes.Clear();
+        HandOn(worker, worker.Notes);
+        worker.Notes.Clear();
     }
 
     /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing what was due.</summary>
-    internal void HandOnServed(Reactor reactor, KeyEvent? told = null)
+    internal void HandOnServed(Worker worker, KeyEvent? told = null)
     {
-        foreach (KeyNote note in reactor.Notes)
+        foreach (KeyNote note in worker.Notes)
         {
-            _server.Tracker.Changed(reactor, note);
-            _server.Events.PublishServed(reactor, note, note.Told ?? told);
+            _server.Tracker.Changed(worker, note);
+            _server.Events.PublishServed(worker, note, note.Told ?? told);
         }
 
-        reactor.Notes.Clear();
+        worker.Notes.Clear();
     }
 
     // One of those who listen, or the setting, has changed; under the lock of the turns: the last to come sets what is true.
@@ -184,27 +183,27 @@ internal sealed class KeyChanges : IKeyObserver
     // What another thread writes (a log read back, an import) is served by the first reactor.
     private void NoteReady(KeyQueue queue)
     {
-        if (_threadsReactor is { } reactor && reactor.Server == _server)
-            reactor.Ready.Add(queue);
-        else if (_server.Reactors.Count > 0)
-            _server.Reactors[0].Post(static (owner, _, content) => owner.Ready.ServeNow((KeyQueue)content!), null, queue);
+        if (_threadsWorker is { } worker && worker.Server == _server)
+            worker.Ready.Add(queue);
+        else if (_server.Workers.Count > 0)
+            _server.Workers[0].Post(static (owner, _, content) => ((Executor)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
-    private void HandOnForeign(Reactor reactor)
+    private void HandOnForeign(Worker worker)
     {
         List<KeyNote> notes;
         lock (_gate)
             (notes, _foreign) = (_foreign, []);
-        HandOn(reactor, notes);
-        _server.Tracker.Broadcast(reactor);
+        HandOn(worker, notes);
+        _server.Tracker.Broadcast(worker);
     }
 
-    private void HandOn(Reactor reactor, List<KeyNote> notes)
+    private void HandOn(Worker worker, List<KeyNote> notes)
     {
         foreach (KeyNote note in notes)
         {
-            _server.Tracker.Changed(reactor, note);
-            _server.Events.PublishUnasked(reactor, note);
+            _server.Tracker.Changed(worker, note);
+            _server.Events.PublishUnasked(worker, note);
         }
     }
 }

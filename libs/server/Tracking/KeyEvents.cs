@@ -1,7 +1,6 @@
 using System.Text;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Types.Keys;
 using Tsavorite;
 
@@ -13,7 +12,7 @@ namespace Garnet.Server.Tracking;
 ///
 /// tracking.N3  Events of a command are published after it and before the next one of its connection, inside EXEC too.
 /// </summary>
-internal sealed class KeyEvents(Server server)
+internal sealed class KeyEvents(ServerContext server)
 {
     private NotifyClasses Classes => server.Settings.Inspect.NotifyClasses;
 
@@ -37,20 +36,20 @@ internal sealed class KeyEvents(Server server)
     /// <summary>After a command has run: publishes what was noted.</summary>
     internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
     {
-        List<KeyNote> notes = call.Reactor.Notes;
-        List<KeyEvent?> told = call.Reactor.Told;
+        List<KeyNote> notes = call.Worker.Notes;
+        List<KeyEvent?> told = call.Worker.Told;
         for (int i = 0; i < notes.Count; i++)
         {
             KeyNote note = notes[i];
             bool moves = spec.Event is { From.Length: > 0 } && i + 1 < notes.Count && notes[i + 1].Change == KeyChange.Removed;
             if (note.Missed)
-                Publish(call.Reactor, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
+                Publish(call.Worker, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
             else if (note.Change is KeyChange.Expired or KeyChange.Evicted)
-                PublishUnasked(call.Reactor, note);
+                PublishUnasked(call.Worker, note);
             else if (note.Told is not null)
-                PublishServed(call.Reactor, note, note.Told);
+                PublishServed(call.Worker, note, note.Told);
             else if (moves)
-                PublishMove(call.Reactor, spec.Event!, notes[++i], note);
+                PublishMove(call.Worker, spec.Event!, notes[++i], note);
             else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
                 PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
             else if (i < told.Count)
@@ -61,43 +60,43 @@ internal sealed class KeyEvents(Server server)
     }
 
     /// <summary>Publishes what no command asked for.</summary>
-    internal void PublishUnasked(Reactor reactor, KeyNote note)
+    internal void PublishUnasked(Worker worker, KeyNote note)
     {
         if (note.Change == KeyChange.Expired)
-            Publish(reactor, NotifyClasses.Expired, "expired", note);
+            Publish(worker, NotifyClasses.Expired, "expired", note);
         else if (note.Change == KeyChange.Evicted)
-            Publish(reactor, NotifyClasses.Evicted, "evicted", note);
+            Publish(worker, NotifyClasses.Evicted, "evicted", note);
     }
 
     /// <summary>Publishes what was changed beside the commands.</summary>
-    internal void PublishServed(Reactor reactor, KeyNote note, KeyEvent? told)
+    internal void PublishServed(Worker worker, KeyNote note, KeyEvent? told)
     {
         if (told is not null && note.Change is (KeyChange.Written or KeyChange.Removed))
-            Publish(reactor, told!.Class, told.Name, note);
+            Publish(worker, told!.Class, told.Name, note);
         if (note.Change == KeyChange.Removed)
-            Publish(reactor, NotifyClasses.Generic, "del", note);
+            Publish(worker, NotifyClasses.Generic, "del", note);
         else
-            PublishUnasked(reactor, note);
+            PublishUnasked(worker, note);
     }
 
     private void PublishChange(ref Call call, CommandSpec spec, KeyNote note)
     {
-        Reactor reactor = call.Reactor;
+        Worker worker = call.Worker;
         if (note.Change == KeyChange.Removed && spec.Event is { Empties: true } emptied)
-            Publish(reactor, emptied.Class, NameOf(ref call, emptied), note);
+            Publish(worker, emptied.Class, NameOf(ref call, emptied), note);
         if (note.Change == KeyChange.Removed)
-            Publish(reactor, NotifyClasses.Generic, "del", note);
+            Publish(worker, NotifyClasses.Generic, "del", note);
         else if (note.Change == KeyChange.Persisted)
-            Publish(reactor, NotifyClasses.Generic, "persist", note);
+            Publish(worker, NotifyClasses.Generic, "persist", note);
         else if (note.Change == KeyChange.Retimed)
-            Publish(reactor, NotifyClasses.Generic, "expire", note);
+            Publish(worker, NotifyClasses.Generic, "expire", note);
         if (spec.Event is not { } told || note.Change is not (KeyChange.Created or KeyChange.Written))
             return;
         if (note.Change == KeyChange.Created || told.Renews)
-            Publish(reactor, NotifyClasses.New, "new", note);
-        Publish(reactor, told.Class, NameOf(ref call, told), note);
+            Publish(worker, NotifyClasses.New, "new", note);
+        Publish(worker, told.Class, NameOf(ref call, told), note);
         if (SetsExpiry(ref call, spec, told))
-            Publish(reactor, NotifyClasses.Generic, "expire", note);
+            Publish(worker, NotifyClasses.Generic, "expire", note);
     }
 
     private static string NameOf(ref Call call, KeyEvent told)
@@ -111,23 +110,23 @@ internal sealed class KeyEvents(Server server)
         return told.Name;
     }
 
-    private void PublishMove(Reactor reactor, KeyEvent told, KeyNote from, KeyNote to)
+    private void PublishMove(Worker worker, KeyEvent told, KeyNote from, KeyNote to)
     {
-        Publish(reactor, NotifyClasses.New, "new", to);
-        Publish(reactor, told.Class, told.From, from);
-        Publish(reactor, told.Class, told.Name, to);
+        Publish(worker, NotifyClasses.New, "new", to);
+        Publish(worker, told.Class, told.From, from);
+        Publish(worker, told.Class, told.Name, to);
     }
 
-    private void Publish(Reactor reactor, int eventClass, string name, KeyNote note)
+    private void Publish(Worker worker, int eventClass, string name, KeyNote note)
     {
         NotifyClasses classes = Classes;
         if (!classes.Publishes(eventClass) || note.Database < 0)
             return;
         byte[] place = Encoding.ASCII.GetBytes($"@{note.Database}__:"), told = Encoding.ASCII.GetBytes(name);
         if ((classes.Bits & NotifyClasses.Keyspace) != 0)
-            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyspace"u8, .. place, .. note.Key], told);
+            server.Channels.Publish(worker, ChannelKind.Channel, [.. "__keyspace"u8, .. place, .. note.Key], told);
         if ((classes.Bits & NotifyClasses.Keyevent) != 0)
-            server.Channels.Publish(reactor, ChannelKind.Channel, [.. "__keyevent"u8, .. place, .. told], note.Key);
+            server.Channels.Publish(worker, ChannelKind.Channel, [.. "__keyevent"u8, .. place, .. told], note.Key);
     }
 
     private static void Probe(ref Call call, int position)
@@ -137,7 +136,7 @@ internal sealed class KeyEvents(Server server)
         KeyRef key = call.KeyAt(position);
         call.Store.Modify(in key, ref look);
         if (!look.Existed)
-            call.Reactor.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
+            call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
     }
 
     // The command has run without an error: its options are known to be right.

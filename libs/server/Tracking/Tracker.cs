@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Tracking;
 
@@ -13,7 +12,7 @@ namespace Garnet.Server.Tracking;
 /// tracking.T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
 /// tracking.T3  There are never many more keys than tracking-table-max-keys: some key is told as if it had changed.
 /// </summary>
-internal sealed class Tracker(Server server)
+internal sealed class Tracker(ServerContext server)
 {
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<long, Connection> _clients = new();
@@ -74,7 +73,7 @@ internal sealed class Tracker(Server server)
         {
             if (_keys.Victim() is not { } victim)
                 return;
-            Tell(call.Reactor, victim, null);
+            Tell(call.Worker, victim, null);
         }
     }
 
@@ -86,7 +85,7 @@ internal sealed class Tracker(Server server)
     }
 
     /// <summary>A key has changed.</summary>
-    internal void Changed(Reactor from, KeyNote note)
+    internal void Changed(Worker from, KeyNote note)
     {
         if (_clients.IsEmpty)
             return;
@@ -96,7 +95,7 @@ internal sealed class Tracker(Server server)
     }
 
     /// <summary>Tells what has changed since the last time to those who want it by prefix.</summary>
-    internal void Broadcast(Reactor from)
+    internal void Broadcast(Worker from)
     {
         foreach (Prefixes.Entry entry in _prefixes.All)
         {
@@ -118,7 +117,7 @@ internal sealed class Tracker(Server server)
     }
 
     /// <summary>A database was emptied: whatever anybody holds is worth nothing.</summary>
-    internal void Flushed(Reactor from)
+    internal void Flushed(Worker from)
     {
         if (_clients.IsEmpty)
             return;
@@ -130,7 +129,7 @@ internal sealed class Tracker(Server server)
         }
     }
 
-    private void Tell(Reactor from, byte[] key, Connection? origin)
+    private void Tell(Worker from, byte[] key, Connection? origin)
     {
         if (_keys.Take(key) is not { } ids)
             return;

@@ -1,4 +1,5 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Transactions;
@@ -15,7 +16,7 @@ namespace Garnet.Server.Transactions;
 ///     what was in them before it happens.
 /// transactions.X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
 /// </summary>
-internal sealed class WatchTable(Server server)
+internal sealed class WatchTable(ServerContext server)
 {
     private const int Shards = 64;
 
@@ -75,6 +76,29 @@ internal sealed class WatchTable(Server server)
             Remove(watch);
         Interlocked.Add(ref _keys, -watched.Watches.Count);
         server.Changes.Watchers.Leave();
+    }
+
+    /// <summary>Ends a client's transaction and all its watching, whatever had begun.</summary>
+    internal void EndTransaction(Connection client)
+    {
+        if (client.Transaction is not { } transaction)
+            return;
+        client.Transaction = null;
+        client.Gate &= ~Gate.Transaction;
+        transaction.Queue.Dispose();
+        if (transaction.Watched is { } watched)
+            End(watched);
+    }
+
+    /// <summary>The client watches no more; what is queued stays.</summary>
+    internal void Unwatch(Connection client)
+    {
+        if (client.Transaction is not { Watched: { } watched } transaction)
+            return;
+        End(watched);
+        transaction.Watched = null;
+        if ((client.Gate & Gate.Transaction) == 0)
+            client.Transaction = null;
     }
 
     /// <summary>A key has changed; under its partition's lock.</summary>

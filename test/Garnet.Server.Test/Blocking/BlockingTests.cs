@@ -25,7 +25,7 @@ public sealed class BlockingTests
             {
                 clients[i].Send("BLPOP", "q", "0");
                 int wanted = i + 1;
-                SpinWait.SpinUntil(() => server.Server.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
+                SpinWait.SpinUntil(() => server.Server.Context.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
             }
 
             for (int i = 0; i < Connections;)
@@ -56,7 +56,7 @@ public sealed class BlockingTests
             for (int i = 0; i < Waiting; i++)
                 clients.Add(new TestClient(server.Server.Port));
             string[] ids = [.. clients.Select(static client => client.Call("CLIENT", "ID"))]; // who is answered has been taken in
-            Dictionary<string, Connection> served = server.Server.Clients().ToDictionary(static client => Text((int)client.Id));
+            Dictionary<string, Connection> served = server.Server.Context.Clients().ToDictionary(static client => Text((int)client.Id));
             for (int i = 0; i < Waiting; i++)
             {
                 Connection connection = served[ids[i]];

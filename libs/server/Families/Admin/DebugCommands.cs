@@ -3,7 +3,6 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Inspect;
-using Garnet.Server.Net;
 using Garnet.Server.Rdb;
 using Tsavorite;
 
@@ -43,7 +42,7 @@ internal readonly struct DebugSleep : ICommand
             return call.Fail(Fault.NotAFloat);
         if (!call.MayPark)
             return call.Ok();
-        call.Reactor.Park(call.Client, new Sleep(call.NowMs + (long)(seconds * 1000)));
+        call.Worker.Park(call.Client, new Sleep(call.NowMs + (long)(seconds * 1000)));
         return Reply.Parked;
     }
 
@@ -51,9 +50,9 @@ internal readonly struct DebugSleep : ICommand
     {
         internal Sleep(long untilMs) => DeadlineMs = untilMs;
 
-        internal override bool Resume(Reactor reactor, Connection client)
+        internal override bool Resume(Worker worker, Connection client)
         {
-            reactor.Out.Ok();
+            worker.Out.Ok();
             return true;
         }
     }
@@ -80,7 +79,7 @@ internal readonly struct DebugSetActiveExpire : ICommand
     public static Reply Run(ref Call call)
     {
         if (call.Server.Replication.Decides) // else nothing expires, whatever is asked for
-            call.Reactor.Store.PauseExpiry(!call.TryInt64(2, out long on) || on == 0);
+            call.Worker.Store.PauseExpiry(!call.TryInt64(2, out long on) || on == 0);
         return call.Ok();
     }
 }

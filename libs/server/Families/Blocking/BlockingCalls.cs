@@ -62,7 +62,7 @@ internal static class BlockingCalls
         }
 
         if (call.MayPark)
-            return call.Reactor.Ready.Wait(ref call, new KeyWait<T>(take) { Client = call.Client }, firstKey, keys, untilMs);
+            return call.Worker.Ready.Wait(ref call, new KeyWait<T>(take) { Client = call.Client }, firstKey, keys, untilMs);
         call.Out.NullArray();
         return Reply.Sent;
     }

@@ -3,9 +3,10 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Snapshots;
-using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Garnet.Server.Families.Replication;
+using Garnet.Server.Families.Scripting;
 using Garnet.Server.Inspect;
 using Garnet.Server.Persistence;
 using Tsavorite;
@@ -16,10 +17,10 @@ namespace Garnet.Server.Families.Inspect;
 /// The text of INFO: Redis's sections, field names and order, since tools parse it by line. What this server has and Redis
 /// does not is added at the end of a section, prefixed <c>garnet_</c>.
 /// </summary>
-internal sealed class InfoText(Server server, StringBuilder text)
+internal sealed class InfoText(ServerContext server, StringBuilder text)
 {
     /// <summary>This server's own, where <c>redis-version</c> is what clients are told of.</summary>
-    internal static readonly string Version = typeof(Server).Assembly.GetName().Version?.ToString(3) ?? "";
+    internal static readonly string Version = typeof(InfoText).Assembly.GetName().Version?.ToString(3) ?? "";
 
     private StoreFigures? _store;
 
@@ -55,9 +56,9 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("lru_clock", server.Clock.UnixMs / 1000 & 0xFFFFFF);
         Field("executable", Environment.ProcessPath ?? "");
         Field("config_file", server.ConfigurationFile is { } file ? Path.GetFullPath(file) : "");
-        Field("io_threads_active", server.Reactors.Count > 1 ? 1 : 0);
+        Field("io_threads_active", server.Workers.Count > 1 ? 1 : 0);
         Field("garnet_version", Version);
-        Field("garnet_reactors", server.Reactors.Count);
+        Field("garnet_reactors", server.Workers.Count);
     }
 
     internal void Clients()
@@ -129,14 +130,14 @@ internal sealed class InfoText(Server server, StringBuilder text)
     // Functions and scripts share the state of a reactor: what both hold stands with the scripts.
     private void ScriptMemory()
     {
-        long states = server.Reactors.Sum(static reactor => reactor.Scripts.MemoryBytes);
+        long states = server.Workers.Sum(static worker => ScriptHost.Of(worker).MemoryBytes);
         long texts = server.Scripts.MemoryBytes;
         Size("used_memory_lua", states);
         Field("used_memory_vm_eval", states);
         Field("used_memory_scripts_eval", texts);
         Field("number_of_cached_scripts", server.Scripts.Count);
-        Field("number_of_functions", server.Reactors.Max(static reactor => reactor.Scripts.Functions.FunctionCount));
-        Field("number_of_libraries", server.Reactors.Max(static reactor => reactor.Scripts.Functions.LibraryCount));
+        Field("number_of_functions", server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.FunctionCount));
+        Field("number_of_libraries", server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.LibraryCount));
         Field("used_memory_vm_functions", 0);
         Size("used_memory_vm_total", states);
         Field("used_memory_functions", 0);
@@ -239,7 +240,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("expired_stale_perc", "0.00");
         Field("expired_time_cap_reached_count", 0);
         Field("evicted_keys", evicted);
-        Field("evicted_clients", server.Reactors.Sum(static reactor => reactor.ClientMemory.Evicted));
+        Field("evicted_clients", server.Workers.Sum(static worker => worker.Figures.EvictedClients));
         Field("total_eviction_exceeded_time", 0);
         Field("current_eviction_exceeded_time", 0);
         Field("keyspace_hits", Totals.Hits);
@@ -253,7 +254,7 @@ internal sealed class InfoText(Server server, StringBuilder text)
         Field("tracking_total_keys", server.Tracker.Keys);
         Field("tracking_total_items", server.Tracker.Items);
         Field("tracking_total_prefixes", server.Tracker.PrefixCount);
-        Field("garnet_failed_commands", server.Reactors.Sum(static reactor => reactor.Figures.CommandFailures));
+        Field("garnet_failed_commands", server.Workers.Sum(static worker => worker.Figures.CommandFailures));
         Field("garnet_log_lines_lost", server.Log.Lost);
         Field("unexpected_error_replies", 0);
         Field("total_error_replies", Totals.Errors);

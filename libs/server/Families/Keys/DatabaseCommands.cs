@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Scripting;
 using Garnet.Server.Scripting;
 
 namespace Garnet.Server.Families.Keys;
@@ -30,8 +31,8 @@ internal static class DatabaseCommands
     internal static Reply EndFlush(ref Call call, bool wait)
     {
         if (wait)
-            call.Reactor.Store.Namespaces.Reclaim();
-        call.Server.Tracker.Flushed(call.Reactor);
+            call.Worker.Store.Namespaces.Reclaim();
+        call.Server.Tracker.Flushed(call.Worker);
         return call.Ok();
     }
 
@@ -79,11 +80,11 @@ internal readonly struct SwapDb : ICommand
             return call.Fail(Fault.DatabaseOutOfRange);
         if (first == second)
             return call.Ok();
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
-            return call.Reactor.Scripts.Busy(ref call);
+        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+            return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
         {
-            call.Reactor.Store.Namespaces.Swap((int)first, (int)second);
+            call.Worker.Store.Namespaces.Swap((int)first, (int)second);
             DatabaseCommands.End(ref call);
         }
 
@@ -101,11 +102,11 @@ internal readonly struct FlushDb : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
-            return call.Reactor.Scripts.Busy(ref call);
+        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+            return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
         {
-            call.Reactor.Store.Namespaces.Flush(call.Client.Database, wait: false);
+            call.Worker.Store.Namespaces.Flush(call.Client.Database, wait: false);
             DatabaseCommands.End(ref call);
         }
 
@@ -121,11 +122,11 @@ internal readonly struct FlushAll : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
-            return call.Reactor.Scripts.Busy(ref call);
+        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+            return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
         {
-            call.Reactor.Store.Namespaces.FlushAll(wait: false);
+            call.Worker.Store.Namespaces.FlushAll(wait: false);
             DatabaseCommands.End(ref call);
         }
 

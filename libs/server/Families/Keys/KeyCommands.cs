@@ -290,7 +290,7 @@ internal readonly struct Copy : ICommand
         if (database == call.Client.Database && call[1].SequenceEqual(call[2]))
             return call.Fail(Fault.SameObject);
         KeyRef source = call.Key;
-        KeyRef target = call.KeyAt(2, call.Reactor.Store.Namespaces.Id(database));
+        KeyRef target = call.KeyAt(2, call.Worker.Store.Namespaces.Id(database));
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace, keepSource: true);
         return transfer is Transfer.OutOfMemory or Transfer.TooLarge ? KeyCommands.ReplyFailure(ref call, transfer) : call.Int(transfer == Transfer.Done ? 1 : 0);
     }
@@ -322,7 +322,7 @@ internal readonly struct Move : ICommand
         if (database == call.Client.Database)
             return call.Fail(Fault.SameObject);
         KeyRef source = call.Key;
-        KeyRef target = call.KeyAt(1, call.Reactor.Store.Namespaces.Id(database));
+        KeyRef target = call.KeyAt(1, call.Worker.Store.Namespaces.Id(database));
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace: false, keepSource: false);
         return transfer is Transfer.OutOfMemory or Transfer.TooLarge ? KeyCommands.ReplyFailure(ref call, transfer) : call.Int(transfer == Transfer.Done ? 1 : 0);
     }

@@ -21,7 +21,7 @@ internal static class ScanCommands
 
 internal readonly struct Scan : ICommand
 {
-    private const long CountMax = 10_000; // more would hold a reactor too long: COUNT is a hint
+    private const long CountMax = 10_000; // more would hold a worker too long: COUNT is a hint
 
     public static CommandSpec Spec => KeyCommands.Spec("SCAN", -2, CommandFlags.ReadOnly, KeySpec.None, "", "cursor [MATCH pattern] [COUNT count] [TYPE type]", "Iterates over the keys of the database.") with { Since = "2.8.0" };
 

@@ -42,7 +42,7 @@ internal static class SortCommands
         call.Store.Examine(in source, ref elements);
         var rows = default(List<byte[]?>);
         if (!elements.IsWrongKind)
-            rows = order.Apply(new SortPattern(call.Reactor, call.Namespace), elements, BytesMax(ref call, order));
+            rows = order.Apply(new SortPattern(call.Worker, call.Namespace), elements, BytesMax(ref call, order));
         Outcome outcome = rows is not null && order.StoreAt > 0 ? Keep(ref call, in target, rows) : Outcome.Done;
         call.Store.Unlock();
         if (elements.IsWrongKind)
@@ -55,7 +55,7 @@ internal static class SortCommands
     }
 
     private static long BytesMax(ref Call call, SortOrder order) =>
-        order.StoreAt > 0 ? Math.Min(call.Store.StepBytesMax, ByteQueue.BytesMax) : call.Reactor.Replies.ReplyBytesMax(call.Client);
+        order.StoreAt > 0 ? Math.Min(call.Store.StepBytesMax, ByteQueue.BytesMax) : call.Worker.ReplyBytesMax(call.Client);
 
     private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
     {

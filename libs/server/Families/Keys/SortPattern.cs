@@ -1,6 +1,6 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
-using Garnet.Server.Net;
 using Garnet.Types.Hashes;
 using Garnet.Types.Strings;
 using Tsavorite;
@@ -8,7 +8,7 @@ using Tsavorite;
 namespace Garnet.Server.Families.Keys;
 
 /// <summary>What BY and GET stand for: another key, or a field of it, with the element in the place of the star; or # for the element.</summary>
-internal readonly unsafe struct SortPattern(Reactor reactor, uint ns)
+internal readonly unsafe struct SortPattern(Executor worker, uint ns)
 {
     private const int SlackBytes = 32; // what hashing may read behind a key or a field
 
@@ -26,11 +26,11 @@ internal readonly unsafe struct SortPattern(Reactor reactor, uint ns)
         byte[] name = [.. pattern[..star], .. element, .. behind, .. new byte[SlackBytes]];
         fixed (byte* bytes = name)
         {
-            KeyRef key = reactor.Store.Key(bytes, name.Length - SlackBytes, ns);
+            KeyRef key = worker.Store.Key(bytes, name.Length - SlackBytes, ns);
             if (hasField)
                 return Field(in key, pattern[fieldAt..]);
             var there = default(PresenceLook);
-            return reactor.Session.Read(in key, ref there, quiet: true) == Outcome.Done && ValueBytes.TryRead(reactor.Session, in key, out byte[] value) ? value : null;
+            return worker.Session.Read(in key, ref there, quiet: true) == Outcome.Done && ValueBytes.TryRead(worker.Session, in key, out byte[] value) ? value : null;
         }
     }
 
@@ -46,7 +46,7 @@ internal readonly unsafe struct SortPattern(Reactor reactor, uint ns)
                 fixed (byte* to = room)
                 {
                     var copy = new FieldCopy(arg, to, room.Length);
-                    if (reactor.Session.Examine(in key, ref copy, quiet: true) != Outcome.Done || !copy.Found)
+                    if (worker.Session.Examine(in key, ref copy, quiet: true) != Outcome.Done || !copy.Found)
                         return null;
                     if (copy.Length == room.Length)
                         return room;

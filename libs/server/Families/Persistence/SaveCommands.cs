@@ -45,7 +45,7 @@ internal readonly struct Save : ICommand
         long number = saves.TryStart();
         if (number == 0)
             return call.FailBytes("ERR Background save already in progress"u8);
-        call.Reactor.Park(call.Client, new SaveWait(saves, number, stops: false));
+        call.Worker.Park(call.Client, new SaveWait(saves, number, stops: null));
         return Reply.Parked;
     }
 }
@@ -112,9 +112,9 @@ internal readonly struct WaitAof : ICommand
         if (local > 0)
             call.Server.Keeper!.RequireSync(write);
         var wait = new AckWait(call.Server, write, (int)local, (int)replicas, call.UntilMs(timeout));
-        if (wait.Resume(call.Reactor, call.Client))
+        if (wait.Resume(call.Worker, call.Client))
             return Reply.Sent;
-        call.Reactor.Park(call.Client, wait);
+        call.Worker.Park(call.Client, wait);
         return Reply.Parked;
     }
 }

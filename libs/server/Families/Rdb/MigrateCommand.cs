@@ -53,8 +53,8 @@ internal readonly unsafe struct Migrate : ICommand
     private static Reply Send(ref Call call, Migration migration, List<MigratedKey> keys)
     {
         call.Client.Migrating = migration;
-        call.Reactor.Park(call.Client, migration);
-        migration.Begin(keys, call.Reactor, call.Client);
+        call.Worker.Park(call.Client, migration);
+        migration.Begin(keys, call.Worker, call.Client);
         return Reply.Postponed;
     }
 

@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Server.Clients;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Families.Rdb;
 
@@ -62,21 +61,21 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
     internal string Error { get; private set; } = "";
 
     /// <summary>Sends keys, the first ones or those that have changed since, on whatever thread has time.</summary>
-    internal void Begin(List<MigratedKey> round, Reactor reactor, Connection client)
+    internal void Begin(List<MigratedKey> round, Worker worker, Connection client)
     {
         Keys = round;
         Rounds++;
         _isOver = false;
-        long nowMs = reactor.NowMs;
+        long nowMs = worker.NowMs;
         _ = Task.Run(async () =>
         {
             await Send(nowMs).ConfigureAwait(false);
             _isOver = true;
-            reactor.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
+            worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
         });
     }
 
-    internal override bool Resume(Reactor reactor, Connection client) => _isOver;
+    internal override bool Resume(Worker worker, Connection client) => _isOver;
 
     private async Task Send(long nowMs)
     {

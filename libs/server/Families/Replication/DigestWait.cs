@@ -1,6 +1,6 @@
 using System.Globalization;
 using Garnet.Server.Clients;
-using Garnet.Server.Net;
+using Garnet.Server.Commands;
 using Garnet.Server.Replication;
 using Tsavorite;
 
@@ -10,32 +10,32 @@ namespace Garnet.Server.Families.Replication;
 /// REPL DIGEST: reads the whole store on the thread that compares with replicas too, at the boundary of two batches. On a primary all
 /// partitions are locked meanwhile; on a replica the next batch waits, and clients go on reading.
 /// </summary>
-internal sealed class DigestWait(Server server) : LogWait
+internal sealed class DigestWait(ServerContext server) : LogWait
 {
     private sealed record Found(uint Term, ulong Batch, StoreDigest Digest);
 
     private volatile Found? _found;
     private volatile bool _ended;
 
-    internal override bool Resume(Reactor reactor, Connection client)
+    internal override bool Resume(Worker worker, Connection client)
     {
         if (!_ended)
             return false;
         if (_found is not { } found)
         {
-            reactor.Out.Error("TRYAGAIN This server's data is coming in, or its role is changing; retry.");
+            worker.Out.Error("TRYAGAIN This server's data is coming in, or its role is changing; retry.");
             return true;
         }
 
-        reactor.Out.Map(3);
-        reactor.Out.Bulk("token"u8);
-        reactor.Out.Bulk(server.Replication.TextOf(found.Term, found.Batch));
-        reactor.Out.Bulk("keys"u8);
-        reactor.Out.Int(found.Digest.Keys);
-        reactor.Out.Bulk("digests"u8);
-        reactor.Out.Array(StoreDigest.Shares);
+        worker.Out.Map(3);
+        worker.Out.Bulk("token"u8);
+        worker.Out.Bulk(server.Replication.TextOf(found.Term, found.Batch));
+        worker.Out.Bulk("keys"u8);
+        worker.Out.Int(found.Digest.Keys);
+        worker.Out.Bulk("digests"u8);
+        worker.Out.Array(StoreDigest.Shares);
         foreach (ulong share in found.Digest.Sums)
-            reactor.Out.Bulk(share.ToString("x16", CultureInfo.InvariantCulture));
+            worker.Out.Bulk(share.ToString("x16", CultureInfo.InvariantCulture));
         return true;
     }
 

@@ -2,7 +2,6 @@ using Garnet.Aof;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Replication;
 using Garnet.Server.Replication.Frames;
 
@@ -32,7 +31,7 @@ internal readonly struct ReplHello : ICommand
         if (replication.IsReplica && replication.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK this server is a replica that has no link to its own primary"u8);
         // What follows the handshake is no RESP: nothing may be under way in either direction.
-        if (!call.IsAlone || Detachment.Detach(call.Client) is not { } socket)
+        if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
         replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy));
@@ -81,9 +80,9 @@ internal readonly struct ReplWait : ICommand
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
         var wait = new BatchWait(call.Server.Replication, (term, batch, owner), call.UntilMs(timeout));
-        if (wait.Resume(call.Reactor, call.Client))
+        if (wait.Resume(call.Worker, call.Client))
             return Reply.Sent;
-        call.Reactor.Park(call.Client, wait);
+        call.Worker.Park(call.Client, wait);
         return Reply.Parked;
     }
 }

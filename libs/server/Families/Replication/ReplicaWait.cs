@@ -1,5 +1,4 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Net;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Families.Replication;
@@ -9,13 +8,13 @@ internal sealed class ReplicaWait(ReplicationNode replication, LogMark write, in
 {
     internal override bool IsBlocking => true;
 
-    internal override bool Resume(Reactor reactor, Connection client)
+    internal override bool Resume(Worker worker, Connection client)
     {
         bool isGivenUp = replication.HasGivenUp(write); // nobody will ever have it
         int have = isGivenUp ? 0 : replication.Links.Count(link => !write.IsKnown || link.HasApplied(write.Term, write.Batch));
-        if (have < wanted && !isGivenUp && reactor.NowMs < untilMs && End == WaitEnd.None && !replication.IsReplica)
+        if (have < wanted && !isGivenUp && worker.NowMs < untilMs && End == WaitEnd.None && !replication.IsReplica)
             return false;
-        reactor.Out.Int(have);
+        worker.Out.Int(have);
         return true;
     }
 }

@@ -119,9 +119,9 @@ internal readonly struct Wait : ICommand
         LogMark write = call.Client.LastWrite;
         replication.Demand(write);
         var wait = new ReplicaWait(replication, write, (int)Math.Clamp(replicas, 0, int.MaxValue), call.UntilMs(timeout));
-        if (wait.Resume(call.Reactor, call.Client))
+        if (wait.Resume(call.Worker, call.Client))
             return Reply.Sent;
-        call.Reactor.Park(call.Client, wait);
+        call.Worker.Park(call.Client, wait);
         return Reply.Parked;
     }
 }

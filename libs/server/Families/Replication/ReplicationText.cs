@@ -1,10 +1,11 @@
 using System.Globalization;
+using Garnet.Server.Commands;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Families.Replication;
 
 /// <summary>The section Replication of INFO: Redis's fields in Redis's order (Sentinels read it by line, and <c>role</c> must come first), then our own.</summary>
-internal sealed class ReplicationText(Server server)
+internal sealed class ReplicationText(ServerContext server)
 {
     private readonly ReplicationNode _replication = server.Replication;
 

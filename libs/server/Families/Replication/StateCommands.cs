@@ -38,7 +38,7 @@ internal readonly struct ReplBarrier : ICommand
 
         var wait = new BarrierWait(replication, call.UntilMs(timeout));
         replication.Barriers.Ask(wait);
-        call.Reactor.Park(call.Client, wait);
+        call.Worker.Park(call.Client, wait);
         return Reply.Parked;
     }
 }
@@ -52,7 +52,7 @@ internal readonly struct ReplDigest : ICommand
     {
         var wait = new DigestWait(call.Server);
         call.Server.Replication.Digests.Ask(wait);
-        call.Reactor.Park(call.Client, wait);
+        call.Worker.Park(call.Client, wait);
         return Reply.Parked;
     }
 }

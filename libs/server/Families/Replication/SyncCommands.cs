@@ -1,7 +1,6 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Families.Replication;
@@ -35,7 +34,7 @@ internal static class SyncCommands
         if (!replication.Exports.HasRoom)
             return call.FailBytes("ERR too many exports are under way"u8);
         // What follows is no RESP: nothing may be under way in either direction.
-        if (!call.IsAlone || Detachment.Detach(call.Client) is not { } socket)
+        if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR SYNC must stand alone: send it after the replies to all before it"u8);
         replication.Exports.Begin(socket, terms, call.Client.Peer.RemoteHost, tellsPlace);
         return Reply.Sent;

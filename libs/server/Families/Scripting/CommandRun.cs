@@ -6,8 +6,6 @@ using Garnet.Lua;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
-using Garnet.Server.Scripting;
 
 namespace Garnet.Server.Families.Scripting;
 
@@ -15,14 +13,15 @@ namespace Garnet.Server.Families.Scripting;
 /// redis.call and redis.pcall: runs a command out of a script, with its arguments where Lua has them, and turns its reply into
 /// values. What stands between a client and a command has been looked at when the script began, but for what depends on the command.
 /// </summary>
-internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
+internal sealed unsafe class CommandRun(Executor worker) : IDisposable
 {
     private const int NumberBytes = 32;
 
     private static ReadOnlySpan<byte> Counted => "ignore_error_stats_update"u8;
 
     private readonly ArgList _args = new();
-    private readonly CommandTable _commands = reactor.Server.Commands;
+    private readonly CommandTable _commands = worker.Server.Commands;
+    private readonly CommandFailures _failures = new(worker);
     private byte* _numbers;
     private int _numbersRoom;
 
@@ -38,8 +37,8 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
             return Fail(stack, "ERR Lua redis lib command arguments must be strings or integers"u8);
         int id = _commands.Find(_args.Items, count);
         CommandEntry* entry = _commands.Entries + id;
-        ulong hash = entry->FirstKey > 0 && entry->FirstKey < count ? reactor.Store.HashBytes(_args.Items[entry->FirstKey].Bytes, _args.Items[entry->FirstKey].Length) : 0;
-        var call = new Call(reactor, running.Client, _args.Items, count, hash);
+        ulong hash = entry->FirstKey > 0 && entry->FirstKey < count ? worker.Store.HashBytes(_args.Items[entry->FirstKey].Bytes, _args.Items[entry->FirstKey].Length) : 0;
+        var call = new Call(worker, running.Client, _args.Items, count, hash);
         ReadOnlySpan<byte> refusal = AdmissionController.RefusalInScript(ref call, entry, StateOf(running));
         if (!refusal.IsEmpty)
         {
@@ -127,12 +126,12 @@ internal sealed unsafe class CommandRun(Reactor reactor) : IDisposable
         RespWriter to = call.Out;
         to.Resp3 = running.WantsResp3; // what a client gets beside its replies is in its own protocol
         long before = to.Mark;
-        Server server = reactor.Server;
+        ServerContext server = worker.Server;
         bool plain = !server.AsksRules && (entry->Flags & CommandFlags.Timed) == 0 && (client.Gate & Gate.Tracking) == 0 && !server.Replication.ChecksReads;
-        Reply reply = reactor.Failures.RunForScript(ref call, entry, plain, out bool hasRoom);
+        Reply reply = _failures.RunForScript(ref call, entry, plain, out bool hasRoom);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)
-            Execution.CountFailure(reactor, entry->Id);
+            Execution.CountFailure(worker, entry->Id);
         if (!hasRoom)
             return LacksMemory(stack);
         if (to.Mark == before)

@@ -14,7 +14,7 @@ internal static class Evaluation
     {
         if (!TryCountKeys(ref call, out int keys, out Reply failed))
             return failed;
-        ScriptName name = call.Reactor.Scripts.Names.Of(ref call, 1);
+        ScriptName name = ScriptHost.Of(call.Worker).Names.Of(ref call, 1);
         Script? script = call.Server.Scripts.Find(name) ?? Load(ref call, name, 1, isLoaded: false, out failed);
         return script is null ? failed : Run(ref call, script, keys, isReadOnly);
     }
@@ -39,7 +39,7 @@ internal static class Evaluation
             return null;
         }
 
-        if (call.Reactor.Scripts.Compile(script, out error) == 0)
+        if (ScriptHost.Of(call.Worker).Compile(script, out error) == 0)
         {
             call.FailText("ERR Error compiling script (new function): " + error);
             return null;
@@ -80,12 +80,12 @@ internal static class Evaluation
     {
         if (!MayBegin(ref call, script.Flags, isReadOnly, out Reply reply))
             return reply;
-        int number = call.Reactor.Scripts.Compile(script, out string error);
+        int number = ScriptHost.Of(call.Worker).Compile(script, out string error);
         if (number == 0)
             return call.FailText("ERR Error compiling script (new function): " + error);
         if (call.Server.Monitors.Any)
             call.Server.Monitors.Feed(ref call); // before what it runs
         var running = new Running(call.Client, script.Text, script.Flags, isReadOnly) { IsTight = MemoryRule.IsTight(ref call), IsOrdered = script.IsOrdered, BeganUs = call.Server.Clock.MonotonicUs };
-        return call.Reactor.Scripts.Run(ref call, number, running, 3, keys);
+        return ScriptHost.Of(call.Worker).Run(ref call, number, running, 3, keys);
     }
 }

@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Lua;
+using Garnet.Server.Commands;
 using Garnet.Server.Scripting;
 
 using Function = System.Func<Garnet.Lua.LuaStack, int>;
@@ -12,7 +13,7 @@ internal static class RedisFunctions
     private const int LogCharactersMax = 1024; // as redis cuts a line of its log
 
     /// <summary>All of them, by the names that the prelude knows.</summary>
-    internal static List<KeyValuePair<string, Function>> For(ScriptHost host, Server server, CommandRun commands) =>
+    internal static List<KeyValuePair<string, Function>> For(ScriptHost host, ServerContext server, CommandRun commands) =>
         [
             new("call", stack => commands.Call(stack, host.Running)),
             new("pcall", stack => commands.Call(stack, host.Running)),
@@ -86,7 +87,7 @@ internal static class RedisFunctions
         return Text(stack, ScriptName.Of(text).ToString());
     }
 
-    private static int Log(LuaStack stack, Server server)
+    private static int Log(LuaStack stack, ServerContext server)
     {
         if (stack.Count < 2)
             return stack.Fail("redis.log() requires two arguments or more."u8, isPlaced: false);
@@ -127,7 +128,7 @@ internal static class RedisFunctions
     }
 
     // There is one user, who may do everything.
-    private static int AclCheck(LuaStack stack, Server server)
+    private static int AclCheck(LuaStack stack, ServerContext server)
     {
         if (stack.Count == 0)
             return stack.Fail("Please specify at least one argument for this redis.acl_check_cmd() call"u8, isPlaced: false);

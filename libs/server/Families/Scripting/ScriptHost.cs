@@ -4,7 +4,6 @@ using Garnet.Lua;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting.Functions;
-using Garnet.Server.Net;
 using Garnet.Server.Scripting;
 
 namespace Garnet.Server.Families.Scripting;
@@ -27,30 +26,32 @@ internal sealed unsafe class ScriptHost : IDisposable
     private const int CompiledMax = 2 * ScriptCache.PassingMax;
     private const long ReplyBytesMax = 1 << 30; // the memory of replies ends at 2 GiB
 
-    private readonly Reactor _reactor;
-    private readonly Server _server;
+    private readonly Executor _worker;
+    private readonly ServerContext _server;
     private readonly CommandRun _commands;
     private readonly Dictionary<Script, int> _compiled = [];
     private readonly LuaLibraries _libraries;
     private LuaState? _lua;
-    private Running? _running;
     private long _loadUntilUs = long.MaxValue;
     private bool _isLate;
     private long _lookAtUs;
     private Garnet.Common.Resp.Arg* _args; // of the command that runs it
     private int _count;
 
-    internal ScriptHost(Reactor reactor)
+    internal ScriptHost(Executor worker)
     {
-        _reactor = reactor;
-        _server = reactor.Server;
-        _commands = new CommandRun(reactor);
-        Functions = new FunctionHost(reactor, () => State);
+        _worker = worker;
+        _server = worker.Server;
+        _commands = new CommandRun(worker);
+        Functions = new FunctionHost(worker, () => State);
         _libraries = new LuaLibraries(Math.Min(_server.Settings.Scripts.MemoryBytesMax, Tsavorite.Store.ValueBytesMax)); // whatever the limit: nothing takes a longer text
     }
 
     /// <summary>What runs now; null if nothing does.</summary>
-    internal Running? Running => Volatile.Read(ref _running);
+    internal Running? Running => _worker.Script;
+
+    /// <summary>That of the worker.</summary>
+    internal static ScriptHost Of(Worker worker) => ((IScriptWorker)worker).Scripts;
 
     /// <summary>Names of texts.</summary>
     internal ScriptNames Names { get; } = new();
@@ -160,7 +161,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         bool isInStep = (call.Client.Gate & Gate.Transaction) != 0; // of an EXEC, which holds all locks
         LuaState lua = State;
         ScriptGate.AloneTurn turn = default;
-        if (!isInStep && !_server.ScriptGate.TryTake(_reactor, out turn))
+        if (!isInStep && !_server.ScriptGate.TryTake(_worker, out turn))
         {
             lua.Clear();
             return Busy(ref call);
@@ -185,7 +186,7 @@ internal sealed unsafe class ScriptHost : IDisposable
             client.Gate |= Gate.Script;
             _args = call.Args;
             _count = call.Count;
-            Volatile.Write(ref _running, running);
+            _worker.Script = running;
             bool ended = lua.Call(arguments);
             (client.Database, client.LastCommand) = (database, command);
             call.Out.Resp3 = client.Resp3;
@@ -193,7 +194,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         }
         finally
         {
-            Volatile.Write(ref _running, null);
+            _worker.Script = null;
             client.Gate &= ~Gate.Script;
             if (!isInStep)
                 call.Store.Unlock();
@@ -258,7 +259,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     /// <summary>Another script has run for too long.</summary>
     internal Reply Busy(ref Call call)
     {
-        _reactor.GiveUpBatch();
+        _worker.GiveUpBatch();
         return call.FailBytes(FaultText.Busy(_server.RunningScript() is { IsFunction: true }));
     }
 
@@ -278,7 +279,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         if (call.Out.IsGivenUp || reply is not [(byte)'-', ..])
             return Reply.Sent;
         if (!isCounted)
-            call.Reactor.Figures.CountError(reply[1..^2]);
+            call.Worker.Figures.CountError(reply[1..^2]);
         return Reply.Failed;
     }
 
@@ -316,14 +317,14 @@ internal sealed unsafe class ScriptHost : IDisposable
     private bool IsToEnd()
     {
         _isLate |= _server.Clock.MonotonicUs > _loadUntilUs;
-        if (_running is { } running)
+        if (_worker.Script is { } running)
             Look(running);
-        return _isLate || _reactor.IsStopping || _running is { IsKilled: true };
+        return _isLate || _worker.IsStopping || _worker.Script is { IsKilled: true };
     }
 
     private void Look(Running running)
     {
-        if (_reactor.IsStopping)
+        if (_worker.IsStopping)
             running.IsKilled = true;
         long nowUs = _server.Clock.MonotonicUs;
         if (nowUs < _lookAtUs || !_server.IsBusyWith(running))
@@ -331,10 +332,18 @@ internal sealed unsafe class ScriptHost : IDisposable
         _lookAtUs = nowUs + LookEveryUs;
         if (running.Command.Length == 0)
         {
-            var call = new Call(_reactor, running.Client, _args, _count, 0);
-            running.KeepCommand(ref call);
+            var call = new Call(_worker, running.Client, _args, _count, 0);
+            running.KeepCommand(Copy(ref call));
         }
 
-        _reactor.Busy.Serve();
+        _worker.ServeBusy();
+    }
+
+    private static byte[][] Copy(ref Call call)
+    {
+        byte[][] command = new byte[call.Count][];
+        for (int i = 0; i < command.Length; i++)
+            command[i] = call[i].ToArray();
+        return command;
     }
 }

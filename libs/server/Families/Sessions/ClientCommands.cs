@@ -2,6 +2,7 @@ using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Scripting;
 using Garnet.Server.Families.Tracking;
 using Garnet.Server.Scripting;
 
@@ -184,7 +185,7 @@ internal readonly struct ClientKill : ICommand
             if (client == call.Client)
                 self = true;
             else
-                client.Reactor.Post(static (owner, victim, _) => owner.Close(victim!), client);
+                client.Worker.Post(static (owner, victim, _) => owner.Close(victim!), client);
         }
 
         if (old && killed == 0)
@@ -219,8 +220,8 @@ internal readonly struct ClientPause : ICommand
             return call.Fail(Fault.TimeoutNegative);
         if (milliseconds > long.MaxValue - call.NowMs)
             return call.Fail(Fault.TimeoutNotAnInteger);
-        if (!call.Server.ScriptGate.TryBegin(call.Reactor, out ScriptGate.AloneTurn turn))
-            return call.Reactor.Scripts.Busy(ref call);
+        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+            return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
             call.Server.Pause.Begin(call.NowMs + milliseconds, writesOnly);
         return call.Ok();
@@ -303,7 +304,7 @@ internal readonly struct ClientUnblock : ICommand
         {
             if (client.Id != id || client.Waiting is not { IsBlocking: true } waiting || !waiting.TryEnd(how))
                 continue;
-            client.Reactor.Post(static (owner, ended, _) => owner.TryResume(ended!), client);
+            client.Worker.Post(static (owner, ended, _) => owner.TryResume(ended!), client);
             return call.Int(1);
         }
 

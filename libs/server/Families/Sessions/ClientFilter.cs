@@ -26,7 +26,7 @@ internal sealed class ClientFilter
             return false;
         if (_localAddress.Length > 0 && client.Peer.Local != _localAddress)
             return false;
-        if (_ageSeconds >= 0 && (client.Reactor.NowMs - client.CreatedMs) / 1000 < _ageSeconds)
+        if (_ageSeconds >= 0 && (client.Worker.NowMs - client.CreatedMs) / 1000 < _ageSeconds)
             return false;
         return _type switch
         {

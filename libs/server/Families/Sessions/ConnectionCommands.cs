@@ -4,7 +4,6 @@ using Garnet.Common.Faults;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Families.Transactions;
 
 namespace Garnet.Server.Families.Sessions;
 
@@ -27,7 +26,7 @@ internal static class ConnectionCommands
         new(name, arity, flags) { Group = "connection", Syntax = syntax, Summary = summary, Since = since };
 
     /// <summary>True if the password is the right one for the user; takes the same time whatever is wrong.</summary>
-    internal static bool Verify(Server server, ReadOnlySpan<byte> user, ReadOnlySpan<byte> password)
+    internal static bool Verify(ServerContext server, ReadOnlySpan<byte> user, ReadOnlySpan<byte> password)
     {
         string wanted = server.Settings.Security.Password;
         if (!user.SequenceEqual("default"u8))
@@ -186,7 +185,7 @@ internal readonly struct Reset : ICommand
         call.Server.Channels.Forget(client);
         call.Server.Monitors.Remove(client);
         call.Server.Tracker.Disable(client);
-        TransactionRun.End(client);
+        call.Server.Watches.EndTransaction(client);
         client.Gate = call.Server.PasswordRequired ? Gate.Unauthenticated : Gate.None;
         client.Resp3 = false;
         client.NoEvict = false;

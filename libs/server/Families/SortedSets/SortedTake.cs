@@ -18,7 +18,7 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : ITak
 
     internal static KeyEvent EventOf(bool greatest) => new(greatest ? "zpopmax" : "zpopmin", NotifyClasses.SortedSet) { Empties = true };
 
-    public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    public unsafe void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         ref readonly KeyRef key = ref keys[0];
         SortedSetCut cut = Cut(new Arg { Bytes = key.Bytes, Length = key.Length }, to);

@@ -14,6 +14,6 @@ internal static class StreamEvents
     internal static void Tell(ref Call call, params ReadOnlySpan<KeyEvent?> told)
     {
         if (call.Server.Changes.PerCommand)
-            call.Reactor.Told.AddRange(told);
+            call.Worker.Told.AddRange(told);
     }
 }

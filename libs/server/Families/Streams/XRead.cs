@@ -25,7 +25,7 @@ internal readonly struct XRead : ICommand
         if (reply != Reply.Postponed)
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
-            return call.Reactor.Ready.Wait(ref call, StreamWait.Of(ref call, request, after), request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
+            return call.Worker.Ready.Wait(ref call, StreamWait.Of(ref call, request, after), request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
         call.Out.NullArray();
         return Reply.Sent;
     }

@@ -30,7 +30,7 @@ internal readonly struct XReadGroup : ICommand
         if (request.BlockMs >= 0 && call.MayPark)
         {
             StreamWait wait = StreamWait.Of(ref call, request, null);
-            return call.Reactor.Ready.Wait(ref call, wait, request.FirstKey, request.Keys, wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs));
+            return call.Worker.Ready.Wait(ref call, wait, request.FirstKey, request.Keys, wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs));
         }
 
         call.Out.NullArray();

@@ -40,7 +40,7 @@ internal readonly struct Exec : ICommand
     public static CommandSpec Spec => TransactionCommands.Spec("EXEC", 1, CommandFlags.SkipSlowlog | CommandFlags.Immediate | CommandFlags.RunsQueue, "Runs the commands of the transaction as one step, unless a watched key has changed.", "1.2.0") with { Complexity = "Depends on the commands." };
 
     public static Reply Run(ref Call call) =>
-        (call.Client.Gate & Gate.Transaction) != 0 ? call.Reactor.Transactions.Exec(ref call) : call.FailBytes("ERR EXEC without MULTI"u8);
+        (call.Client.Gate & Gate.Transaction) != 0 ? ((TransactionRun)call.Worker.Transactions).Exec(ref call) : call.FailBytes("ERR EXEC without MULTI"u8);
 }
 
 internal readonly struct Discard : ICommand
@@ -51,7 +51,7 @@ internal readonly struct Discard : ICommand
     {
         if ((call.Client.Gate & Gate.Transaction) == 0)
             return call.FailBytes("ERR DISCARD without MULTI"u8);
-        TransactionRun.End(call.Client);
+        call.Server.Watches.EndTransaction(call.Client);
         return call.Ok();
     }
 }
@@ -105,7 +105,7 @@ internal readonly struct WatchKeys : ICommand
         {
             KeyRef key = call.KeyAt(index);
             call.Store.Lock([key]);
-            if (call.Reactor.Store.IsOf(call.Client.Database, in key))
+            if (call.Worker.Store.IsOf(call.Client.Database, in key))
                 return key;
             call.Store.Unlock();
         }
@@ -118,7 +118,7 @@ internal readonly struct Unwatch : ICommand
 
     public static Reply Run(ref Call call)
     {
-        TransactionRun.Unwatch(call.Client);
+        call.Server.Watches.Unwatch(call.Client);
         return call.Ok();
     }
 }

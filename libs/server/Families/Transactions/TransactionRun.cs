@@ -3,7 +3,7 @@ using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
-using Garnet.Server.Net;
+using Garnet.Server.Families.Scripting;
 using Garnet.Server.Scripting;
 using Tsavorite;
 
@@ -25,23 +25,25 @@ namespace Garnet.Server.Families.Transactions;
 ///
 /// Others wait for the partitions of a transaction as long as it runs: about as long as the same commands take in a pipeline.
 /// </summary>
-internal sealed unsafe class TransactionRun : IDisposable
+internal sealed unsafe class TransactionRun : ITransactions, IDisposable
 {
     private const int PlansMax = 3;
 
-    private readonly Reactor _reactor;
+    private readonly Executor _worker;
     private readonly StoreSession _session;
+    private readonly CommandFailures _failures;
     private readonly CommandEntry* _entries;
     private readonly Reach[] _reaches;
     private readonly int _select;
     private readonly ArgList _args = new();
     private long _leftOutBytes; // of the replies of the transaction that runs, when they are more than its client may get
 
-    internal TransactionRun(Reactor reactor)
+    internal TransactionRun(Executor worker)
     {
-        _reactor = reactor;
-        _session = reactor.Session;
-        CommandTable table = reactor.Server.Commands;
+        _worker = worker;
+        _session = worker.Session;
+        _failures = new CommandFailures(worker);
+        CommandTable table = worker.Server.Commands;
         _entries = table.Entries;
         _reaches = [.. table.Specs.Select(ReachOf)];
         _select = table.FindByFullName("SELECT"u8);
@@ -62,38 +64,15 @@ internal sealed unsafe class TransactionRun : IDisposable
         client.Gate |= Gate.Transaction;
     }
 
-    /// <summary>Ends a transaction and all watching, whatever had begun.</summary>
-    internal static void End(Connection client)
-    {
-        if (client.Transaction is not { } transaction)
-            return;
-        client.Transaction = null;
-        client.Gate &= ~Gate.Transaction;
-        transaction.Queue.Dispose();
-        if (transaction.Watched is { } watched)
-            client.Reactor.Server.Watches.End(watched);
-    }
-
-    /// <summary>Watches no more; what is queued stays.</summary>
-    internal static void Unwatch(Connection client)
-    {
-        if (client.Transaction is not { Watched: { } watched } transaction)
-            return;
-        client.Reactor.Server.Watches.End(watched);
-        transaction.Watched = null;
-        if ((client.Gate & Gate.Transaction) == 0)
-            client.Transaction = null;
-    }
-
     /// <summary>Keeps a command for EXEC.</summary>
-    internal Reply Enqueue(ref Call call, CommandEntry* entry)
+    public Reply Enqueue(ref Call call, CommandEntry* entry)
     {
         Transaction transaction = call.Client.Transaction!;
         if (transaction.CanRun) // else nothing will run: no memory for it
         {
-            if (transaction.MemoryBytes + CommandQueue.BytesOf(ref call) > call.Server.QueryBufferLimit)
+            if (transaction.MemoryBytes + CommandQueue.BytesOf(call.Args, call.Count) > call.Server.QueryBufferLimit)
                 return Overflow(ref call);
-            transaction.Queue.Add(ref call, entry);
+            transaction.Queue.Add(entry->Id, entry->Flags, call.KeyHash, call.Args, call.Count);
         }
 
         call.Out.Raw("+QUEUED\r\n"u8);
@@ -101,7 +80,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     }
 
     /// <summary>A rule has refused a command while a transaction was open, or EXEC; the refusal stands behind the mark <paramref name="refusal"/>.</summary>
-    internal Reply Refused(ref Call call, CommandEntry* entry, long refusal)
+    public Reply Refused(ref Call call, CommandEntry* entry, long refusal)
     {
         if ((entry->Flags & CommandFlags.RunsQueue) == 0)
         {
@@ -115,7 +94,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     // EXEC is answered with the cause instead of running anything.
     private static Reply Discard(ref Call call, long refusal)
     {
-        End(call.Client);
+        call.Server.Watches.EndTransaction(call.Client);
         ReadOnlySpan<byte> cause = call.Out.Since(refusal);
         cause = cause.Length < 3 ? [] : cause[1..^2]; // without the minus and the end of the line; nothing if it was too long for its client
         byte[] text = [.. "EXECABORT Transaction discarded because of: "u8, .. cause.StartsWith("ERR "u8) ? cause[4..] : cause];
@@ -124,7 +103,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     }
 
     /// <summary>What a rule says of the commands that are queued, each with the database it will find: the first thing that is not just allowed.</summary>
-    internal AdmissionResult AskQueued(ref Call exec, QueuedQuestion ask)
+    public AdmissionResult AskQueued(ref Call exec, QueuedQuestion ask)
     {
         Connection client = exec.Client;
         if (client.Transaction is not { CanRun: true } transaction)
@@ -134,7 +113,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         for (int left = transaction.Queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
         {
             QueuedCommand.Unpack(command, _args);
-            var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+            var call = new Call(_worker, client, _args.Items, command->ArgCount, command->KeyHash);
             AdmissionResult result = ask(ref call, _entries + command->Command, database);
             if (!result.IsAllowed)
                 return result;
@@ -163,7 +142,7 @@ internal sealed unsafe class TransactionRun : IDisposable
             reply = Nothing(ref call);
         else
             reply = RunLocked(ref call, transaction);
-        End(call.Client);
+        call.Server.Watches.EndTransaction(call.Client);
         return reply;
     }
 
@@ -191,7 +170,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     {
         bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // scripting.G4
         ScriptGate.AloneTurn turn = default;
-        if (alone && !_reactor.Server.ScriptGate.TryTake(_reactor, out turn))
+        if (alone && !_worker.Server.ScriptGate.TryTake(_worker, out turn))
             return Busy(ref call);
         using (turn)
             return RunInTurn(ref call, transaction);
@@ -213,7 +192,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     private Reply Busy(ref Call call)
     {
         long before = call.Out.Mark;
-        _reactor.Scripts.Busy(ref call);
+        ScriptHost.Of(_worker).Busy(ref call);
         return Discard(ref call, before);
     }
 
@@ -224,7 +203,7 @@ internal sealed unsafe class TransactionRun : IDisposable
             return false;
         foreach (Watch watch in watched.Watches)
         {
-            if (watch.Existed && !_reactor.Server.Watches.IsThere(watch, _session.NowMs))
+            if (watch.Existed && !_worker.Server.Watches.IsThere(watch, _session.NowMs))
                 return true; // its time has come, though nobody has removed it yet
         }
 
@@ -234,20 +213,20 @@ internal sealed unsafe class TransactionRun : IDisposable
     /// <summary>
     /// About what the commands that the client has queued will take, bytes: what they bring, and what some make of little or of what is there (store.U20).
     /// </summary>
-    internal long RoomFor(Connection client)
+    public long RoomFor(Connection client)
     {
         CommandQueue queue = client.Transaction!.Queue;
         long bytes = queue.Bytes;
         QueuedCommand* command = queue.First;
         for (int left = queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
         {
-            if (_reactor.Server.Commands.Specs[command->Command].Room is not { } room)
+            if (_worker.Server.Commands.Specs[command->Command].Room is not { } room)
                 continue;
             QueuedCommand.Unpack(command, _args);
-            var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+            var call = new Call(_worker, client, _args.Items, command->ArgCount, command->KeyHash);
             if ((uint)(call.Count - _entries[command->Command].ArgsMin) <= _entries[command->Command].ArgsSpan)
                 bytes += Math.Max(room(ref call), 0);
-            if (bytes > _reactor.Server.MemoryLimitBytes)
+            if (bytes > _worker.Server.MemoryLimitBytes)
                 break; // there cannot be room for it; and a large collection is not walked once per command
         }
 
@@ -266,12 +245,12 @@ internal sealed unsafe class TransactionRun : IDisposable
     {
         for (int plans = 0; plans < PlansMax; plans++)
         {
-            long changes = _reactor.Store.Namespaces.Changes;
+            long changes = _worker.Store.Namespaces.Changes;
             if (!TryPlan(client, transaction))
                 break;
             AssureRoom(transaction);
             _session.LockWanted();
-            if (_reactor.Store.Namespaces.Changes == changes)
+            if (_worker.Store.Namespaces.Changes == changes)
                 return;
             _session.Unlock();
         }
@@ -283,7 +262,7 @@ internal sealed unsafe class TransactionRun : IDisposable
 
     private bool TryPlan(Connection client, Transaction transaction)
     {
-        Store store = _reactor.Store;
+        Store store = _worker.Store;
         foreach (Watch watch in transaction.Watched?.Watches ?? [])
         {
             fixed (byte* bytes = watch.Bytes)
@@ -308,15 +287,15 @@ internal sealed unsafe class TransactionRun : IDisposable
     private bool TryWantKeys(Connection client, QueuedCommand* command, uint ns)
     {
         QueuedCommand.Unpack(command, _args);
-        KeySpec keys = _reactor.Server.Commands.Specs[command->Command].Keys;
+        KeySpec keys = _worker.Server.Commands.Specs[command->Command].Keys;
         if (keys.CountArg == 0 && keys.Last == keys.First)
         {
             Arg key = _args.Items[keys.First];
-            _session.Want(_reactor.Store.KeyFromHash(key.Bytes, key.Length, ns, command->KeyHash));
+            _session.Want(_worker.Store.KeyFromHash(key.Bytes, key.Length, ns, command->KeyHash));
             return true;
         }
 
-        var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+        var call = new Call(_worker, client, _args.Items, command->ArgCount, command->KeyHash);
         if (!KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return false;
         for (int i = 0; i < positions.Count; i++)
@@ -328,7 +307,7 @@ internal sealed unsafe class TransactionRun : IDisposable
     private int Selected(Connection client, QueuedCommand* command, int database)
     {
         QueuedCommand.Unpack(command, _args);
-        var call = new Call(_reactor, client, _args.Items, command->ArgCount, 0);
+        var call = new Call(_worker, client, _args.Items, command->ArgCount, 0);
         return KeyCommands.NamesDatabase(ref call, 1, out int named) ? named : database;
     }
 
@@ -345,7 +324,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         for (int left = queue.Count; left > 0; left--, command = QueuedCommand.Next(command))
         {
             QueuedCommand.Unpack(command, _args);
-            var call = new Call(_reactor, client, _args.Items, command->ArgCount, command->KeyHash);
+            var call = new Call(_worker, client, _args.Items, command->ArgCount, command->KeyHash);
             client.LastCommand = command->Command;
             if (RunOne(ref call, _entries + command->Command) == Reply.Close)
                 reply = Reply.Close;
@@ -357,7 +336,7 @@ internal sealed unsafe class TransactionRun : IDisposable
         {
             long bytes = exec.Out.Mark - before + _leftOutBytes;
             exec.Out.TakeBackTo(before);
-            _reactor.Replies.Refuse(client, bytes);
+            _worker.RefuseLongReply(client, bytes);
         }
 
         return reply;
@@ -368,10 +347,10 @@ internal sealed unsafe class TransactionRun : IDisposable
         Connection client = call.Client;
         long before = call.Out.Mark;
         bool off = (client.Gate & Gate.ReplyOff) != 0;
-        Reply reply = _reactor.Failures.RunPart(ref call, entry);
+        Reply reply = _failures.RunPart(ref call, entry);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
-            Execution.CountFailure(_reactor, entry->Id);
+            Execution.CountFailure(_worker, entry->Id);
         bool isOff = off && (client.Gate & Gate.ReplyOff) != 0;
         if (!isOff && IsTooMuch(ref call))
             _leftOutBytes += call.Out.Mark - before;
@@ -381,8 +360,5 @@ internal sealed unsafe class TransactionRun : IDisposable
     }
 
     // Its errors alone may be too much. The reply leaves in one go, so it is judged while it grows; the commands run all the same.
-    private bool IsTooMuch(ref Call call) => _leftOutBytes > 0 || _reactor.Replies.IsLong(call.Client, call.Out.Mark);
+    private bool IsTooMuch(ref Call call) => _leftOutBytes > 0 || _worker.IsLongReply(call.Client, call.Out.Mark);
 }
-
-/// <summary>What a rule asks of a command that is queued; the entry says which.</summary>
-internal unsafe delegate AdmissionResult QueuedQuestion(ref Call call, CommandEntry* entry, int database);

@@ -5,6 +5,7 @@ using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Garnet.Server.Rdb;
 using Tsavorite;
 
@@ -16,7 +17,7 @@ namespace Garnet.Server.Replication.Export;
 /// rdb.E2: memory is bounded: what writers save for the snapshot, and collections that are gathered, by the hard limit that
 /// client-output-buffer-limit sets for replicas, each; a reader that takes nothing by repl-timeout.
 /// </summary>
-internal sealed unsafe class RdbExport(Server server, LinkSocket socket, ExportRequest request) : ISnapshotKeySink, IRdbSink
+internal sealed unsafe class RdbExport(ServerContext server, LinkSocket socket, ExportRequest request) : ISnapshotKeySink, IRdbSink
 {
     private const int TurnMs = 20, AliveMs = 1000, MarkBytes = 40;
 

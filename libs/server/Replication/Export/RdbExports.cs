@@ -1,11 +1,12 @@
 using System.Net.Sockets;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Replication.Export;
 
 /// <summary>The exports that are under way, a thread each. They take turns: one snapshot of the store at a time.</summary>
-internal sealed class RdbExports(Server server) : IDisposable
+internal sealed class RdbExports(ServerContext server) : IDisposable
 {
     private const int ExportsMax = 8; // more at once are no backup but a mistake
 

@@ -1,4 +1,4 @@
-using Garnet.Server.Scripting;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Families.Scripting.Functions;
 

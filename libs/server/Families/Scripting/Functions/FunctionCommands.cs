@@ -31,7 +31,7 @@ internal static class FunctionCommands
 
     internal static Reply Run(ref Call call, bool isReadOnly)
     {
-        Function? function = call.Reactor.Scripts.Functions.Current().Find(call.Text(1));
+        Function? function = ScriptHost.Of(call.Worker).Functions.Current().Find(call.Text(1));
         if (function is null)
             return call.FailBytes("ERR Function not found"u8);
         if (!call.TryInt64(2, out _))
@@ -49,7 +49,7 @@ internal static class FunctionCommands
             IsTight = MemoryRule.IsTight(ref call),
             BeganUs = call.Server.Clock.MonotonicUs,
         };
-        return call.Reactor.Scripts.RunFunction(ref call, function.Reference, running, keys);
+        return ScriptHost.Of(call.Worker).RunFunction(ref call, function.Reference, running, keys);
     }
 
     /// <summary>Puts a library into a set, in the place of one of the same name if that is allowed.</summary>
@@ -97,7 +97,7 @@ internal readonly struct FunctionLoad : ICommand
             return call.FailText("ERR Unknown option given: " + call.Text(2));
         if (call.Count > 4)
             return call.WrongSubcommandArity();
-        FunctionHost functions = call.Reactor.Scripts.Functions;
+        FunctionHost functions = ScriptHost.Of(call.Worker).Functions;
         if (functions.TryLoad(call[call.Count - 1].ToArray(), out string error) is not { } library)
             return call.FailText(error);
         Reply reply = functions.Change(ref call, set => FunctionCommands.With(set, [library], replaces));
@@ -115,7 +115,7 @@ internal readonly struct FunctionDelete : ICommand
     public static Reply Run(ref Call call)
     {
         string name = call.Text(2);
-        Reply reply = call.Reactor.Scripts.Functions.Change(ref call, set => set.Library(name) is null
+        Reply reply = ScriptHost.Of(call.Worker).Functions.Change(ref call, set => set.Library(name) is null
             ? (null, "ERR Library not found")
             : ([.. set.Libraries.Where(library => library.Name != name).Select(static library => library.Source)], ""));
         return reply == Reply.Sent ? call.Ok() : reply;
@@ -132,7 +132,7 @@ internal readonly struct FunctionFlush : ICommand
             return call.WrongSubcommandArity();
         if (call.Count == 3 && !call.Is(2, "ASYNC"u8) && !call.Is(2, "SYNC"u8))
             return call.FailBytes("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"u8);
-        Reply reply = call.Reactor.Scripts.Functions.Change(ref call, static _ => ([], ""));
+        Reply reply = ScriptHost.Of(call.Worker).Functions.Change(ref call, static _ => ([], ""));
         return reply == Reply.Sent ? call.Ok() : reply;
     }
 }
@@ -157,7 +157,7 @@ internal readonly struct FunctionList : ICommand
                 return call.FailText("ERR Unknown argument " + call.Text(i));
         }
 
-        List<FunctionLibrary> libraries = [.. call.Reactor.Scripts.Functions.Current().Libraries.Where(library => pattern is null || pattern.Matches(Encoding.Latin1.GetBytes(library.Name)))];
+        List<FunctionLibrary> libraries = [.. ScriptHost.Of(call.Worker).Functions.Current().Libraries.Where(library => pattern is null || pattern.Matches(Encoding.Latin1.GetBytes(library.Name)))];
         call.Out.Array(libraries.Count);
         foreach (FunctionLibrary library in libraries)
             Write(ref call, library, withCode);
@@ -201,7 +201,7 @@ internal readonly struct FunctionDumpAll : ICommand
 {
     public static CommandSpec Spec => FunctionCommands.Spec("FUNCTION|DUMP", 2, CommandFlags.None, "", "Returns all libraries as bytes for FUNCTION RESTORE.") with { Complexity = "O(N)" };
 
-    public static Reply Run(ref Call call) => call.Bulk(FunctionDump.Write(call.Reactor.Scripts.Functions.Current().Libraries.Select(static library => library.Source)));
+    public static Reply Run(ref Call call) => call.Bulk(FunctionDump.Write(ScriptHost.Of(call.Worker).Functions.Current().Libraries.Select(static library => library.Source)));
 }
 
 internal readonly struct FunctionRestore : ICommand
@@ -217,7 +217,7 @@ internal readonly struct FunctionRestore : ICommand
             return call.FailBytes("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."u8);
         if (FunctionDump.Read(call[2]) is not { } sources)
             return call.FailBytes("ERR DUMP payload version or checksum are wrong"u8);
-        FunctionHost functions = call.Reactor.Scripts.Functions;
+        FunctionHost functions = ScriptHost.Of(call.Worker).Functions;
         var loaded = new List<FunctionLibrary>();
         string error = "";
         foreach (byte[] source in sources)
@@ -238,7 +238,7 @@ internal readonly struct FunctionStats : ICommand
 
     public static Reply Run(ref Call call)
     {
-        FunctionSet set = call.Reactor.Scripts.Functions.Known(call.Server);
+        FunctionSet set = ScriptHost.Of(call.Worker).Functions.Known(call.Server);
         call.Out.Map(2);
         call.Out.Bulk("running_script"u8);
         if (call.Server.RunningScript() is { } running)

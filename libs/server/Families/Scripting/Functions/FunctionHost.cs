@@ -3,7 +3,6 @@ using Garnet.Lua;
 using Garnet.Lua.Dialect;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Server.Rdb;
 using Garnet.Server.Scripting;
 using Tsavorite;
@@ -16,7 +15,7 @@ namespace Garnet.Server.Families.Scripting.Functions;
 /// scripting.F1  What a library does when it is loaded it does once per state: it registers functions and can call no command. What it
 ///     remembers outside of the store, each reactor remembers for itself.
 /// </summary>
-internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisposable
+internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisposable
 {
     private readonly FunctionRecord _record = new();
     private FunctionSet _set = FunctionSet.Empty;
@@ -25,16 +24,16 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     /// <summary>The functions there are now.</summary>
     internal FunctionSet Current()
     {
-        if (_record.Mark(reactor.Store, reactor.Session) is var mark && mark == _set.Mark)
+        if (_record.Mark(worker.Store, worker.Session) is var mark && mark == _set.Mark)
             return _set;
-        List<byte[]> sources = _record.Read(reactor.Store, reactor.Session, [.. _set.Libraries.Select(static library => library.Source)], out mark);
+        List<byte[]> sources = _record.Read(worker.Store, worker.Session, [.. _set.Libraries.Select(static library => library.Source)], out mark);
         var libraries = new List<FunctionLibrary>();
         foreach (byte[] source in sources)
         {
             if (TryLoad(source, out string error) is { } library)
                 libraries.Add(library);
             else
-                reactor.Server.Log.Script(3, "A library of functions cannot be loaded: " + error);
+                worker.Server.Log.Script(3, "A library of functions cannot be loaded: " + error);
         }
 
         Forget(_set.Libraries);
@@ -48,7 +47,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     internal int LibraryCount => Volatile.Read(ref _set).Libraries.Count;
 
     /// <summary>The functions there are, or were when a script began that holds the store.</summary>
-    internal FunctionSet Known(Server server) => server.RunningScript() is null ? Current() : _set;
+    internal FunctionSet Known(ServerContext server) => server.RunningScript() is null ? Current() : _set;
 
     /// <summary>Runs a library in the state; null with the error, its code in front.</summary>
     internal FunctionLibrary? TryLoad(byte[] source, out string error)
@@ -65,9 +64,9 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
 
         _loading = library;
         lua.PushKept(number);
-        reactor.Scripts.BeginLoad();
+        ScriptHost.Of(worker).BeginLoad();
         bool loaded = lua.Call(0);
-        bool late = reactor.Scripts.EndLoad();
+        bool late = ScriptHost.Of(worker).EndLoad();
         _loading = null;
         if (!loaded)
             error = late ? "ERR Error registering functions: ERR FUNCTION LOAD timeout" : "ERR Error registering functions: " + Cause(lua.Stack);
@@ -84,7 +83,7 @@ internal sealed class FunctionHost(Reactor reactor, Func<LuaState> open) : IDisp
     /// <summary>Keeps other libraries than now, from the texts that <paramref name="choose"/> returns, or refuses with an error.</summary>
     internal Reply Change(ref Call call, Func<FunctionSet, (List<byte[]>? Sources, string Error)> choose)
     {
-        Store store = reactor.Store;
+        Store store = worker.Store;
         call.Store.Lock([_record.Key(store)]);
         (List<byte[]>? sources, string error) = choose(Current());
         Outcome outcome = Outcome.Done;

@@ -2,7 +2,7 @@ using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>What a rule says: the command may run, is refused with an error, or waits and is asked about again.</summary>
 internal readonly struct AdmissionResult

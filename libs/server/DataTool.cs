@@ -4,11 +4,10 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
-using Garnet.Server.Base;
 using Garnet.Types.Soundness;
 using Tsavorite;
 
-namespace Garnet.Server.Persistence;
+namespace Garnet.Server;
 
 /// <summary>
 /// The data directory without a server: <c>garnet-server check DIR</c> reads everything and says what is sound, <c>repair DIR</c>

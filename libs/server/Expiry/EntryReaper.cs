@@ -1,9 +1,10 @@
 using Garnet.Common.Faults;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
+using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
 using Tsavorite;
 
-namespace Garnet.Server.Families.Collections;
+namespace Garnet.Server.Expiry;
 
 /// <summary>
 /// Removes entries whose time has come, of hashes and sorted sets. They are hidden at once; this gives their memory back and ends a
@@ -11,12 +12,12 @@ namespace Garnet.Server.Families.Collections;
 /// none that ever had an entry with an expiry. A large one is gone through in parts (<see cref="DueEntries"/>): neither a visit, which
 /// holds the partition, nor a tick grows with it. Only where the server decides about expiry itself: a replica is told.
 /// </summary>
-internal sealed unsafe class EntryReaper(Server server)
+internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
 {
     private const int RecordsPerTick = 2000, EntriesPerTick = 20_000;
 
     private readonly List<byte[]> _found = [];
-    private volatile bool _isActive = server.Keeper is not null;
+    private volatile bool _isActive = mayHaveDue;
     private int _database;
     private ulong _cursor;
     private int _nextFound;
@@ -34,28 +35,27 @@ internal sealed unsafe class EntryReaper(Server server)
         if (_isActive)
             return;
         _isActive = true;
-        server.Reactors[0].Nudge();
+        server.Workers[0].Nudge();
     }
 
     /// <summary>Walks on; on the first reactor's thread.</summary>
-    internal void Tick(Reactor reactor)
+    internal void Tick(Worker worker)
     {
-        if (!_isActive || !server.Loaded.IsCompleted || server.Replication.IsReplica || server.Store.IsExpiryPaused)
+        if (!_isActive || !mayRun() || server.Store.IsExpiryPaused)
             return;
         uint ns = server.Store.Namespaces.Id(_database);
         if (_found.Count == 0)
         {
             var finder = new Finder(_found);
-            _cursor = reactor.Session.Scan(ns, _cursor, RecordsPerTick, ref finder);
+            _cursor = worker.Session.Scan(ns, _cursor, RecordsPerTick, ref finder);
             _sawAny |= _found.Count > 0;
         }
 
-        ReapFound(reactor, ns);
-        reactor.Held.TakeBatch();
-        reactor.Held.TakeSeen();
-        server.Changes.HandOnServed(reactor);
-        if (reactor.Broadcasts.Count > 0)
-            server.Tracker.Broadcast(reactor);
+        ReapFound(worker, ns);
+        worker.TakeMarks();
+        changes.HandOnServed(worker);
+        if (worker.Broadcasts.Count > 0)
+            tracker.Broadcast(worker);
         if (_found.Count > 0 || _cursor != 0 || ++_database < server.Settings.Memory.Databases)
             return;
         _database = 0;
@@ -64,14 +64,14 @@ internal sealed unsafe class EntryReaper(Server server)
         _sawAny = false;
     }
 
-    private void ReapFound(Reactor reactor, uint ns)
+    private void ReapFound(Worker worker, uint ns)
     {
         int left = EntriesPerTick;
         while (_nextFound < _found.Count)
         {
             if (left <= 0)
                 return; // the next tick goes on here
-            left -= Reap(reactor, _found[_nextFound], ns, ref _entryCursor);
+            left -= Reap(worker, _found[_nextFound], ns, ref _entryCursor);
             if (_entryCursor == 0)
                 _nextFound++;
         }
@@ -82,18 +82,18 @@ internal sealed unsafe class EntryReaper(Server server)
 
     // One visit; returns the number of entries seen. What the log does not take (beside other long steps, or since its limit was lowered) stays
     // hidden until the next walk.
-    private static int Reap(Reactor reactor, byte[] name, uint ns, ref ulong cursor)
+    private static int Reap(Worker worker, byte[] name, uint ns, ref ulong cursor)
     {
         fixed (byte* bytes = name)
         {
-            KeyRef key = reactor.Store.Key(bytes, name.Length - SlackBytes, ns);
+            KeyRef key = worker.Store.Key(bytes, name.Length - SlackBytes, ns);
             try
             {
-                return DueEntries.Remove(reactor.Session, in key, ref cursor);
+                return DueEntries.Remove(worker.Session, in key, ref cursor);
             }
             catch (TooLargeException)
             {
-                reactor.Session.UnlockTo(0);
+                worker.Session.UnlockTo(0);
                 cursor = 0;
                 return EntriesPerTick;
             }

@@ -1,6 +1,4 @@
-using Garnet.Server.Commands;
-
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>Says who may run what; <see cref="PermissionRule"/> asks.</summary>
 internal interface IPermission

@@ -1,4 +1,4 @@
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>What of a script decides whether it may begin, and about its calls.</summary>
 [Flags]

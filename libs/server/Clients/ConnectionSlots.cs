@@ -1,6 +1,4 @@
-using Garnet.Server.Clients;
-
-namespace Garnet.Server.Net;
+namespace Garnet.Server.Clients;
 
 /// <summary>The connections of a reactor, by the slot that the transport names them by. Its thread changes them, others list them.</summary>
 internal sealed class ConnectionSlots

@@ -1,7 +1,6 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>What rules are asked, beside the call itself.</summary>
 /// <param name="asker">On whose behalf.</param>

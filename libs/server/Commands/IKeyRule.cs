@@ -1,6 +1,4 @@
-using Garnet.Server.Commands;
-
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>
 /// Is asked about the keys of a command before it takes a lock: whether this server answers for them, or has them at hand. The keys are those

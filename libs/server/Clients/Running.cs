@@ -1,7 +1,5 @@
-using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 
-namespace Garnet.Server.Scripting;
+namespace Garnet.Server.Clients;
 
 /// <summary>The script or function that a reactor runs now.</summary>
 internal sealed class Running(Connection client, string name, ScriptFlags flags, bool isReadOnly)
@@ -43,11 +41,5 @@ internal sealed class Running(Connection client, string name, ScriptFlags flags,
     internal byte[][] Command => Volatile.Read(ref _command);
 
     /// <summary>Keeps the command for others to read; on the thread that runs it.</summary>
-    internal void KeepCommand(ref Call call)
-    {
-        byte[][] command = new byte[call.Count][];
-        for (int i = 0; i < command.Length; i++)
-            command[i] = call[i].ToArray();
-        Volatile.Write(ref _command, command);
-    }
+    internal void KeepCommand(byte[][] command) => Volatile.Write(ref _command, command);
 }

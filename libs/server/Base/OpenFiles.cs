@@ -1,6 +1,6 @@
 using Garnet.Common.Linux;
 
-namespace Garnet.Server.Net;
+namespace Garnet.Server.Base;
 
 /// <summary>How many files the process may have open; each client is one.</summary>
 internal static unsafe class OpenFiles

@@ -1,4 +1,4 @@
-namespace Garnet.Server.Net;
+namespace Garnet.Server.Clients;
 
 /// <summary>What a transport reports of one connection.</summary>
 internal readonly struct ReadyEvent(int slot, int stamp, bool readable, bool writable, bool broken)

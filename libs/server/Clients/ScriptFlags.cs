@@ -1,4 +1,4 @@
-namespace Garnet.Server.Scripting;
+namespace Garnet.Server.Clients;
 
 /// <summary>What a script or function says about itself.</summary>
 [Flags]

@@ -1,4 +1,4 @@
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>On whose behalf a command wants to run; each rule says which of them it is asked for.</summary>
 [Flags]

@@ -1,4 +1,4 @@
-namespace Garnet.Server.Admission;
+namespace Garnet.Server.Commands;
 
 /// <summary>Who else is asked; null = everything is allowed. Replaced as a whole, at any time; each reactor asks from its next round on.</summary>
 internal sealed class AdmissionHooks
