@@ -129,7 +129,6 @@ public sealed class Server : IDisposable
     internal IClock Clock => Context.Clock;
     internal ReplicationNode Replication => Context.Replication;
     internal WriteRefusals Refusals => Context.Refusals;
-    internal KeyChanges Changes => Context.Changes;
     internal Tracker Tracker => Context.Tracker;
     internal WatchTable Watches => Context.Watches;
     internal WaitTable Waits => Context.Waits;
@@ -164,7 +163,7 @@ public sealed class Server : IDisposable
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
         if (Keeper is null)
             Replication.Begin(null);
-        Keeper?.Begin(Context, CommandFamilies.Replay);
+        Keeper?.Begin(Context, Replication, CommandFamilies.Replay);
         StartThread("acceptor", _acceptor.Run);
     }
 

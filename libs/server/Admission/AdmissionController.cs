@@ -21,7 +21,7 @@ internal static unsafe class AdmissionController
             return call.Worker.Transactions.Enqueue(ref call, entry);
         reply = Execution.Run(ref call, entry);
         if ((client.Gate & Gate.Tracking) != 0 && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
-            call.Server.Tracker.AfterRun(client);
+            TrackedReads.AfterRun(ref call);
         return reply;
     }
 

@@ -1,4 +1,5 @@
 using Garnet.Common.Faults;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -19,7 +20,7 @@ internal sealed class CommandFailures(Executor worker)
     internal bool TryAnswer(Exception error, Connection client, int command)
     {
         bool inChange = (worker.Session.Changes & 1) != 0, changed = worker.Session.Changes != worker.ChangesBefore;
-        bool tooLarge = IsTooLarge(error);
+        bool tooLarge = TooMuch.IsTooLarge(error);
         if (inChange || (changed && !tooLarge))
             return false;
         worker.Session.UnlockTo(0);
@@ -30,7 +31,7 @@ internal sealed class CommandFailures(Executor worker)
         worker.Server.Watches.EndTransaction(client);
         if (tooLarge)
         {
-            Fail("ERR " + TextOf(error));
+            Fail("ERR " + TooMuch.TextOf(error));
             return true;
         }
 
@@ -93,11 +94,11 @@ internal sealed class CommandFailures(Executor worker)
                 AnnounceRequest(ref call);
             return plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
         }
-        catch (Exception e) when (IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
+        catch (Exception e) when (TooMuch.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
         {
             worker.Session.UnlockTo(depth);
             worker.TakeBackReply();
-            return call.FailText("ERR " + TextOf(e));
+            return call.FailText("ERR " + TooMuch.TextOf(e));
         }
     }
 
@@ -108,12 +109,6 @@ internal sealed class CommandFailures(Executor worker)
         if (bytes > Tsavorite.IWriteLog.UnannouncedBytesMax)
             call.Store.Announce(bytes);
     }
-
-    /// <summary>What a client is told about what was too large.</summary>
-    internal static string TextOf(Exception error) => error is TooLargeException ? error.Message : "the system has no memory for what was asked for";
-
-    /// <summary>True for what somebody has asked for and nobody can have.</summary>
-    internal static bool IsTooLarge(Exception error) => error is TooLargeException or OutOfMemoryException;
 
     private void Fail(string text)
     {

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
@@ -23,7 +24,7 @@ internal static unsafe class DurabilityRule
         long bytes = BytesOf(ref call, in question);
         return bytes <= call.Store.StepBytesMax
             ? AdmissionResult.Allowed
-            : AdmissionResult.Refused("ERR " + CommandFailures.TextOf(call.Store.TooLongStep(bytes)));
+            : AdmissionResult.Refused("ERR " + TooMuch.TextOf(call.Store.TooLongStep(bytes)));
     }
 
     private static AdmissionResult AskBlocked(ref Call call, in Question question, DataKeeper keeper)

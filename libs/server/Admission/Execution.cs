@@ -15,13 +15,13 @@ internal static unsafe class Execution
     {
         ServerContext server = call.Server;
         if ((call.Client.Gate & Gate.Tracking) != 0)
-            server.Tracker.BeforeRun(ref call, entry->Flags);
+            TrackedReads.BeforeRun(ref call, entry->Flags);
         if (!server.Changes.PerCommand)
             return RunPlaced(ref call, entry);
         CommandSpec spec = server.Commands.Specs[entry->Id];
-        server.Changes.BeforeRun(ref call, spec);
+        CommandEvents.BeforeRun(ref call, spec);
         Reply reply = RunPlaced(ref call, entry);
-        server.Changes.AfterRun(ref call, spec, reply == Reply.Failed);
+        CommandEvents.AfterRun(ref call, spec, reply == Reply.Failed);
         return reply;
     }
 
@@ -42,16 +42,16 @@ internal static unsafe class Execution
         Reply reply = entry->Run(ref call);
         long took = server.Clock.MonotonicUs - began;
         if (server.Monitors.Any && reply != Reply.Postponed && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
-            server.Monitors.Feed(ref call); // after the run, as Redis does: SELECT shows its new database
+            server.Monitors.Feed(call.Client, call.Arguments, server.Clock.UnixUs); // after the run, as Redis does: SELECT shows its new database
         server.Latency.Consider(entry->Flags, took, call.NowMs);
         ReactorFigures figures = call.Worker.Figures;
         CountCall(call.Worker, entry->Id);
         figures.CountTimed(entry->Id, took);
         if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
         {
-            server.Slowlog.Consider(ref call, took);
+            server.Slowlog.Consider(call.Client, call.Arguments, took);
             if (server.LargeRequests.Wants(long.MaxValue))
-                server.LargeRequests.Consider(ref call, call.RequestBytes());
+                server.LargeRequests.Consider(call.Client, call.Arguments, call.RequestBytes());
         }
 
         return reply;
@@ -69,6 +69,6 @@ internal static unsafe class Execution
     // A read on a replica sees one state, a transaction or a script too.
     private static Reply RunPlaced(ref Call call, CommandEntry* entry) =>
         (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0 && call.Server.Replication.ReadsOneState
-            ? call.Server.Replication.RunConsistently(ref call, entry)
+            ? ReplicaReads.RunConsistently(ref call, entry)
             : RunTimed(ref call, entry);
 }

@@ -1,8 +1,7 @@
 using System.Text;
-using Garnet.Server.Admission;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
-using Garnet.Server.Families.Strings;
+using Garnet.Server.Scripting;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -12,7 +11,7 @@ namespace Garnet.Server.Blocking;
 /// The keys that a reactor's commands have written and for which somebody waits. They are served after each command: everybody
 /// who can be is, in the order of the queues (blocking.B2), whichever reactor it belongs to.
 /// </summary>
-internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
+internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGate gate, IServedKeys served) : IDisposable
 {
     private readonly List<KeyQueue> _ready = [];
     private readonly List<Connection> _served = [];
@@ -34,21 +33,21 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
     /// <summary>Notes the keys of two databases that change places.</summary>
     internal void AddAll(int first, int second)
     {
-        worker.Server.Waits.CopyQueues(first, second, _ready);
+        waits.CopyQueues(first, second, _ready);
         Count = _ready.Count;
     }
 
-    /// <summary>Parks the command until one of its keys holds something, or serves it at once (blocking.B1).</summary>
-    internal Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
+    /// <summary>
+    /// Parks the command until one of its keys holds something, or serves it at once (blocking.B1). A target stands behind its source, the last of
+    /// the keys.
+    /// </summary>
+    internal Reply Wait(Connection client, KeyWait wait, scoped ReadOnlySpan<KeyRef> keys, long untilMs)
     {
         wait.DeadlineMs = untilMs;
-        worker.Server.Waits.Begin();
-        int all = wait.Target is null ? keys : keys + 1; // a target stands behind its source
-        KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, all);
-        while (!TryBegin(ref call, wait, rented.AsSpan(0, all), firstKey, out KeyQueue? ahead))
+        waits.Begin();
+        while (!TryBegin(client, wait, keys, out KeyQueue? ahead))
             ServeAhead(ahead!, wait);
-        ManyCommands.Return(rented);
-        worker.Park(call.Client, wait);
+        worker.Park(client, wait);
         return Reply.Parked;
     }
 
@@ -64,10 +63,10 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
     /// <summary>Serves a key that no command of this reactor has written.</summary>
     internal void ServeNow(KeyQueue queue)
     {
-        worker.Server.ScriptGate.TryEnter(worker, patiently: true);
+        gate.TryEnter(worker, patiently: true);
         Add(queue);
         Serve();
-        worker.Server.ScriptGate.Leave(worker);
+        gate.Leave(worker);
     }
 
     /// <summary>Gives those of this reactor's clients who were served their replies.</summary>
@@ -83,25 +82,24 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
 
     private void Serve(KeyQueue queue)
     {
-        WaitTable waits = worker.Server.Waits;
         KeyWait? next = waits.First(queue);
         while (next is not null)
             next = ServeOne(queue, next);
     }
 
     // blocking.B1; false: of the first key that holds something others are to be served before, and then it looks once more.
-    private bool TryBegin(ref Call call, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, int firstKey, out KeyQueue? ahead)
+    private bool TryBegin(Connection client, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, out KeyQueue? ahead)
     {
         int keys = wait.Target is null ? locked.Length : locked.Length - 1;
         bool takes = false;
         ahead = null;
         worker.Session.Lock(locked);
         if (wait.Places is null)
-            Join(ref call, wait, firstKey, keys);
+            Join(wait, locked[..keys]);
         int ready = wait.End == WaitEnd.None ? FirstReady(wait, locked[..keys]) : -1;
         if (ready >= 0)
         {
-            KeyQueue queue = worker.Server.Waits.Queue(call.Client.Database, call[firstKey + ready], call.HashAt(firstKey + ready))!;
+            KeyQueue queue = waits.Queue(client.Database, locked[ready].Span, HashOf(in locked[ready]))!;
             takes = FirstFor(queue, in locked[ready]) == wait && wait.TryEnd(WaitEnd.Served);
             if (takes)
                 Pop(wait, wait.Target is null ? locked[ready..] : locked);
@@ -115,11 +113,13 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
         return ahead is null;
     }
 
-    private void Join(ref Call call, KeyWait wait, int firstKey, int keys)
+    private void Join(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
     {
-        for (int i = firstKey; i < firstKey + keys; i++)
-            worker.Server.Waits.Join(wait, call[i], call.HashAt(i));
+        foreach (ref readonly KeyRef key in keys)
+            waits.Join(wait, key.Span, HashOf(in key));
     }
+
+    private ulong HashOf(in KeyRef key) => worker.Store.HashBytes(key.Bytes, key.Length);
 
     // The first of the keys, which are locked, that holds what is waited for; -1 for none.
     private int FirstReady(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
@@ -138,7 +138,7 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
     // Those who came before it.
     private void ServeAhead(KeyQueue queue, KeyWait wait)
     {
-        KeyWait? next = worker.Server.Waits.First(queue);
+        KeyWait? next = waits.First(queue);
         while (next is not null && next != wait)
             next = ServeOne(queue, next);
     }
@@ -146,13 +146,12 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
     // Serves the first who waits for what is there, with the locks that the expected one needs; returns whom to expect next.
     private KeyWait? ServeOne(KeyQueue queue, KeyWait expected)
     {
-        ServerContext server = worker.Server;
         byte[]? target = expected.Target;
         fixed (byte* bytes = queue.Bytes, other = target)
         {
-            uint ns = server.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
-            KeyRef key = server.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
-            Span<KeyRef> keys = target is null ? [key] : [key, server.Store.Key(other, target.Length - SlackBytes, ns)];
+            uint ns = worker.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
+            KeyRef key = worker.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
+            Span<KeyRef> keys = target is null ? [key] : [key, worker.Store.Key(other, target.Length - SlackBytes, ns)];
             worker.Session.Lock(keys);
             KeyWait? first = FirstFor(queue, in key);
             bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
@@ -161,7 +160,7 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
             worker.Session.Unlock();
             if (takes)
                 HandOver(expected);
-            return takes ? server.Waits.First(queue) : first;
+            return takes ? waits.First(queue) : first;
         }
     }
 
@@ -173,10 +172,10 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
         {
             wait.Pop(worker.Session, keys, _reply.Begin(wait.Client.Resp3, worker.ReplyBytesMax(wait.Client)));
         }
-        catch (Exception e) when (CommandFailures.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
+        catch (Exception e) when (TooMuch.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
         {
             worker.Session.UnlockTo(depth);
-            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + CommandFailures.TextOf(e)));
+            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + TooMuch.TextOf(e)));
         }
     }
 
@@ -184,22 +183,21 @@ internal sealed unsafe class ReadyKeys(Executor worker) : IDisposable
     {
         var look = default(CountLook);
         worker.Session.Examine(in key, ref look, quiet: true);
-        return worker.Server.Waits.FirstReady(queue, worker.Session, in key, look.Kind);
+        return waits.FirstReady(queue, worker.Session, in key, look.Kind);
     }
 
     private void HandOver(KeyWait wait)
     {
-        worker.Server.Waits.Remove(wait);
+        waits.Remove(wait);
         long tooLongBytes = _reply.TooLongBytes;
         (LogMark written, LogMark seen) = worker.TakeMarks();
         wait.Answer(_reply.Take(), tooLongBytes, written, seen);
-        if (worker.Notes.Count > 0 && worker.Server.Changes.PerCommand)
-            worker.Server.Changes.HandOnServed(worker, wait.Event);
+        served.OnServed(worker, wait.Event);
         Connection client = wait.Client;
         if (client.Worker == worker)
             _served.Add(client);
         else
-            client.Worker.Post(static (owner, served, _) => owner.TryResume(served!), client);
+            client.Worker.Post(static (owner, receiver, _) => owner.TryResume(receiver!), client);
     }
 
     /// <summary>Bytes behind a target's name that hashing may read.</summary>

@@ -1,5 +1,4 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -14,7 +13,7 @@ namespace Garnet.Server.Blocking;
 /// blocking.B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
 /// blocking.B4  The end of a wait is decided once (<see cref="Parking.TryEnd"/>), before anything is taken for it.
 /// </summary>
-internal sealed class WaitTable(ServerContext server)
+internal sealed class WaitTable(Store store, Listeners waiters)
 {
     private const int Shards = 64;
 
@@ -28,13 +27,13 @@ internal sealed class WaitTable(ServerContext server)
     }
 
     /// <summary>Commands that wait.</summary>
-    internal int Count => server.Changes.Waiters.Count;
+    internal int Count => waiters.Count;
 
     /// <summary>Keys that are waited for.</summary>
     internal int Keys => _shards.Sum(static shard => shard.Queues);
 
     /// <summary>A command begins to wait.</summary>
-    internal void Begin() => server.Changes.Waiters.Enter();
+    internal void Begin() => waiters.Enter();
 
     /// <summary>Adds the command to the queue of a key, once; the key's partition is locked, as it is for others who join.</summary>
     internal void Join(KeyWait wait, ReadOnlySpan<byte> key, ulong hash)
@@ -67,7 +66,7 @@ internal sealed class WaitTable(ServerContext server)
             }
         }
 
-        server.Changes.Waiters.Leave();
+        waiters.Leave();
     }
 
     /// <summary>True if somebody waits for the key.</summary>
@@ -112,8 +111,8 @@ internal sealed class WaitTable(ServerContext server)
     {
         if (change is KeyChange.Retimed or KeyChange.Persisted)
             return null;
-        ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
-        return Of(hash).Queues == 0 ? null : Queue(server.Store.DatabaseOf(key.Namespace), key.Span, hash);
+        ulong hash = store.HashBytes(key.Bytes, key.Length);
+        return Of(hash).Queues == 0 ? null : Queue(store.DatabaseOf(key.Namespace), key.Span, hash);
     }
 
     /// <summary>The queues of two databases that change places.</summary>

@@ -1,6 +1,5 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
-using Garnet.Server.Families.Rdb;
 
 namespace Garnet.Server.Clients;
 
@@ -79,7 +78,7 @@ internal sealed unsafe class Connection
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
     internal SyncTerms? Sync;
-    internal Migration? Migrating;
+    internal Parking? Migrating;      // what a MIGRATE that runs again has sent
     internal Parking? Waiting;
     internal int WaitingAt = -1;     // its place among the worker's waiting ones
     internal readonly long CreatedMs;

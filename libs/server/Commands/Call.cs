@@ -62,6 +62,9 @@ internal unsafe ref struct Call
         get => Worker.Store.KeyFromHash(Args[1].Bytes, Args[1].Length, Namespace, _keyHash);
     }
 
+    /// <summary>The arguments without the rest.</summary>
+    internal readonly Arguments Arguments => new(Args, Count);
+
     /// <summary>The bytes of an argument.</summary>
     internal readonly ReadOnlySpan<byte> this[int index] => new(Args[index].Bytes, Args[index].Length);
 
@@ -75,11 +78,7 @@ internal unsafe ref struct Call
     internal readonly KeyRef KeyAt(int index, uint ns) => Worker.Store.Key(Args[index].Bytes, Args[index].Length, ns);
 
     /// <summary>True if the argument is the word, in any case.</summary>
-    internal readonly bool Is(int index, ReadOnlySpan<byte> upperWord)
-    {
-        ReadOnlySpan<byte> text = this[index];
-        return text.Length == upperWord.Length && Ascii.EqualsIgnoreCase(text, upperWord);
-    }
+    internal readonly bool Is(int index, ReadOnlySpan<byte> upperWord) => Arguments.Is(index, upperWord);
 
     /// <summary>The argument as a strict signed integer.</summary>
     internal readonly bool TryInt64(int index, out long value) => NumberText.TryInt64(this[index], out value);

@@ -43,24 +43,29 @@ internal sealed class ServerContext : ServerCore, IDisposable
         (Settings, Table, Log, Clock, Store, Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
         Commands = commands;
         Keeper = keeper;
-        Replication = new ReplicationNode(this, backlog, replay);
-        Changes = new KeyChanges(this);
-        Tracker = new Tracker(this);
-        Watches = new WatchTable(this);
-        Waits = new WaitTable(this);
+        Replication = new ReplicationNode(this, keeper, backlog, replay);
+        var listeners = new KeyListeners();
+        Listeners = listeners;
+        Tracker = new Tracker(this, listeners.Trackers);
+        Watches = new WatchTable(this, listeners.Watchers);
+        Waits = new WaitTable(Store, listeners.Waiters);
+        Events = new KeyEvents(this, Channels);
+        Changes = new KeyChanges(this, listeners, Watches, Waits, Tracker, Events);
         ScriptGate = new ScriptGate(this);
         EntryReaper = new EntryReaper(this, keeper is not null, () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica, Changes, Tracker);
-        Events = new KeyEvents(this);
         InspectSettings inspect = Settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
         LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
-        Statistics = new Statistics(this);
+        Replication.DataReplaced += Tracker.Flushed;
+        Replication.Deciding += EntryReaper.Wake;
+        Statistics = new Statistics(this, commands.Specs.Count, () => Connections());
         Latency = new LatencyMonitor(inspect);
-        Refusals = new WriteRefusals(this);
+        Refusals = new WriteRefusals(this, keeper, Replication);
+        keeper?.Troubled += () => Refusals.Note(RefusalCause.Log);
         ApplySettings();
         Changes.Listen();
-        Store.Namespaces.MayChange = () => KeyChanges.IsAlone(this);
+        Store.Namespaces.MayChange = () => Changes.ThreadsWorker is not { } worker || ScriptGate.IsHeldBy(worker);
         TakeLiveSettings();
     }
 
@@ -88,6 +93,9 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>Why writes are refused, for operators.</summary>
     internal WriteRefusals Refusals { get; }
     internal Channels Channels { get; } = new();
+
+    /// <summary>Who wants to be told of changes of keys.</summary>
+    internal KeyListeners Listeners { get; }
     internal KeyChanges Changes { get; }
     internal Tracker Tracker { get; }
     internal WatchTable Watches { get; }

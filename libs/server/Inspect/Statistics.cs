@@ -1,11 +1,10 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
 /// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
-internal sealed class Statistics(ServerContext server)
+internal sealed class Statistics(ServerCore server, int commands, Func<(long Received, long Rejected)> connections)
 {
     private const long SampleUs = 1_000_000;
 
@@ -37,7 +36,7 @@ internal sealed class Statistics(ServerContext server)
     internal Totals NowByCommand()
     {
         lock (_gate)
-            return Minus(Sum(server.Commands.Specs.Count), _base);
+            return Minus(Sum(commands), _base);
     }
 
     /// <summary>
@@ -91,7 +90,7 @@ internal sealed class Statistics(ServerContext server)
         StoreFigures store = server.Store.Figures(); // outside: who runs INFO in a transaction holds locks of the store
         lock (_gate)
         {
-            _base = Sum(server.Commands.Specs.Count);
+            _base = Sum(commands);
             _bucketsBase = SumBuckets();
             _storeBase = store;
         }
@@ -103,13 +102,13 @@ internal sealed class Statistics(ServerContext server)
         var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
         foreach (Worker worker in server.Workers)
             Add(sum, worker);
-        (sum.Connections, sum.Rejected) = server.Connections();
+        (sum.Connections, sum.Rejected) = connections();
         return sum;
     }
 
     private long[] SumBuckets()
     {
-        var sum = new long[server.Commands.Specs.Count * ReactorFigures.TimeBuckets];
+        var sum = new long[commands * ReactorFigures.TimeBuckets];
         foreach (Worker worker in server.Workers)
         {
             long[] buckets = worker.Figures.TimedByBucket;

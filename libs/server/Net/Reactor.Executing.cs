@@ -126,7 +126,7 @@ internal sealed unsafe partial class Reactor
         else
         {
             bool reads = _reads && client.Gate == Gate.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
-            reply = reads ? Server.Replication.RunRead(ref call, entry) : RunAsked(ref call, entry);
+            reply = reads ? ReplicaReads.RunRead(ref call, entry) : RunAsked(ref call, entry);
         }
 
         EndCommand(client, frame, reply);
@@ -167,7 +167,7 @@ internal sealed unsafe partial class Reactor
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= Server.AsksRules; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
-            Server.LargeReplies.Consider(ref call, Out.Mark - before);
+            Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))

@@ -161,7 +161,7 @@ internal sealed unsafe partial class Reactor
     {
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
-            Server.LargeReplies.Consider(ref call, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
+            Server.LargeReplies.Consider(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
     internal void Unstall(Connection client)

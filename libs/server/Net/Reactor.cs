@@ -6,7 +6,6 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting;
 using Garnet.Server.Families.Transactions;
-using Garnet.Server.Tracking;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -104,7 +103,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
     internal void Run()
     {
-        KeyChanges.Claim(this);
+        Server.Changes.Claim(this);
         while (!_stopping)
             Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not
         Finish();

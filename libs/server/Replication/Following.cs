@@ -18,7 +18,7 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
     private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
     private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
-    private readonly DigestCheck _check = new(owner.Server, follower);
+    private readonly DigestCheck _check = new(owner.Server, owner, follower);
     private volatile bool _isCancelled;
     private LinkSocket? _socket;
     private PrimaryLink? _link;

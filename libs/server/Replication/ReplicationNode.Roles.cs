@@ -117,7 +117,7 @@ internal sealed partial class ReplicationNode
     }
 
     /// <summary>Cuts the store between two batches as soon as nobody else's snapshot runs; null if that is given up before.</summary>
-    internal StoreSnapshot? Cut(SnapshotOptions options, CancellationToken cancellation)
+    public StoreSnapshot? Cut(SnapshotOptions options, CancellationToken cancellation)
     {
         StoreSnapshot? snapshot;
         while ((snapshot = TryCut(options)) is null && !cancellation.WaitHandle.WaitOne(TurnMs))
@@ -158,11 +158,11 @@ internal sealed partial class ReplicationNode
         Exports.Interrupt();
         _copies.Drop();
         Links.DropPlaces();
-        _server.Keeper?.Saves?.Interrupt();
+        _keeper?.Saves?.Interrupt();
         Log.FullSync(primary.ToString(), plan.At.InWords);
         if (!mine.IsKnown || mine.Batch == 0)
             return;
-        var discarding = new Discarding(this, _server.Keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
+        var discarding = new Discarding(this, _keeper is { HasLog: true } keeper ? keeper.Files.Disk : null);
         discarding.Run(plan, mine);
         _discarding = discarding;
     }
@@ -173,7 +173,7 @@ internal sealed partial class ReplicationNode
         HistoryId = plan.HistoryId;
         _terms.Take(plan.Terms);
         if (plan.IsFull && _server.Workers.Count > 0)
-            _server.Workers[0].Post((owner, _, _) => _server.Tracker.Flushed(owner)); // whoever keeps copies of keys
+            _server.Workers[0].Post((owner, _, _) => DataReplaced?.Invoke(owner)); // whoever keeps copies of keys
         if (!plan.IsFull || _discarding is not { } discarded)
             return;
         _discarding = null;
@@ -324,14 +324,14 @@ internal sealed partial class ReplicationNode
         if (isTorn)
             at = ReadBack(at);
         (HistoryIdBefore, HistoryId) = (HistoryId, NewId());
-        bool hasLog = _server.Keeper is { HasLog: true } || Node.Current is not null;
+        bool hasLog = _keeper is { HasLog: true } || Node.Current is not null;
         if (hasLog)
         {
             uint last = Math.Max(Math.Max(at.Term, _term), Math.Max(TermOnDisk, _termElsewhere));
             uint term = leadsOn ? _terms.AfterStart(last) : _terms.AfterPromotion(last);
             Lead(new AofStart(term, at.Batch, at.Crcs, _server.Store.Partitions, _server.Store.HashSeed) { LastTerm = at.Term });
         }
-        else if (_server.Keeper?.Counter is { } counter)
+        else if (_keeper?.Counter is { } counter)
         {
             _server.Store.SetLog(counter);
         }
@@ -339,7 +339,7 @@ internal sealed partial class ReplicationNode
         _follower = null; // from here on what is read and named is this server's own
         Decide();
         _server.Store.PauseExpiry(false);
-        _server.EntryReaper.Wake();
+        Deciding?.Invoke();
         Log.Promoted(_term, at.Batch, at.InWords);
     }
 
@@ -347,7 +347,7 @@ internal sealed partial class ReplicationNode
     private LogPosition ReadBack(LogPosition at)
     {
         _server.Store.Namespaces.Clear(wait: true);
-        if (_server.Keeper is not { HasLog: true } keeper)
+        if (_keeper is not { HasLog: true } keeper)
         {
             Log.PromotedTorn();
             return at;
@@ -360,7 +360,7 @@ internal sealed partial class ReplicationNode
     }
 
     // 0 = nobody has led here yet.
-    private uint TermOnDisk => _server.Keeper?.Files.Manifest.Term ?? 0;
+    private uint TermOnDisk => _keeper?.Files.Manifest.Term ?? 0;
 
     private void Lead(AofStart start)
     {

@@ -4,7 +4,8 @@ using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Base;
-using Garnet.Server.Commands;
+using Garnet.Server.Clients;
+using Garnet.Server.Persistence;
 using Garnet.Server.Replication.Export;
 using Garnet.Server.Replication.Frames;
 using Tsavorite;
@@ -29,9 +30,10 @@ namespace Garnet.Server.Replication;
 ///     by a full sync.
 /// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
 /// </summary>
-internal sealed partial class ReplicationNode : IShipper, IDisposable
+internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
 {
-    private readonly ServerContext _server;
+    private readonly ServerCore _server;
+    private readonly DataKeeper? _keeper;
     private readonly Lock _gate = new();
     private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
@@ -49,17 +51,18 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
     private uint _term = 1;
     private uint _termElsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
 
-    internal ReplicationNode(ServerContext server, Backlog backlog, Func<ReplayTable> replay)
+    internal ReplicationNode(ServerCore server, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
     {
+        _keeper = keeper;
         _replay = replay;
         _server = server;
         Backlog = backlog;
-        Node = new NodeLog(server, backlog);
         Applied = new AppliedState(Settings.SketchBits);
-        Links = new ReplicaLinks(server);
-        Exports = new RdbExports(server);
+        Node = new NodeLog(server, keeper, Applied, backlog);
+        Links = new ReplicaLinks(server, this);
+        Exports = new RdbExports(server, this);
         Barriers = new Barriers(this);
-        Digests = new DigestThread(server);
+        Digests = new DigestThread(server, this);
         _copies = new CopyShelf(server.Clock);
         RunId = NewId();
         HistoryId = NewId();
@@ -75,7 +78,22 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
     }
 
     /// <inheritdoc/>
+    ulong ILogRole.NeededFrom => Links.NeededFrom;
+
+    /// <inheritdoc/>
+    long ILogRole.EntriesLogged => Node.Current?.Figures().Entries ?? 0;
+
+    /// <inheritdoc/>
+    uint ILogRole.AppliedTerm => Applied.Term;
+
+    /// <inheritdoc/>
     public Backlog Backlog { get; }
+
+    /// <summary>Raised when the store begins to have the data of another history: whoever knows some of them by heart knows nothing.</summary>
+    internal event Action<Worker>? DataReplaced;
+
+    /// <summary>Raised when this server begins to decide what expires.</summary>
+    internal event Action? Deciding;
 
     /// <summary>The log in force.</summary>
     internal NodeLog Node { get; }
@@ -105,19 +123,19 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
     internal string HistoryIdBefore { get; private set; } = new('0', 40);
 
     /// <summary>True from the word REPLICAOF on.</summary>
-    internal bool IsReplica => _isReplica;
+    public bool IsReplica => _isReplica;
 
     /// <summary>True while a role is being taken.</summary>
     internal bool IsChanging => _changes;
 
     /// <summary>True where it is decided what expires and what is evicted: on a primary, once its data are loaded.</summary>
-    internal bool Decides => _decides;
+    public bool Decides => _decides;
 
     /// <summary>The link to the primary; null on a primary and while a replica is not one yet.</summary>
     internal Following? Following => _following;
 
     /// <summary>The server whose place this is.</summary>
-    internal ServerContext Server => _server;
+    internal ServerCore Server => _server;
 
     /// <summary>Log lines.</summary>
     internal ServerLog Log => _server.Log;
@@ -144,8 +162,8 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
         Settings.AnnounceAddress.Text is { Length: > 0 } address ? address : "-",
     ];
 
-    /// <summary>The store is loaded and stands behind <paramref name="start"/>: the server takes the role its settings give it. Null without a log on disk.</summary>
-    internal void Begin(AofStart? start)
+    /// <inheritdoc/>
+    public void Begin(AofStart? start)
     {
         _terms.Take(start?.Terms ?? []);
         if (_configured is { } primary)
@@ -163,7 +181,7 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
 
         if (start is not null)
             Lead(start with { Term = Math.Max(start.Term, _terms.AfterStart(TermOnDisk)) }); // replication.Z8
-        else if (_server.Keeper is not null)
+        else if (_keeper is not null)
             _term = _terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
         Decide();
     }
@@ -240,7 +258,7 @@ internal sealed partial class ReplicationNode : IShipper, IDisposable
         _copies.Close();
         Links.Dispose();
         Exports.Dispose();
-        if (_server.Keeper is not { HasLog: true })
+        if (_keeper is not { HasLog: true })
             Node.Current?.Stop();
     }
 

@@ -1,6 +1,6 @@
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
+using Garnet.Server.Transactions;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -15,15 +15,22 @@ namespace Garnet.Server.Tracking;
 /// tracking.N2  While nobody listens the store does not call, and nothing here costs anything.
 /// tracking.N4  Who begins to listen is told from then on: <see cref="Listeners"/>, rules N of the store.
 /// </summary>
-internal sealed class KeyChanges : IKeyObserver
+internal sealed class KeyChanges : IKeyObserver, IServedKeys
 {
     [ThreadStatic]
-    private static Executor? _threadsWorker;
+    private static Worker? _threadsWorker;
+
+    [ThreadStatic]
+    private static KeyChanges? _threadsChanges;
 
     private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
-    private readonly ServerContext _server;
-    private readonly Lock _turns = new();
+    private readonly ServerCore _server;
+    private readonly KeyListeners _listeners;
+    private readonly WatchTable _watches;
+    private readonly WaitTable _waits;
+    private readonly Tracker _tracker;
+    private readonly KeyEvents _events;
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
 
@@ -31,32 +38,23 @@ internal sealed class KeyChanges : IKeyObserver
     private volatile bool _unasked;
     private volatile bool _perCommand;
 
-    internal KeyChanges(ServerContext server)
+    internal KeyChanges(ServerCore server, KeyListeners listeners, WatchTable watches, WaitTable waits, Tracker tracker, KeyEvents events)
     {
-        _server = server;
-        Trackers = new Listeners(_turns, Turn);
-        Watchers = new Listeners(_turns, Turn);
-        Waiters = new Listeners(_turns, Turn);
+        (_server, _listeners, _watches, _waits, _tracker, _events) = (server, listeners, watches, waits, tracker, events);
+        listeners.Turned = Turn;
     }
 
     /// <summary>True while clients track keys, or commands have events: then every change is handed on right after its command.</summary>
     internal bool PerCommand => _perCommand;
 
-    /// <summary>Clients that track keys.</summary>
-    internal Listeners Trackers { get; }
+    /// <summary>True while commands have events.</summary>
+    internal bool Tells => _telling;
 
-    /// <summary>Clients that watch keys.</summary>
-    internal Listeners Watchers { get; }
+    /// <summary>The server's worker whose thread this is; null if it is another thread.</summary>
+    internal Worker? ThreadsWorker => _threadsChanges == this ? _threadsWorker : null;
 
-    /// <summary>Commands that wait for keys.</summary>
-    internal Listeners Waiters { get; }
-
-    /// <summary>Says that the calling thread is the reactor's.</summary>
-    internal static void Claim(Executor worker) => _threadsWorker = worker;
-
-    /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (scripting.G4).</summary>
-    internal static bool IsAlone(ServerContext server) =>
-        _threadsWorker is not { } worker || worker.Server != server || server.ScriptGate.IsHeldBy(worker);
+    /// <summary>Says that the calling thread is the worker's.</summary>
+    internal void Claim(Worker worker) => (_threadsChanges, _threadsWorker) = (this, worker);
 
     // What is due goes beside the command that runs, and is told of by a name of its own.
     private static KeyEvent? OfDueEntries(RecordKind? kind) => kind switch
@@ -69,7 +67,7 @@ internal sealed class KeyChanges : IKeyObserver
     /// <summary>Looks at the setting for events again.</summary>
     internal void Listen()
     {
-        lock (_turns)
+        lock (_listeners.Turns)
             Turn();
     }
 
@@ -79,15 +77,15 @@ internal sealed class KeyChanges : IKeyObserver
         int database = _server.Store.DatabaseOf(key.Namespace);
         if (database is < 0 or NamespaceTable.Reserved)
             return; // nobody sees it: of the server's own, or loaded beside what is shown
-        if (Watchers.IsOn)
-            _server.Watches.OnChange(key, change);
-        if (Waiters.IsOn && _server.Waits.OnChange(key, change) is { } queue)
+        if (_listeners.Watchers.IsOn)
+            _watches.OnChange(key, change);
+        if (_listeners.Waiters.IsOn && _waits.OnChange(key, change) is { } queue)
             NoteReady(queue);
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
-        if (!Trackers.IsOn && !(unasked ? _unasked : _telling))
+        if (!_listeners.Trackers.IsOn && !(unasked ? _unasked : _telling))
             return;
         var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: OfDueEntries(DueEntries.RemovingFrom));
-        if (_threadsWorker is { } worker && worker.Server == _server)
+        if (ThreadsWorker is { } worker)
         {
             worker.Notes.Add(note with { Origin = worker.Running });
             return;
@@ -106,49 +104,21 @@ internal sealed class KeyChanges : IKeyObserver
     /// <inheritdoc/>
     public void OnFlush(int database)
     {
-        _server.Watches.OnFlush(database);
+        _watches.OnFlush(database);
         OnMany(database, database);
     }
 
     /// <inheritdoc/>
     public void OnSwap(int first, int second)
     {
-        _server.Watches.OnSwap(first, second);
+        _watches.OnSwap(first, second);
         OnMany(first, second);
     }
 
     private void OnMany(int first, int second)
     {
-        if (Waiters.IsOn && _threadsWorker is { } worker && worker.Server == _server)
-            worker.Ready.AddAll(first, second);
-    }
-
-    /// <summary>Before a command runs of whose changes each is handed on by itself.</summary>
-    internal void BeforeRun(ref Call call, CommandSpec spec)
-    {
-        if (_telling)
-            _server.Events.BeforeRun(ref call, spec);
-    }
-
-    /// <summary>After it has run.</summary>
-    internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
-    {
-        List<KeyNote> notes = call.Worker.Notes;
-        if (notes.Count == 0)
-        {
-            call.Worker.Told.Clear();
-            return;
-        }
-
-        foreach (KeyNote note in notes)
-        {
-            if (!note.Missed)
-                _server.Tracker.Changed(call.Worker, note);
-        }
-
-        _server.Events.AfterRun(ref call, spec, failed);
-        notes.Clear();
-        call.Worker.Told.Clear();
+        if (_listeners.Waiters.IsOn && ThreadsWorker is { } worker)
+            ((IReadyWorker)worker).Ready.AddAll(first, second);
     }
 
     /// <summary>Hands on what the commands of a batch changed, if not each has done so.</summary>
@@ -163,11 +133,18 @@ internal sealed class KeyChanges : IKeyObserver
     {
         foreach (KeyNote note in worker.Notes)
         {
-            _server.Tracker.Changed(worker, note);
-            _server.Events.PublishServed(worker, note, note.Told ?? told);
+            _tracker.Changed(worker, note);
+            _events.PublishServed(worker, note, note.Told ?? told);
         }
 
         worker.Notes.Clear();
+    }
+
+    /// <inheritdoc/>
+    void IServedKeys.OnServed(Worker worker, KeyEvent? told)
+    {
+        if (worker.Notes.Count > 0 && PerCommand)
+            HandOnServed(worker, told);
     }
 
     // One of those who listen, or the setting, has changed; under the lock of the turns: the last to come sets what is true.
@@ -176,17 +153,17 @@ internal sealed class KeyChanges : IKeyObserver
         NotifyClasses classes = _server.Settings.Inspect.NotifyClasses;
         _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
         _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
-        _perCommand = Trackers.IsOn || _telling;
-        _server.Store.Observe(Trackers.IsOn || Watchers.IsOn || Waiters.IsOn || _telling || _unasked ? this : null);
+        _perCommand = _listeners.Trackers.IsOn || _telling;
+        _server.Store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this : null);
     }
 
     // What another thread writes (a log read back, an import) is served by the first reactor.
     private void NoteReady(KeyQueue queue)
     {
-        if (_threadsWorker is { } worker && worker.Server == _server)
-            worker.Ready.Add(queue);
+        if (ThreadsWorker is { } worker)
+            ((IReadyWorker)worker).Ready.Add(queue);
         else if (_server.Workers.Count > 0)
-            _server.Workers[0].Post(static (owner, _, content) => ((Executor)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
+            _server.Workers[0].Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
     private void HandOnForeign(Worker worker)
@@ -195,15 +172,15 @@ internal sealed class KeyChanges : IKeyObserver
         lock (_gate)
             (notes, _foreign) = (_foreign, []);
         HandOn(worker, notes);
-        _server.Tracker.Broadcast(worker);
+        _tracker.Broadcast(worker);
     }
 
     private void HandOn(Worker worker, List<KeyNote> notes)
     {
         foreach (KeyNote note in notes)
         {
-            _server.Tracker.Changed(worker, note);
-            _server.Events.PublishUnasked(worker, note);
+            _tracker.Changed(worker, note);
+            _events.PublishUnasked(worker, note);
         }
     }
 }

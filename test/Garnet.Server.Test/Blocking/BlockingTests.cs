@@ -96,7 +96,7 @@ public sealed class BlockingTests
         pusher.Call("RPUSH", "b", "2");
         Assert.That(other.Read(), Is.EqualTo("[b 2]"));
         Await(server, 0);
-        Assert.That(server.Server.Changes.Waiters.IsOn, Is.False, "nobody listens to the store any more");
+        Assert.That(server.Server.Context.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
     }
 
     [Test]

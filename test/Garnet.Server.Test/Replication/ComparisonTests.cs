@@ -88,7 +88,7 @@ public sealed class ComparisonTests
     private DigestRound RoundOf(EmbeddedServer primary)
     {
         _periodSeconds = 60;
-        return new DigestRound(primary.Server.Context, _clock, () => _periodSeconds);
+        return new DigestRound(primary.Server.Context, primary.Server.Replication, _clock, () => _periodSeconds);
     }
 
     private static long Comparisons(EmbeddedServer server) => server.Server.Replication.Comparisons;

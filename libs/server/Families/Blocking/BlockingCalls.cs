@@ -48,6 +48,16 @@ internal static class BlockingCalls
         return true;
     }
 
+    /// <summary>Waits for one of so many keys; a target stands behind its source.</summary>
+    internal static Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
+    {
+        int all = wait.Target is null ? keys : keys + 1;
+        KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, all);
+        Reply reply = call.Worker.Ready.Wait(call.Client, wait, rented.AsSpan(0, all), untilMs);
+        ManyCommands.Return(rented);
+        return reply;
+    }
+
     /// <summary>Takes from the first key that is there, or waits for one.</summary>
     internal static Reply Take<T>(ref Call call, int firstKey, int keys, T take, long untilMs) where T : struct, ITake
     {
@@ -62,7 +72,7 @@ internal static class BlockingCalls
         }
 
         if (call.MayPark)
-            return call.Worker.Ready.Wait(ref call, new KeyWait<T>(take) { Client = call.Client }, firstKey, keys, untilMs);
+            return BlockingCalls.Wait(ref call, new KeyWait<T>(take) { Client = call.Client }, firstKey, keys, untilMs);
         call.Out.NullArray();
         return Reply.Sent;
     }

@@ -20,7 +20,7 @@ internal readonly unsafe struct Migrate : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (call.Client.Migrating is { } begun && IsOf(ref call, begun))
+        if (call.Client.Migrating is Migration begun && IsOf(ref call, begun))
         {
             call.Client.Migrating = null;
             return Finish(ref call, begun);

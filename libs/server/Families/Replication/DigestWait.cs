@@ -10,7 +10,7 @@ namespace Garnet.Server.Families.Replication;
 /// REPL DIGEST: reads the whole store on the thread that compares with replicas too, at the boundary of two batches. On a primary all
 /// partitions are locked meanwhile; on a replica the next batch waits, and clients go on reading.
 /// </summary>
-internal sealed class DigestWait(ServerContext server) : LogWait
+internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
 {
     private sealed record Found(uint Term, ulong Batch, StoreDigest Digest);
 
@@ -39,8 +39,8 @@ internal sealed class DigestWait(ServerContext server) : LogWait
         return true;
     }
 
-    /// <summary>Reads; given up when <paramref name="goesOn"/> says so.</summary>
-    internal void Read(Func<bool> goesOn)
+    /// <inheritdoc/>
+    public void Read(Func<bool> goesOn)
     {
         ReplicationNode replication = server.Replication;
         if (replication.Follower is { } follower)

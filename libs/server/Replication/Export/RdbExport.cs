@@ -5,7 +5,6 @@ using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 using Garnet.Server.Rdb;
 using Tsavorite;
 
@@ -17,7 +16,7 @@ namespace Garnet.Server.Replication.Export;
 /// rdb.E2: memory is bounded: what writers save for the snapshot, and collections that are gathered, by the hard limit that
 /// client-output-buffer-limit sets for replicas, each; a reader that takes nothing by repl-timeout.
 /// </summary>
-internal sealed unsafe class RdbExport(ServerContext server, LinkSocket socket, ExportRequest request) : ISnapshotKeySink, IRdbSink
+internal sealed unsafe class RdbExport(ServerCore server, ReplicationNode node, LinkSocket socket, ExportRequest request) : ISnapshotKeySink, IRdbSink
 {
     private const int TurnMs = 20, AliveMs = 1000, MarkBytes = 40;
 
@@ -104,7 +103,7 @@ internal sealed unsafe class RdbExport(ServerContext server, LinkSocket socket, 
         using var keys = new SnapshotKeys(snapshot, limit, this);
         byte[] mark = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(Libc.RandomBytes(MarkBytes / 2)));
         if (request.TellsPlace)
-            socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {server.Replication.RunId} {server.Replication.Offset}\r\n"));
+            socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {node.RunId} {node.Offset}\r\n"));
         socket.Send([.. "$EOF:"u8, .. mark, .. "\r\n"u8]);
         Begin();
         while (snapshot.Step(keys))
@@ -128,7 +127,7 @@ internal sealed unsafe class RdbExport(ServerContext server, LinkSocket socket, 
     private StoreSnapshot? Cut(SnapshotOptions options)
     {
         StoreSnapshot? snapshot;
-        for (int waitedMs = 0; (snapshot = server.Replication.TryCut(options)) is null; waitedMs += TurnMs)
+        for (int waitedMs = 0; (snapshot = node.TryCut(options)) is null; waitedMs += TurnMs)
         {
             if (waitedMs % AliveMs == 0)
                 socket.Send("\n"u8);

@@ -1,12 +1,11 @@
 using System.Net.Sockets;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 
 namespace Garnet.Server.Replication.Export;
 
 /// <summary>The exports that are under way, a thread each. They take turns: one snapshot of the store at a time.</summary>
-internal sealed class RdbExports(ServerContext server) : IDisposable
+internal sealed class RdbExports(ServerCore server, ReplicationNode node) : IDisposable
 {
     private const int ExportsMax = 8; // more at once are no backup but a mistake
 
@@ -28,7 +27,7 @@ internal sealed class RdbExports(ServerContext server) : IDisposable
     internal void Begin(Socket socket, SyncTerms terms, string address, bool tellsPlace)
     {
         var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000);
-        var export = new RdbExport(server, link, new ExportRequest(terms, address, tellsPlace));
+        var export = new RdbExport(server, node, link, new ExportRequest(terms, address, tellsPlace));
         Thread thread = BackgroundThread.Of("export", () => Run(export), server.Fail);
         lock (_gate)
         {

@@ -41,7 +41,7 @@ internal static class FunctionCommands
         if (!Evaluation.MayBegin(ref call, function.Flags, isReadOnly, out Reply reply))
             return reply;
         if (call.Server.Monitors.Any)
-            call.Server.Monitors.Feed(ref call);
+            call.Server.Monitors.Feed(call.Client, call.Arguments, call.Server.Clock.UnixUs);
         var running = new Running(call.Client, function.Name, function.Flags, isReadOnly)
         {
             IsFunction = true,
