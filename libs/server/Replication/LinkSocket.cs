@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
