@@ -1,7 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
-using System.Text;
-using Garnet.Common;
+using Garnet.Common.Resp;
 using Garnet.Server;
 
 namespace Garnet.Host;
@@ -19,43 +18,23 @@ internal static class HealthCheck
         EndPoint target = TargetOf(settings.Network);
         try
         {
-            using var socket = new Socket(target.AddressFamily, SocketType.Stream, ProtocolType.Unspecified);
-            using var limit = new CancellationTokenSource(LimitMs);
-            string answer = AskAsync(socket, target, settings.Security.Password, limit.Token).GetAwaiter().GetResult();
+            using var client = new RespClient(new Socket(target.AddressFamily, SocketType.Stream, ProtocolType.Unspecified), LimitMs);
+            string answer = AskAsync(client, target, settings.Security.Password).WaitAsync(TimeSpan.FromMilliseconds(LimitMs)).GetAwaiter().GetResult();
             output.WriteLine(answer);
             return answer.StartsWith("+PONG", StringComparison.Ordinal) || answer.StartsWith("-NOAUTH", StringComparison.Ordinal);
         }
-        catch (Exception e) when (e is SocketException or OperationCanceledException)
+        catch (Exception e) when (e is SocketException or IOException or OperationCanceledException or TimeoutException)
         {
             output.WriteLine($"{target} does not answer: {e.Message}");
             return false;
         }
     }
 
-    private static async Task<string> AskAsync(Socket socket, EndPoint target, string password, CancellationToken limit)
+    private static async Task<string> AskAsync(RespClient client, EndPoint target, string password)
     {
-        await socket.ConnectAsync(target, limit).ConfigureAwait(false);
-        if (password.Length > 0)
-        {
-            int bytes = Encoding.UTF8.GetByteCount(password);
-            string refused = await SendAsync(socket, $"*2\r\n$4\r\nAUTH\r\n${bytes}\r\n{password}\r\n", limit).ConfigureAwait(false);
-            if (refused.StartsWith('-')) return refused;
-        }
-        return await SendAsync(socket, "*1\r\n$4\r\nPING\r\n", limit).ConfigureAwait(false);
-    }
-
-    private static async Task<string> SendAsync(Socket socket, string request, CancellationToken limit)
-    {
-        await socket.SendAsync(Encoding.UTF8.GetBytes(request), limit).ConfigureAwait(false);
-        byte[] answer = new byte[512];
-        int used = 0;
-        while (used < answer.Length && !answer.AsSpan(0, used).Contains((byte)'\n'))
-        {
-            int received = await socket.ReceiveAsync(answer.AsMemory(used), limit).ConfigureAwait(false);
-            if (received == 0) break;
-            used += received;
-        }
-        return Encoding.UTF8.GetString(answer, 0, used).TrimEnd();
+        await client.Connect(target).ConfigureAwait(false);
+        if (password.Length > 0 && await client.Call("AUTH", password).ConfigureAwait(false) is ['-', ..] refused) return refused;
+        return await client.Call("PING").ConfigureAwait(false);
     }
 
     private static EndPoint TargetOf(NetworkSettings network)

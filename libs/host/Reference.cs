@@ -54,9 +54,9 @@ internal static class Reference
         text.WriteLine();
         text.WriteLine(about);
         text.WriteLine();
-        text.WriteLine("| Setting | Default | Why |");
-        text.WriteLine("|---|---|---|");
-        foreach (Setting setting in Sorted(table, belongs)) text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {reason(setting)} |");
+        text.WriteLine("| Setting | Default | What it is | Here |");
+        text.WriteLine("|---|---|---|---|");
+        foreach (Setting setting in Sorted(table, belongs)) text.WriteLine($"| {Names(setting)} | {Quoted(setting)} | {setting.Declared.Help} | {reason(setting)} |");
     }
 
     private static List<Setting> Sorted(SettingTable table, Predicate<Setting> belongs)

@@ -10,12 +10,13 @@ namespace Garnet.Host;
 /// <summary>
 /// The life of a process that is a server: settings, start, signals, exit code.
 /// host.X1: the exit code is 0 after an orderly stop, an <see cref="ExitKind"/> if the start was refused, 1 if the server broke.
-/// host.X2: the first SIGTERM or SIGINT stops in order, the second ends the process at once.
+/// host.X2: the first SIGTERM or SIGINT stops in order, another a second later or more ends the process at once. Sooner it is the first again: a terminal
+/// and what started the server both pass Ctrl-C on.
 /// host.X3: a stop that was asked for, by a signal or SHUTDOWN, comes to its end: a command that holds a thread up does not hold it up for ever.
 /// </summary>
 public static class ServerProcess
 {
-    private const int Broken = 1;
+    private const int Broken = 1, AgainMs = 1000;
     private static readonly TimeSpan StopGrace = TimeSpan.FromSeconds(10);
 
     /// <summary>Runs until the server has stopped; returns the exit code.</summary>
@@ -92,7 +93,7 @@ public static class ServerProcess
         FindOpenSsl();
         using var log = new LineLog(settings.Inspect);
         using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
-        int signals = 0;
+        long firstMs = 0;
         if (OperatingSystem.IsLinux()) Libc.HeedInterrupt(); // what a script starts with & has it ignored, and .NET leaves that so
         using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
         using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
@@ -119,8 +120,12 @@ public static class ServerProcess
 
         void OnSignal(PosixSignalContext context)
         {
-            if (Interlocked.Increment(ref signals) > 1) Environment.Exit(Broken); // host.X2
             context.Cancel = true;
+            if (Interlocked.CompareExchange(ref firstMs, Environment.TickCount64, 0) is not 0 and var first)
+            {
+                if (Environment.TickCount64 - first >= AgainMs) Environment.Exit(Broken); // host.X2
+                return;
+            }
             log.LogInformation("{Signal}: stopping; once more ends at once", context.Signal);
             ThreadPool.UnsafeQueueUserWorkItem(static server => server.Stop(StopGrace), server, preferLocal: false);
         }

@@ -7,7 +7,7 @@ namespace Garnet.House;
 /// <summary>Whoever sorts a log goes by the ids of its events: each line has one of its own.</summary>
 public sealed class LogEventTests
 {
-    private const string Log = "libs/server/ServerLog.cs", Shared = "libs/server/LogEvents.cs";
+    private const string Log = "libs/server/Base/ServerLog.cs", Shared = "libs/server/Base/LogEvents.cs";
 
     [Test]
     public void Every_line_of_the_log_has_an_id_of_its_own()

@@ -4,6 +4,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Faults;
+using Garnet.Server.Base;
 using Garnet.Server.Test.Persistence;
 
 namespace Garnet.Server.Test;

@@ -1,10 +1,6 @@
 using System.Globalization;
 using System.Text;
 using Garnet.Server.Blocking;
-using Garnet.Server.Families.Collections;
-using Garnet.Server.Families.Lists;
-using Garnet.Server.Families.SortedSets;
-using Garnet.Server.Families.Streams;
 using Garnet.Types.Collections;
 using Garnet.Types.Lists;
 using Garnet.Types.SortedSets;

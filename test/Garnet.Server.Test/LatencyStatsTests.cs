@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Test;
 
 /// <summary>INFO latencystats: a bound for each percentile of the commands that are timed by themselves.</summary>
@@ -23,5 +25,5 @@ public sealed class LatencyStatsTests
     [TestCase(100, 16)]
     [TestCase(0, 4)]
     public void A_bound_is_the_upper_end_of_the_bucket_in_which_the_percentile_lies(double percentile, long bound) =>
-        Assert.That(Inspect.ReactorFigures.BoundOf([0, 0, 3, 0, 1], percentile), Is.EqualTo(bound));
+        Assert.That(ReactorFigures.BoundOf([0, 0, 3, 0, 1], percentile), Is.EqualTo(bound));
 }

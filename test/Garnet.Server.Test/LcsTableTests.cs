@@ -1,4 +1,3 @@
-using Garnet.Server.Families.Strings;
 using Garnet.Types.Strings;
 using NUnit.Framework;
 

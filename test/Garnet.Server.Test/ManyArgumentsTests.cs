@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Test;

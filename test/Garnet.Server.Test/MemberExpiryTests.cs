@@ -1,5 +1,4 @@
 using System.Globalization;
-using Garnet.Server.Commands;
 using Garnet.Server.Test.Net;
 using Tsavorite;
 

@@ -1,6 +1,4 @@
 using System.Runtime.InteropServices;
-using Garnet.Server.Families.Collections;
-using Garnet.Server.Families.Lists;
 using Garnet.Types.Collections;
 using Garnet.Types.Lists;
 using Tsavorite;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text;
-using Garnet.Server.Commands;
 using Tsavorite;
 
 namespace Garnet.Server.Test;

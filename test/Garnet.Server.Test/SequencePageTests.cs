@@ -1,5 +1,4 @@
 using System.Runtime.InteropServices;
-using Garnet.Server.Families.Collections;
 using Garnet.Types.Collections;
 
 namespace Garnet.Server.Test;

@@ -1,3 +1,5 @@
+using Garnet.Server.Base;
+
 namespace Garnet.Server.Test;
 
 public sealed class ServerLogTests

@@ -1,10 +1,5 @@
 using System.Numerics;
 using Garnet.Common.Resp;
-using Garnet.Server.Families.Collections;
-using Garnet.Server.Families.Hashes;
-using Garnet.Server.Families.Lists;
-using Garnet.Server.Families.Sets;
-using Garnet.Server.Families.SortedSets;
 using Garnet.Types.Collections;
 using Garnet.Types.Hashes;
 using Garnet.Types.Lists;

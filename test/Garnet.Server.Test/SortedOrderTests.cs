@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Resp;
-using Garnet.Server.Families.Collections;
 using Garnet.Server.Families.SortedSets;
 using Garnet.Types.Collections;
 using Garnet.Types.SortedSets;

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Garnet.Server.Net;
 using Garnet.Server.Test.Net;
 using Garnet.Wire;
 

@@ -98,7 +98,7 @@ public sealed class TrackingTests
         reader.Call("PING");
         Assert.That(reader.Pushes, Has.Count.EqualTo(40));
         reader.Call("CLIENT", "TRACKING", "OFF");
-        Assert.That((server.Server.Tracker.Keys, server.Server.Tracker.Items, server.Server.AsksRules), Is.EqualTo((0L, 0L, false)));
+        Assert.That((server.Server.Tracker.Keys, server.Server.Tracker.Items, server.Server.Context.AsksRules), Is.EqualTo((0L, 0L, false)));
     }
 
     private static void Write(int port, int seed)

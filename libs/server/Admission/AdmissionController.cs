@@ -1,5 +1,5 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Admission;
 
@@ -18,10 +18,10 @@ internal static unsafe class AdmissionController
         if (!IsAdmitted(ref call, in question, out Reply reply))
             return reply;
         if (queues)
-            return call.Reactor.Transactions.Enqueue(ref call, entry);
+            return call.Worker.Transactions.Enqueue(ref call, entry);
         reply = Execution.Run(ref call, entry);
         if ((client.Gate & Gate.Tracking) != 0 && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
-            call.Server.Tracker.AfterRun(client);
+            TrackedReads.AfterRun(ref call);
         return reply;
     }
 
@@ -49,8 +49,8 @@ internal static unsafe class AdmissionController
         ReadOnlySpan<byte> refusal = AdmissionRules.Ask(ref call, in question).Error;
         if (!refusal.IsEmpty)
         {
-            Execution.CountRefusal(call.Reactor, entry->Id);
-            call.Reactor.Figures.CountError(refusal);
+            Execution.CountRefusal(call.Worker, entry->Id);
+            call.Worker.Figures.CountError(refusal);
         }
 
         return refusal;
@@ -66,10 +66,10 @@ internal static unsafe class AdmissionController
         reply = Answer(ref call, result);
         if (reply == Reply.Postponed)
             return false;
-        Execution.CountRefusal(call.Reactor, question.Entry->Id);
+        Execution.CountRefusal(call.Worker, question.Entry->Id);
         bool transacts = (call.Client.Gate & Gate.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         if (transacts)
-            reply = call.Reactor.Transactions.Refused(ref call, question.Entry, before);
+            reply = call.Worker.Transactions.Refused(ref call, question.Entry, before);
         return false;
     }
 
@@ -77,7 +77,7 @@ internal static unsafe class AdmissionController
     {
         if (result.Wait is not { } wait)
             return call.FailBytes(result.Error);
-        call.Reactor.Park(call.Client, wait);
+        call.Worker.Park(call.Client, wait);
         return Reply.Postponed;
     }
 

@@ -1,6 +1,6 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Admission;
 

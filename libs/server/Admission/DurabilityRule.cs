@@ -1,6 +1,8 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
+using Garnet.Server.Inspect;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Admission;
@@ -22,7 +24,7 @@ internal static unsafe class DurabilityRule
         long bytes = BytesOf(ref call, in question);
         return bytes <= call.Store.StepBytesMax
             ? AdmissionResult.Allowed
-            : AdmissionResult.Refused("ERR " + CommandFailures.TextOf(call.Store.TooLongStep(bytes)));
+            : AdmissionResult.Refused("ERR " + TooMuch.TextOf(call.Store.TooLongStep(bytes)));
     }
 
     private static AdmissionResult AskBlocked(ref Call call, in Question question, DataKeeper keeper)
@@ -33,7 +35,7 @@ internal static unsafe class DurabilityRule
             return AdmissionResult.Allowed;
         bool isRefused = keeper.Trouble is not null && !question.IsFor(Asker.Undeclared) && !question.Is(ScriptState.HasWritten);
         if (isRefused)
-            return AdmissionResult.Refused(call.Server.Refusals.Noted(Inspect.RefusalCause.Log));
+            return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Log));
         return keeper.Trouble is null && keeper.IsFull && question.MayWait(ref call) ? AdmissionResult.Until(new RoomWait(keeper)) : AdmissionResult.Allowed;
     }
 
@@ -44,6 +46,6 @@ internal static unsafe class DurabilityRule
         if ((question.Entry->Flags & CommandFlags.RunsQueue) != 0)
             return call.Client.Transaction is { CanRun: true } transaction ? transaction.Queue.Bytes : 0;
         Arg* first = call.Args, last = first + call.Count - 1;
-        return last->Bytes - first->Bytes > Reactor.PlainRequestBytesMax ? call.RequestBytes() : 0;
+        return last->Bytes - first->Bytes > Worker.PlainRequestBytesMax ? call.RequestBytes() : 0;
     }
 }

@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Inspect;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Admission;
 
@@ -14,15 +13,15 @@ internal static unsafe class Execution
     /// <summary>Runs the command for all who want to know what it reads and changes.</summary>
     internal static Reply Run(ref Call call, CommandEntry* entry)
     {
-        Server server = call.Server;
+        ServerContext server = call.Server;
         if ((call.Client.Gate & Gate.Tracking) != 0)
-            server.Tracker.BeforeRun(ref call, entry->Flags);
+            TrackedReads.BeforeRun(ref call, entry->Flags);
         if (!server.Changes.PerCommand)
             return RunPlaced(ref call, entry);
         CommandSpec spec = server.Commands.Specs[entry->Id];
-        server.Changes.BeforeRun(ref call, spec);
+        CommandEvents.BeforeRun(ref call, spec);
         Reply reply = RunPlaced(ref call, entry);
-        server.Changes.AfterRun(ref call, spec, reply == Reply.Failed);
+        CommandEvents.AfterRun(ref call, spec, reply == Reply.Failed);
         return reply;
     }
 
@@ -31,45 +30,45 @@ internal static unsafe class Execution
     internal static Reply RunPlain(ref Call call, CommandEntry* entry, int command)
     {
         Reply reply = entry->Run(ref call);
-        CountCall(call.Reactor, command);
+        CountCall(call.Worker, command);
         return reply;
     }
 
     /// <summary>Runs the command, timed, and shows it to MONITOR and the slow log.</summary>
     internal static Reply RunTimed(ref Call call, CommandEntry* entry)
     {
-        Server server = call.Server;
+        ServerContext server = call.Server;
         long began = server.Clock.MonotonicUs;
         Reply reply = entry->Run(ref call);
         long took = server.Clock.MonotonicUs - began;
         if (server.Monitors.Any && reply != Reply.Postponed && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
-            server.Monitors.Feed(ref call); // after the run, as Redis does: SELECT shows its new database
+            server.Monitors.Feed(call.Client, call.Arguments, server.Clock.UnixUs); // after the run, as Redis does: SELECT shows its new database
         server.Latency.Consider(entry->Flags, took, call.NowMs);
-        ReactorFigures figures = call.Reactor.Figures;
-        CountCall(call.Reactor, entry->Id);
+        ReactorFigures figures = call.Worker.Figures;
+        CountCall(call.Worker, entry->Id);
         figures.CountTimed(entry->Id, took);
         if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
         {
-            server.Slowlog.Consider(ref call, took);
+            server.Slowlog.Consider(call.Client, call.Arguments, took);
             if (server.LargeRequests.Wants(long.MaxValue))
-                server.LargeRequests.Consider(ref call, call.RequestBytes());
+                server.LargeRequests.Consider(call.Client, call.Arguments, call.RequestBytes());
         }
 
         return reply;
     }
 
     /// <summary>Counts a run.</summary>
-    internal static void CountCall(Reactor reactor, int command) => reactor.Figures.Calls[command]++;
+    internal static void CountCall(Executor worker, int command) => worker.Figures.Calls[command]++;
 
     /// <summary>Counts a command that has run and answered an error.</summary>
-    internal static void CountFailure(Reactor reactor, int command) => reactor.Figures.Failed[command]++;
+    internal static void CountFailure(Executor worker, int command) => worker.Figures.Failed[command]++;
 
     /// <summary>Counts a command that was not admitted.</summary>
-    internal static void CountRefusal(Reactor reactor, int command) => reactor.Figures.Rejected[command]++;
+    internal static void CountRefusal(Executor worker, int command) => worker.Figures.Rejected[command]++;
 
     // A read on a replica sees one state, a transaction or a script too.
     private static Reply RunPlaced(ref Call call, CommandEntry* entry) =>
         (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0 && call.Server.Replication.ReadsOneState
-            ? call.Server.Replication.RunConsistently(ref call, entry)
+            ? ReplicaReads.RunConsistently(ref call, entry)
             : RunTimed(ref call, entry);
 }

@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 
@@ -23,6 +24,6 @@ internal static unsafe class MemoryRule
             return false;
         if ((question.Entry->Flags & CommandFlags.RunsQueue) == 0)
             return IsTight(ref call);
-        return call.Client.Transaction is { CanRun: true } && !call.Store.EnsureRoom(call.Reactor.Transactions.RoomFor(call.Client));
+        return call.Client.Transaction is { CanRun: true } && !call.Store.EnsureRoom(call.Worker.Transactions.RoomFor(call.Client));
     }
 }

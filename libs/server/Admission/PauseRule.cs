@@ -1,5 +1,5 @@
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
+using Garnet.Server.Sessions;
 
 namespace Garnet.Server.Admission;
 

@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Admission;
@@ -10,7 +11,7 @@ internal static unsafe class PermissionRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
-        Server server = call.Server;
+        ServerContext server = call.Server;
         if (question.Is(CommandFlags.Protected) && !server.AllowsProtected(call.Client, server.Commands.Specs[question.Entry->Id], out string refusal))
             return AdmissionResult.Refused(refusal);
         if (server.Hooks.Permission is not { } permission)
@@ -21,5 +22,5 @@ internal static unsafe class PermissionRule
     }
 
     private static AdmissionResult AskQueued(ref Call exec, IPermission permission) =>
-        exec.Reactor.Transactions.AskQueued(ref exec, (ref Call call, CommandEntry* entry, int _) => permission.Ask(ref call, new Question(Asker.Client, entry, entry->Flags)));
+        exec.Worker.Transactions.AskQueued(ref exec, (ref Call call, CommandEntry* entry, int _) => permission.Ask(ref call, new Question(Asker.Client, entry, entry->Flags)));
 }

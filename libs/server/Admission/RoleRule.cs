@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Replication;
@@ -13,7 +14,7 @@ internal static class RoleRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
-        Replication.Replication role = call.Server.Replication;
+        ReplicationNode role = call.Server.Replication;
         if (!role.IsAsked)
             return AdmissionResult.Allowed;
         bool waits = question.Is(CommandFlags.Write | CommandFlags.ByRole) && role.IsChanging && !role.IsReplica && question.MayWait(ref call);
@@ -33,7 +34,7 @@ internal static class RoleRule
         return question.IsFor(Asker.ScriptCall) ? AdmissionResult.Refused("ERR Can not execute the command on a stale replica"u8) : AdmissionResult.Refused(Fault.PrimaryDown);
     }
 
-    private static AdmissionResult AskWrite(ref Call call, in Question question, Replication.Replication role)
+    private static AdmissionResult AskWrite(ref Call call, in Question question, ReplicationNode role)
     {
         if (role.IsReplica)
         {

@@ -1,6 +1,5 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -20,12 +19,5 @@ internal interface IPop
     /// <summary>
     /// Takes from the key, which holds something of the kind, and writes the reply or an error; both keys' partitions are locked.
     /// </summary>
-    void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
-}
-
-/// <summary>What takes from the first of several keys that holds something.</summary>
-internal interface ITake : IPop
-{
-    /// <summary>Takes from a key of the command, or replies an error; false if the key is not there.</summary>
-    bool TryTake(ref Call call, int keyAt, out Reply reply);
+    void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 }

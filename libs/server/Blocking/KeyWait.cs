@@ -1,7 +1,5 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
-using Garnet.Server.Persistence;
-using Garnet.Server.Tracking;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -18,6 +16,9 @@ internal abstract class KeyWait : Parking
 
     /// <summary>Who waits.</summary>
     internal required Connection Client { get; init; }
+
+    /// <summary>The table that it has joined; null before.</summary>
+    internal WaitTable? Waits { get; set; }
 
     /// <summary>The command's first place in a queue; the others hang on it.</summary>
     internal WaitPlace? Places { get; set; }
@@ -36,7 +37,7 @@ internal abstract class KeyWait : Parking
     internal virtual bool IsReady(StoreSession store, in KeyRef key, RecordKind kind) => kind == Kind;
 
     /// <summary>Takes from the key and writes the reply; see <see cref="IPop.Run"/>.</summary>
-    internal abstract void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
+    internal abstract void Pop(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to);
 
     /// <summary>Hands the reply over, or how many bytes it had if that is more than the client may get (net.R9); on the server's thread.</summary>
     internal void Answer(byte[] reply, long tooLongBytes, LogMark written, LogMark seen)
@@ -45,14 +46,14 @@ internal abstract class KeyWait : Parking
         Volatile.Write(ref _reply, reply);
     }
 
-    internal override bool Resume(Reactor reactor, Connection client)
+    internal override bool Resume(Worker worker, Connection client)
     {
         if (End == WaitEnd.Served)
-            return TryReply(reactor, client);
-        if (End == WaitEnd.None && (DeadlineMs > reactor.NowMs || !TryEnd(WaitEnd.TimedOut)))
+            return TryReply(worker, client);
+        if (End == WaitEnd.None && (DeadlineMs > worker.NowMs || !TryEnd(WaitEnd.TimedOut)))
             return false;
-        reactor.Server.Waits.Remove(this);
-        reactor.Out.NullArray();
+        Waits?.Remove(this);
+        worker.Out.NullArray();
         return true;
     }
 
@@ -60,10 +61,10 @@ internal abstract class KeyWait : Parking
     {
         TryEnd(WaitEnd.Left);
         if (End != WaitEnd.Served) // else the server does it
-            client.Reactor.Server.Waits.Remove(this);
+            Waits?.Remove(this);
     }
 
-    private bool TryReply(Reactor reactor, Connection client)
+    private bool TryReply(Worker worker, Connection client)
     {
         if (Volatile.Read(ref _reply) is not { } reply)
             return false;
@@ -72,9 +73,9 @@ internal abstract class KeyWait : Parking
         if (_seen.Batch > client.HeldFor.Batch)
             client.HeldFor = _seen;
         if (_tooLongBytes > 0)
-            reactor.Replies.Refuse(client, _tooLongBytes);
+            worker.RefuseLongReply(client, _tooLongBytes);
         else
-            reactor.Out.Raw(reply);
+            worker.Out.Raw(reply);
         return true;
     }
 }
@@ -88,5 +89,5 @@ internal sealed class KeyWait<T>(T pop) : KeyWait where T : struct, IPop
 
     internal override byte[]? Target => pop.Target;
 
-    internal override void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to) => pop.Run(server, store, keys, to);
+    internal override void Pop(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to) => pop.Run(store, keys, to);
 }

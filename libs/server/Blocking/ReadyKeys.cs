@@ -1,7 +1,7 @@
 using System.Text;
-using Garnet.Server.Commands;
-using Garnet.Server.Families.Strings;
-using Garnet.Server.Net;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
+using Garnet.Server.Scripting;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -11,7 +11,7 @@ namespace Garnet.Server.Blocking;
 /// The keys that a reactor's commands have written and for which somebody waits. They are served after each command: everybody
 /// who can be is, in the order of the queues (blocking.B2), whichever reactor it belongs to.
 /// </summary>
-internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
+internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGate gate, IServedKeys served) : IDisposable
 {
     private readonly List<KeyQueue> _ready = [];
     private readonly List<Connection> _served = [];
@@ -33,21 +33,21 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     /// <summary>Notes the keys of two databases that change places.</summary>
     internal void AddAll(int first, int second)
     {
-        reactor.Server.Waits.CopyQueues(first, second, _ready);
+        waits.CopyQueues(first, second, _ready);
         Count = _ready.Count;
     }
 
-    /// <summary>Parks the command until one of its keys holds something, or serves it at once (blocking.B1).</summary>
-    internal Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
+    /// <summary>
+    /// Parks the command until one of its keys holds something, or serves it at once (blocking.B1). A target stands behind its source, the last of
+    /// the keys.
+    /// </summary>
+    internal Reply Wait(Connection client, KeyWait wait, scoped ReadOnlySpan<KeyRef> keys, long untilMs)
     {
         wait.DeadlineMs = untilMs;
-        reactor.Server.Waits.Begin();
-        int all = wait.Target is null ? keys : keys + 1; // a target stands behind its source
-        KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, all);
-        while (!TryBegin(ref call, wait, rented.AsSpan(0, all), firstKey, out KeyQueue? ahead))
+        waits.Begin();
+        while (!TryBegin(client, wait, keys, out KeyQueue? ahead))
             ServeAhead(ahead!, wait);
-        ManyCommands.Return(rented);
-        reactor.Park(call.Client, wait);
+        worker.Park(client, wait);
         return Reply.Parked;
     }
 
@@ -63,17 +63,17 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     /// <summary>Serves a key that no command of this reactor has written.</summary>
     internal void ServeNow(KeyQueue queue)
     {
-        reactor.Server.ScriptGate.TryEnter(reactor, patiently: true);
+        gate.TryEnter(worker, patiently: true);
         Add(queue);
         Serve();
-        reactor.Server.ScriptGate.Leave(reactor);
+        gate.Leave(worker);
     }
 
     /// <summary>Gives those of this reactor's clients who were served their replies.</summary>
     internal void Deliver()
     {
         foreach (Connection client in _served)
-            reactor.TryResume(client);
+            worker.TryResume(client);
         _served.Clear();
     }
 
@@ -82,25 +82,24 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
 
     private void Serve(KeyQueue queue)
     {
-        WaitTable waits = reactor.Server.Waits;
         KeyWait? next = waits.First(queue);
         while (next is not null)
             next = ServeOne(queue, next);
     }
 
     // blocking.B1; false: of the first key that holds something others are to be served before, and then it looks once more.
-    private bool TryBegin(ref Call call, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, int firstKey, out KeyQueue? ahead)
+    private bool TryBegin(Connection client, KeyWait wait, scoped ReadOnlySpan<KeyRef> locked, out KeyQueue? ahead)
     {
         int keys = wait.Target is null ? locked.Length : locked.Length - 1;
         bool takes = false;
         ahead = null;
-        reactor.Session.Lock(locked);
+        worker.Session.Lock(locked);
         if (wait.Places is null)
-            Join(ref call, wait, firstKey, keys);
+            Join(wait, locked[..keys]);
         int ready = wait.End == WaitEnd.None ? FirstReady(wait, locked[..keys]) : -1;
         if (ready >= 0)
         {
-            KeyQueue queue = reactor.Server.Waits.Queue(call.Client.Database, call[firstKey + ready], call.HashAt(firstKey + ready))!;
+            KeyQueue queue = waits.Queue(client.Database, locked[ready].Span, HashOf(in locked[ready]))!;
             takes = FirstFor(queue, in locked[ready]) == wait && wait.TryEnd(WaitEnd.Served);
             if (takes)
                 Pop(wait, wait.Target is null ? locked[ready..] : locked);
@@ -108,17 +107,19 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
                 ahead = queue;
         }
 
-        reactor.Session.Unlock();
+        worker.Session.Unlock();
         if (takes)
             HandOver(wait);
         return ahead is null;
     }
 
-    private void Join(ref Call call, KeyWait wait, int firstKey, int keys)
+    private void Join(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
     {
-        for (int i = firstKey; i < firstKey + keys; i++)
-            reactor.Server.Waits.Join(wait, call[i], call.HashAt(i));
+        foreach (ref readonly KeyRef key in keys)
+            waits.Join(wait, key.Span, HashOf(in key));
     }
+
+    private ulong HashOf(in KeyRef key) => worker.Store.HashBytes(key.Bytes, key.Length);
 
     // The first of the keys, which are locked, that holds what is waited for; -1 for none.
     private int FirstReady(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
@@ -126,8 +127,8 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
         for (int i = 0; i < keys.Length; i++)
         {
             var look = default(CountLook);
-            reactor.Session.Examine(in keys[i], ref look, quiet: true);
-            if (wait.IsReady(reactor.Session, in keys[i], look.Kind))
+            worker.Session.Examine(in keys[i], ref look, quiet: true);
+            if (wait.IsReady(worker.Session, in keys[i], look.Kind))
                 return i;
         }
 
@@ -137,7 +138,7 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     // Those who came before it.
     private void ServeAhead(KeyQueue queue, KeyWait wait)
     {
-        KeyWait? next = reactor.Server.Waits.First(queue);
+        KeyWait? next = waits.First(queue);
         while (next is not null && next != wait)
             next = ServeOne(queue, next);
     }
@@ -145,59 +146,58 @@ internal sealed unsafe class ReadyKeys(Reactor reactor) : IDisposable
     // Serves the first who waits for what is there, with the locks that the expected one needs; returns whom to expect next.
     private KeyWait? ServeOne(KeyQueue queue, KeyWait expected)
     {
-        Server server = reactor.Server;
         byte[]? target = expected.Target;
         fixed (byte* bytes = queue.Bytes, other = target)
         {
-            uint ns = server.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
-            KeyRef key = server.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
-            Span<KeyRef> keys = target is null ? [key] : [key, server.Store.Key(other, target.Length - SlackBytes, ns)];
-            reactor.Session.Lock(keys);
+            uint ns = worker.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
+            KeyRef key = worker.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
+            Span<KeyRef> keys = target is null ? [key] : [key, worker.Store.Key(other, target.Length - SlackBytes, ns)];
+            worker.Session.Lock(keys);
             KeyWait? first = FirstFor(queue, in key);
             bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
             if (takes)
                 Pop(expected, keys);
-            reactor.Session.Unlock();
+            worker.Session.Unlock();
             if (takes)
                 HandOver(expected);
-            return takes ? server.Waits.First(queue) : first;
+            return takes ? waits.First(queue) : first;
         }
     }
 
     // Its wait is over, whatever comes of it: what the log does not take is its error, not that of whoever serves it.
     private void Pop(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
     {
-        int depth = reactor.Session.LockDepth;
+        int depth = worker.Session.LockDepth;
         try
         {
-            wait.Pop(reactor.Server, reactor.Session, keys, _reply.Begin(wait.Client.Resp3, reactor.SlowReaders.ReplyBytesMax(wait.Client)));
+            wait.Pop(worker.Session, keys, _reply.Begin(wait.Client.Resp3, worker.ReplyBytesMax(wait.Client)));
         }
-        catch (Exception e) when (CommandFailures.IsTooLarge(e) && (reactor.Session.Changes & 1) == 0)
+        catch (Exception e) when (TooMuch.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
         {
-            reactor.Session.UnlockTo(depth);
-            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + CommandFailures.TextOf(e)));
+            worker.Session.UnlockTo(depth);
+            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + TooMuch.TextOf(e)));
         }
     }
 
     private KeyWait? FirstFor(KeyQueue queue, in KeyRef key)
     {
         var look = default(CountLook);
-        reactor.Session.Examine(in key, ref look, quiet: true);
-        return reactor.Server.Waits.FirstReady(queue, reactor.Session, in key, look.Kind);
+        worker.Session.Examine(in key, ref look, quiet: true);
+        return waits.FirstReady(queue, worker.Session, in key, look.Kind);
     }
 
     private void HandOver(KeyWait wait)
     {
-        reactor.Server.Waits.Remove(wait);
+        waits.Remove(wait);
         long tooLongBytes = _reply.TooLongBytes;
-        wait.Answer(_reply.Take(), tooLongBytes, reactor.Held.Mark(reactor.Held.TakeBatch()), reactor.Held.Mark(reactor.Held.TakeSeen()));
-        if (reactor.Notes.Count > 0 && reactor.Server.Changes.PerCommand)
-            reactor.Server.Changes.HandOnServed(reactor, wait.Event);
+        (LogMark written, LogMark seen) = worker.TakeMarks();
+        wait.Answer(_reply.Take(), tooLongBytes, written, seen);
+        served.OnServed(worker, wait.Event);
         Connection client = wait.Client;
-        if (client.Reactor == reactor)
+        if (client.Worker == worker)
             _served.Add(client);
         else
-            client.Reactor.Post(static (owner, served, _) => owner.TryResume(served!), client);
+            client.Worker.Post(static (owner, receiver, _) => owner.TryResume(receiver!), client);
     }
 
     /// <summary>Bytes behind a target's name that hashing may read.</summary>

@@ -1,7 +1,7 @@
 using System.Runtime.InteropServices;
+using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Blocking;
 
@@ -34,13 +34,17 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     /// <summary>Bytes of a reply that is longer than its client may get (net.R9); 0 if it is not.</summary>
     internal long TooLongBytes => Out.IsGivenUp ? Out.ReplyBytes : 0;
 
+    /// <summary>What stands in for a reply that is too long.</summary>
+    internal static byte[] TextOfLong(long bytes, long bytesMax) =>
+        Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond the limit of {bytesMax}; the command has run");
+
     /// <summary>The reply; one that is longer than its client may get is an error by now (net.R9).</summary>
     internal byte[] Take()
     {
         if (TooLongBytes is > 0 and var bytes)
         {
             Out.TakeBackTo(0);
-            Out.Error(ReplyMemory.TextOfLong(bytes, _bytesMax));
+            Out.Error(TextOfLong(bytes, _bytesMax));
         }
 
         byte[] reply = Out.Since(0).ToArray();

@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Blocking;
@@ -10,9 +11,9 @@ namespace Garnet.Server.Blocking;
 ///     it listens before that (rule store.N1): no change is missed, and of several keys filled as one step the first is taken from.
 /// blocking.B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
 /// blocking.B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
-/// blocking.B4  The end of a wait is decided once (<see cref="Net.Parking.TryEnd"/>), before anything is taken for it.
+/// blocking.B4  The end of a wait is decided once (<see cref="Parking.TryEnd"/>), before anything is taken for it.
 /// </summary>
-internal sealed class WaitTable(Server server)
+internal sealed class WaitTable(Store store, Listeners waiters)
 {
     private const int Shards = 64;
 
@@ -26,13 +27,13 @@ internal sealed class WaitTable(Server server)
     }
 
     /// <summary>Commands that wait.</summary>
-    internal int Count => server.Changes.Waiters.Count;
+    internal int Count => waiters.Count;
 
     /// <summary>Keys that are waited for.</summary>
     internal int Keys => _shards.Sum(static shard => shard.Queues);
 
     /// <summary>A command begins to wait.</summary>
-    internal void Begin() => server.Changes.Waiters.Enter();
+    internal void Begin() => waiters.Enter();
 
     /// <summary>Adds the command to the queue of a key, once; the key's partition is locked, as it is for others who join.</summary>
     internal void Join(KeyWait wait, ReadOnlySpan<byte> key, ulong hash)
@@ -44,6 +45,7 @@ internal sealed class WaitTable(Server server)
             KeyQueue queue = Find(shard, database, key, hash) ?? Open(shard, database, key, hash);
             if (queue.Last?.Owner == wait) // the command names the key twice
                 return;
+            wait.Waits = this;
             var place = new WaitPlace(wait, queue) { Other = wait.Places };
             wait.Places = place;
             queue.Add(place);
@@ -64,7 +66,7 @@ internal sealed class WaitTable(Server server)
             }
         }
 
-        server.Changes.Waiters.Leave();
+        waiters.Leave();
     }
 
     /// <summary>True if somebody waits for the key.</summary>
@@ -86,7 +88,7 @@ internal sealed class WaitTable(Server server)
         lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && place.Owner.End != Net.WaitEnd.None)
+            while (place is not null && place.Owner.End != WaitEnd.None)
                 place = place.Behind;
             return place?.Owner;
         }
@@ -98,7 +100,7 @@ internal sealed class WaitTable(Server server)
         lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && (place.Owner.End != Net.WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
+            while (place is not null && (place.Owner.End != WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
                 place = place.Behind;
             return place?.Owner;
         }
@@ -109,8 +111,8 @@ internal sealed class WaitTable(Server server)
     {
         if (change is KeyChange.Retimed or KeyChange.Persisted)
             return null;
-        ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
-        return Of(hash).Queues == 0 ? null : Queue(server.Store.DatabaseOf(key.Namespace), key.Span, hash);
+        ulong hash = store.HashBytes(key.Bytes, key.Length);
+        return Of(hash).Queues == 0 ? null : Queue(store.DatabaseOf(key.Namespace), key.Span, hash);
     }
 
     /// <summary>The queues of two databases that change places.</summary>

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Commands;
@@ -13,15 +13,15 @@ namespace Garnet.Server.Commands;
 /// </summary>
 internal unsafe ref struct Call
 {
-    internal readonly Reactor Reactor;
+    internal readonly Executor Worker;
     internal readonly Connection Client;
     internal readonly Arg* Args;
     internal readonly int Count;
     private readonly ulong _keyHash;
 
-    internal Call(Reactor reactor, Connection client, Arg* args, int count, ulong keyHash)
+    internal Call(Executor worker, Connection client, Arg* args, int count, ulong keyHash)
     {
-        Reactor = reactor;
+        Worker = worker;
         Client = client;
         Args = args;
         Count = count;
@@ -29,19 +29,19 @@ internal unsafe ref struct Call
     }
 
     /// <summary>The reply.</summary>
-    internal readonly RespWriter Out => Reactor.Out;
+    internal readonly RespWriter Out => Worker.Out;
 
     /// <summary>The reactor's session on the store.</summary>
-    internal readonly StoreSession Store => Reactor.Session;
+    internal readonly StoreSession Store => Worker.Session;
 
     /// <summary>The server.</summary>
-    internal readonly Server Server => Reactor.Server;
+    internal readonly ServerContext Server => Worker.Server;
 
     /// <summary>Wall clock of this round, Unix milliseconds.</summary>
-    internal readonly long NowMs => Reactor.NowMs;
+    internal readonly long NowMs => Worker.NowMs;
 
     /// <summary>Namespace of the client's database.</summary>
-    internal readonly uint Namespace => Reactor.Store.Namespaces.Id(Client.Database);
+    internal readonly uint Namespace => Worker.Store.Namespaces.Id(Client.Database);
 
     /// <summary>Hash of the bytes of the first key, 0 if the command has none at a fixed place.</summary>
     internal readonly ulong KeyHash => _keyHash;
@@ -59,27 +59,26 @@ internal unsafe ref struct Call
     internal readonly KeyRef Key
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)] // GetBenchmark
-        get => Reactor.Store.KeyFromHash(Args[1].Bytes, Args[1].Length, Namespace, _keyHash);
+        get => Worker.Store.KeyFromHash(Args[1].Bytes, Args[1].Length, Namespace, _keyHash);
     }
+
+    /// <summary>The arguments without the rest.</summary>
+    internal readonly Arguments Arguments => new(Args, Count);
 
     /// <summary>The bytes of an argument.</summary>
     internal readonly ReadOnlySpan<byte> this[int index] => new(Args[index].Bytes, Args[index].Length);
 
     /// <summary>Any argument as a key of the client's database, hashed now.</summary>
-    internal readonly KeyRef KeyAt(int index) => Reactor.Store.Key(Args[index].Bytes, Args[index].Length, Namespace);
+    internal readonly KeyRef KeyAt(int index) => Worker.Store.Key(Args[index].Bytes, Args[index].Length, Namespace);
 
     /// <summary>Hash of the bytes of an argument, as of a key.</summary>
-    internal readonly ulong HashAt(int index) => Reactor.Store.HashBytes(Args[index].Bytes, Args[index].Length);
+    internal readonly ulong HashAt(int index) => Worker.Store.HashBytes(Args[index].Bytes, Args[index].Length);
 
     /// <summary>Any argument as a key of the given namespace, hashed now.</summary>
-    internal readonly KeyRef KeyAt(int index, uint ns) => Reactor.Store.Key(Args[index].Bytes, Args[index].Length, ns);
+    internal readonly KeyRef KeyAt(int index, uint ns) => Worker.Store.Key(Args[index].Bytes, Args[index].Length, ns);
 
     /// <summary>True if the argument is the word, in any case.</summary>
-    internal readonly bool Is(int index, ReadOnlySpan<byte> upperWord)
-    {
-        ReadOnlySpan<byte> text = this[index];
-        return text.Length == upperWord.Length && Ascii.EqualsIgnoreCase(text, upperWord);
-    }
+    internal readonly bool Is(int index, ReadOnlySpan<byte> upperWord) => Arguments.Is(index, upperWord);
 
     /// <summary>The argument as a strict signed integer.</summary>
     internal readonly bool TryInt64(int index, out long value) => NumberText.TryInt64(this[index], out value);
@@ -143,7 +142,7 @@ internal unsafe ref struct Call
     internal readonly Reply FailBytes(ReadOnlySpan<byte> text)
     {
         Out.Error(text);
-        Reactor.Figures.CountError(text);
+        Worker.Figures.CountError(text);
         return Reply.Failed;
     }
 
@@ -165,5 +164,5 @@ internal unsafe ref struct Call
     internal readonly Reply WrongArity() => FailText(WrongArityText());
 
     /// <summary>That sentence.</summary>
-    internal readonly string WrongArityText() => $"ERR wrong number of arguments for '{Reactor.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command";
+    internal readonly string WrongArityText() => $"ERR wrong number of arguments for '{Worker.Server.Commands.Specs[Client.LastCommand].Name.ToLowerInvariant()}' command";
 }

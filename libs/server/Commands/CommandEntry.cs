@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Commands;
 
 /// <summary>What dispatch reads of a command: one 32-byte line of the table.</summary>

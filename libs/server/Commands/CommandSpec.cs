@@ -1,4 +1,4 @@
-using Garnet.Server.Tracking;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Commands;
 

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Commands;
 
@@ -30,10 +31,11 @@ internal sealed unsafe class CommandTable : IDisposable
     /// <summary>The number of SHUTDOWN.</summary>
     internal int Shutdown { get; }
 
-    internal CommandTable()
+    /// <param name="register">Adds the commands, family by family.</param>
+    internal CommandTable(Action<CommandTable> register)
     {
         Add<UnknownCommand>();
-        CommandFamilies.Register(this);
+        register(this);
         _get = FindTop("GET"u8);
         _set = FindTop("SET"u8);
         Shutdown = FindTop("SHUTDOWN"u8);

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Commands;
 

@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Commands;
 
 /// <summary>One command: a struct that says what it is and what it does. Registered by its family, listed in <see cref="Families"/>.</summary>

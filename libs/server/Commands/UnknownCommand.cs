@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Commands;
 

@@ -1,4 +1,4 @@
-using Garnet.Server.Commands;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Inspect;
 
@@ -31,14 +31,14 @@ internal sealed class CommandLog(Func<long> threshold, Func<long> entriesMax)
     internal bool Wants(long measure) => threshold() is var least && least >= 0 && measure >= least && entriesMax() > 0;
 
     /// <summary>Keeps the command if its measure reaches the threshold.</summary>
-    internal void Consider(ref Call call, long measure)
+    internal void Consider(Connection client, Arguments arguments, long measure)
     {
         if (!Wants(measure))
             return;
-        byte[][] arguments = Arguments(ref call);
+        byte[][] shown = Shown(arguments);
         lock (_gate)
         {
-            _entries.AddFirst(new CommandLogEntry(++_lastId, call.NowMs / 1000, measure, arguments, call.Client.Peer.Remote, call.Client.Name));
+            _entries.AddFirst(new CommandLogEntry(++_lastId, client.Worker.NowMs / 1000, measure, shown, client.Peer.Remote, client.Name));
             TrimLocked();
         }
     }
@@ -69,18 +69,18 @@ internal sealed class CommandLog(Func<long> threshold, Func<long> entriesMax)
             _entries.RemoveLast();
     }
 
-    private static byte[][] Arguments(ref Call call)
+    private static byte[][] Shown(Arguments all)
     {
-        int shown = Math.Min(call.Count, ArgumentsMax);
+        int shown = Math.Min(all.Count, ArgumentsMax);
         var arguments = new byte[shown][];
         for (int i = 0; i < shown; i++)
         {
-            if (i == ArgumentsMax - 1 && call.Count > ArgumentsMax)
-                arguments[i] = System.Text.Encoding.ASCII.GetBytes($"... ({call.Count - ArgumentsMax + 1} more arguments)");
-            else if (Secrets.Hides(ref call, i))
+            if (i == ArgumentsMax - 1 && all.Count > ArgumentsMax)
+                arguments[i] = System.Text.Encoding.ASCII.GetBytes($"... ({all.Count - ArgumentsMax + 1} more arguments)");
+            else if (Secrets.Hides(all, i))
                 arguments[i] = "(redacted)"u8.ToArray();
             else
-                arguments[i] = Shortened(call[i]);
+                arguments[i] = Shortened(all[i]);
         }
 
         return arguments;

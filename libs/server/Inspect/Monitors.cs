@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
-using Garnet.Server.Commands;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Inspect;
 
@@ -33,30 +32,29 @@ internal sealed class Monitors
     }
 
     /// <summary>Shows the command to all who watch; arguments that may hold secrets are hidden.</summary>
-    internal void Feed(ref Call call)
+    internal void Feed(Connection from, Arguments arguments, long nowUs)
     {
-        byte[] line = Line(ref call);
+        byte[] line = Line(from, arguments, nowUs);
         foreach (Connection client in Volatile.Read(ref _clients))
         {
-            if (client.Reactor == call.Reactor)
-                call.Reactor.Push(client, line);
+            if (client.Worker == from.Worker)
+                from.Worker.Push(client, line);
             else
-                client.Reactor.Post(static (owner, receiver, content) => owner.Push(receiver!, (byte[])content!), client, line);
+                client.Worker.Post(static (owner, receiver, content) => owner.Push(receiver!, (byte[])content!), client, line);
         }
     }
 
-    private static byte[] Line(ref Call call)
+    private static byte[] Line(Connection from, Arguments arguments, long us)
     {
-        long us = call.Server.Clock.UnixUs;
         var text = new StringBuilder();
-        text.Append(CultureInfo.InvariantCulture, $"+{us / 1_000_000}.{us % 1_000_000:000000} [{call.Client.Database} {Origin(call.Client)}]");
-        for (int i = 0; i < call.Count; i++)
+        text.Append(CultureInfo.InvariantCulture, $"+{us / 1_000_000}.{us % 1_000_000:000000} [{from.Database} {Origin(from)}]");
+        for (int i = 0; i < arguments.Count; i++)
         {
             text.Append(" \"");
-            if (Secrets.Hides(ref call, i))
+            if (Secrets.Hides(arguments, i))
                 text.Append("(redacted)");
             else
-                Escape(call[i], text);
+                Escape(arguments[i], text);
             text.Append('"');
         }
 

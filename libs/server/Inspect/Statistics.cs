@@ -1,10 +1,10 @@
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
 /// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
-internal sealed class Statistics(Server server)
+internal sealed class Statistics(ServerCore server, int commands, Func<(long Received, long Rejected)> connections)
 {
     private const long SampleUs = 1_000_000;
 
@@ -36,7 +36,7 @@ internal sealed class Statistics(Server server)
     internal Totals NowByCommand()
     {
         lock (_gate)
-            return Minus(Sum(server.Commands.Specs.Count), _base);
+            return Minus(Sum(commands), _base);
     }
 
     /// <summary>
@@ -90,7 +90,7 @@ internal sealed class Statistics(Server server)
         StoreFigures store = server.Store.Figures(); // outside: who runs INFO in a transaction holds locks of the store
         lock (_gate)
         {
-            _base = Sum(server.Commands.Specs.Count);
+            _base = Sum(commands);
             _bucketsBase = SumBuckets();
             _storeBase = store;
         }
@@ -100,19 +100,18 @@ internal sealed class Statistics(Server server)
     private Totals Sum(int commands)
     {
         var sum = new Totals { Calls = new long[commands], Failed = new long[commands], RejectedCalls = new long[commands], TimedUs = new long[commands], TimedCalls = new long[commands] };
-        foreach (Reactor reactor in server.Reactors)
-            Add(sum, reactor);
-        sum.Connections = server.ConnectionsReceived;
-        sum.Rejected = server.ConnectionsRejected;
+        foreach (Worker worker in server.Workers)
+            Add(sum, worker);
+        (sum.Connections, sum.Rejected) = connections();
         return sum;
     }
 
     private long[] SumBuckets()
     {
-        var sum = new long[server.Commands.Specs.Count * ReactorFigures.TimeBuckets];
-        foreach (Reactor reactor in server.Reactors)
+        var sum = new long[commands * ReactorFigures.TimeBuckets];
+        foreach (Worker worker in server.Workers)
         {
-            long[] buckets = reactor.Figures.TimedByBucket;
+            long[] buckets = worker.Figures.TimedByBucket;
             for (int i = 0; i < sum.Length; i++)
                 sum[i] += buckets[i];
         }
@@ -120,11 +119,11 @@ internal sealed class Statistics(Server server)
         return sum;
     }
 
-    private static void Add(Totals sum, Reactor reactor)
+    private static void Add(Totals sum, Worker worker)
     {
-        ReactorFigures figures = reactor.Figures;
-        sum.Hits += reactor.Session.Hits;
-        sum.Misses += reactor.Session.Misses;
+        ReactorFigures figures = worker.Figures;
+        sum.Hits += worker.Session.Hits;
+        sum.Misses += worker.Session.Misses;
         sum.BytesIn += figures.BytesIn;
         sum.BytesOut += figures.BytesOut;
         sum.Errors += figures.Errors;

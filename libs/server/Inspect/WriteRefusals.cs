@@ -1,6 +1,9 @@
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
+using Garnet.Server.Persistence;
+using Garnet.Server.Replication;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
@@ -20,7 +23,7 @@ internal enum RefusalCause
 /// Tells the operator when writes begin to be refused, why and what to do, and when that is over: a line in the log each, and a field in INFO.
 /// The beginning is told by whoever refuses first; from then on somebody looks once a second until it has been good for some seconds.
 /// </summary>
-internal sealed class WriteRefusals(Server server) : IDisposable
+internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, ReplicationNode replication) : IDisposable
 {
     private const int LookMs = 1000, GoodLooks = 3;
     // A server that is full refuses as fast as it writes: without a copy each.
@@ -64,7 +67,7 @@ internal sealed class WriteRefusals(Server server) : IDisposable
         Note(cause);
         return cause switch
         {
-            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + server.Keeper?.Trouble),
+            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + keeper?.Trouble),
             RefusalCause.Memory => Full,
             _ => Lonely,
         };
@@ -102,9 +105,9 @@ internal sealed class WriteRefusals(Server server) : IDisposable
 
     private bool Lasts(RefusalCause cause) => cause switch
     {
-        RefusalCause.Log => server.Keeper?.Trouble is not null,
+        RefusalCause.Log => keeper?.Trouble is not null,
         RefusalCause.Memory => server.Store.Tight && server.Store.Figures().UsedBytes >= server.MemoryLimitBytes,
-        _ => server.Replication.LacksReplicas,
+        _ => replication.LacksReplicas,
     };
 
     private static string WhyNothingGoes(EvictionPolicy policy) => policy switch
@@ -116,8 +119,8 @@ internal sealed class WriteRefusals(Server server) : IDisposable
 
     private string TextOf(RefusalCause cause) => cause switch
     {
-        RefusalCause.Log when server.Keeper is { Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
-        RefusalCause.Log => $"the append-only file cannot be written: {server.Keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(server.Settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
+        RefusalCause.Log when keeper is { Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
+        RefusalCause.Log => $"the append-only file cannot be written: {keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(server.Settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
         RefusalCause.Memory => $"{server.Store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {server.MemoryLimitBytes}, and {WhyNothingGoes(server.Settings.Memory.Policy)}, or delete keys",
         _ => $"fewer than {server.Settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
     };

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Text;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
@@ -7,7 +9,7 @@ namespace Garnet.Server.Net;
 /// One thread that accepts for all reactors and hands each connection to the one with the fewest: with few reactors the
 /// kernel's own spreading is lumpy. Refuses beyond <c>maxclients</c> and, in protected mode, from other machines.
 /// </summary>
-internal abstract class Acceptor(Server server) : IDisposable
+internal abstract class Acceptor(ServerContext server) : IDisposable
 {
     private static readonly byte[] TooManyText = Encoding.ASCII.GetBytes("-ERR max number of clients reached\r\n");
     private static readonly byte[] ProtectedText = Encoding.ASCII.GetBytes(
@@ -28,7 +30,7 @@ internal abstract class Acceptor(Server server) : IDisposable
     /// <summary>Connections refused because of <c>maxclients</c>.</summary>
     internal long Rejected { get; private protected set; }
 
-    private protected Server Server { get; } = server;
+    private protected ServerContext Server { get; } = server;
 
     /// <summary>Opens all listeners.</summary>
     internal void Open(NetworkSettings settings)
@@ -77,11 +79,11 @@ internal abstract class Acceptor(Server server) : IDisposable
     private protected void HandOver(PeerAddress peer, Action<Connection> attach)
     {
         Accepted++;
-        Reactor reactor = Server.LeastLoaded();
-        Interlocked.Increment(ref reactor.ConnectionCount);
-        var client = new Connection(reactor, Server.NextClientId(), peer, Server.Clock.UnixMs);
+        Worker worker = Server.LeastLoaded();
+        Interlocked.Increment(ref worker.ConnectionCount);
+        var client = new Connection(worker, Server.NextClientId(), peer, Server.Clock.UnixMs);
         attach(client);
-        reactor.Post(static (owner, adopted, _) => owner.Adopt(adopted!), client);
+        worker.Post(static (owner, adopted, _) => ((Reactor)owner).Adopt(adopted!), client);
     }
 
     private void OpenAddress(NetworkSettings settings, string bind)

@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;

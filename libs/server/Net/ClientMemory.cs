@@ -1,3 +1,6 @@
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+
 namespace Garnet.Server.Net;
 
 /// <summary>
@@ -11,17 +14,14 @@ internal sealed class ClientMemory(Reactor reactor)
     private long _largestBytes; // of those that may go
     private Connection? _largest;
 
-    /// <summary>Clients given up since the start.</summary>
-    internal long Evicted { get; private set; }
-
     internal void Bound()
     {
-        Server server = reactor.Server;
+        ServerContext server = reactor.Server;
         if (server.Settings.Memory.ClientsShare.Of(server.MemoryLimitBytes) is not (> 0 and var limit))
             return;
         for (Measure(); _largest is { } largest && IsOurs(limit); Measure())
         {
-            Evicted++;
+            reactor.Figures.EvictedClients++;
             server.Log.ClientEvicted(largest.Id, largest.Peer.Remote, largest.MemoryBytes);
             reactor.Close(largest);
         }
@@ -53,7 +53,7 @@ internal sealed class ClientMemory(Reactor reactor)
     private bool IsOurs(long limit)
     {
         long all = 0;
-        foreach (Reactor other in reactor.Server.Reactors)
+        foreach (Reactor other in reactor.Server.Workers)
         {
             all += Volatile.Read(ref other.ClientMemory._bytes);
             if (Volatile.Read(ref other.ClientMemory._largestBytes) > _largestBytes)

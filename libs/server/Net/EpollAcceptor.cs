@@ -3,6 +3,8 @@ using System.Net;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
@@ -17,7 +19,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     private string _unixPath = "";
     private volatile bool _stopping;
 
-    internal EpollAcceptor(Server server) : base(server)
+    internal EpollAcceptor(ServerContext server) : base(server)
     {
     }
 

@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
-using Garnet.Common.Linux;
 using Garnet.Common;
+using Garnet.Common.Linux;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Net;
@@ -20,9 +22,6 @@ internal sealed class HeldReplies(Reactor reactor)
     private uint _term; // of their log; where there are several, all but the last one have ended
     private ulong _wanted; // a batch that the log is to be told of
     private long _seen;
-
-    /// <summary>True while something here waits for the log; read by the keeper's threads.</summary>
-    internal volatile bool Waits;
 
     /// <summary>Clients whose replies wait.</summary>
     internal int Count => _held.Count;
@@ -93,16 +92,16 @@ internal sealed class HeldReplies(Reactor reactor)
         client.Held = true;
         _held.Add(client);
         Expect(client.HeldFor);
-        Waits = true;
+        reactor.AwaitsLog = true;
     }
 
     /// <summary>True if the log advanced, or was lost, between the look at it and the notice that somebody waits: nobody would wake the thread.</summary>
     internal bool MissedAdvance()
     {
-        if (!Waits)
+        if (!reactor.AwaitsLog)
             return false;
         Interlocked.MemoryBarrier();
-        Server server = reactor.Server;
+        ServerContext server = reactor.Server;
         return _seen != server.Replication.Moves
             || (_held.Count > 0 && server.Keeper is { } keeper && (keeper.Term != _term || _least <= keeper.Kept || keeper.Poison is not null));
     }
@@ -128,7 +127,7 @@ internal sealed class HeldReplies(Reactor reactor)
         }
 
         _held.RemoveRange(kept, _held.Count - kept);
-        Waits = reactor.Waiting.Resume(static waiting => waiting is LogWait) || _held.Count > 0;
+        reactor.AwaitsLog = reactor.Waiting.Resume(static waiting => waiting is LogWait) || _held.Count > 0;
     }
 
     /// <summary>The server stops: what is held is synced first, or not answered.</summary>

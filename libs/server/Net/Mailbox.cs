@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Net;
 
 /// <summary>
@@ -12,10 +14,10 @@ internal sealed class Mailbox(ITransport transport)
     private List<Message> _taken = [];
 
     /// <summary>A message: what to do and with whom. A class: lists of references are compiled ahead (start-up).</summary>
-    internal sealed record Message(Action<Reactor, Connection?, object?> Do, Connection? Client, object? Content);
+    internal sealed record Message(Action<Worker, Connection?, object?> Do, Connection? Client, object? Content);
 
     /// <summary>Adds a message.</summary>
-    internal void Post(Action<Reactor, Connection?, object?> action, Connection? client, object? content)
+    internal void Post(Action<Worker, Connection?, object?> action, Connection? client, object? content)
     {
         bool first;
         lock (_gate)

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -8,7 +9,6 @@ namespace Garnet.Server.Net;
 /// <summary>Running a batch of frames in order.</summary>
 internal sealed unsafe partial class Reactor
 {
-    private Connection? _current;
     private bool _asksRules; // no command of the batch takes the short way
     private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
@@ -25,8 +25,11 @@ internal sealed unsafe partial class Reactor
     internal ArgList Args => _args;
     internal List<Connection> Touched => _touched;
 
-    /// <summary>A script could not begin because another one has run for too long: nothing else of the batch runs either.</summary>
-    internal void GiveUpBatch() => _mayRun = false;
+    /// <inheritdoc/>
+    internal override void ServeBusy() => Busy.Serve();
+
+    /// <inheritdoc/>
+    internal override void GiveUpBatch() => _mayRun = false;
 
     /// <summary>What the round still had to look at will be ready again.</summary>
     internal void ForgetReady() => _readyCount = 0;
@@ -123,7 +126,7 @@ internal sealed unsafe partial class Reactor
         else
         {
             bool reads = _reads && client.Gate == Gate.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
-            reply = reads ? Server.Replication.RunRead(ref call, entry) : RunAsked(ref call, entry);
+            reply = reads ? ReplicaReads.RunRead(ref call, entry) : RunAsked(ref call, entry);
         }
 
         EndCommand(client, frame, reply);
@@ -164,7 +167,7 @@ internal sealed unsafe partial class Reactor
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= Server.AsksRules; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
-            Server.LargeReplies.Consider(ref call, Out.Mark - before);
+            Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))

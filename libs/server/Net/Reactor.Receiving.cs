@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

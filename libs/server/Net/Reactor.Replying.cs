@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
@@ -9,13 +10,8 @@ namespace Garnet.Server.Net;
 /// </summary>
 internal sealed unsafe partial class Reactor
 {
-    internal const int SendEarlyBytes = 256 * 1024;
-
     private readonly List<Connection> _touched = [];
     private long _round = 1;
-
-    /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
-    internal long ChangesBefore { get; private set; }
 
     /// <summary>What is written from here on is the reply of a command that begins.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every command
@@ -25,14 +21,23 @@ internal sealed unsafe partial class Reactor
         ChangesBefore = Session.Changes;
     }
 
-    /// <summary>Takes back what the running command has written.</summary>
-    internal void TakeBackReply() => Out.TakeBackReply();
-
     /// <summary>There is something to do when the running command is through.</summary>
     internal void LookAfterwards() => _afterwards = true;
 
-    /// <summary>Adds an out-of-band message for a connection of this reactor (rule net.R2).</summary>
-    internal void Push(Connection client, ReadOnlySpan<byte> message)
+    /// <inheritdoc/>
+    internal override long ReplyBytesMax(Connection client) => Replies.ReplyBytesMax(client);
+
+    /// <inheritdoc/>
+    internal override bool IsLongReply(Connection client, long mark) => Replies.IsLong(client, mark);
+
+    /// <inheritdoc/>
+    internal override void RefuseLongReply(Connection client, long bytes) => Replies.Refuse(client, bytes);
+
+    /// <inheritdoc/>
+    internal override bool ReplacesLongReply(Connection client) => Replies.ReplacesLong(client);
+
+    /// <inheritdoc/>
+    internal override void Push(Connection client, ReadOnlySpan<byte> message)
     {
         if (client.Closed || client.CloseAfterReply)
             return;
@@ -156,7 +161,7 @@ internal sealed unsafe partial class Reactor
     {
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
-            Server.LargeReplies.Consider(ref call, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
+            Server.LargeReplies.Consider(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
     internal void Unstall(Connection client)

@@ -1,11 +1,11 @@
+using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
-using Garnet.Server.Blocking;
+using Garnet.Server.Admission;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Inspect;
-using Garnet.Server.Scripting;
-using Garnet.Server.Tracking;
-using Garnet.Server.Transactions;
+using Garnet.Server.Families.Scripting;
+using Garnet.Server.Families.Transactions;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -20,15 +20,12 @@ namespace Garnet.Server.Net;
 ///     the replies written before them and before the replies written after them.
 /// net.R3  A connection gets at most <see cref="QuotaCommands"/> commands and one receive per round, then the others have their turn.
 /// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
-/// net.R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory with the round.
+/// net.R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
 /// </summary>
-internal sealed unsafe partial class Reactor : IDisposable
+internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposable
 {
     internal const int QuotaCommands = 128;
     private const int FramesMax = 64;
-    internal const int ReceiveBytesMax = 64 * 1024;
-    /// <summary>A request of more bytes than this always came in memory of its own.</summary>
-    internal const int PlainRequestBytesMax = BigRequest.Threshold + ReceiveBytesMax;
     private const int ReceiveArenaBytes = 1024 * 1024;
     private const int TickMs = 100;
 
@@ -43,28 +40,23 @@ internal sealed unsafe partial class Reactor : IDisposable
     private readonly List<Connection> _carriedNow = [];
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
+    private readonly TransactionRun _transactions;
     private int _frameCount;
     private int _readyCount;
     private long _nextTickMs;
     private volatile bool _stopping;
 
-    internal Reactor(Server server, int index, ITransport transport)
+    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index)
     {
-        Server = server;
-        Index = index;
-        Store = server.Store;
-        Session = server.Store.OpenSession();
         Replies = new ReplyMemory(this);
         Out = new RespWriter(Replies);
-        Figures = new ReactorFigures(server.Commands.Specs.Count);
         Held = new HeldReplies(this);
         Sender = new ReplySender(this);
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
-        Transactions = new TransactionRun(this);
+        _transactions = new TransactionRun(this);
         Scripts = new ScriptHost(this);
         Busy = new BusyClients(this);
-        Ready = new ReadyKeys(this);
         Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
@@ -73,14 +65,6 @@ internal sealed unsafe partial class Reactor : IDisposable
         _mailbox = new Mailbox(transport);
         Replies.Reset(Out);
     }
-
-    internal Server Server { get; }
-    internal int Index { get; }
-    internal Store Store { get; }
-    internal StoreSession Session { get; }
-    internal long NowMs { get; private set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
-    internal RespWriter Out { get; set; }
-    internal ReactorFigures Figures { get; }
 
     /// <summary>Where replies stand until they are sent.</summary>
     internal ReplyMemory Replies { get; }
@@ -95,14 +79,11 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Replies and commands that wait for the log.</summary>
     internal HeldReplies Held { get; }
 
-    /// <summary>MULTI and EXEC.</summary>
-    internal TransactionRun Transactions { get; }
+    /// <inheritdoc/>
+    internal override ITransactions Transactions => _transactions;
 
-    /// <summary>Scripts and functions.</summary>
-    internal ScriptHost Scripts { get; }
-
-    /// <summary>Keys that commands wait for and that have been written.</summary>
-    internal ReadyKeys Ready { get; }
+    /// <inheritdoc/>
+    public ScriptHost Scripts { get; }
 
     /// <summary>What becomes of exceptions that leave commands.</summary>
     internal CommandFailures Failures { get; }
@@ -110,40 +91,19 @@ internal sealed unsafe partial class Reactor : IDisposable
     /// <summary>Parked connections.</summary>
     internal WaitingClients Waiting { get; }
 
-    /// <summary>What the running command has changed, while somebody wants to know (see <see cref="KeyChanges"/>).</summary>
-    internal List<KeyNote> Notes { get; } = [];
-
-    /// <summary>What the running command tells of its changes, one by one, where that is not always the same (its spec says it else).</summary>
-    internal List<KeyEvent?> Told { get; } = [];
-
-    /// <summary>What the batch has changed, for those who want it by prefix, and who changed it.</summary>
-    internal SortedDictionary<byte[], Connection?> Broadcasts { get; } = new(ByteOrder.Comparer);
-
-    /// <summary>The client whose command runs.</summary>
-    internal Connection? Running => _current;
-
     /// <summary>Clients while a script runs for too long.</summary>
     internal BusyClients Busy { get; }
-
-    /// <summary>The connections.</summary>
-    internal ConnectionSlots Slots { get; } = new();
 
     /// <summary>What it has sent is being cut into frames: nobody else may read from it.</summary>
     internal Connection? Framing { get; private set; }
 
-    /// <summary>True once the server is to stop.</summary>
-    internal bool IsStopping => _stopping;
-
-    /// <summary>Its turns among those of the other reactors (rule scripting.G2).</summary>
-    internal Turn Turn { get; } = new();
-
-    /// <summary>Connections held now; read by the acceptor to balance.</summary>
-    internal int ConnectionCount;
+    /// <inheritdoc/>
+    internal override bool IsStopping => _stopping;
 
     /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
     internal void Run()
     {
-        KeyChanges.Claim(this);
+        Server.Changes.Claim(this);
         while (!_stopping)
             Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not
         Finish();
@@ -156,11 +116,11 @@ internal sealed unsafe partial class Reactor : IDisposable
         Transport.Wake();
     }
 
-    /// <summary>Makes the loop look at its settings and clocks again. From any thread.</summary>
-    internal void Nudge() => Transport.Wake();
+    /// <inheritdoc/>
+    internal override void Nudge() => Transport.Wake();
 
-    /// <summary>Posts a message that runs on the reactor's thread. From any thread.</summary>
-    internal void Post(Action<Reactor, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
+    /// <inheritdoc/>
+    internal override void Post(Action<Worker, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
 
     /// <summary>Takes a new connection in; on the reactor's thread.</summary>
     internal void Adopt(Connection client)
@@ -171,8 +131,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         Transport.Add(client);
     }
 
-    /// <summary>Closes a connection now, dropping what it has not been sent.</summary>
-    internal void Close(Connection client)
+    /// <inheritdoc/>
+    internal override void Close(Connection client)
     {
         if (client.Closed)
             return;
@@ -197,8 +157,8 @@ internal sealed unsafe partial class Reactor : IDisposable
         Server.ConnectionClosed();
     }
 
-    /// <summary>Makes a parked connection go on at the end of its wait (see <see cref="Parking"/>).</summary>
-    internal void TryResume(Connection client)
+    /// <inheritdoc/>
+    internal override void TryResume(Connection client)
     {
         if (client.Closed || client.Waiting is not { } waiting)
             return;
@@ -226,11 +186,28 @@ internal sealed unsafe partial class Reactor : IDisposable
         Watch(client);
     }
 
-    /// <summary>Puts a connection among those that wait.</summary>
-    internal void Park(Connection client, Parking waiting)
+    /// <inheritdoc/>
+    internal override void Park(Connection client, Parking waiting)
     {
-        Held.Waits |= waiting is Persistence.LogWait;
+        AwaitsLog |= waiting is LogWait;
         Waiting.Add(client, waiting);
+    }
+
+    /// <inheritdoc/>
+    internal override bool ResumeWhere(Predicate<Parking> condition) => Waiting.Resume(condition);
+
+    /// <inheritdoc/>
+    internal override (LogMark Written, LogMark Seen) TakeMarks() => (Held.Mark(Held.TakeBatch()), Held.Mark(Held.TakeSeen()));
+
+    /// <inheritdoc/>
+    internal override Socket? Detach(Connection client)
+    {
+        if (client.Out.Count + client.Pending.Count + client.Pushes.Count > 0 || client.Big is not null || client.Subscriptions is { Count: > 0 })
+            return null;
+        Socket socket = Transport.Detach(client);
+        client.Closed = true;
+        Leave(client);
+        return socket;
     }
 
     /// <inheritdoc/>
@@ -239,7 +216,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         Transport.Dispose();
         _receive.Dispose();
         _args.Dispose();
-        Transactions.Dispose();
+        _transactions.Dispose();
         Scripts.Dispose();
         Busy.Dispose();
         Ready.Dispose();
@@ -255,7 +232,7 @@ internal sealed unsafe partial class Reactor : IDisposable
         _readyCount = Transport.Wait(WaitMs());
         Session.NowMs = NowMs = Server.Clock.UnixMs;
         _mailbox.Drain(this);
-        if (Held.Waits)
+        if (AwaitsLog)
             Held.Release();
         for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);

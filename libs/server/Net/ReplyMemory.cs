@@ -2,6 +2,8 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 
@@ -21,12 +23,9 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     /// <summary>True when so much stands outside the reactor's own memory that it is to be sent before others write.</summary>
     internal bool IsMuch => _extra.Bytes > ExtraReplies.SharedBytesMax;
 
-    /// <summary>True while a command replies to a script.</summary>
-    internal bool IsForScript { get; set; }
-
     /// <summary>Bytes of a reply at most, by who gets it.</summary>
     internal long ReplyBytesMax(Connection client) =>
-        IsForScript ? Math.Min(reactor.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : reactor.SlowReaders.ReplyBytesMax(client);
+        reactor.IsForScript ? Math.Min(reactor.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : reactor.SlowReaders.ReplyBytesMax(client);
 
     /// <inheritdoc/>
     public void MakeRoom(RespWriter writer, int bytes)
@@ -34,8 +33,8 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         Connection? client = reactor.Running;
         if (client is null)
             writer.StartAt(writer.Position);
-        long most = client is null ? long.MaxValue : IsForScript ? ByteQueue.BytesMax : reactor.SlowReaders.ReplyBytesMax(client);
-        bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most || (IsForScript && !reactor.Scripts.HasRoom(writer.ReplyBytes + bytes));
+        long most = client is null ? long.MaxValue : reactor.IsForScript ? ByteQueue.BytesMax : reactor.SlowReaders.ReplyBytesMax(client);
+        bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most || (reactor.IsForScript && !reactor.Scripts.HasRoom(writer.ReplyBytes + bytes));
         if (isTooLong && !_isRefusing)
         {
             writer.GiveUpReply(); // net.R9
@@ -65,13 +64,13 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     }
 
     /// <summary>True if a reply that ends at a mark is longer than its client may get. The room for it may have been there already, made for a script or another client.</summary>
-    internal bool IsLong(Connection client, long mark) => mark > Reactor.SendEarlyBytes && mark > reactor.SlowReaders.ReplyBytesMax(client);
+    internal bool IsLong(Connection client, long mark) => mark > Worker.SendEarlyBytes && mark > reactor.SlowReaders.ReplyBytesMax(client);
 
     /// <summary>Writes the error that stands in for a reply of so many bytes, and closes the client if its class has a limit (net.R9).</summary>
     internal void Refuse(Connection client, long bytes)
     {
         long bytesMax = reactor.SlowReaders.ReplyBytesMax(client);
-        byte[] text = TextOfLong(bytes, bytesMax);
+        byte[] text = ReplyBuffer.TextOfLong(bytes, bytesMax);
         _isRefusing = true;
         reactor.Out.Error(text);
         _isRefusing = false;
@@ -82,10 +81,6 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         reactor.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
         client.CloseAfterReply = true;
     }
-
-    /// <summary>What stands in for a reply that is too long.</summary>
-    internal static byte[] TextOfLong(long bytes, long bytesMax) =>
-        Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond the limit of {bytesMax}; the command has run");
 
     /// <summary>Keeps for the client what its socket did not take: the block where it stands, or a copy.</summary>
     internal void Leave(Connection client, byte* from, int count)

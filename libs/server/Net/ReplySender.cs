@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Net;
 
 /// <summary>From replies to the socket: what it does not take, or what may not leave yet, waits in the connection's own memory.</summary>

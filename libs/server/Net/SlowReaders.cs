@@ -1,4 +1,6 @@
 using Garnet.Common.Bytes;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
@@ -21,7 +23,7 @@ internal sealed class SlowReaders(Reactor reactor)
         if (waiting > ByteQueue.BytesMax)
             return true;
         if ((client.Gate & Gate.Unauthenticated) != 0)
-            return waiting > Server.UnauthenticatedOutputBytesMax;
+            return waiting > ServerContext.UnauthenticatedOutputBytesMax;
         (long hard, long soft, long softMs) = reactor.Server.OutputLimit(client);
         if (hard > 0 && waiting > hard)
             return true;
@@ -51,5 +53,5 @@ internal sealed class SlowReaders(Reactor reactor)
     }
 
     private long HardLimit(Connection client) =>
-        (client.Gate & Gate.Unauthenticated) != 0 ? Server.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
+        (client.Gate & Gate.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
 }

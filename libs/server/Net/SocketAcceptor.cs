@@ -2,11 +2,13 @@ using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using System.Net.Sockets;
 using Garnet.Common;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
 /// <summary>Accepting through <see cref="System.Net.Sockets.Socket"/>, where there is no epoll.</summary>
-internal sealed class SocketAcceptor(Server server) : Acceptor(server)
+internal sealed class SocketAcceptor(ServerContext server) : Acceptor(server)
 {
     private const int RetryMs = 100;
 

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net.Sockets;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Net;
 

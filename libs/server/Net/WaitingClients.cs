@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Net;
 
 /// <summary>The parked connections of a reactor, and when the next wait ends by itself.</summary>

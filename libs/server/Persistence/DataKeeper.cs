@@ -4,8 +4,8 @@ using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
-using Garnet.Server.Commands;
-using Garnet.Server.Net;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 using Garnet.Server.Rdb;
 using Tsavorite;
 
@@ -32,7 +32,9 @@ internal sealed class DataKeeper : IDisposable
     private readonly LedLogs _logs;
     private ulong _toldKept, _toldDurable;
     private volatile string? _toldTrouble;
-    private Server? _server;
+    private ServerCore? _server;
+    private ILogRole? _role;
+    private Func<ReplayTable> _replay = static () => new ReplayTable();
     private Timer? _timer;
     private Thread? _loader;
     private readonly TaskCompletionSource _loaded = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -113,6 +115,9 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Why the log does not keep changes now; null while it does.</summary>
     internal string? Trouble => Current?.Poison ?? Current?.Stalled;
 
+    /// <summary>Raised when the log begins not to keep changes, perhaps more than once; from any thread.</summary>
+    internal event Action? Troubled;
+
     /// <summary>True while the log, or a snapshot, has no memory for more changes.</summary>
     internal bool IsFull => Current is { IsFull: true } || _server!.Store.SnapshotBehind;
 
@@ -161,8 +166,9 @@ internal sealed class DataKeeper : IDisposable
     }
 
     /// <summary>Starts loading on a thread of its own; the server listens meanwhile.</summary>
-    internal void Begin(Server server)
+    internal void Begin(ServerCore server, ILogRole role, Func<ReplayTable> replay)
     {
+        (_role, _replay) = (role, replay);
         _server = server;
         foreach (string name in (ReadOnlySpan<string>)["appendfsync", "aof-step-max-size"])
             server.Table.OnSet(name, TakeSettings);
@@ -172,7 +178,7 @@ internal sealed class DataKeeper : IDisposable
         // not gone there: what follows in it would be done to nothing. What is too much is evicted, or refuses writes, at its end.
         server.Store.SetPolicy(EvictionPolicy.NoEviction);
         server.Store.SetMemoryLimit(0);
-        _loader = BackgroundThread.Begin("recovery", () => Load(server), server.Fail);
+        _loader = BackgroundThread.Begin("recovery", () => Load(server, role), server.Fail);
     }
 
     /// <summary>Blocks until the batch is durable; false if it never will be. For background threads and the end only.</summary>
@@ -193,8 +199,8 @@ internal sealed class DataKeeper : IDisposable
     {
         if (Current is not { } aof)
             return;
-        ulong needed = _server!.Replication.Links.NeededFrom;
-        bool waits = aof.Figures().SegmentBytes < _server.Settings.Replication.RetentionBytes; // a replica that is slower than that is not waited for
+        ulong needed = _role!.NeededFrom;
+        bool waits = aof.Figures().SegmentBytes < _server!.Settings.Replication.RetentionBytes; // a replica that is slower than that is not waited for
         aof.Truncate(waits ? Math.Min(before, needed) : before);
     }
 
@@ -278,25 +284,25 @@ internal sealed class DataKeeper : IDisposable
         _ => SyncPolicy.EverySecond,
     };
 
-    private void Load(Server server)
+    private void Load(ServerCore server, ILogRole role)
     {
         try
         {
             var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
             using var speaker = new Timer(_ => _log.Progress(Progress.Format()), null, 1000, 1000);
-            RecoveryReport report = _directory.Recover(server.Store, CommandFamilies.Replay(), settings, SnapshotFiles.Instance, Progress);
+            RecoveryReport report = _directory.Recover(server.Store, _replay(), settings, SnapshotFiles.Instance, Progress);
             Tell(report);
             bool imported = report is { Snapshot: null, Batches: 0 } && TryImport(server);
-            Saves = new SaveJob(this, server, _directory, _settings, _clock, _log);
+            Saves = new SaveJob(this, server, role, _directory, _settings);
             server.Store.Logging = Counter is not null;
-            server.Replication.Begin(HasLog ? report.Start : null);
+            role.Begin(HasLog ? report.Start : null);
             if (imported && !Saves.TryTakeNow())
                 throw new GarnetException(ExitKind.Data, "what was imported cannot be kept", "no snapshot of it could be taken", "Look at the messages above; nothing has been kept, the next start imports again");
-            if (!server.Replication.IsReplica)
+            if (!role.IsReplica)
                 server.Store.PauseExpiry(false);
             _loading = false;
             _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
-            if (server.Replication.Decides && server.Store.Figures() is var figures && figures.UsedBytes > server.MemoryLimitBytes)
+            if (role.Decides && server.Store.Figures() is var figures && figures.UsedBytes > server.MemoryLimitBytes)
                 _log.OverLimit(figures.UsedBytes, server.MemoryLimitBytes);
             _loaded.TrySetResult();
             _timer = new Timer(static keeper => ((DataKeeper)keeper!).Tick(), this, 1000, 1000);
@@ -315,10 +321,10 @@ internal sealed class DataKeeper : IDisposable
 
     /// <summary>Fills the store, which is empty, with what the directory has; nobody writes the log meanwhile. Where it goes on.</summary>
     /// <exception cref="GarnetException">It cannot be read back.</exception>
-    internal AofStart ReadBack(Server server)
+    internal AofStart ReadBack(ServerCore server)
     {
         var settings = new RecoverySettings { OnCorruption = _settings.OnCorruption, Threads = Environment.ProcessorCount };
-        RecoveryReport report = _directory.Recover(server.Store, CommandFamilies.Replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
+        RecoveryReport report = _directory.Recover(server.Store, _replay(), settings, SnapshotFiles.Instance, new JobProgress("reading back", _clock));
         Tell(report);
         _log.Loaded(report.Entries, report.Batches, report.Bytes, report.ElapsedMs);
         return report.Start;
@@ -333,7 +339,7 @@ internal sealed class DataKeeper : IDisposable
     }
 
     // persistence.D4: imported as long as the directory has nothing of its own, and has it once a snapshot of all of it is durable.
-    private bool TryImport(Server server)
+    private bool TryImport(ServerCore server)
     {
         string path = Path.Combine(_settings.Directory, _settings.ImportFile);
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
@@ -371,12 +377,8 @@ internal sealed class DataKeeper : IDisposable
         if (_server is not { } server || !HasNews())
             return;
         if (Trouble is not null)
-            server.Refusals.Note(Inspect.RefusalCause.Log);
-        foreach (Reactor reactor in server.Reactors)
-        {
-            if (reactor.Held.Waits)
-                reactor.Nudge();
-        }
+            Troubled?.Invoke();
+        server.NudgeWaiting();
     }
 
     // What is only written under always lets nobody go on. Two threads may both find news here, but not both none.

@@ -1,3 +1,5 @@
+using Garnet.Server.Clients;
+
 namespace Garnet.Server.Persistence;
 
 /// <summary>

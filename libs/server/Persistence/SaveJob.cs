@@ -4,6 +4,8 @@ using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Time;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -12,7 +14,7 @@ namespace Garnet.Server.Persistence;
 /// Snapshots of the whole store: one at a time, on a thread of its own, asked for by BGSAVE, SAVE, BGREWRITEAOF and SHUTDOWN
 /// SAVE, or due by the save points or the growth of the log. In what order, <see cref="SnapshotTaker"/> knows.
 /// </summary>
-internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory directory, PersistenceSettings settings, IClock clock, ServerLog log) : IDisposable
+internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole role, DataDirectory directory, PersistenceSettings settings) : IDisposable
 {
     /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
@@ -61,7 +63,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         {
             if (_thread is not null || _cancellation.IsCancellationRequested)
                 return 0;
-            BeganMs = clock.UnixMs;
+            BeganMs = server.Clock.UnixMs;
             Progress = new SnapshotProgress();
             _thread = BackgroundThread.Begin("snapshot", Run, server.Fail);
             return ++_number;
@@ -71,14 +73,14 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     /// <summary>Starts a snapshot if the save points or the size of the log ask for one.</summary>
     internal void StartIfDue()
     {
-        if (IsRunning || (_lastFailed && clock.UnixMs - _failedAtMs < 5000))
+        if (IsRunning || (_lastFailed && server.Clock.UnixMs - _failedAtMs < 5000))
             return;
-        long changes = Changes, seconds = (clock.UnixMs - LastSaveMs) / 1000;
+        long changes = Changes, seconds = (server.Clock.UnixMs - LastSaveMs) / 1000;
         foreach (SaveRule rule in settings.Save.Rules)
         {
             if (changes < Math.Max(rule.Changes, 1) || seconds < rule.Seconds)
                 continue;
-            log.SaveDue(changes, seconds);
+            server.Log.SaveDue(changes, seconds);
             TryStart();
             return;
         }
@@ -86,7 +88,7 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         long grown = LogBytes() - _bytesAtSave;
         if (settings.RewritePercentage == 0 || grown < settings.RewriteBytesMin || grown < settings.RewritePercentage / 100.0 * SnapshotBytes)
             return;
-        log.LogGrown(grown);
+        server.Log.LogGrown(grown);
         TryStart();
     }
 
@@ -108,9 +110,9 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         bool due = keeper.HasLog
             ? LogBytes() - _bytesAtSave >= WorthwhileLogBytes && server.Store.Figures().UsedBytes <= CheapStoreBytes
             : settings.Save.Rules.Count > 0 && Changes > 0;
-        if (!due || server.Replication.IsReplica || TryStart() == 0) // a replica's data come from its primary
+        if (!due || role.IsReplica || TryStart() == 0) // a replica's data come from its primary
             return;
-        log.SavesBeforeStop();
+        server.Log.SavesBeforeStop();
         Volatile.Read(ref _thread)?.Join();
     }
 
@@ -158,10 +160,10 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     private void Speak()
     {
         if (Progress is { } progress)
-            log.Progress(progress.Format());
+            server.Log.Progress(progress.Format());
     }
 
-    private long Total() => (keeper.Counter?.Changes ?? 0) + (server.Replication.Node.Current?.Figures().Entries ?? 0);
+    private long Total() => (keeper.Counter?.Changes ?? 0) + role.EntriesLogged;
 
     private long LogBytes() => keeper.Figures?.BytesWritten ?? 0;
 
@@ -176,20 +178,20 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
         }
         catch (GarnetException) when (_cancellation.IsCancellationRequested)
         {
-            log.SaveGivenUp();
+            server.Log.SaveGivenUp();
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
-            log.SaveFailed(BackgroundThread.WhyOf(e));
+            server.Log.SaveFailed(BackgroundThread.WhyOf(e));
         }
 
         lock (_gate)
         {
-            LastMs = clock.UnixMs - BeganMs;
+            LastMs = server.Clock.UnixMs - BeganMs;
             BeganMs = 0;
             Progress = null;
             _lastFailed = failed;
-            _failedAtMs = clock.UnixMs;
+            _failedAtMs = server.Clock.UnixMs;
             if (!failed)
                 (_changesAtSave, _bytesAtSave) = (changes, bytes);
             _ended = _number;
@@ -200,35 +202,35 @@ internal sealed class SaveJob(DataKeeper keeper, Server server, DataDirectory di
     private bool Take()
     {
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
-        var taker = new SnapshotTaker(server.Store, directory, clock)
+        var taker = new SnapshotTaker(server.Store, directory, server.Clock)
         {
-            AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate, Terms = () => server.Replication.TermStarts,
+            AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate, Terms = () => role.TermStarts,
         };
         SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
         LastCutUs = saved.Figures.CutUs;
         if (saved.State == SnapshotState.OutOfRoom)
-            log.SaveFailed("writers changed more than the snapshot may keep in memory; take it when there is less load");
+            server.Log.SaveFailed("writers changed more than the snapshot may keep in memory; take it when there is less load");
         else if (saved.State != SnapshotState.Whole)
-            log.SaveGivenUp();
+            server.Log.SaveGivenUp();
         if (saved.State != SnapshotState.Whole)
             return false;
         if (!published)
         {
-            log.SaveFailed("the append-only file failed");
+            server.Log.SaveFailed("the append-only file failed");
             return false;
         }
 
-        LastSaveMs = clock.UnixMs;
+        LastSaveMs = server.Clock.UnixMs;
         SnapshotBytes = saved.Facts.FileBytes;
         Published++;
-        log.Saved((long)saved.Facts.Records, saved.Facts.FileBytes, clock.UnixMs - BeganMs);
+        server.Log.Saved((long)saved.Facts.Records, saved.Facts.FileBytes, server.Clock.UnixMs - BeganMs);
         return true;
     }
 
     private SnapshotJobOptions Options() => new()
     {
-        Term = server.Replication.IsReplica ? server.Replication.Applied.Term : directory.Manifest.Term,
-        Cut = memory => server.Replication.Cut(memory, _cancellation.Token)
+        Term = role.IsReplica ? role.AppliedTerm : directory.Manifest.Term,
+        Cut = memory => role.Cut(memory, _cancellation.Token)
             ?? throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "the server stops, or gets all its data from its primary", "Take it later."),
     };
 }

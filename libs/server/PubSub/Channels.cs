@@ -1,6 +1,7 @@
 using System.Text;
 using Garnet.Common;
-using Garnet.Server.Net;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.PubSub;
 
@@ -62,7 +63,7 @@ internal sealed class Channels
     }
 
     /// <summary>Sends the message to all it concerns; returns the number of receivers (one per subscription).</summary>
-    internal int Publish(Reactor from, ChannelKind kind, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    internal int Publish(Worker from, ChannelKind kind, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
     {
         if (!_any)
             return 0;
@@ -109,7 +110,7 @@ internal sealed class Channels
             return _subscribers[(int)kind].Count;
     }
 
-    private int PublishToPatterns(Reactor from, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
+    private int PublishToPatterns(Worker from, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
     {
         int receivers = 0;
         foreach ((byte[] pattern, Audience audience) in _subscribers[(int)ChannelKind.Pattern])
@@ -121,20 +122,20 @@ internal sealed class Channels
         return receivers;
     }
 
-    private static int Deliver(Reactor from, List<Connection> clients, Delivery delivery)
+    private static int Deliver(Worker from, List<Connection> clients, Delivery delivery)
     {
         foreach (Connection client in clients)
         {
-            if (client.Reactor == from)
+            if (client.Worker == from)
                 from.Push(client, delivery.For(client));
             else
-                client.Reactor.Post(static (owner, receiver, content) => Arrive(owner, receiver!, (Delivery)content!), client, delivery);
+                client.Worker.Post(static (owner, receiver, content) => Arrive(owner, receiver!, (Delivery)content!), client, delivery);
         }
 
         return clients.Count;
     }
 
-    private static void Arrive(Reactor owner, Connection receiver, Delivery delivery)
+    private static void Arrive(Worker owner, Connection receiver, Delivery delivery)
     {
         if (!receiver.Closed && receiver.Subscriptions?.Contains(delivery.Kind, delivery.Name) == true)
             owner.Push(receiver, delivery.For(receiver));

@@ -3,7 +3,7 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Resp;
-using Garnet.Server.Scripting.Functions;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Rdb;
@@ -17,7 +17,7 @@ internal sealed unsafe class RdbImport : IDisposable
     private const int SlackBytes = 64, ReportEvery = 4096;
     private const int ModuleEnd = 0, ModuleFloat = 3, ModuleDouble = 4, ModuleString = 5;
 
-    private readonly Server _server;
+    private readonly ServerCore _server;
     private readonly RdbFile _file;
     private readonly JobProgress _progress;
     private readonly StoreSession _session;
@@ -27,7 +27,7 @@ internal sealed unsafe class RdbImport : IDisposable
     private uint _namespace;
     private long _expireAtMs;
 
-    internal RdbImport(Server server, RdbFile file, JobProgress progress)
+    internal RdbImport(ServerCore server, RdbFile file, JobProgress progress)
     {
         _server = server;
         _file = file;

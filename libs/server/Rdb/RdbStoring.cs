@@ -1,7 +1,4 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Families.Hashes;
-using Garnet.Server.Families.Sets;
-using Garnet.Server.Families.SortedSets;
 using Garnet.Server.Rdb.Streams;
 using Garnet.Types;
 using Garnet.Types.Collections;
@@ -68,13 +65,13 @@ internal static unsafe class RdbStoring
                 var push = new ListPush { Values = slice, Limits = ListLimits.Of(encoding) };
                 return store.Edit(in key, ref push);
             case RecordKind.Set:
-                SetAdd add = SetCommands.Adding(encoding, slice);
+                SetAdd add = SetAdd.Of(encoding, slice);
                 return store.Edit(in key, ref add);
             case RecordKind.SortedSet:
-                var put = new SortedSetPut { Pairs = slice, Limits = SortedSetCommands.Limits(encoding) };
+                var put = new SortedSetPut { Pairs = slice, Limits = CollectionLimits.OfSortedSets(encoding) };
                 return store.Edit(in key, ref put);
             default:
-                var pairs = new HashPut { Pairs = slice, Limits = HashCommands.Limits(encoding) };
+                var pairs = new HashPut { Pairs = slice, Limits = CollectionLimits.OfHashes(encoding) };
                 return store.Edit(in key, ref pairs);
         }
     }
@@ -88,7 +85,7 @@ internal static unsafe class RdbStoring
             pair[0] = new Arg { Bytes = reader.Bytes, Length = reader.Length };
             reader.Next();
             pair[1] = new Arg { Bytes = reader.Bytes, Length = reader.Length };
-            var put = new HashPut { Pairs = new Operands(pair, 2), ExpireAtMs = times[field], Limits = HashCommands.Limits(encoding) };
+            var put = new HashPut { Pairs = new Operands(pair, 2), ExpireAtMs = times[field], Limits = CollectionLimits.OfHashes(encoding) };
             Outcome outcome = store.Edit(in key, ref put);
             if (outcome != Outcome.Done)
                 return outcome;

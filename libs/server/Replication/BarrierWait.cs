@@ -1,10 +1,9 @@
-using Garnet.Server.Net;
-using Garnet.Server.Persistence;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>REPL BARRIER on a replica: until the primary has said how far it is and that can be read here, or for so long.</summary>
-internal sealed class BarrierWait(Replication replication, long untilMs) : LogWait
+internal sealed class BarrierWait(ReplicationNode replication, long untilMs) : LogWait
 {
     private sealed record Answer(uint Term, ulong Batch, string? Fault);
 
@@ -13,24 +12,24 @@ internal sealed class BarrierWait(Replication replication, long untilMs) : LogWa
     /// <summary>The primary has answered, or could not be asked; on any thread.</summary>
     internal void Tell(uint term, ulong batch, string? fault) => _answer = new Answer(term, batch, fault);
 
-    internal override bool Resume(Reactor reactor, Connection client)
+    internal override bool Resume(Worker worker, Connection client)
     {
         Answer? answer = _answer;
         if (answer?.Fault is { } fault)
         {
-            reactor.Out.Error("NOMASTERLINK The primary cannot be asked: " + fault);
+            worker.Out.Error("NOMASTERLINK The primary cannot be asked: " + fault);
             return true;
         }
 
         if (answer is not null && replication.Reached(answer.Term, answer.Batch) == TokenState.Reached)
         {
-            reactor.Out.Bulk(replication.TextOf(answer.Term, answer.Batch));
+            worker.Out.Bulk(replication.TextOf(answer.Term, answer.Batch));
             return true;
         }
 
-        if (reactor.NowMs < untilMs)
+        if (worker.NowMs < untilMs)
             return false;
-        reactor.Out.Error("TRYAGAIN What the primary has could not be applied here in that time; retry.");
+        worker.Out.Error("TRYAGAIN What the primary has could not be applied here in that time; retry.");
         return true;
     }
 }

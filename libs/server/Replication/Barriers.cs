@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Replication;
 
@@ -7,7 +8,7 @@ namespace Garnet.Server.Replication;
 /// Asks the primary for a token, over a connection of its own, for clients that want to read what anybody has written so far. One
 /// question serves all who asked before it was put.
 /// </summary>
-internal sealed class Barriers(Replication replication)
+internal sealed class Barriers(ReplicationNode replication)
 {
     private readonly Lock _gate = new();
     private readonly Signal _asked = new();

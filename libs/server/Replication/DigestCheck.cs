@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -6,7 +7,7 @@ namespace Garnet.Server.Replication;
 /// A replica's part in the comparison of data (rule replication.Z9): once the batch of its primary's digest is applied here, everything is read, and
 /// compared if no other batch came in between. Batches do not wait for it. Steppable like the links.
 /// </summary>
-internal sealed class DigestCheck(Server server, Follower follower)
+internal sealed class DigestCheck(ServerCore server, ReplicationNode node, Follower follower)
 {
     private DigestFrame? _told;
 
@@ -34,7 +35,7 @@ internal sealed class DigestCheck(Server server, Follower follower)
     private bool? Agrees(DigestFrame told)
     {
         var wanted = new AppliedPlace(told.Term, told.Batch);
-        StoreDigest? own = StoreDigest.TryOf(server.Store, server.Settings.Memory.Databases, () => follower.IsFed && server.Replication.Applied.Number == told.Batch);
+        StoreDigest? own = StoreDigest.TryOf(server.Store, server.Settings.Memory.Databases, () => follower.IsFed && node.Applied.Number == told.Batch);
         return own is null || Place() != wanted ? null : told.Agrees(own);
     }
 

@@ -1,4 +1,5 @@
 using Garnet.Common.Time;
+using Garnet.Server.Clients;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -8,11 +9,11 @@ namespace Garnet.Server.Replication;
 /// replicas what they must have (rule replication.Z9). Steppable: <see cref="Turn"/> does what is due; a thread that calls it once a second is
 /// the owner's business. Clients are not held up: if one of them writes meanwhile, the attempt is given up.
 /// </summary>
-internal sealed class DigestRound(Server server, IClock clock, Func<int> periodSeconds)
+internal sealed class DigestRound(ServerCore server, ReplicationNode node, IClock clock, Func<int> periodSeconds)
 {
     private const long IdleUs = 2_000_000;
     private const int CostFactor = 50; // reading everything takes at most 2 % of a core
-    private readonly Replication _replication = server.Replication;
+    private readonly ReplicationNode _replication = node;
     private DigestFrame? _digest;
     private ulong _seen = ulong.MaxValue;
     private long _seenUs, _dueUs;

@@ -1,4 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
 
@@ -6,12 +8,12 @@ namespace Garnet.Server.Replication;
 /// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (replication.Z9), and for
 /// those who ask for a digest, one after the other.
 /// </summary>
-internal sealed class DigestThread(Server server)
+internal sealed class DigestThread(ServerCore server, ReplicationNode node)
 {
     private const int TurnMs = 1000;
     private readonly Lock _gate = new();
     private readonly Signal _pause = new();
-    private readonly Queue<DigestWait> _asked = new();
+    private readonly Queue<IDigestReader> _asked = new();
     private Thread? _thread;
     private bool _stops;
 
@@ -27,7 +29,7 @@ internal sealed class DigestThread(Server server)
     }
 
     /// <summary>The wait will be told.</summary>
-    internal void Ask(DigestWait wait)
+    internal void Ask(IDigestReader wait)
     {
         lock (_gate)
             _asked.Enqueue(wait);
@@ -46,11 +48,11 @@ internal sealed class DigestThread(Server server)
 
     private void Run()
     {
-        var round = new DigestRound(server, server.Clock, () => server.Settings.Replication.DigestSeconds);
+        var round = new DigestRound(server, node, server.Clock, () => server.Settings.Replication.DigestSeconds);
         while (true)
         {
             _pause.Wait(TurnMs);
-            while (TryTake(out DigestWait? wait))
+            while (TryTake(out IDigestReader? wait))
                 wait.Read(() => !Volatile.Read(ref _stops));
             if (Volatile.Read(ref _stops))
                 return;
@@ -58,7 +60,7 @@ internal sealed class DigestThread(Server server)
         }
     }
 
-    private bool TryTake([NotNullWhen(true)] out DigestWait? wait)
+    private bool TryTake([NotNullWhen(true)] out IDigestReader? wait)
     {
         lock (_gate)
             return _asked.TryDequeue(out wait);

@@ -10,7 +10,7 @@ namespace Garnet.Server.Replication;
 /// What a server has and its primary never had, before a full sync takes its place: counted, and kept in a file if there is a data
 /// directory. It can only be told apart while the place is known at which the histories part.
 /// </summary>
-internal sealed class Discarding(Replication owner, IDisk? disk)
+internal sealed class Discarding(ReplicationNode owner, IDisk? disk)
 {
     /// <summary>Writes of this server's own; -1 if that is not known.</summary>
     internal long Writes { get; private set; } = -1;

@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Server.Base;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -12,12 +13,12 @@ namespace Garnet.Server.Replication;
 /// after a pause that grows. One thread (the caller's) receives, one applies, one acknowledges; what they do is the follower's
 /// and the link's.
 /// </summary>
-internal sealed class Following(Replication owner, Follower follower, Peer primary, IClock clock)
+internal sealed class Following(ReplicationNode owner, Follower follower, Peer primary, IClock clock)
 {
     private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
     private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
-    private readonly DigestCheck _check = new(owner.Server, follower);
+    private readonly DigestCheck _check = new(owner.Server, owner, follower);
     private volatile bool _isCancelled;
     private LinkSocket? _socket;
     private PrimaryLink? _link;

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Common.Time;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Replication;
 
@@ -9,7 +10,7 @@ namespace Garnet.Server.Replication;
 /// of it is told to lead, by a command on a connection of its own, and is asked again until it has answered: a lost
 /// answer must leave neither two primaries nor none.
 /// </summary>
-internal sealed class Handover(Replication owner, HandoverOrder order, IClock clock)
+internal sealed class Handover(ReplicationNode owner, HandoverOrder order, IClock clock)
 {
     private const int LookMs = 20, AskMs = 2000, PauseMs = 100;
     private readonly Signal _signal = new();

@@ -1,6 +1,8 @@
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Common;
+using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -77,11 +79,7 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>Sends a command and reads its one-line reply, byte by byte: what follows the line is no line.</summary>
     internal string Call(params string[] words)
     {
-        var request = new StringBuilder();
-        request.Append('*').Append(words.Length).Append("\r\n");
-        foreach (string word in words)
-            request.Append('$').Append(Encoding.UTF8.GetByteCount(word)).Append("\r\n").Append(word).Append("\r\n");
-        Send(Encoding.UTF8.GetBytes(request.ToString()));
+        Send(RespClient.Encode(words));
         return ReadLine();
     }
 

@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Faults;
+using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Replication;
@@ -10,7 +11,7 @@ namespace Garnet.Server.Replication;
 /// The log of this server as its role wants it: one that leads, written by the store, or one that follows, fed by a primary; in the
 /// data directory or, without one, in memory. A change of role puts another log in the place of the one there was.
 /// </summary>
-internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, IDisposable
+internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedState applied, Backlog backlog) : IFollowedLog, IDisposable
 {
     private Aof.Aof? _current, _retired, _replaced;
     private bool _leads;
@@ -21,16 +22,16 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     public Aof.Aof? Current => Volatile.Read(ref _current);
 
     /// <inheritdoc/>
-    public Aof.Aof? OnDisk => server.Keeper is { HasLog: true } ? Current : null;
+    public Aof.Aof? OnDisk => keeper is { HasLog: true } ? Current : null;
 
     /// <summary>The log in force if this server writes it.</summary>
     internal Aof.Aof? Leading => _leads ? Current : null;
 
     /// <inheritdoc/>
-    public bool IsKeptOnDisk => server.Keeper is { HasLog: true, Poison: null };
+    public bool IsKeptOnDisk => keeper is { HasLog: true, Poison: null };
 
     /// <inheritdoc/>
-    public IDisk? Disk => server.Keeper?.Files.Disk;
+    public IDisk? Disk => keeper?.Files.Disk;
 
     /// <inheritdoc/>
     public Backlog Backlog => backlog;
@@ -76,7 +77,7 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
             _lost ??= Current?.Poison;
         if (_lost is null)
             return backlog.End;
-        ulong seen = Math.Max(backlog.End.Batch, server.Replication.Applied.Number);
+        ulong seen = Math.Max(backlog.End.Batch, applied.Number);
         LogPosition end = LogPosition.Nowhere(Math.Max(seen, Volatile.Read(ref _last)), backlog.End.Crcs.Count);
         Check.That(!end.IsKnown, "replication.Z10 a log that was lost ends where no other log is");
         return end;
@@ -85,38 +86,38 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
     /// <inheritdoc/>
     public void Replace(string snapshot, LogPosition at, IReadOnlyList<TermStart> terms)
     {
-        server.Keeper?.Files.Replace(snapshot, at, terms);
+        keeper?.Files.Replace(snapshot, at, terms);
         (_lost, _replaced) = (null, Current);
     }
 
     /// <inheritdoc/>
-    public bool CanRewind(ulong batch) => server.Keeper is not { } keeper || keeper.Files.CanCutBehind(batch);
+    public bool CanRewind(ulong batch) => keeper is null || keeper.Files.CanCutBehind(batch);
 
     /// <inheritdoc/>
     public bool TryRewind(LogPosition to)
     {
-        server.Keeper?.Saves?.Interrupt();
+        keeper?.Saves?.Interrupt();
         Stop();
-        if (server.Keeper is { HasLog: true } keeper && !keeper.Files.TryCutBehind(to))
+        if (keeper is { HasLog: true } && !keeper.Files.TryCutBehind(to))
             return false;
         backlog.Rewind(to);
         return true;
     }
 
     /// <summary>The term to come is durable before it is used.</summary>
-    internal void RaiseTerm(uint term) => server.Keeper?.Files.RaiseTerm(term);
+    internal void RaiseTerm(uint term) => keeper?.Files.RaiseTerm(term);
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _retired?.Dispose();
-        if (server.Keeper is not { HasLog: true })
+        if (keeper is not { HasLog: true })
             Current?.Dispose();
     }
 
     private Aof.Aof Fresh(int sublogs)
     {
-        Aof.Aof log = server.Keeper is { HasLog: true } keeper
+        Aof.Aof log = keeper is { HasLog: true }
             ? keeper.NewLog(sublogs, _lost)
             : new Aof.Aof(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
         log.Attach(server.Store);
@@ -130,6 +131,6 @@ internal sealed class NodeLog(Server server, Backlog backlog) : IFollowedLog, ID
         _retired?.Dispose();
         _retired = Current;
         Volatile.Write(ref _current, log);
-        server.Keeper?.TakeLog(log, ledTerm);
+        keeper?.TakeLog(log, ledTerm);
     }
 }

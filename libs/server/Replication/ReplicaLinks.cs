@@ -1,10 +1,11 @@
 using Garnet.Aof.Shipping;
+using Garnet.Server.Clients;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>The replicas that are attached now, and what they together have.</summary>
-internal sealed class ReplicaLinks(Server server) : IDisposable
+internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly LeftPlaces _left = new(server.Clock, (replica, why) => server.Log.PlaceGivenUp(replica.Address, replica.Port, why));
@@ -45,14 +46,14 @@ internal sealed class ReplicaLinks(Server server) : IDisposable
     /// <summary>A replica's connection broke: what it may still need is kept for a while. On its own thread, before the link gives its place up.</summary>
     internal void KeepPlace(ReplicaLink link)
     {
-        Backlog backlog = server.Replication.Backlog;
-        _left.Keep(link.Hello, link.Needed, server.Replication.LogOnDisk is null ? backlog.Pin(link.Needed) : null);
+        Backlog backlog = node.Backlog;
+        _left.Keep(link.Hello, link.Needed, node.LogOnDisk is null ? backlog.Pin(link.Needed) : null);
         if (All.Any(other => other.Link != link && other.Link.Hello.RunId == link.Hello.RunId && other.Link.Stage != LinkStage.Planning))
             _left.Forget(link.Hello.RunId);
     }
 
     /// <summary>A batch has come: those who have been away for too long, or are too far behind, lose their places.</summary>
-    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, server.Replication.LogOnDisk is null ? server.Replication.Backlog.First : 0);
+    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, node.LogOnDisk is null ? node.Backlog.First : 0);
 
     /// <summary>This server's log goes another way: nobody's place is one any more.</summary>
     internal void DropPlaces() => _left.Clear();

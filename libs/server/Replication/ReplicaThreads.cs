@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof.Disk;
 using Garnet.Common;
+using Garnet.Server.Base;
 using Garnet.Server.Replication.Frames;
 
 namespace Garnet.Server.Replication;

@@ -1,4 +1,5 @@
-using Garnet.Server.Net;
+using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
 
@@ -8,13 +9,13 @@ internal static class RoleRounds
     private const int LookMs = 100;
 
     /// <summary>Every reactor has begun a round after the role was changed: no command that was let through before still runs.</summary>
-    internal static void Await(Server server, Func<bool> stops)
+    internal static void Await(ServerCore server, Func<bool> stops)
     {
         using var passed = new CountdownEvent(1);
-        foreach (Reactor reactor in server.Reactors)
+        foreach (Worker worker in server.Workers)
         {
             passed.AddCount();
-            reactor.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
+            worker.Post(static (_, _, content) => ((CountdownEvent)content!).Signal(), null, passed);
         }
 
         passed.Signal();
@@ -26,11 +27,11 @@ internal static class RoleRounds
     }
 
     /// <summary>What waits for a key waits for a write that will not come from a client any more: it is told, and may look for the new primary.</summary>
-    internal static void Unblock(Server server)
+    internal static void Unblock(ServerCore server)
     {
-        foreach (Reactor reactor in server.Reactors)
+        foreach (Worker worker in server.Workers)
         {
-            reactor.Post(static (owner, _, _) => owner.Waiting.Resume(static waiting => waiting is Blocking.KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
+            worker.Post(static (owner, _, _) => owner.ResumeWhere(static waiting => waiting is KeyWait && (waiting.TryEnd(WaitEnd.RoleChanged) || waiting.End == WaitEnd.RoleChanged)));
         }
     }
 }

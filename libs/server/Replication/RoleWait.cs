@@ -1,10 +1,9 @@
-using Garnet.Server.Net;
-using Garnet.Server.Persistence;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
 
 /// <summary>A write that waits, before it runs, until the server is the primary it has been told to be.</summary>
-internal sealed class RoleWait(Replication replication) : LogWait
+internal sealed class RoleWait(ReplicationNode replication) : LogWait
 {
-    internal override bool Resume(Reactor reactor, Connection client) => !replication.IsChanging || replication.IsReplica;
+    internal override bool Resume(Worker worker, Connection client) => !replication.IsChanging || replication.IsReplica;
 }

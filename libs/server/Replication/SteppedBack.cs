@@ -1,5 +1,6 @@
 using System.Runtime.ExceptionServices;
 using Garnet.Common.Linux;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Replication;
 

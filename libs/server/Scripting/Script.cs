@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Lua.Dialect;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Scripting;
 

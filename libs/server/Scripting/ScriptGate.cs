@@ -1,4 +1,4 @@
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Scripting;
@@ -16,23 +16,23 @@ namespace Garnet.Server.Scripting;
 ///     them is true to the end of the batch, whatever locks it takes in between, and who has begun a pause knows that no batch goes on
 ///     that has not seen it. A command in a script or a transaction finds the turn taken by it; a transaction takes it before its locks.
 /// </summary>
-internal sealed class ScriptGate(Server server) : IDisposable
+internal sealed class ScriptGate(ServerCore server) : IDisposable
 {
     private const int SpinsMax = 100, WaitMsMax = 5;
 
-    private readonly Turns _turns = new(() => server.Reactors.Select(static reactor => reactor.Turn));
+    private readonly Turns _turns = new(() => server.Workers.Select(static worker => worker.Turn));
     private readonly ManualResetEventSlim _free = new();
     private int _waiting;
 
     /// <summary>True if the reactor runs a script, or a command that has its turn alone.</summary>
-    internal bool IsHeldBy(Reactor reactor) => _turns.IsHeldBy(reactor.Turn);
+    internal bool IsHeldBy(Worker worker) => _turns.IsHeldBy(worker.Turn);
 
     /// <summary>Before commands run. False if a script has run too long; patiently: never.</summary>
-    internal bool TryEnter(Reactor reactor, bool patiently = false)
+    internal bool TryEnter(Worker worker, bool patiently = false)
     {
-        while (!_turns.IsHeldBy(reactor.Turn))
+        while (!_turns.IsHeldBy(worker.Turn))
         {
-            if (_turns.TryEnter(reactor.Turn))
+            if (_turns.TryEnter(worker.Turn))
                 return true;
             if (!AwaitEnd(patiently))
                 return false;
@@ -42,23 +42,23 @@ internal sealed class ScriptGate(Server server) : IDisposable
     }
 
     /// <summary>After them.</summary>
-    internal void Leave(Reactor reactor)
+    internal void Leave(Worker worker)
     {
-        if (!_turns.IsHeldBy(reactor.Turn))
-            _turns.Leave(reactor.Turn);
+        if (!_turns.IsHeldBy(worker.Turn))
+            _turns.Leave(worker.Turn);
     }
 
     /// <summary>Before a script, by a reactor that has entered: waits until the others have left. False if a script has run too long; then the reactor has left.</summary>
-    internal bool TryTake(Reactor reactor, out AloneTurn turn)
+    internal bool TryTake(Worker worker, out AloneTurn turn)
     {
         turn = default;
-        while (!_turns.TryTake(reactor.Turn))
+        while (!_turns.TryTake(worker.Turn))
         {
             if (!AwaitEnd(patiently: false))
                 return false;
         }
 
-        turn = new AloneTurn(this, reactor);
+        turn = new AloneTurn(this, worker);
         return true;
     }
 
@@ -66,16 +66,16 @@ internal sealed class ScriptGate(Server server) : IDisposable
     /// Before a command changes what all go by (scripting.G4). False if a script has run too long. Whoever has the turn already keeps it behind
     /// the end of what is returned.
     /// </summary>
-    internal bool TryBegin(Reactor reactor, out AloneTurn turn)
+    internal bool TryBegin(Worker worker, out AloneTurn turn)
     {
         turn = default;
-        return _turns.IsHeldBy(reactor.Turn) || TryTake(reactor, out turn);
+        return _turns.IsHeldBy(worker.Turn) || TryTake(worker, out turn);
     }
 
     /// <summary>After the script: the reactor goes on with commands.</summary>
-    private void Release(Reactor reactor)
+    private void Release(Worker worker)
     {
-        _turns.Release(reactor.Turn);
+        _turns.Release(worker.Turn);
         Interlocked.MemoryBarrier();
         if (Volatile.Read(ref _waiting) > 0)
             _free.Set();
@@ -105,12 +105,12 @@ internal sealed class ScriptGate(Server server) : IDisposable
     }
 
     /// <summary>A reactor's turn alone, for a using statement: given back whatever happens, else no other would ever run a command again. The default is nobody's.</summary>
-    internal readonly struct AloneTurn(ScriptGate gate, Reactor? reactor) : IDisposable
+    internal readonly struct AloneTurn(ScriptGate gate, Worker? worker) : IDisposable
     {
         public void Dispose()
         {
-            if (reactor is not null)
-                gate.Release(reactor);
+            if (worker is not null)
+                gate.Release(worker);
         }
     }
 }

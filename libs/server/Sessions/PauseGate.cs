@@ -1,4 +1,4 @@
-using Garnet.Server.Commands;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Sessions;
 

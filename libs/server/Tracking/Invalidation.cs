@@ -1,5 +1,5 @@
 using System.Text;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Tracking;
 
@@ -16,7 +16,7 @@ internal sealed class Invalidation(IReadOnlyCollection<byte[]>? keys)
     private byte[]? _message;
 
     /// <summary>Sends it to a client that tracks, or to the one it redirects to. On any reactor's thread.</summary>
-    internal static void Send(Reactor from, Connection client, TrackingState state, Invalidation what)
+    internal static void Send(Worker from, Connection client, TrackingState state, Invalidation what)
     {
         if (state.Redirect is not { } redirect)
         {
@@ -34,21 +34,21 @@ internal sealed class Invalidation(IReadOnlyCollection<byte[]>? keys)
         Post(from, client, static (owner, receiver, content) => SayBroken(owner, receiver!, (TrackingState)content!), state);
     }
 
-    private static void Post(Reactor from, Connection receiver, Action<Reactor, Connection?, object?> action, object content)
+    private static void Post(Worker from, Connection receiver, Action<Worker, Connection?, object?> action, object content)
     {
-        if (receiver.Reactor == from)
+        if (receiver.Worker == from)
             action(from, receiver, content);
         else
-            receiver.Reactor.Post(action, receiver, content);
+            receiver.Worker.Post(action, receiver, content);
     }
 
-    private static void SayBroken(Reactor owner, Connection client, TrackingState state)
+    private static void SayBroken(Worker owner, Connection client, TrackingState state)
     {
         if (client.Resp3)
             owner.Push(client, Encoding.ASCII.GetBytes($">2\r\n$21\r\ntracking-redir-broken\r\n:{state.RedirectId}\r\n"));
     }
 
-    private void Arrive(Reactor owner, Connection receiver, bool redirected)
+    private void Arrive(Worker owner, Connection receiver, bool redirected)
     {
         if (receiver.Resp3)
             owner.Push(receiver, _push ??= Encode(">2\r\n$10\r\ninvalidate\r\n"u8, "_\r\n"u8));

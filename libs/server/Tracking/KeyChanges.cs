@@ -1,6 +1,6 @@
 using Garnet.Server.Blocking;
-using Garnet.Server.Commands;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
+using Garnet.Server.Transactions;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -8,22 +8,29 @@ namespace Garnet.Server.Tracking;
 
 /// <summary>
 /// Listens to the store's changes while somebody wants to know, and hands them on outside of its locks: to who tracks keys, to who
-/// watches them (at once, see <see cref="Transactions.WatchTable"/>) or waits for them (<see cref="WaitTable"/>), and as keyspace events.
+/// watches them (at once, see <see cref="WatchTable"/>) or waits for them (<see cref="WaitTable"/>), and as keyspace events.
 ///
 /// tracking.N1  A change is noted on the thread that makes it: a reactor's notes belong to that reactor, which hands them on after the
 ///     command, in order; what the store's own thread changes (expiry, eviction) is handed on by the first reactor.
 /// tracking.N2  While nobody listens the store does not call, and nothing here costs anything.
 /// tracking.N4  Who begins to listen is told from then on: <see cref="Listeners"/>, rules N of the store.
 /// </summary>
-internal sealed class KeyChanges : IKeyObserver
+internal sealed class KeyChanges : IKeyObserver, IServedKeys
 {
     [ThreadStatic]
-    private static Reactor? _threadsReactor;
+    private static Worker? _threadsWorker;
+
+    [ThreadStatic]
+    private static KeyChanges? _threadsChanges;
 
     private static readonly KeyEvent FieldsExpired = new("hexpired", NotifyClasses.Hash), MembersExpired = new("zexpired", NotifyClasses.SortedSet);
 
-    private readonly Server _server;
-    private readonly Lock _turns = new();
+    private readonly ServerCore _server;
+    private readonly KeyListeners _listeners;
+    private readonly WatchTable _watches;
+    private readonly WaitTable _waits;
+    private readonly Tracker _tracker;
+    private readonly KeyEvents _events;
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
 
@@ -31,32 +38,23 @@ internal sealed class KeyChanges : IKeyObserver
     private volatile bool _unasked;
     private volatile bool _perCommand;
 
-    internal KeyChanges(Server server)
+    internal KeyChanges(ServerCore server, KeyListeners listeners, WatchTable watches, WaitTable waits, Tracker tracker, KeyEvents events)
     {
-        _server = server;
-        Trackers = new Listeners(_turns, Turn);
-        Watchers = new Listeners(_turns, Turn);
-        Waiters = new Listeners(_turns, Turn);
+        (_server, _listeners, _watches, _waits, _tracker, _events) = (server, listeners, watches, waits, tracker, events);
+        listeners.Turned = Turn;
     }
 
     /// <summary>True while clients track keys, or commands have events: then every change is handed on right after its command.</summary>
     internal bool PerCommand => _perCommand;
 
-    /// <summary>Clients that track keys.</summary>
-    internal Listeners Trackers { get; }
+    /// <summary>True while commands have events.</summary>
+    internal bool Tells => _telling;
 
-    /// <summary>Clients that watch keys.</summary>
-    internal Listeners Watchers { get; }
+    /// <summary>The server's worker whose thread this is; null if it is another thread.</summary>
+    internal Worker? ThreadsWorker => _threadsChanges == this ? _threadsWorker : null;
 
-    /// <summary>Commands that wait for keys.</summary>
-    internal Listeners Waiters { get; }
-
-    /// <summary>Says that the calling thread is the reactor's.</summary>
-    internal static void Claim(Reactor reactor) => _threadsReactor = reactor;
-
-    /// <summary>True if the calling thread is none of the server's reactors, or has the turn alone (scripting.G4).</summary>
-    internal static bool IsAlone(Server server) =>
-        _threadsReactor is not { } reactor || reactor.Server != server || server.ScriptGate.IsHeldBy(reactor);
+    /// <summary>Says that the calling thread is the worker's.</summary>
+    internal void Claim(Worker worker) => (_threadsChanges, _threadsWorker) = (this, worker);
 
     // What is due goes beside the command that runs, and is told of by a name of its own.
     private static KeyEvent? OfDueEntries(RecordKind? kind) => kind switch
@@ -69,7 +67,7 @@ internal sealed class KeyChanges : IKeyObserver
     /// <summary>Looks at the setting for events again.</summary>
     internal void Listen()
     {
-        lock (_turns)
+        lock (_listeners.Turns)
             Turn();
     }
 
@@ -79,95 +77,74 @@ internal sealed class KeyChanges : IKeyObserver
         int database = _server.Store.DatabaseOf(key.Namespace);
         if (database is < 0 or NamespaceTable.Reserved)
             return; // nobody sees it: of the server's own, or loaded beside what is shown
-        if (Watchers.IsOn)
-            _server.Watches.OnChange(key, change);
-        if (Waiters.IsOn && _server.Waits.OnChange(key, change) is { } queue)
+        if (_listeners.Watchers.IsOn)
+            _watches.OnChange(key, change);
+        if (_listeners.Waiters.IsOn && _waits.OnChange(key, change) is { } queue)
             NoteReady(queue);
         bool unasked = change is KeyChange.Expired or KeyChange.Evicted;
-        if (!Trackers.IsOn && !(unasked ? _unasked : _telling))
+        if (!_listeners.Trackers.IsOn && !(unasked ? _unasked : _telling))
             return;
         var note = new KeyNote(key.Span.ToArray(), database, change, null, Told: OfDueEntries(DueEntries.RemovingFrom));
-        if (_threadsReactor is { } reactor && reactor.Server == _server)
+        if (ThreadsWorker is { } worker)
         {
-            reactor.Notes.Add(note with { Origin = reactor.Running });
+            worker.Notes.Add(note with { Origin = worker.Running });
             return;
         }
 
         lock (_gate)
         {
             _foreign.Add(note);
-            if (_foreign.Count > 1 || _server.Reactors.Count == 0)
+            if (_foreign.Count > 1 || _server.Workers.Count == 0)
                 return;
         }
 
-        _server.Reactors[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
+        _server.Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnForeign(owner), null, this);
     }
 
     /// <inheritdoc/>
     public void OnFlush(int database)
     {
-        _server.Watches.OnFlush(database);
+        _watches.OnFlush(database);
         OnMany(database, database);
     }
 
     /// <inheritdoc/>
     public void OnSwap(int first, int second)
     {
-        _server.Watches.OnSwap(first, second);
+        _watches.OnSwap(first, second);
         OnMany(first, second);
     }
 
     private void OnMany(int first, int second)
     {
-        if (Waiters.IsOn && _threadsReactor is { } reactor && reactor.Server == _server)
-            reactor.Ready.AddAll(first, second);
-    }
-
-    /// <summary>Before a command runs of whose changes each is handed on by itself.</summary>
-    internal void BeforeRun(ref Call call, CommandSpec spec)
-    {
-        if (_telling)
-            _server.Events.BeforeRun(ref call, spec);
-    }
-
-    /// <summary>After it has run.</summary>
-    internal void AfterRun(ref Call call, CommandSpec spec, bool failed)
-    {
-        List<KeyNote> notes = call.Reactor.Notes;
-        if (notes.Count == 0)
-        {
-            call.Reactor.Told.Clear();
-            return;
-        }
-
-        foreach (KeyNote note in notes)
-        {
-            if (!note.Missed)
-                _server.Tracker.Changed(call.Reactor, note);
-        }
-
-        _server.Events.AfterRun(ref call, spec, failed);
-        notes.Clear();
-        call.Reactor.Told.Clear();
+        if (_listeners.Waiters.IsOn && ThreadsWorker is { } worker)
+            ((IReadyWorker)worker).Ready.AddAll(first, second);
     }
 
     /// <summary>Hands on what the commands of a batch changed, if not each has done so.</summary>
-    internal void HandOn(Reactor reactor)
+    internal void HandOn(Worker worker)
     {
-        HandOn(reactor, reactor.Notes);
-        reactor.Notes.Clear();
+        HandOn(worker, worker.Notes);
+        worker.Notes.Clear();
     }
 
     /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing what was due.</summary>
-    internal void HandOnServed(Reactor reactor, KeyEvent? told = null)
+    internal void HandOnServed(Worker worker, KeyEvent? told = null)
     {
-        foreach (KeyNote note in reactor.Notes)
+        foreach (KeyNote note in worker.Notes)
         {
-            _server.Tracker.Changed(reactor, note);
-            _server.Events.PublishServed(reactor, note, note.Told ?? told);
+            _tracker.Changed(worker, note);
+            _events.PublishServed(worker, note, note.Told ?? told);
         }
 
-        reactor.Notes.Clear();
+        worker.Notes.Clear();
+    }
+
+    /// <inheritdoc/>
+    void IServedKeys.OnServed(Worker worker, KeyEvent? told)
+    {
+        if (worker.Notes.Count > 0 && PerCommand)
+            HandOnServed(worker, told);
     }
 
     // One of those who listen, or the setting, has changed; under the lock of the turns: the last to come sets what is true.
@@ -176,34 +153,34 @@ internal sealed class KeyChanges : IKeyObserver
         NotifyClasses classes = _server.Settings.Inspect.NotifyClasses;
         _telling = classes.Publishes(NotifyClasses.Commands | NotifyClasses.Expired);
         _unasked = classes.Publishes(NotifyClasses.Expired | NotifyClasses.Evicted);
-        _perCommand = Trackers.IsOn || _telling;
-        _server.Store.Observe(Trackers.IsOn || Watchers.IsOn || Waiters.IsOn || _telling || _unasked ? this : null);
+        _perCommand = _listeners.Trackers.IsOn || _telling;
+        _server.Store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this : null);
     }
 
     // What another thread writes (a log read back, an import) is served by the first reactor.
     private void NoteReady(KeyQueue queue)
     {
-        if (_threadsReactor is { } reactor && reactor.Server == _server)
-            reactor.Ready.Add(queue);
-        else if (_server.Reactors.Count > 0)
-            _server.Reactors[0].Post(static (owner, _, content) => owner.Ready.ServeNow((KeyQueue)content!), null, queue);
+        if (ThreadsWorker is { } worker)
+            ((IReadyWorker)worker).Ready.Add(queue);
+        else if (_server.Workers.Count > 0)
+            _server.Workers[0].Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
-    private void HandOnForeign(Reactor reactor)
+    private void HandOnForeign(Worker worker)
     {
         List<KeyNote> notes;
         lock (_gate)
             (notes, _foreign) = (_foreign, []);
-        HandOn(reactor, notes);
-        _server.Tracker.Broadcast(reactor);
+        HandOn(worker, notes);
+        _tracker.Broadcast(worker);
     }
 
-    private void HandOn(Reactor reactor, List<KeyNote> notes)
+    private void HandOn(Worker worker, List<KeyNote> notes)
     {
         foreach (KeyNote note in notes)
         {
-            _server.Tracker.Changed(reactor, note);
-            _server.Events.PublishUnasked(reactor, note);
+            _tracker.Changed(worker, note);
+            _events.PublishUnasked(worker, note);
         }
     }
 }

@@ -1,4 +1,5 @@
-using Garnet.Server.Net;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Tracking;
 

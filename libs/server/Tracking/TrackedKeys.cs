@@ -1,4 +1,4 @@
-using Garnet.Server.PubSub;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Tracking;
 

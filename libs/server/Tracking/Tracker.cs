@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
-using Garnet.Server.Commands;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
+using Tsavorite;
 
 namespace Garnet.Server.Tracking;
 
@@ -12,7 +12,7 @@ namespace Garnet.Server.Tracking;
 /// tracking.T2  A key is told once and forgotten, until it is read again. By prefix it is told every time, once per batch.
 /// tracking.T3  There are never many more keys than tracking-table-max-keys: some key is told as if it had changed.
 /// </summary>
-internal sealed class Tracker(Server server)
+internal sealed class Tracker(ServerCore server, Listeners trackers)
 {
     private readonly Lock _gate = new();
     private readonly ConcurrentDictionary<long, Connection> _clients = new();
@@ -33,7 +33,7 @@ internal sealed class Tracker(Server server)
         client.Tracking = state;
         client.Gate |= Gate.Tracking;
         if (before is null)
-            server.Changes.Trackers.Enter(); // tracking.T1: whoever reads after this is told
+            trackers.Enter(); // tracking.T1: whoever reads after this is told
         lock (_gate)
         {
             _clients[client.Id] = client;
@@ -56,36 +56,25 @@ internal sealed class Tracker(Server server)
                 _keys.Clear();
         }
 
-        server.Changes.Trackers.Leave();
+        trackers.Leave();
     }
 
-    /// <summary>Before a command of a client that tracks runs (tracking.T1).</summary>
-    internal void BeforeRun(ref Call call, CommandFlags flags)
+    /// <summary>Remembers a key that the client is about to read (tracking.T1).</summary>
+    internal void Remember(Connection client, ReadOnlySpan<byte> key) => _keys.Add(key, client.Id);
+
+    /// <summary>Sees that there are not too many keys (tracking.T3).</summary>
+    internal void Trim(Worker from)
     {
-        if ((flags & CommandFlags.ReadOnly) == 0 || call.Client.Tracking?.Remembers != true)
-            return;
-        KeySpec keys = server.Commands.Specs[call.Client.LastCommand].Keys;
-        if (!keys.Any || !KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
-            return;
-        for (int i = 0; i < positions.Count; i++)
-            _keys.Add(call[positions[i]], call.Client.Id);
         for (long limit = server.Settings.Inspect.TrackedKeysMax; limit > 0 && _keys.Keys > limit;)
         {
             if (_keys.Victim() is not { } victim)
                 return;
-            Tell(call.Reactor, victim, null);
+            Tell(from, victim, null);
         }
     }
 
-    /// <summary>After a command of a client that tracks: CLIENT CACHING holds for one command that is no CLIENT itself.</summary>
-    internal void AfterRun(Connection client)
-    {
-        if (client.Tracking is { Caching: true } state && !server.Commands.Specs[client.LastCommand].Name.StartsWith("CLIENT|", StringComparison.Ordinal))
-            state.Caching = false;
-    }
-
     /// <summary>A key has changed.</summary>
-    internal void Changed(Reactor from, KeyNote note)
+    internal void Changed(Worker from, KeyNote note)
     {
         if (_clients.IsEmpty)
             return;
@@ -95,7 +84,7 @@ internal sealed class Tracker(Server server)
     }
 
     /// <summary>Tells what has changed since the last time to those who want it by prefix.</summary>
-    internal void Broadcast(Reactor from)
+    internal void Broadcast(Worker from)
     {
         foreach (Prefixes.Entry entry in _prefixes.All)
         {
@@ -117,7 +106,7 @@ internal sealed class Tracker(Server server)
     }
 
     /// <summary>A database was emptied: whatever anybody holds is worth nothing.</summary>
-    internal void Flushed(Reactor from)
+    internal void Flushed(Worker from)
     {
         if (_clients.IsEmpty)
             return;
@@ -129,7 +118,7 @@ internal sealed class Tracker(Server server)
         }
     }
 
-    private void Tell(Reactor from, byte[] key, Connection? origin)
+    private void Tell(Worker from, byte[] key, Connection? origin)
     {
         if (_keys.Take(key) is not { } ids)
             return;

@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Tsavorite;
 
 namespace Garnet.Server.Transactions;
@@ -14,7 +15,7 @@ namespace Garnet.Server.Transactions;
 ///     what was in them before it happens.
 /// transactions.X3  A key that was not there stays untouched when what removes it finds only a record whose time had come.
 /// </summary>
-internal sealed class WatchTable(Server server)
+internal sealed class WatchTable(ServerCore server, Listeners watchers)
 {
     private const int Shards = 64;
 
@@ -29,13 +30,13 @@ internal sealed class WatchTable(Server server)
     }
 
     /// <summary>Connections that watch.</summary>
-    internal int Clients => server.Changes.Watchers.Count;
+    internal int Clients => watchers.Count;
 
     /// <summary>Keys watched, as often as they are.</summary>
     internal long Keys => Volatile.Read(ref _keys);
 
     /// <summary>A connection begins to watch.</summary>
-    internal void Begin() => server.Changes.Watchers.Enter();
+    internal void Begin() => watchers.Enter();
 
     /// <summary>True if the connection watches the key.</summary>
     internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
@@ -73,7 +74,30 @@ internal sealed class WatchTable(Server server)
         foreach (Watch watch in watched.Watches)
             Remove(watch);
         Interlocked.Add(ref _keys, -watched.Watches.Count);
-        server.Changes.Watchers.Leave();
+        watchers.Leave();
+    }
+
+    /// <summary>Ends a client's transaction and all its watching, whatever had begun.</summary>
+    internal void EndTransaction(Connection client)
+    {
+        if (client.Transaction is not { } transaction)
+            return;
+        client.Transaction = null;
+        client.Gate &= ~Gate.Transaction;
+        transaction.Queue.Dispose();
+        if (transaction.Watched is { } watched)
+            End(watched);
+    }
+
+    /// <summary>The client watches no more; what is queued stays.</summary>
+    internal void Unwatch(Connection client)
+    {
+        if (client.Transaction is not { Watched: { } watched } transaction)
+            return;
+        End(watched);
+        transaction.Watched = null;
+        if ((client.Gate & Gate.Transaction) == 0)
+            client.Transaction = null;
     }
 
     /// <summary>A key has changed; under its partition's lock.</summary>

@@ -155,6 +155,7 @@ internal sealed class Primary : IDisposable
         var options = new SnapshotJobOptions
         {
             Term = _directory!.Manifest.Term, Snapshot = new SnapshotOptions { BucketsPerHold = 1, HoldsPerStep = 1 },
+            Yield = static () => { }, // there is nobody else, and steps are many
         };
         try
         {

@@ -80,6 +80,7 @@ internal sealed class Simulation
             for (int steps = _random.Next(StepsMax); steps > 0; steps--) primary.Step();
             if (_disk is { WasFull: true, IsFull: false, FailedOnce: false })
             {
+                _disk.FailSync = _disk.FailWrite = 0; // what fails now is not asked here
                 primary.CheckTakesWrites();
                 _figures.Refilled++;
             }

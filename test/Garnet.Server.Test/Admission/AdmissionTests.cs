@@ -23,7 +23,7 @@ public sealed partial class AdmissionTests
     {
         var gate = new KeyGate();
         using var server = new EmbeddedServer();
-        server.Server.Hooks = new AdmissionHooks { Ownership = gate };
+        server.Server.Context.Hooks = new AdmissionHooks { Ownership = gate };
         using var client = new TestClient(server.Server.Port);
         Assert.That(client.Call("SET", "here", "1"), Is.EqualTo("OK"));
         Assert.That(client.Call("SET", "moved", "1"), Does.StartWith("MOVED"));
@@ -42,7 +42,7 @@ public sealed partial class AdmissionTests
     {
         var gate = new KeyGate();
         using var server = new EmbeddedServer();
-        server.Server.Hooks = new AdmissionHooks { Residency = gate };
+        server.Server.Context.Hooks = new AdmissionHooks { Residency = gate };
         using var client = new TestClient(server.Server.Port);
         using var other = new TestClient(server.Server.Port);
         client.Send("SET", "cold-1", "1");
@@ -63,7 +63,7 @@ public sealed partial class AdmissionTests
     {
         var gate = new KeyGate();
         using var server = new EmbeddedServer();
-        server.Server.Hooks = new AdmissionHooks { Residency = gate };
+        server.Server.Context.Hooks = new AdmissionHooks { Residency = gate };
         using var client = new TestClient(server.Server.Port);
         client.Send("EVAL", "redis.call('INCR','ran') return redis.call('INCR',KEYS[1])", "1", "cold-1");
         using var other = new TestClient(server.Server.Port);
@@ -77,7 +77,7 @@ public sealed partial class AdmissionTests
     public void Who_has_no_right_is_refused_whoever_asks()
     {
         using var server = new EmbeddedServer();
-        server.Server.Hooks = new AdmissionHooks { Permission = new NoIncrements() };
+        server.Server.Context.Hooks = new AdmissionHooks { Permission = new NoIncrements() };
         using var client = new TestClient(server.Server.Port);
         Assert.That(client.Call("INCR", "a"), Does.StartWith("NOPERM"));
         Assert.That(client.Call("EVAL", "return redis.call('INCR','a')", "0"), Does.StartWith("NOPERM"));
@@ -92,7 +92,7 @@ public sealed partial class AdmissionTests
     {
         var rights = new Rights();
         using var server = new EmbeddedServer();
-        server.Server.Hooks = new AdmissionHooks { Permission = rights };
+        server.Server.Context.Hooks = new AdmissionHooks { Permission = rights };
         using var client = new TestClient(server.Server.Port);
         foreach (string[] words in (string[][])[["MULTI"], ["SET", "a", "1"], ["INCR", "a"]]) client.Call(words);
         rights.Taken = "INCR";
@@ -112,7 +112,7 @@ public sealed partial class AdmissionTests
     {
         var gate = new KeyGate();
         using var server = new EmbeddedServer();
-        server.Server.Hooks = new AdmissionHooks { Ownership = gate };
+        server.Server.Context.Hooks = new AdmissionHooks { Ownership = gate };
         using var client = new TestClient(server.Server.Port);
         AssertAsked("COPY a b DB 3", "0 a", "3 b");
         AssertAsked("COPY a b DB 3 REPLACE DB 2", "0 a", "2 b");

@@ -1,8 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text;
-using Garnet.Server.Admission;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 
 namespace Garnet.Server.Test.Admission;
 
@@ -43,6 +42,6 @@ internal sealed class KeyGate(string refused = "moved", string waits = "cold") :
             DeadlineMs = 0; // looked at every tick
         }
 
-        internal override bool Resume(Reactor reactor, Connection client) => _gate._free.ContainsKey(_key);
+        internal override bool Resume(Worker worker, Connection client) => _gate._free.ContainsKey(_key);
     }
 }

@@ -1,6 +1,8 @@
 using System.Globalization;
 using Garnet.Server.Blocking;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
+using Garnet.Server.Families.Lists;
+using Garnet.Server.Test.Transactions;
 
 namespace Garnet.Server.Test.Blocking;
 
@@ -23,7 +25,7 @@ public sealed class BlockingTests
             {
                 clients[i].Send("BLPOP", "q", "0");
                 int wanted = i + 1;
-                SpinWait.SpinUntil(() => server.Server.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
+                SpinWait.SpinUntil(() => server.Server.Context.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
             }
 
             for (int i = 0; i < Connections;)
@@ -54,7 +56,7 @@ public sealed class BlockingTests
             for (int i = 0; i < Waiting; i++)
                 clients.Add(new TestClient(server.Server.Port));
             string[] ids = [.. clients.Select(static client => client.Call("CLIENT", "ID"))]; // who is answered has been taken in
-            Dictionary<string, Connection> served = server.Server.Clients().ToDictionary(static client => Text((int)client.Id));
+            Dictionary<string, Connection> served = server.Server.Context.Clients().ToDictionary(static client => Text((int)client.Id));
             for (int i = 0; i < Waiting; i++)
             {
                 Connection connection = served[ids[i]];
@@ -94,7 +96,7 @@ public sealed class BlockingTests
         pusher.Call("RPUSH", "b", "2");
         Assert.That(other.Read(), Is.EqualTo("[b 2]"));
         Await(server, 0);
-        Assert.That(server.Server.Changes.Waiters.IsOn, Is.False, "nobody listens to the store any more");
+        Assert.That(server.Server.Context.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
     }
 
     [Test]
@@ -122,7 +124,7 @@ public sealed class BlockingTests
     [Test]
     public void What_is_served_is_logged_as_what_it_did()
     {
-        var log = new Transactions.BatchingLog();
+        var log = new BatchingLog();
         using var server = new EmbeddedServer(log);
         using var pusher = new TestClient(server.Server.Port);
         using var waiting = new TestClient(server.Server.Port);
@@ -155,7 +157,7 @@ public sealed class BlockingTests
         long before = GC.GetAllocatedBytesForCurrentThread();
         for (int i = 0; i < Count; i++)
         {
-            var wait = new KeyWait<Garnet.Server.Families.Lists.ListTake>(new Garnet.Server.Families.Lists.ListTake(true, false, 1)) { Client = null! };
+            var wait = new KeyWait<ListTake>(new ListTake(true, false, 1)) { Client = null! };
             wait.Places = new WaitPlace(wait, queue);
             kept[i] = wait;
         }

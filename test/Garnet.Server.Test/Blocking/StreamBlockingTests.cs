@@ -21,7 +21,7 @@ public sealed class StreamBlockingTests
         }
 
         Await(server, 0);
-        Assert.That(server.Server.Changes.Waiters.IsOn, Is.False, "nobody listens to the store any more");
+        Assert.That(server.Server.Context.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
     }
 
     [Test]

@@ -8,8 +8,6 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Test.Resp;
-using Garnet.Server.Commands;
-using Garnet.Server.Persistence;
 using Garnet.Types.Soundness;
 using Tsavorite;
 

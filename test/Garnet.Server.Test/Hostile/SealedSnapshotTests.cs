@@ -5,7 +5,6 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Test.Resp;
-using Garnet.Server.Persistence;
 using Garnet.Types.Soundness;
 using Tsavorite;
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Test.InProcess;
@@ -15,7 +16,7 @@ public sealed unsafe class InProcessClient : IDisposable
 
     internal InProcessClient(Server server)
     {
-        _reactor = new Reactor(server, server.Reactors.Count, _transport);
+        _reactor = new Reactor(server.Context, server.Reactors.Count, _transport);
         _client = new Connection(_reactor, long.MaxValue, new PeerAddress(""), server.Clock.UnixMs);
         _reactor.Adopt(_client);
     }

@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using Garnet.Server.Clients;
 using Garnet.Server.Net;
 
 namespace Garnet.Server.Test.InProcess;

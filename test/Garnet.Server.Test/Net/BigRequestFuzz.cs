@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Common.Test.Resp;
-using Garnet.Server.Net;
+using Garnet.Server.Clients;
 using NUnit.Framework;
 
 namespace Garnet.Server.Test.Net;

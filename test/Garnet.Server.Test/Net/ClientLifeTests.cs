@@ -93,7 +93,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
         slow.Send("*2\r\n$4\r\nAUTH\r\n$6\r\nsec"u8);
         using RespConnection other = server.Connect();
         Assert.That(other.Call("AUTH", "secret").ToString(), Is.EqualTo("+OK"));
-        Assert.That(() => server.Server.Clients().Count(client => client.BytesIn > 0), Is.EqualTo(2).After(WaitMs, 1));
+        Assert.That(() => server.Server.Context.Clients().Count(client => client.BytesIn > 0), Is.EqualTo(2).After(WaitMs, 1));
         server.Advance(11_000);
         Assert.That(slow.ReadsEnd());
         Assert.That(other.Call("PING").ToString(), Is.EqualTo("+PONG"));
@@ -136,7 +136,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
         admin.Call("CLIENT", "PAUSE", "60000", "WRITE");
         RespConnection client = server.Connect();
         client.Send("SET a 1\r\n"u8);
-        Assert.That(() => server.Server.Clients().Count(c => c.Parked), Is.EqualTo(1).After(WaitMs, 1));
+        Assert.That(() => server.Server.Context.Clients().Count(c => c.Parked), Is.EqualTo(1).After(WaitMs, 1));
         client.Dispose();
         server.AwaitClients(1);
         admin.Call("CLIENT", "UNPAUSE");
@@ -211,7 +211,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
         client.Call("SET", "k", new string('v', 100_000));
         byte[] get = RespConnection.Encode("GET", "k"), count = RespConnection.Encode("INCR", "n");
         client.Send([.. Enumerable.Range(0, 500).SelectMany(_ => get.Concat(count))]);
-        Assert.That(() => server.Server.Clients().Any(c => c.Stalled), Is.True.After(WaitMs, 1));
+        Assert.That(() => server.Server.Context.Clients().Any(c => c.Stalled), Is.True.After(WaitMs, 1));
         using RespConnection other = server.Connect();
         Assert.That(long.Parse(other.Call("GET", "n").Text, CultureInfo.InvariantCulture), Is.LessThan(500));
         for (int i = 1; i <= 500; i++)

@@ -1,8 +1,8 @@
 using System.Diagnostics;
 using System.Net.Sockets;
 using Garnet.Common.Test.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
 using Garnet.Wire;
 using NUnit.Framework;
 
@@ -37,7 +37,7 @@ internal sealed class LiveFuzz(TransportKind transport)
         }));
         server.AwaitClients(0);
         long commands = server.Server.Reactors.Sum(reactor => reactor.Figures.Calls.Sum());
-        TestContext.Out.WriteLine($"{commands} commands ran, {server.Server.ConnectionsReceived} connections");
+        TestContext.Out.WriteLine($"{commands} commands ran, {server.Server.Context.Connections().Received} connections");
         Assert.That(commands, Is.Positive);
     }
 

@@ -2,7 +2,6 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
-using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Test.Persistence;
 

@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 using Garnet.Server.Test.Replication;
 

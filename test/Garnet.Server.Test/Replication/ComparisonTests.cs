@@ -1,5 +1,6 @@
 using Garnet.Aof.Test.Writing;
 using Garnet.Server.Replication;
+using Garnet.Server.Test.Replication.Simulation;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Replication;
@@ -87,7 +88,7 @@ public sealed class ComparisonTests
     private DigestRound RoundOf(EmbeddedServer primary)
     {
         _periodSeconds = 60;
-        return new DigestRound(primary.Server, _clock, () => _periodSeconds);
+        return new DigestRound(primary.Server.Context, primary.Server.Replication, _clock, () => _periodSeconds);
     }
 
     private static long Comparisons(EmbeddedServer server) => server.Server.Replication.Comparisons;
@@ -126,7 +127,7 @@ public sealed class ComparisonTests
         fixed (byte* at = name)
         {
             KeyRef key = store.Key(at, 2, store.Namespaces.Id(0));
-            var put = new Simulation.PutNumber { Number = 7 };
+            var put = new PutNumber { Number = 7 };
             session.Modify(in key, ref put);
         }
     }

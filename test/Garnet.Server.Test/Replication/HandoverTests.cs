@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -193,7 +194,7 @@ public sealed class HandoverTests
         writer.Call("SET", "k", "1");
         ReplicaGroup.CatchUp(replica, primary);
         string token = reader.Call("REPL", "TOKEN");
-        Garnet.Server.Replication.Replication changing = replica.Server.Replication;
+        ReplicationNode changing = replica.Server.Replication;
         Assert.That(changing.Applied.TryHold());
         writer.Call("SET", "k", "2");
         ulong last = primary.Server.Replication.Token().Batch;

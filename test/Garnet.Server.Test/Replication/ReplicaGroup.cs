@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Server.Replication;
 using Tsavorite;
 
 namespace Garnet.Server.Test.Replication;
@@ -20,7 +21,7 @@ internal static class ReplicaGroup
     {
         (uint term, ulong batch) = primary.Server.Replication.Token();
         primary.Server.Replication.Node.Leading?.Demand(batch);
-        Assert.That(() => replica.Server.Replication.Reached(term, batch), Is.EqualTo(Garnet.Server.Replication.TokenState.Reached).After(WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5));
     }
 
     /// <summary>All of database 0, and that the store is sound.</summary>

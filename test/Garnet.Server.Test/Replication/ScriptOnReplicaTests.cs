@@ -1,3 +1,4 @@
+
 namespace Garnet.Server.Test.Replication;
 
 /// <summary>What scripts change is one batch, as what it came to and not as what was asked (T14).</summary>

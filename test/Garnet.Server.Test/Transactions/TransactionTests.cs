@@ -137,10 +137,10 @@ public sealed class TransactionTests
             client.Call("WATCH", "a", "b", "a");
             Queue(client, "SET a 1");
             Assert.That(server.Server.Watches.Keys, Is.EqualTo(2));
-            Assert.That(server.Server.Changes.Watchers.IsOn);
+            Assert.That(server.Server.Context.Listeners.Watchers.IsOn);
         }
 
-        while (server.Server.Changes.Watchers.IsOn) Thread.Yield(); // the last thing that ends
+        while (server.Server.Context.Listeners.Watchers.IsOn) Thread.Yield(); // the last thing that ends
         Assert.That((server.Server.Watches.Keys, server.Server.Watches.Clients), Is.EqualTo((0L, 0)));
     }
 

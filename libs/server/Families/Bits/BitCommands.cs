@@ -1,7 +1,7 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
 using Garnet.Types.Bits;
 using Tsavorite;
 

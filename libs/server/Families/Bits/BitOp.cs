@@ -1,8 +1,8 @@
 using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
-using Garnet.Server.Tracking;
 using Garnet.Types.Bits;
 using Garnet.Types.Strings;
 using Tsavorite;

@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Types.Collections;
 

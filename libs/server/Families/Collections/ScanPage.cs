@@ -1,7 +1,8 @@
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Keys;
+using Garnet.Server.Families.Keys;
 using Garnet.Types.Collections;
 using Tsavorite;
 

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
 using Garnet.Types.Counters;
 using Garnet.Types.Strings;
 using Tsavorite;

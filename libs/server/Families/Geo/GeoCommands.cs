@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;
 using Garnet.Server.Families.SortedSets;

@@ -1,8 +1,8 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.SortedSets;
-using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
 using Garnet.Types.Geo;
 using Tsavorite;

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;
 using Garnet.Types;
@@ -50,10 +51,7 @@ internal static unsafe class HashCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
         new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "hash", Syntax = syntax, Summary = summary, Since = "2.0.0" };
 
-    internal static CollectionLimits Limits(ref Call call) => Limits(call.Server.Settings.Encoding);
-
-    internal static CollectionLimits Limits(EncodingSettings settings) =>
-        new(settings.HashEntriesMax, settings.HashValueBytesMax, settings.PackedBytesMax);
+    internal static CollectionLimits Limits(ref Call call) => CollectionLimits.OfHashes(call.Server.Settings.Encoding);
 
     /// <summary>Sets the pairs from argument 2 on; on false the error has been written.</summary>
     internal static bool TrySet(ref Call call, out int added, out Reply failed)

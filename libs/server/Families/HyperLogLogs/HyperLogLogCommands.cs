@@ -1,9 +1,9 @@
 using System.Buffers.Binary;
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
-using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
 using Garnet.Types.HyperLogLogs;
 using Garnet.Types.Strings;

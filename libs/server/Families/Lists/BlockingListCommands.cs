@@ -1,6 +1,8 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Blocking;
 using Garnet.Types.Lists;
 using Tsavorite;
 
@@ -55,7 +57,7 @@ internal static class BlockingListCommands
         byte[] target = new byte[call.Args[2].Length + ReadyKeys.SlackBytes];
         call[2].CopyTo(target);
         var shift = new ListShift(new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding)), target);
-        return call.Reactor.Ready.Wait(ref call, new KeyWait<ListShift>(shift) { Client = call.Client }, 1, 1, untilMs);
+        return BlockingCalls.Wait(ref call, new KeyWait<ListShift>(shift) { Client = call.Client }, 1, 1, untilMs);
     }
 }
 

@@ -1,7 +1,8 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Blocking;
 using Garnet.Types.Collections;
 using Garnet.Types.Lists;
 using Tsavorite;

@@ -1,7 +1,8 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
+using Garnet.Server.Families.Blocking;
 using Garnet.Types.Lists;
 using Tsavorite;
 
@@ -18,7 +19,7 @@ internal readonly struct ListTake(bool left, bool many, long count) : ITake
 
     internal static KeyEvent EventOf(bool left) => new(left ? "lpop" : "rpop", NotifyClasses.List) { Empties = true };
 
-    public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    public unsafe void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         ref readonly KeyRef key = ref keys[0];
         ListPop pop = Pop(new Arg { Bytes = key.Bytes, Length = key.Length }, to);
@@ -46,7 +47,7 @@ internal readonly struct ListShift(ListMove move, byte[] target) : IPop
 
     public KeyEvent? Event => null;
 
-    public void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    public void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         Outcome outcome = LMove.MoveLocked(store, keys, move, to, out bool isWrongKind);
         if (outcome != Outcome.Done)

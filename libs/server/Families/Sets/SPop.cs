@@ -1,5 +1,6 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Types.Collections;
 using Tsavorite;

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;
 using Garnet.Types;
@@ -40,14 +41,7 @@ internal static unsafe class SetCommands
         new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "set", Syntax = syntax, Summary = summary };
 
     /// <summary>An addition by the limits that are set.</summary>
-    internal static SetAdd Adding(ref Call call, in Operands keys) => Adding(call.Server.Settings.Encoding, keys);
-
-    internal static SetAdd Adding(EncodingSettings settings, in Operands keys) => new()
-    {
-        Keys = keys,
-        Limits = new CollectionLimits(settings.SetEntriesMax, settings.SetValueBytesMax, settings.PackedBytesMax),
-        IntegersMax = settings.SetIntegersMax,
-    };
+    internal static SetAdd Adding(ref Call call, in Operands keys) => SetAdd.Of(call.Server.Settings.Encoding, keys);
 }
 
 /// <summary>Whether members are in a set.</summary>

@@ -1,5 +1,6 @@
-using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Blocking;
 
 namespace Garnet.Server.Families.SortedSets;
 

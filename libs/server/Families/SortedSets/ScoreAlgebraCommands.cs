@@ -1,5 +1,6 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
 using Garnet.Types.Collections;

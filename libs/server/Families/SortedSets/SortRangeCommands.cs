@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Blocking;
 using Garnet.Server.Families.Collections;
 using Garnet.Types.SortedSets;
 using Tsavorite;

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;
 using Garnet.Types;
@@ -42,10 +43,7 @@ internal static unsafe class SortedSetCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string usage, string syntax, string summary) =>
         new(name, arity, flags, KeySpec.One with { Usage = usage }) { Group = "sorted-set", Syntax = syntax, Summary = summary, Since = "1.2.0", Complexity = "O(log(N))" };
 
-    internal static CollectionLimits Limits(ref Call call) => Limits(call.Server.Settings.Encoding);
-
-    internal static CollectionLimits Limits(EncodingSettings settings) =>
-        new(settings.SortedSetEntriesMax, settings.SortedSetValueBytesMax, settings.PackedBytesMax);
+    internal static CollectionLimits Limits(ref Call call) => CollectionLimits.OfSortedSets(call.Server.Settings.Encoding);
 
     /// <summary>Runs the operation; on false an error has been written.</summary>
     internal static bool TryPut(ref Call call, ref SortedSetPut put, out Reply failed)

@@ -1,7 +1,7 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
+using Garnet.Server.Families.Blocking;
 using Garnet.Types.SortedSets;
 using Tsavorite;
 
@@ -18,7 +18,7 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : ITak
 
     internal static KeyEvent EventOf(bool greatest) => new(greatest ? "zpopmax" : "zpopmin", NotifyClasses.SortedSet) { Empties = true };
 
-    public unsafe void Run(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    public unsafe void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         ref readonly KeyRef key = ref keys[0];
         SortedSetCut cut = Cut(new Arg { Bytes = key.Bytes, Length = key.Length }, to);

@@ -1,5 +1,5 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
 
 namespace Garnet.Server.Families.Streams;
 
@@ -14,6 +14,6 @@ internal static class StreamEvents
     internal static void Tell(ref Call call, params ReadOnlySpan<KeyEvent?> told)
     {
         if (call.Server.Changes.PerCommand)
-            call.Reactor.Told.AddRange(told);
+            call.Worker.Told.AddRange(told);
     }
 }

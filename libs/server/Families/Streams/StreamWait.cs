@@ -1,9 +1,8 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Net;
-using Garnet.Server.PubSub;
-using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
 using Garnet.Types.Streams;
 using Tsavorite;
@@ -61,12 +60,12 @@ internal sealed unsafe class StreamWait : KeyWait
         return Math.Min(untilMs, Math.Clamp(nextMs, nowMs + 1, latestMs));
     }
 
-    internal override bool Resume(Reactor reactor, Connection client)
+    internal override bool Resume(Worker worker, Connection client)
     {
-        if (End != WaitEnd.None || _claimMs is null || _untilMs <= reactor.NowMs)
-            return base.Resume(reactor, client);
-        if (DeadlineMs <= reactor.NowMs)
-            LookAgain(reactor, client);
+        if (End != WaitEnd.None || _claimMs is null || _untilMs <= worker.NowMs)
+            return base.Resume(worker, client);
+        if (DeadlineMs <= worker.NowMs)
+            LookAgain(worker, client);
         return false;
     }
 
@@ -82,7 +81,7 @@ internal sealed unsafe class StreamWait : KeyWait
         return !look.Found || look.HasMore;
     }
 
-    internal override void Pop(Server server, StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
+    internal override void Pop(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         ref readonly KeyRef key = ref keys[0];
         var name = new Arg { Bytes = key.Bytes, Length = key.Length };
@@ -126,7 +125,7 @@ internal sealed unsafe class StreamWait : KeyWait
     }
 
     // Who is ready is served in the order of the queue, as if the key had been written.
-    private void LookAgain(Reactor reactor, Connection client)
+    private void LookAgain(Worker worker, Connection client)
     {
         long nextMs = long.MaxValue;
         for (WaitPlace? place = Places; place is not null; place = place.Other)
@@ -134,16 +133,16 @@ internal sealed unsafe class StreamWait : KeyWait
             KeyQueue queue = place.Queue;
             fixed (byte* bytes = queue.Bytes)
             {
-                KeyRef key = reactor.Store.KeyFromHash(bytes, queue.Key.Length, reactor.Store.Namespaces.Id(queue.Database), queue.Hash);
-                GroupLook look = Look(reactor.Session, key);
+                KeyRef key = worker.Store.KeyFromHash(bytes, queue.Key.Length, worker.Store.Namespaces.Id(queue.Database), queue.Hash);
+                GroupLook look = Look(worker.Session, key);
                 nextMs = Math.Min(nextMs, look.NextMs);
                 if (!look.Found || look.HasMore)
-                    reactor.Post(static (owner, _, ready) => owner.Ready.ServeNow((KeyQueue)ready!), null, queue);
+                    worker.Post(static (owner, _, ready) => ((Executor)owner).Ready.ServeNow((KeyQueue)ready!), null, queue);
             }
         }
 
-        DeadlineMs = Until(_untilMs, nextMs, reactor.NowMs);
-        reactor.Waiting.Add(client, this);
+        DeadlineMs = Until(_untilMs, nextMs, worker.NowMs);
+        worker.Park(client, this);
     }
 
     private StreamId AfterOf(in KeyRef key) => _after![_places.GetAlternateLookup<ReadOnlySpan<byte>>()[key.Span]];

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Types.Collections;
 using Garnet.Types.Streams;

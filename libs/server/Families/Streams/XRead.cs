@@ -1,5 +1,7 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Blocking;
 using Garnet.Types.Streams;
 using Tsavorite;
 
@@ -24,7 +26,7 @@ internal readonly struct XRead : ICommand
         if (reply != Reply.Postponed)
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
-            return call.Reactor.Ready.Wait(ref call, StreamWait.Of(ref call, request, after), request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
+            return BlockingCalls.Wait(ref call, StreamWait.Of(ref call, request, after), request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
         call.Out.NullArray();
         return Reply.Sent;
     }

@@ -1,5 +1,7 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Blocking;
 using Garnet.Server.Families.Strings;
 using Garnet.Types.Collections;
 using Garnet.Types.Streams;
@@ -29,7 +31,7 @@ internal readonly struct XReadGroup : ICommand
         if (request.BlockMs >= 0 && call.MayPark)
         {
             StreamWait wait = StreamWait.Of(ref call, request, null);
-            return call.Reactor.Ready.Wait(ref call, wait, request.FirstKey, request.Keys, wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs));
+            return BlockingCalls.Wait(ref call, wait, request.FirstKey, request.Keys, wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs));
         }
 
         call.Out.NullArray();

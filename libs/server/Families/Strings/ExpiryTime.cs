@@ -1,3 +1,4 @@
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server.Families.Strings;

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Types.Strings;
 using Tsavorite;
@@ -14,7 +15,7 @@ internal readonly struct Lcs : ICommand
     /// </summary>
     private const long TableBytesMax = 256L << 20;
 
-    public static CommandSpec Spec => StringCommands.Spec("LCS", -3, CommandFlags.ReadOnly, KeySpec.Two, "RO ACCESS", "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", "Finds the longest common subsequence of two strings.") with { Misses = Tracking.KeyMisses.AllAtOnce, Since = "7.0.0", Complexity = "O(N*M)" };
+    public static CommandSpec Spec => StringCommands.Spec("LCS", -3, CommandFlags.ReadOnly, KeySpec.Two, "RO ACCESS", "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", "Finds the longest common subsequence of two strings.") with { Misses = KeyMisses.AllAtOnce, Since = "7.0.0", Complexity = "O(N*M)" };
 
     public static Reply Run(ref Call call)
     {

@@ -1,7 +1,7 @@
 using System.Buffers;
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
 using Garnet.Types.Strings;
 using Tsavorite;
 
@@ -32,11 +32,11 @@ internal static unsafe class ManyCommands
             for (int i = 0; i < width; i++)
             {
                 keys[done + i] = call.KeyAt(first + ((done + i) * step), ns);
-                buckets[i] = call.Reactor.Store.PrefetchBucket(in keys[done + i]);
+                buckets[i] = call.Worker.Store.PrefetchBucket(in keys[done + i]);
             }
 
             for (int i = 0; i < width; i++)
-                call.Reactor.Store.PrefetchRecord(in keys[done + i], buckets[i]);
+                call.Worker.Store.PrefetchRecord(in keys[done + i], buckets[i]);
         }
 
         return keys;

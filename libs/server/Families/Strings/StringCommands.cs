@@ -1,6 +1,6 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Tracking;
 using Garnet.Types.Keys;
 using Garnet.Types.Strings;
 using Tsavorite;

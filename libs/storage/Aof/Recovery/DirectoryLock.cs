@@ -29,7 +29,7 @@ internal sealed class DirectoryLock : IDisposable
             string holder = Holder(file);
             file.Dispose();
             throw new GarnetException(ExitKind.Data, $"the data directory is in use: {directory}", $"process {holder} has locked it",
-                "Stop that process, or give this server a directory of its own.");
+                "Stop that process first, or name another directory");
         }
         RandomAccess.SetLength(file, 0);
         RandomAccess.Write(file, Encoding.ASCII.GetBytes(Environment.ProcessId.ToString(CultureInfo.InvariantCulture) + "\n"), 0);

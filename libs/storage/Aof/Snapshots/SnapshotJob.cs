@@ -37,7 +37,7 @@ public static class SnapshotJob
         while (!cancellation.IsCancellationRequested && snapshot.Step(writer))
         {
             progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
-            Thread.Yield(); // where cores are few, those who serve clients wait for a step of this and not for a time slice
+            options.Yield();
             while (IsAhead(snapshot, options, clock.MonotonicUs - startUs) && !store.SnapshotBehind
                 && !cancellation.IsCancellationRequested)
                 cancellation.WaitHandle.WaitOne(PauseMsMax);

@@ -17,6 +17,9 @@ public sealed record SnapshotJobOptions
     /// <summary>What the file is sealed with, if it is for our own directory and the store's values were judged; null = it has no seal.</summary>
     public DirectoryKey? Key { get; init; }
 
+    /// <summary>Lets others have the core between two steps: where cores are few, those who serve clients wait for a step of the snapshot and not for a time slice.</summary>
+    public Action Yield { get; init; } = static () => Thread.Yield();
+
     /// <summary>Memory for what writers save.</summary>
     public SnapshotOptions Snapshot { get; init; } = new();
 }

@@ -1,5 +1,5 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Persistence;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Test.Replication.Simulation;
 

@@ -1,0 +1,92 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+
+namespace Garnet.Common.Resp;
+
+/// <summary>
+/// The client's end of a connection: requests, and replies of one line; what a server needs of others of its kind. Each step has its time and throws
+/// <see cref="OperationCanceledException"/> behind it, <see cref="SocketException"/> if the connection fails, <see cref="IOException"/> if the other
+/// end closes it or sends no line.
+/// </summary>
+public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
+{
+    private const int LineBytesMax = 64 << 10;
+
+    private readonly byte[] _received = new byte[4096];
+    private int _at, _end;
+
+    /// <summary>A request as it is sent: an array of bulk strings.</summary>
+    public static byte[] Encode(params IReadOnlyList<string> words)
+    {
+        var request = new StringBuilder();
+        request.Append(CultureInfo.InvariantCulture, $"*{words.Count}\r\n");
+        foreach (string word in words)
+            request.Append(CultureInfo.InvariantCulture, $"${Encoding.UTF8.GetByteCount(word)}\r\n{word}\r\n");
+        return Encoding.UTF8.GetBytes(request.ToString());
+    }
+
+    /// <summary>Connects to an address, or to a name of a machine.</summary>
+    public async Task Connect(EndPoint server)
+    {
+        using var timeout = new CancellationTokenSource(timeoutMs);
+        await socket.ConnectAsync(server, timeout.Token).ConfigureAwait(false);
+    }
+
+    /// <summary>Sends a request.</summary>
+    public async Task Send(params byte[][] words)
+    {
+        await SendAll(Head('*', words.Length)).ConfigureAwait(false);
+        foreach (byte[] word in words)
+        {
+            await SendAll(Head('$', word.Length)).ConfigureAwait(false);
+            await SendAll(word).ConfigureAwait(false);
+            await SendAll("\r\n"u8.ToArray()).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Sends a request of words, and reads its reply of one line.</summary>
+    public async Task<string> Call(params string[] words)
+    {
+        await SendAll(Encode(words)).ConfigureAwait(false);
+        return await ReadLine().ConfigureAwait(false);
+    }
+
+    /// <summary>A reply of one line, without its end.</summary>
+    public async Task<string> ReadLine()
+    {
+        var line = new StringBuilder();
+        while (line.Length < LineBytesMax)
+        {
+            if (_at == _end)
+            {
+                using var timeout = new CancellationTokenSource(timeoutMs);
+                (_at, _end) = (0, await socket.ReceiveAsync(_received, timeout.Token).ConfigureAwait(false));
+                if (_end == 0)
+                    throw new IOException("it closed the connection");
+            }
+
+            char next = (char)_received[_at++];
+            if (next == '\n')
+                return line.ToString().TrimEnd('\r');
+            line.Append(next);
+        }
+
+        throw new IOException("its reply does not end");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => socket.Dispose();
+
+    private static byte[] Head(char type, int count) => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{type}{count}\r\n"));
+
+    private async Task SendAll(ReadOnlyMemory<byte> bytes)
+    {
+        while (!bytes.IsEmpty)
+        {
+            using var timeout = new CancellationTokenSource(timeoutMs);
+            bytes = bytes[await socket.SendAsync(bytes, timeout.Token).ConfigureAwait(false)..];
+        }
+    }
+}

@@ -1,0 +1,145 @@
+using System.Text;
+using Garnet.Common.Bytes;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Garnet.Types.Keys;
+using Tsavorite;
+
+namespace Garnet.Server.Admission;
+
+/// <summary>
+/// What a command tells of the keys that it has changed or looked for in vain, in the words of its spec and in Redis's order; by whom they
+/// are heard is the matter of <see cref="Tracking.KeyEvents"/>. While nobody wants events no command comes here.
+/// </summary>
+internal static class CommandEvents
+{
+    /// <summary>
+    /// Before a command runs: notes the keys it will look for in vain. Who asks for a key whose time has come removes it, so
+    /// that the event comes now, as in Redis.
+    /// </summary>
+    internal static void BeforeRun(ref Call call, CommandSpec spec)
+    {
+        if (!call.Server.Changes.Tells)
+            return;
+        if (spec.Misses == KeyMisses.None || !(call.Server.Events.Classes.Publishes(NotifyClasses.Miss) || call.Server.Events.Classes.Publishes(NotifyClasses.Expired)))
+            return;
+        if (spec.Misses == KeyMisses.WithGet && !HasWord(ref call, 3, static (ref Call call, int index) => call.Is(index, "GET"u8)))
+            return;
+        if (!KeyPositions.TryOf(ref call, spec.Keys, out KeyPositions positions))
+            return;
+        int looked = spec.Misses == KeyMisses.First ? 1 : positions.Count;
+        for (int i = 0; i < looked; i++)
+            Probe(ref call, positions[i]);
+    }
+
+    /// <summary>After it has run: hands on what was noted.</summary>
+    internal static void AfterRun(ref Call call, CommandSpec spec, bool failed)
+    {
+        List<KeyNote> notes = call.Worker.Notes;
+        if (notes.Count > 0)
+        {
+            foreach (KeyNote note in notes)
+            {
+                if (!note.Missed)
+                    call.Server.Tracker.Changed(call.Worker, note);
+            }
+
+            Publish(ref call, spec, failed);
+            notes.Clear();
+        }
+
+        call.Worker.Told.Clear();
+    }
+
+    private static void Publish(ref Call call, CommandSpec spec, bool failed)
+    {
+        List<KeyNote> notes = call.Worker.Notes;
+        List<KeyEvent?> told = call.Worker.Told;
+        for (int i = 0; i < notes.Count; i++)
+        {
+            KeyNote note = notes[i];
+            bool moves = spec.Event is { From.Length: > 0 } && i + 1 < notes.Count && notes[i + 1].Change == KeyChange.Removed;
+            if (note.Missed)
+                call.Server.Events.Publish(call.Worker, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
+            else if (note.Change is KeyChange.Expired or KeyChange.Evicted)
+                call.Server.Events.PublishUnasked(call.Worker, note);
+            else if (note.Told is not null)
+                call.Server.Events.PublishServed(call.Worker, note, note.Told);
+            else if (moves)
+                call.Server.Events.PublishMove(call.Worker, spec.Event!, notes[++i], note);
+            else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
+                PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
+            else if (i < told.Count)
+                PublishChange(ref call, spec with { Event = told[i] }, note);
+            else
+                PublishChange(ref call, spec, note);
+        }
+    }
+
+    private static void PublishChange(ref Call call, CommandSpec spec, KeyNote note)
+    {
+        Worker worker = call.Worker;
+        if (note.Change == KeyChange.Removed && spec.Event is { Empties: true } emptied)
+            call.Server.Events.Publish(worker, emptied.Class, NameOf(ref call, emptied), note);
+        if (note.Change == KeyChange.Removed)
+            call.Server.Events.Publish(worker, NotifyClasses.Generic, "del", note);
+        else if (note.Change == KeyChange.Persisted)
+            call.Server.Events.Publish(worker, NotifyClasses.Generic, "persist", note);
+        else if (note.Change == KeyChange.Retimed)
+            call.Server.Events.Publish(worker, NotifyClasses.Generic, "expire", note);
+        if (spec.Event is not { } told || note.Change is not (KeyChange.Created or KeyChange.Written))
+            return;
+        if (note.Change == KeyChange.Created || told.Renews)
+            call.Server.Events.Publish(worker, NotifyClasses.New, "new", note);
+        call.Server.Events.Publish(worker, told.Class, NameOf(ref call, told), note);
+        if (SetsExpiry(ref call, spec, told))
+            call.Server.Events.Publish(worker, NotifyClasses.Generic, "expire", note);
+    }
+
+    private static string NameOf(ref Call call, KeyEvent told)
+    {
+        for (int i = call.Count - 1 - told.BehindWord; i > 1 && told.Word is not null; i--)
+        {
+            if (call.Is(i, Encoding.ASCII.GetBytes(told.Word)))
+                return told.WithWord;
+        }
+
+        return told.Name;
+    }
+
+    private static void Probe(ref Call call, int position)
+    {
+        // Two conditions that no key meets: the operation looks, and the store removes a record whose time has come.
+        var look = new ChangeExpiry { Condition = ExpireCondition.IfNone | ExpireCondition.IfAny, NowMs = call.NowMs };
+        KeyRef key = call.KeyAt(position);
+        call.Store.Modify(in key, ref look);
+        if (!look.Existed)
+            call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
+    }
+
+    // The command has run without an error: its options are known to be right.
+    private static bool SetsExpiry(ref Call call, CommandSpec spec, KeyEvent told)
+    {
+        if (told.ExpiryAt <= 0)
+            return told.ExpiryAt == KeyEvent.Always;
+        int first = told.ExpiryAt;
+        if (spec.Keys.CountArg > 0 && call.TryInt64(spec.Keys.CountArg, out long keys))
+            first = spec.Keys.First + ((int)keys * spec.Keys.Step);
+        return HasWord(ref call, first, static (ref Call call, int index) => call.Is(index, "EX"u8) || call.Is(index, "PX"u8) || call.Is(index, "EXAT"u8) || call.Is(index, "PXAT"u8));
+    }
+
+    private delegate bool WordTest(ref Call call, int index);
+
+    private static bool HasWord(ref Call call, int first, WordTest test)
+    {
+        for (int i = first; i < call.Count; i++)
+        {
+            if (test(ref call, i))
+                return true;
+            if (call.Is(i, "IFEQ"u8) || call.Is(i, "IFNE"u8) || call.Is(i, "IFDEQ"u8) || call.Is(i, "IFDNE"u8))
+                i++; // what it compares with may be any word
+        }
+
+        return false;
+    }
+}

@@ -1,0 +1,151 @@
+using System.Net.Sockets;
+using Garnet.Common.Bytes;
+
+namespace Garnet.Server.Clients;
+
+/// <summary>Why a connection is not a plain one; with any bit set its commands are put to the rules of Admission.</summary>
+[Flags]
+internal enum Gate : byte
+{
+    /// <summary>Nothing special: commands run at once.</summary>
+    None = 0,
+    /// <summary>A password is set and has not been given.</summary>
+    Unauthenticated = 1,
+    /// <summary>RESP2 and subscribed: only a few commands are allowed.</summary>
+    Subscribed = 2,
+    /// <summary>CLIENT REPLY OFF.</summary>
+    ReplyOff = 4,
+    /// <summary>CLIENT REPLY SKIP: the next reply is dropped.</summary>
+    ReplySkip = 8,
+    /// <summary>Receives MONITOR lines.</summary>
+    Monitor = 16,
+    /// <summary>Tracks what it reads (CLIENT TRACKING).</summary>
+    Tracking = 32,
+    /// <summary>Between MULTI and EXEC: commands are queued.</summary>
+    Transaction = 64,
+    /// <summary>A script runs for it: nothing waits.</summary>
+    Script = 128,
+}
+
+/// <summary>
+/// One client, owned by one reactor and touched only by its thread; other threads read the plain fields for listings and
+/// post to the reactor's mailbox for everything else. An idle one holds this object and no buffers.
+/// </summary>
+internal sealed unsafe class Connection
+{
+    // Network: used by Reactor only.
+    internal readonly Worker Worker;
+    internal readonly long Id;
+    internal int Slot = -1;
+    internal int Descriptor = -1;
+    internal Socket? Socket;
+    internal readonly PeerAddress Peer;
+    internal ByteQueue Pending;      // received, not yet framed
+    internal ByteQueue Out;          // replies the socket did not take
+    internal ByteQueue Pushes;       // out-of-band messages for after the replies of the round
+    internal BigRequest? Big;
+    internal byte* SegmentStart;     // this round's replies in the reply arena
+    internal byte* SegmentEnd;
+    internal byte* RoundEnd;         // end of what this round received
+    internal long Round;
+    internal int Quota;
+    internal bool Carried;           // has framed-but-unread commands waiting for the next round
+    internal bool Parked;            // a command waits for something; what follows it waits too
+    internal bool WriteBlocked;
+    internal bool Stalled;           // too many replies unsent: nothing runs until the client reads
+    internal int Watched;            // what the transport looks for: 1 not readable, 2 writable, 4 parked
+    internal bool CloseAfterReply;
+    internal bool Muted;             // closing for not reading: nothing more is sent, so that no reply has a hole
+    internal bool Closed;
+    internal bool Held;              // its replies wait for the log (net.R6)
+    internal LogMark HeldFor;        // the batch they wait for
+    internal LogMark LastWrite;      // the batch of its last change, nothing if it made none
+    internal long ReadUntilMs;       // until when its next read on a replica waits, Unix milliseconds; 0 = it does not wait
+    internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
+    internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
+    internal long OverSoftLimitSinceMs;
+
+    // Session: what commands see.
+    internal Gate Gate;
+    internal bool Resp3;
+    internal bool NoEvict;
+    internal bool NoTouch;
+    internal int Database;
+    internal string Name = "";
+    internal string LibraryName = "";
+    internal string LibraryVersion = "";
+    internal Subscriptions? Subscriptions;
+    internal TrackingState? Tracking;
+    internal Transaction? Transaction;
+    internal SyncTerms? Sync;
+    internal Parking? Migrating;      // what a MIGRATE that runs again has sent
+    internal Parking? Waiting;
+    internal int WaitingAt = -1;     // its place among the worker's waiting ones
+    internal readonly long CreatedMs;
+    internal long ActiveMs;
+    internal int LastCommand;
+    internal long Commands;
+    internal long BytesIn;
+    internal long BytesOut;
+
+    internal Connection(Worker worker, long id, PeerAddress peer, long nowMs)
+    {
+        Worker = worker;
+        Id = id;
+        Peer = peer;
+        CreatedMs = nowMs;
+        ActiveMs = nowMs;
+    }
+
+    /// <summary>True while commands must not run: something has to happen first.</summary>
+    internal bool Stopped => Parked | Stalled | Held | CloseAfterReply | Closed;
+
+    /// <summary>Bytes of memory held for this client, buffers included.</summary>
+    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
+
+    /// <summary>Keeps bytes that have been received and not framed.</summary>
+    internal void Keep(byte* at, byte* end) => Pending.Append(at, (int)(end - at));
+
+    /// <summary>Keeps the beginning of a command; <paramref name="needed"/> bytes are needed of it.</summary>
+    internal void KeepPartial(byte* at, byte* end, long needed)
+    {
+        if (end - at <= BigRequest.Threshold && needed <= BigRequest.Threshold)
+        {
+            Keep(at, end);
+            return;
+        }
+
+        Big = BigRequest.Begin(at, end, needed);
+    }
+
+    /// <summary>net.R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.</summary>
+    internal void KeepRest(byte* from)
+    {
+        Pending.Free();
+        Big?.Dispose();
+        Big = null;
+        if (RoundEnd - from > Worker.ReceiveBytesMax)
+            Big = BigRequest.Begin(from, RoundEnd, 0); // a command that came in memory of its own does not fit into the arena later either
+        else if (RoundEnd > from)
+            Keep(from, RoundEnd);
+    }
+
+    /// <summary>Sees that the reply to a command that came with CLIENT REPLY SKIP is dropped although it comes later.</summary>
+    internal void SkipLater(Reply reply)
+    {
+        if (reply == Reply.Parked)
+            Waiting!.IsSilent = true;
+        else if (reply == Reply.Postponed)
+            Gate |= Gate.ReplySkip; // it runs again
+    }
+
+    /// <summary>Gives all buffers back.</summary>
+    internal void FreeBuffers()
+    {
+        Pending.Free();
+        Out.Free();
+        Pushes.Free();
+        Big?.Dispose();
+        Big = null;
+    }
+}

@@ -1,0 +1,33 @@
+namespace Garnet.Server.Clients;
+
+/// <summary>
+/// What a parked command waits for. The reactor calls <see cref="Resume"/> on its own thread once the wait is over
+/// (told through the mailbox, or by the deadline); the reply is written then.
+/// </summary>
+internal abstract class Parking
+{
+    private int _end;
+
+    /// <summary>When the wait ends by itself, Unix milliseconds; <see cref="long.MaxValue"/> = never.</summary>
+    internal long DeadlineMs = long.MaxValue;
+
+    /// <summary>True for a command that blocks by its nature (BLPOP, WAIT): CLIENT UNBLOCK may end it.</summary>
+    internal virtual bool IsBlocking => false;
+
+    /// <summary>How the wait was ended from outside, if it was.</summary>
+    internal WaitEnd End => (WaitEnd)Volatile.Read(ref _end);
+
+    /// <summary>The command came with CLIENT REPLY SKIP: nothing is replied.</summary>
+    internal bool IsSilent { get; set; }
+
+    /// <summary>Ends a wait from any thread, unless something else has: the first decides. The connection is still to be resumed.</summary>
+    internal bool TryEnd(WaitEnd how) => Interlocked.CompareExchange(ref _end, (int)how, 0) == 0;
+
+    /// <summary>Writes the reply, or runs the command that had to wait; false to go on waiting.</summary>
+    internal abstract bool Resume(Worker worker, Connection client);
+
+    /// <summary>The client went away while it waited, or the wait ended in an error.</summary>
+    internal virtual void Abandon(Connection client)
+    {
+    }
+}

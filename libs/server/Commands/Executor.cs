@@ -1,0 +1,23 @@
+using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>A worker as commands see it: with the server's machineries, and what it keeps for its commands of some of them.</summary>
+internal abstract class Executor : Worker, IReadyWorker
+{
+    private protected Executor(ServerContext server, int index) : base(server, index, server.Commands.Specs.Count)
+    {
+        Server = server;
+        Ready = new ReadyKeys(this, server.Waits, server.ScriptGate, server.Changes);
+    }
+
+    /// <summary>The machineries of the server.</summary>
+    internal ServerContext Server { get; }
+
+    /// <inheritdoc/>
+    public ReadyKeys Ready { get; }
+
+    /// <summary>MULTI and EXEC.</summary>
+    internal abstract ITransactions Transactions { get; }
+}

@@ -1,0 +1,21 @@
+namespace Garnet.Server.Commands;
+
+/// <summary>
+/// Is asked about the keys of a command before it takes a lock: whether this server answers for them, or has them at hand. The keys are those
+/// that its arguments name (<see cref="KeySpec"/>). Whoever fills this rule must see himself to what it is not asked about:
+/// keys that follow from data, by SORT with BY or GET (<see cref="CommandFlags.OtherKeys"/>), which are looked up while it runs: refuse such a command
+/// by the one key that it names, or have all of them at hand;
+/// KEYS, SCAN, RANDOMKEY, DBSIZE, FLUSHDB, FLUSHALL and SWAPDB, which name no key and mean all of a database: what is not in the store does not exist
+/// for them, and SWAPDB changes under which number keys are found;
+/// keys that a script does not declare: each is asked about at its call, which can be refused but not wait;
+/// a command that has begun to wait (BLPOP and the like): it is served by whoever writes the key, on what the rule said when it came. Whoever
+/// takes keys away from this server must end the waits for them first.
+/// </summary>
+internal interface IKeyRule
+{
+    /// <summary>
+    /// May refuse, or let the command wait where <paramref name="mayWait"/>: it is framed and asked about again then. Called again for
+    /// the next command of a transaction, and for the key that COPY or MOVE has in another database.
+    /// </summary>
+    AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait);
+}

@@ -1,0 +1,155 @@
+using System.Buffers.Text;
+using Garnet.Common;
+using Garnet.Common.Resp;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Keys;
+
+/// <summary>Finding keys: SCAN, KEYS, RANDOMKEY, DBSIZE.</summary>
+internal static class ScanCommands
+{
+    internal static void Register(CommandTable table)
+    {
+        table.Add<Scan>();
+        table.Add<Keys>();
+        table.Add<RandomKey>();
+        table.Add<DbSize>();
+    }
+}
+
+internal readonly struct Scan : ICommand
+{
+    private const long CountMax = 10_000; // more would hold a worker too long: COUNT is a hint
+
+    public static CommandSpec Spec => KeyCommands.Spec("SCAN", -2, CommandFlags.ReadOnly, KeySpec.None, "", "cursor [MATCH pattern] [COUNT count] [TYPE type]", "Iterates over the keys of the database.") with { Since = "2.8.0" };
+
+    public static Reply Run(ref Call call)
+    {
+        if (!TryCursor(call[1], out ulong cursor))
+            return call.Fail(Fault.InvalidCursor);
+        Glob? pattern = null;
+        RecordKind kind = RecordKind.None;
+        bool unknownType = false;
+        long count = 10;
+        for (int i = 2; i < call.Count; i += 2)
+        {
+            if (i + 1 == call.Count)
+                return call.Fail(Fault.Syntax);
+            if (call.Is(i, "COUNT"u8))
+            {
+                if (!call.TryInt64(i + 1, out count))
+                    return call.Fail(Fault.NotAnInteger);
+                if (count < 1)
+                    return call.Fail(Fault.Syntax);
+            }
+            else if (call.Is(i, "MATCH"u8))
+            {
+                pattern = KeyCollector.PatternOf(call[i + 1]);
+            }
+            else if (call.Is(i, "TYPE"u8))
+            {
+                kind = KindOf(ref call, i + 1);
+                unknownType = kind == RecordKind.None;
+            }
+            else
+            {
+                return call.Fail(Fault.Syntax);
+            }
+        }
+
+        var collector = new KeyCollector(pattern, unknownType ? RecordKind.Padding : kind);
+        ulong next = call.Store.Scan(call.Namespace, cursor, (int)Math.Min(count, CountMax), ref collector);
+        call.Out.Array(2);
+        WriteCursor(call.Out, next);
+        collector.WriteTo(call.Out);
+        return Reply.Sent;
+    }
+
+    private static RecordKind KindOf(ref Call call, int index)
+    {
+        for (RecordKind kind = RecordKind.String; kind <= RecordKind.Stream; kind++)
+        {
+            if (call.Is(index, TypeOf.Name(kind)))
+                return kind;
+        }
+
+        return RecordKind.None;
+    }
+
+    // As C's strtoul: a sign is taken, a minus negates without overflow, nothing at all is 0.
+    internal static bool TryCursor(ReadOnlySpan<byte> text, out ulong cursor)
+    {
+        cursor = 0;
+        if (text.IsEmpty)
+            return true;
+        bool negative = text[0] == '-';
+        if (text[0] is (byte)'-' or (byte)'+')
+            text = text[1..];
+        if (!Utf8Parser.TryParse(text, out cursor, out int used) || used != text.Length)
+            return false;
+        cursor = negative ? 0 - cursor : cursor;
+        return true;
+    }
+
+    private static unsafe void WriteCursor(RespWriter writer, ulong cursor)
+    {
+        byte* digits = stackalloc byte[32];
+        byte* end = Garnet.Common.Bytes.NumberText.WriteUnsigned(digits, cursor);
+        writer.Bulk(new ReadOnlySpan<byte>(digits, (int)(end - digits)));
+    }
+}
+
+internal readonly struct Keys : ICommand
+{
+    private const int Step = 512;
+
+    public static CommandSpec Spec => KeyCommands.Spec("KEYS", 2, CommandFlags.ReadOnly, KeySpec.None, "", "pattern", "Returns all keys that match a pattern.") with { Complexity = "O(N)", Categories = "dangerous" };
+
+    public static Reply Run(ref Call call)
+    {
+        var collector = new KeyCollector(KeyCollector.PatternOf(call[1]), RecordKind.None);
+        uint ns = call.Namespace;
+        ulong cursor = 0;
+        do
+            cursor = call.Store.Scan(ns, cursor, Step, ref collector);
+        while (cursor != 0);
+        collector.WriteTo(call.Out);
+        return Reply.Sent;
+    }
+}
+
+internal readonly struct RandomKey : ICommand
+{
+    public static CommandSpec Spec => KeyCommands.Spec("RANDOMKEY", 1, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.None, "", "", "Returns the name of a random key.");
+
+    public static unsafe Reply Run(ref Call call)
+    {
+        byte* room = call.Out.Room(Store.KeyBytesMax + 64);
+        var copy = new KeyCopy(room);
+        if (!call.Store.RandomRecord(call.Namespace, ref copy))
+            return call.Null();
+        call.Out.Position = copy.End;
+        return Reply.Sent;
+    }
+
+    private unsafe struct KeyCopy(byte* to) : IRead
+    {
+        internal byte* End;
+
+        public void Look(in RecordView record)
+        {
+            byte* at = RespWriter.BulkHeader(to, record.KeyBytes);
+            record.KeySpan.CopyTo(new Span<byte>(at, record.KeyBytes));
+            End = RespWriter.EndLine(at + record.KeyBytes);
+        }
+    }
+}
+
+internal readonly struct DbSize : ICommand
+{
+    public static CommandSpec Spec => new("DBSIZE", 1, CommandFlags.ReadOnly | CommandFlags.Fast) { Group = "server", Summary = "Returns the number of keys in the database.", Categories = "keyspace" };
+
+    public static Reply Run(ref Call call) => call.Int(call.Store.Count(call.Namespace));
+}

@@ -1,0 +1,30 @@
+using Garnet.Server.Clients;
+using Garnet.Server.Persistence;
+
+namespace Garnet.Server.Families.Persistence;
+
+/// <summary>SAVE, and SHUTDOWN with a snapshot: waits for the end of a save, then answers or stops the server.</summary>
+internal sealed class SaveWait(SaveJob saves, long number, ServerCore? stops) : LogWait
+{
+    internal override bool Resume(Worker worker, Connection client)
+    {
+        if (!saves.HasEnded(number, out bool failed))
+            return false;
+        if (failed)
+        {
+            worker.Out.Error(stops is not null ? "ERR Errors trying to SHUTDOWN. Check logs." : "ERR the snapshot failed, the log says why");
+            return true;
+        }
+
+        if (stops is null)
+        {
+            worker.Out.Ok();
+            return true;
+        }
+
+        stops.Log.ShutdownAsked();
+        stops.RequestStop();
+        client.CloseAfterReply = true;
+        return true;
+    }
+}

@@ -1,0 +1,141 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using Garnet.Common.Resp;
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Families.Rdb;
+
+/// <summary>Where a MIGRATE goes and how.</summary>
+internal sealed record MigrateTerms(string Host, int Port, string Database, int TimeoutMs)
+{
+    internal bool Copies { get; set; }
+
+    internal bool Replaces { get; set; }
+
+    internal string[] Credentials { get; set; } = [];
+
+    /// <summary>Indexes of the keys among the arguments.</summary>
+    internal int FirstKey { get; set; } = 3;
+
+    internal int Keys { get; set; } = 1;
+}
+
+/// <summary>A key on its way.</summary>
+internal sealed class MigratedKey(byte[] name)
+{
+    internal byte[] Name => name;
+
+    /// <summary>What was sent; null for a key that is to be deleted there, since it was deleted here after it had been sent.</summary>
+    internal byte[]? Payload { get; set; }
+
+    internal long ExpireAtMs { get; set; }
+
+    /// <summary>The target has an older copy, which this MIGRATE sent.</summary>
+    internal bool WasSent { get; set; }
+
+    /// <summary>The target has taken it.</summary>
+    internal bool IsTaken { get; set; }
+}
+
+/// <summary>
+/// What a MIGRATE has sent and waits for. The command begins it and is postponed; when the target has replied it runs again, finds
+/// this and finishes.
+/// </summary>
+internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Parking
+{
+    private const string NotConnected = "IOERR error or timeout connecting to the client", NotWritten = "IOERR error or timeout writing to target instance";
+
+    private volatile bool _isOver;
+
+    internal MigrateTerms Terms => terms;
+
+    internal List<MigratedKey> Keys { get; private set; } = keys;
+
+    /// <summary>Arguments of the command that began it.</summary>
+    internal byte[][] Command { get; init; } = [];
+
+    /// <summary>How often all that was left has been sent.</summary>
+    internal int Rounds { get; private set; }
+
+    /// <summary>What went wrong, as the reply says it; empty if nothing did.</summary>
+    internal string Error { get; private set; } = "";
+
+    /// <summary>Sends keys, the first ones or those that have changed since, on whatever thread has time.</summary>
+    internal void Begin(List<MigratedKey> round, Worker worker, Connection client)
+    {
+        Keys = round;
+        Rounds++;
+        _isOver = false;
+        long nowMs = worker.NowMs;
+        _ = Task.Run(async () =>
+        {
+            await Send(nowMs).ConfigureAwait(false);
+            _isOver = true;
+            worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
+        });
+    }
+
+    internal override bool Resume(Worker worker, Connection client) => _isOver;
+
+    private async Task Send(long nowMs)
+    {
+        using var target = new RespClient(new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true }, terms.TimeoutMs);
+        string failure = NotConnected;
+        try
+        {
+            await target.Connect(new DnsEndPoint(terms.Host, terms.Port)).ConfigureAwait(false);
+            failure = NotWritten;
+            int greetings = await Greet(target).ConfigureAwait(false);
+            foreach (MigratedKey key in Keys)
+                await Send(target, key, nowMs).ConfigureAwait(false);
+            failure = "IOERR error or timeout reading to target instance";
+            for (; greetings > 0; greetings--)
+                TakeError(await target.ReadLine().ConfigureAwait(false));
+            bool isWelcome = Error.Length == 0;
+            foreach (MigratedKey key in Keys)
+            {
+                string reply = await target.ReadLine().ConfigureAwait(false);
+                TakeError(reply);
+                key.IsTaken = isWelcome && IsDone(reply);
+            }
+        }
+        catch (SocketException) when (failure == NotConnected)
+        {
+            Error = NotWritten; // refused: Redis finds out when it writes
+        }
+        catch (Exception e) when (e is SocketException or IOException or OperationCanceledException)
+        {
+            Error = failure;
+        }
+    }
+
+    private async Task<int> Greet(RespClient target)
+    {
+        if (terms.Credentials.Length > 0)
+            await target.Send([.. ((string[])["AUTH", .. terms.Credentials]).Select(Encoding.Latin1.GetBytes)]).ConfigureAwait(false);
+        await target.Send("SELECT"u8.ToArray(), Encoding.ASCII.GetBytes(terms.Database)).ConfigureAwait(false);
+        return terms.Credentials.Length > 0 ? 2 : 1;
+    }
+
+    private Task Send(RespClient target, MigratedKey key, long nowMs)
+    {
+        if (key.Payload is null)
+            return target.Send("DEL"u8.ToArray(), key.Name);
+        long time = key.ExpireAtMs == 0 ? 0 : Math.Max(key.ExpireAtMs - nowMs, 1);
+        byte[][] words = ["RESTORE"u8.ToArray(), key.Name, Encoding.ASCII.GetBytes(time.ToString(CultureInfo.InvariantCulture)), key.Payload];
+        return target.Send(terms.Replaces || key.WasSent ? [.. words, "REPLACE"u8.ToArray()] : words);
+    }
+
+    // Whoever answers something else may be no server of this protocol: what it has got is not safe with it.
+    private static bool IsDone(string reply) => reply == "+OK" || reply.StartsWith(':');
+
+    private void TakeError(string reply)
+    {
+        if (Error.Length > 0 || IsDone(reply))
+            return;
+        Error = reply.StartsWith('-') ? "ERR Target instance replied with error: " + reply[1..]
+            : "ERR Target instance replied with neither OK nor an error: is it a server of the Redis protocol? The keys are still here";
+    }
+}

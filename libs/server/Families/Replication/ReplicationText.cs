@@ -1,0 +1,114 @@
+using System.Globalization;
+using Garnet.Server.Commands;
+using Garnet.Server.Replication;
+
+namespace Garnet.Server.Families.Replication;
+
+/// <summary>The section Replication of INFO: Redis's fields in Redis's order (Sentinels read it by line, and <c>role</c> must come first), then our own.</summary>
+internal sealed class ReplicationText(ServerContext server)
+{
+    private readonly ReplicationNode _replication = server.Replication;
+
+    internal void Write(Action<string> section, Action<string, string> text, Action<string, long> number)
+    {
+        section("Replication");
+        text("role", _replication.IsReplica ? "slave" : "master");
+        if (_replication.IsReplica)
+            Replica(text, number);
+        Replicas(text, number);
+        if (_replication.IsReplica)
+            text("garnet_repl_link_problem", _replication.Following?.Problem ?? "");
+        number("garnet_repl_term", _replication.Term);
+        number("garnet_repl_last_batch", (long)_replication.LastBatch);
+        number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);
+        number("garnet_repl_sealed_batch", (long)_replication.Backlog.End.Batch);
+        number("garnet_repl_shipped_batch", Least(static link => link.Shipped));
+        number("garnet_repl_acknowledged_batch", Least(static link => link.Ack.Received));
+        number("garnet_repl_durable_batch", (long)(_replication.LogOnDisk?.Durable ?? 0));
+        number("garnet_repl_applied_batch", (long)_replication.LastBatch);
+        number("garnet_repl_lag_ms", LagMs());
+        number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
+        number("garnet_repl_waiting_reads", _replication.WaitingReads);
+        number("garnet_repl_read_waits", _replication.ReadWaits);
+        number("garnet_repl_read_retries", _replication.ReadRetries);
+        number("garnet_repl_gate_us", _replication.GateUs);
+        number("garnet_repl_divergences", _replication.Links.Divergences);
+        number("garnet_repl_comparisons", _replication.Comparisons);
+        number("garnet_repl_discards", _replication.Discards);
+        number("garnet_repl_discarded_writes", _replication.DiscardedWrites);
+        int index = 0;
+        foreach (ReplicaThreads replica in _replication.Links.All)
+        {
+            ReplicaLink link = replica.Link;
+            (long lagBytes, long sealedUs) = _replication.Backlog.Behind(link.Ack.Applied);
+            text($"garnet_slave{index++}", string.Create(CultureInfo.InvariantCulture,
+                $"shipped={link.Shipped},received={link.Ack.Received},durable={link.Ack.Durable},applied={link.Ack.Applied},lag_batches={Lag(link)},lag_bytes={lagBytes},lag_ms={MsSince(sealedUs)},silent_ms={link.SilentUs / 1000},full={(link.WasFull ? 1 : 0)}"));
+        }
+    }
+
+    // How old what a replica shows is; 0 while it shows all it was sent, and on a primary.
+    private long LagMs() => _replication.Follower is not { } follower || (follower.WaitingBytes == 0 && _replication.Following is { IsUp: true }) ? 0 : MsSince(_replication.Applied.SealedUnixUs);
+
+    private long MsSince(long unixUs) => unixUs == 0 ? 0 : Math.Max(0, (server.Clock.UnixUs - unixUs) / 1000);
+
+    // What each of the replicas has; 0 without one.
+    private long Least(Func<ReplicaLink, ulong> batch) => _replication.Links.All is { Count: > 0 } all ? (long)all.Min(one => batch(one.Link)) : 0;
+
+    private long Lag(ReplicaLink link) => (long)(_replication.Backlog.End.Batch - Math.Min(link.Ack.Applied, _replication.Backlog.End.Batch));
+
+    private void Replica(Action<string, string> text, Action<string, long> number)
+    {
+        Following? following = _replication.Following;
+        Peer primary = _replication.Primary;
+        ReplicationSettings settings = server.Settings.Replication;
+        bool isUp = following is { IsUp: true }, isSyncing = following is { IsSyncing: true };
+        text("master_host", primary.Host);
+        number("master_port", primary.Port);
+        text("master_link_status", isUp ? "up" : "down");
+        number("master_last_io_seconds_ago", isUp || isSyncing ? following!.SilentSeconds : -1);
+        number("master_sync_in_progress", isSyncing ? 1 : 0);
+        number("slave_read_repl_offset", _replication.ReceivedOffset);
+        number("slave_repl_offset", _replication.ReceivedOffset);
+        if (isSyncing)
+        {
+            number("master_sync_total_bytes", 0);
+            number("master_sync_read_bytes", _replication.Follower?.SnapshotBytes ?? 0);
+            number("master_sync_left_bytes", 0);
+            text("master_sync_perc", "0.00");
+            number("master_sync_last_io_seconds_ago", following!.SilentSeconds);
+        }
+
+        if (!isUp)
+            number("master_link_down_since_seconds", following?.DownSeconds ?? -1);
+        number("slave_priority", settings.Priority);
+        number("slave_read_only", 1);
+        number("replica_announced", settings.Announced ? 1 : 0);
+    }
+
+    private void Replicas(Action<string, string> text, Action<string, long> number)
+    {
+        IReadOnlyList<ReplicaThreads> replicas = _replication.Links.All;
+        ReplicationSettings settings = server.Settings.Replication;
+        number("connected_slaves", replicas.Count);
+        if (settings.ReplicasToWrite > 0)
+            number("min_slaves_good_slaves", _replication.Links.CountGood(settings.LagSecondsMax));
+        for (int i = 0; i < replicas.Count; i++)
+        {
+            ReplicaLink link = replicas[i].Link;
+            string state = link.Stage == LinkStage.Streaming ? "online" : link.Stage == LinkStage.Snapshot ? "send_bulk" : "wait_bgsave";
+            text($"slave{i}", string.Create(CultureInfo.InvariantCulture,
+                $"ip={link.Hello.Address},port={link.Hello.Port},state={state},offset={_replication.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
+        }
+
+        bool keeps = _replication.Backlog.IsKept;
+        text("master_failover_state", _replication.HandoverState);
+        text("master_replid", _replication.HistoryId);
+        text("master_replid2", _replication.HistoryIdBefore);
+        number("master_repl_offset", _replication.Offset);
+        number("second_repl_offset", -1);
+        number("repl_backlog_active", keeps ? 1 : 0);
+        number("repl_backlog_size", settings.BacklogBytes);
+        number("repl_backlog_first_byte_offset", keeps ? ReplicationNode.OffsetOf(_replication.Term, _replication.Backlog.First) : 0);
+        number("repl_backlog_histlen", _replication.Backlog.Bytes);
+    }
+}

@@ -1,9 +1,0 @@
-using Garnet.Server.Net;
-
-namespace Garnet.Server.Persistence;
-
-/// <summary>A command that waits for the log: looked at whenever it advances, and at every tick.</summary>
-internal abstract class LogWait : Parking
-{
-    protected LogWait() => DeadlineMs = 0;
-}

@@ -1,0 +1,52 @@
+using Garnet.Aof.Shipping;
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// What the role lets clients do.
+/// replication.Z5: a read on a replica sees the state behind one batch, all its keys alike: its keys are looked up in the announcements before and
+/// after it ran, and if a batch came in between, its reply is taken back and it runs again; after a few times, or when a batch that
+/// touches its keys is being applied, it waits for the end of that batch. What has no keys to look up (SCAN, KEYS, a transaction), or looks
+/// at keys that it does not name (a script, SORT_RO: CommandFlags.OtherKeys), holds up the next batch while it runs.
+/// replication.Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
+/// </summary>
+internal sealed partial class ReplicationNode
+{
+    /// <summary>True if the rule of roles has something to say of commands: they are put to it one by one.</summary>
+    internal bool IsAsked => _isReplica | _changes | Settings.ReplicasToWrite > 0;
+
+    /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
+    internal bool IsLoading => _follower is { IsTorn: true };
+
+    /// <summary>True if reads are to be checked against what is being applied: also by a replica that is to lead, until it does.</summary>
+    internal bool ChecksReads => _follower is { IsFed: true };
+
+    /// <summary>True if what is read must be the state behind one batch (replication.Z5).</summary>
+    internal bool ReadsOneState => _isReplica || ChecksReads;
+
+    /// <summary>True if plain clients may read here, and what they read is to be checked against what is being applied.</summary>
+    internal bool TakesReads => ChecksReads && !IsOutOfTouch;
+
+    /// <summary>True while writes are refused because too few replicas are near.</summary>
+    internal bool LacksReplicas => !_isReplica && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite;
+
+    /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
+    internal bool IsStale => _isReplica && IsOutOfTouch;
+
+    private bool IsOutOfTouch => !Settings.ServesStaleData && _following is not { IsUp: true };
+
+    /// <summary>For so long a read waits for the batches that touch its keys, milliseconds.</summary>
+    internal int ReadWaitMs => Settings.ReadWaitMs;
+
+    /// <summary>The reply to a read was taken back, since a batch came in between.</summary>
+    internal void CountReadRetry() => Interlocked.Increment(ref _readRetries);
+
+    /// <summary>A read waits until this has been applied, and is framed again.</summary>
+    internal Parking Await(ReadPoint point, long untilMs)
+    {
+        Interlocked.Increment(ref _readWaits);
+        CountWaitingRead(1);
+        return new ReadWait(this, point, untilMs);
+    }
+}

@@ -1,0 +1,17 @@
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Sessions;
+
+/// <summary>A command held back by CLIENT PAUSE; it runs from the start when the pause is over.</summary>
+internal sealed class PausedCommand : Parking
+{
+    private readonly PauseGate _pause;
+
+    internal PausedCommand(PauseGate pause)
+    {
+        _pause = pause;
+        DeadlineMs = 0; // looked at every tick: a pause may be prolonged or ended
+    }
+
+    internal override bool Resume(Worker worker, Connection client) => !_pause.Active || _pause.UntilMs <= worker.NowMs;
+}

@@ -1,9 +1,0 @@
-namespace Garnet.Server.Tracking;
-
-/// <summary>Byte strings in the order of their bytes.</summary>
-internal sealed class ByteOrder : IComparer<byte[]>
-{
-    internal static readonly ByteOrder Comparer = new();
-
-    public int Compare(byte[]? x, byte[]? y) => x.AsSpan().SequenceCompareTo(y);
-}
