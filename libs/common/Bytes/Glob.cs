@@ -138,7 +138,7 @@ public sealed class Glob
         for (int p = RunEnd(0, out _); p < _pattern.Length;)
         {
             p = RunEnd(p + 1, out int elements);
-            if (p < _pattern.Length && elements > RunMax) throw new TooLargeException($"a pattern has more than {RunMax} bytes between two stars");
+            if (p < _pattern.Length && elements > RunMax) throw new TooLargeException($"a pattern has more than {RunMax} characters and classes between two stars");
         }
     }
 
