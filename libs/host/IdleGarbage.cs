@@ -37,7 +37,7 @@ internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedByte
             _live = now;
             (_looks, _looksUntil) = (0, LooksMin);
         }
-        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() > BytesMax) || IsTime()))
+        else if (isStill && (now - _live > BytesMax || (_own != _collections && committedBytes() > BytesMax) || IsTimeToAskAgain()))
         {
             collect();
             _own = _collections = collections(); // of the system's memory it keeps what it must
@@ -45,8 +45,9 @@ internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedByte
         }
     }
 
-    // What was in use at a collection of our own is not told when it is not any more (a client that has gone): after a while, and then twice as long, it is asked again.
-    private bool IsTime()
+    // Nobody tells when what a collection of ours found in use is in use no more (its client has gone): so another is made after some looks, the next after
+    // twice as many.
+    private bool IsTimeToAskAgain()
     {
         if (committedBytes() <= BytesMax || ++_looks < _looksUntil)
             return false;

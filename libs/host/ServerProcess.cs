@@ -12,7 +12,8 @@ namespace Garnet.Host;
 /// host.X1: the exit code is 0 after an orderly stop, an <see cref="ExitKind"/> if the start was refused, 1 if the server broke.
 /// host.X2: the first SIGTERM or SIGINT stops in order, another a second later or more ends the process at once. Sooner it is the first again: a terminal
 /// and what started the server both pass Ctrl-C on.
-/// host.X3: a stop that was asked for, by a signal or SHUTDOWN, comes to its end: a command that holds a thread up does not hold it up for ever.
+/// host.X3: a stop that was asked for, by a signal or SHUTDOWN, comes to its end: a command that holds a thread up does not hold it up for ever,
+/// unless the last snapshot waits for it.
 /// </summary>
 public static class ServerProcess
 {
@@ -53,11 +54,21 @@ public static class ServerProcess
         return 0;
     }
 
-    // False if a thread that serves clients has not ended when it should have.
-    private static bool Ends(Server.Server server, ServerSettings settings)
+    // False if a thread that serves clients holds a stop up for too long (host.X3), and nothing waits for that stop.
+    private static bool Ends(Server.Server server, ServerSettings settings, LineLog log)
     {
         Task.WaitAny(server.Completion, server.StopRequested);
-        return Task.WaitAny([server.Completion], StopGrace + TimeSpan.FromSeconds(settings.Replication.StopSeconds)) == 0 || !server.IsServing;
+        TimeSpan grace = StopGrace + TimeSpan.FromSeconds(settings.Replication.StopSeconds);
+        if (Task.WaitAny([server.Completion], grace) == 0 || !server.IsServing) return true;
+        if (!server.SavesAtStop)
+        {
+            log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. {Kept}", grace.TotalSeconds,
+                server.HasLog ? "What was acknowledged is in the log, as appendfsync says" : server.DataDirectory is null ? "Nothing was to be kept: there is no data directory" : "No snapshot was to be taken");
+            return false;
+        }
+        log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for. The stop waits for it, as the last snapshot is still to be taken; a signal ends the process without it", grace.TotalSeconds);
+        Task.WaitAny(server.Completion);
+        return true;
     }
 
     private static int RunTool(CommandLine line)
@@ -104,9 +115,8 @@ public static class ServerProcess
         if (Task.WaitAny(server.Loaded, server.Completion) == 0) Banner.WriteReady(log);
         try
         {
-            if (!Ends(server, settings)) // host.X3
+            if (!Ends(server, settings, log))
             {
-                log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. What was acknowledged is in the log, as appendfsync says", StopGrace.TotalSeconds);
                 log.Dispose();
                 Environment.Exit(Broken);
             }

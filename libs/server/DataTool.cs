@@ -61,7 +61,7 @@ public static class DataTool
         else if (apply)
             return Apply(disk, plan, progress, say);
         else
-            say($"Nothing was changed. If a file is missing, or you have a sound copy of a damaged one, put it back first: that loses nothing. Else garnet-server repair {path} --apply does it, keeping the originals as damaged-*.");
+            say($"Nothing of this was done. If a file is missing, or you have a sound copy of a damaged one, put it back first: that loses nothing. Else garnet-server repair {path} --apply does it, keeping the originals as damaged-*.");
         return plan.Lines.Count == 0 ? 0 : (int)ExitKind.Data;
     });
 

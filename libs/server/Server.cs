@@ -120,6 +120,12 @@ public sealed class Server : IDisposable
     /// <summary>Ends when somebody has asked for a stop: <see cref="Stop"/>, SHUTDOWN, or a failure.</summary>
     public Task StopRequested => _stopRequested.Task;
 
+    /// <summary>True if what was acknowledged is in a log, whenever the process ends.</summary>
+    public bool HasLog => Keeper is { HasLog: true };
+
+    /// <summary>True if the stop takes a last snapshot, without which all since the one before would be lost.</summary>
+    public bool SavesAtStop => Keeper is { HasLog: false, SavesAtStop: true };
+
     /// <summary>True while threads serve clients, also after a stop was asked for.</summary>
     public bool IsServing => Volatile.Read(ref _reactorsRunning) != 0;
 

@@ -78,6 +78,23 @@ public sealed class ProcessTests
     }
 
     [Test]
+    public void A_stop_that_takes_the_last_snapshot_waits_for_the_command()
+    {
+        using var folder = new TestFolder();
+        int port = FreePort();
+        using Process server = Start($"--port {port} --shutdown-timeout 0 --reactor-threads 1 --dir {folder.Path} --appendonly no");
+        WaitFor(server, "Ready to accept connections");
+        using TcpClient client = new("127.0.0.1", port), other = new("127.0.0.1", port) { ReceiveTimeout = 2000 };
+        Hang(client, other);
+        Signal(server, "TERM");
+        WaitFor(server, "The stop waits for it, as the last snapshot is still to be taken");
+        Assert.That(server.HasExited, Is.False);
+        Signal(server, "TERM");
+        server.WaitForExit();
+        Assert.That(server.ExitCode, Is.EqualTo(1));
+    }
+
+    [Test]
     public void Where_it_listens_and_that_it_has_stopped_is_said_once()
     {
         using var folder = new TestFolder();

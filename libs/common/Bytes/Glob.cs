@@ -6,8 +6,9 @@ namespace Garnet.Common;
 /// The glob of KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL patterns: <c>*</c>, <c>?</c>, <c>[a-z]</c>,
 /// <c>[^x]</c> and <c>\</c> before a literal byte. Bytes, not characters. Made once for all the texts it is asked about.
 /// common.G1: nothing recurses. common.G2: only the last star is ever tried again (whatever an earlier star could take, a later one
-/// can take as well), and where trying costs more than <see cref="TriesPerByte"/> bytes for each of the text, the run between two stars is sought for at all
-/// places at once (<see cref="Find"/>): the work is at most the text times <see cref="RunMax"/> / 64 words. common.G3: a class counts as one element
+/// can take as well), and where trying costs more than <see cref="TriesPerByte"/> bytes for each of the text, each further run between two stars is tried
+/// for as long as it would take to see which bytes its elements match, and then sought for at all places at once (<see cref="Find"/>): the work is at most
+/// the text times <see cref="RunMax"/>, and that only where such runs follow each other closely. common.G3: a class counts as one element
 /// of that run, and stars in a row as one, however long they are: long ones are read once, when the pattern is made.
 /// </summary>
 public sealed class Glob
@@ -84,7 +85,7 @@ public sealed class Glob
         {
             int end = RunEnd(p, out int elements);
             if (end == _pattern.Length) return text.Length - t >= elements && IsRun(p, text[^elements..]);
-            t = Find(text, t, p, elements);
+            t = FindRun(text, t, p, elements);
             p = SkipStars(_pattern, end);
             if (t < 0 || p == _pattern.Length) return t >= 0;
             t += elements;
@@ -96,6 +97,19 @@ public sealed class Glob
         foreach (byte value in text)
             if (!MatchesElement(ref p, value)) return false;
         return true;
+    }
+
+    private int FindRun(ReadOnlySpan<byte> text, int t, int p, int elements)
+    {
+        long left = 256L * elements; // what Find begins with
+        for (; t <= text.Length - elements && left > 0; t++)
+        {
+            int at = p, matched = 0;
+            while (matched < elements && MatchesElement(ref at, text[t + matched])) matched++;
+            if (matched == elements) return t;
+            left -= matched + 1;
+        }
+        return t > text.Length - elements ? -1 : Find(text, t, p, elements);
     }
 
     // Shift-and (Baeza-Yates and Gonnet 1992): bit i of the state says that the run's first i + 1 elements match what ends here.
@@ -138,7 +152,7 @@ public sealed class Glob
         for (int p = RunEnd(0, out _); p < _pattern.Length;)
         {
             p = RunEnd(p + 1, out int elements);
-            if (p < _pattern.Length && elements > RunMax) throw new TooLargeException($"a pattern has more than {RunMax} bytes between two stars");
+            if (p < _pattern.Length && elements > RunMax) throw new TooLargeException($"a pattern has more than {RunMax} characters and classes between two stars");
         }
     }
 

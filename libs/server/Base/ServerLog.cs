@@ -21,7 +21,7 @@ internal sealed class ServerLog(ILogger logger)
         Write(LogLevel.Warning, 4, $"Client {id} ({peer}) does not read its replies: {bytes} bytes waiting, over its class limit; closed");
 
     internal void LongReplyClosed(long id, string peer, long bytes, long limit) =>
-        Write(LogLevel.Warning, 74, $"Client {id} ({peer}) asked for a reply of {bytes} bytes, beyond the limit of {limit} of its class (client-output-buffer-limit); it gets an error, and is closed");
+        Write(LogLevel.Warning, 74, $"Client {id} ({peer}) asked for a reply of {bytes} bytes{(bytes > limit ? "" : ", with what stands before it")}, beyond the limit of {limit} of its class (client-output-buffer-limit); it gets an error, and is closed");
 
     internal void ClientEvicted(long id, string peer, long bytes) =>
         Write(LogLevel.Warning, 64, $"Client {id} ({peer}) takes {bytes} bytes, the most of all, and all together are over maxmemory-clients; closed");

@@ -37,11 +37,14 @@ internal sealed class Subscriptions
     /// <summary>True if subscribed to the name.</summary>
     internal bool Contains(ChannelKind kind, byte[] name) => _names[(int)kind].Contains(name);
 
+    /// <summary>Bytes a subscription takes, an estimate.</summary>
+    internal static long BytesOf(byte[] name) => EntryBytes + name.Length;
+
     internal bool Add(ChannelKind kind, byte[] name)
     {
         if (!_names[(int)kind].Add(name))
             return false;
-        MemoryBytes += EntryBytes + name.Length;
+        MemoryBytes += BytesOf(name);
         return true;
     }
 
@@ -49,7 +52,7 @@ internal sealed class Subscriptions
     {
         if (!_names[(int)kind].Remove(name))
             return false;
-        MemoryBytes -= EntryBytes + name.Length;
+        MemoryBytes -= BytesOf(name);
         return true;
     }
 }

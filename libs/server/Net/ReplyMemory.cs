@@ -72,11 +72,18 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         long bytesMax = reactor.SlowReaders.ReplyBytesMax(client);
         byte[] text = ReplyBuffer.TextOfLong(bytes, bytesMax);
         _isRefusing = true;
-        reactor.Out.Error(text);
-        _isRefusing = false;
+        try
+        {
+            reactor.Out.Error(text);
+        }
+        finally
+        {
+            _isRefusing = false;
+        }
+
         reactor.Figures.CountError(text);
         if (!reactor.SlowReaders.HasHardLimit(client) || client.CloseAfterReply)
-            return; // of a transaction many replies may be too long
+            return; // said and counted once: another reply of the same transaction was too long
         reactor.Figures.OutputLimitCloses++;
         reactor.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
         client.CloseAfterReply = true;

@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common;
+using Garnet.Common.Faults;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 
@@ -17,10 +18,17 @@ internal sealed class Channels
     private readonly Dictionary<byte[], Audience>[] _subscribers = [new(ByteString.Comparer), new(ByteString.Comparer), new(ByteString.Comparer)];
     private volatile bool _any;
 
+    /// <summary>Throws <see cref="TooLargeException"/> if nobody can subscribe to the name.</summary>
+    internal static void Judge(ChannelKind kind, byte[] name)
+    {
+        if (kind == ChannelKind.Pattern)
+            _ = new Glob(name);
+    }
+
     /// <summary>Subscribes; false if the client was subscribed already.</summary>
     internal bool Subscribe(Connection client, ChannelKind kind, byte[] name)
     {
-        Glob? pattern = kind == ChannelKind.Pattern ? new Glob(name) : null; // first: it may be refused
+        Glob? pattern = kind == ChannelKind.Pattern ? new Glob(name) : null;
         client.Subscriptions ??= new Subscriptions();
         if (!client.Subscriptions.Add(kind, name))
             return false;

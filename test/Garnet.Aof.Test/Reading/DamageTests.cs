@@ -77,11 +77,11 @@ public sealed class DamageTests
         ulong first = built.Parts.First(part => part.File == missing).Batch;
         byte[] bytes = disk.Get(missing);
         disk.Delete(missing);
-        Assert.That(Refusal(disk).Message, Does.Contain($"{missing}, batch {first}").And.Contain("it is missing").And.Contain("Put the file back"));
+        Assert.That(Refusal(disk).Message, Does.Contain($"{missing}, batch {first}").And.Contain(", is missing").And.Contain("Put back what is missing"));
         string damage = DirectoryCheck.Run(disk, new TestSnapshots(), TestStore.Progress()).Findings.Single(static finding => finding.IsDamage).ToString();
-        Assert.That(damage, Does.StartWith($"{missing}: batch {first}: it is missing"));
+        Assert.That(damage, Does.StartWith($"{missing}: batch {first}: it, or the end of {prefix}"));
         RepairPlan plan = DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress());
-        Assert.That(string.Join('\n', plan.Lines), Does.Contain($"cut the log behind batch {first - 1} ({missing} is missing)"));
+        Assert.That(string.Join('\n', plan.Lines), Does.Contain($"cut the log behind batch {first - 1} ({missing}, or the end of the file before it, is missing)"));
         RecoveryReport report = Recovered(disk.Copy(), workload, CorruptionPolicy.Truncate);
         Assert.That(report.Start.LastBatch, Is.EqualTo(first - 1));
         disk.Put(missing, bytes);

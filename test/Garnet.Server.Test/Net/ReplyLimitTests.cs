@@ -171,6 +171,21 @@ internal sealed class ReplyLimitTests
         Assert.That(replies[1], Has.Length.EqualTo(900_000).Or.StartsWith($"ERR the reply of 900011 bytes, with what stands before it, is beyond the limit of {NormalLimit}"));
     }
 
+    [Test]
+    public void A_reply_that_nobody_gets_is_not_judged([Values] Way way, [Values] bool onePiece)
+    {
+        using EmbeddedServer server = Start();
+        using TestClient client = Client(server, listens: false);
+        string[] read = Fill(server, onePiece, NormalLimit * 2);
+        string[] words = way is Way.Script or Way.ScriptInExec ? ["EVAL", Relay, "0", .. read] : read;
+        client.Send("CLIENT", "REPLY", "OFF");
+        if (way is Way.Exec or Way.ScriptInExec) client.Send("MULTI");
+        client.Send(words);
+        if (way is Way.Exec or Way.ScriptInExec) client.Send("EXEC");
+        Assert.That(client.Call("CLIENT", "REPLY", "ON"), Is.EqualTo("OK"));
+        Assert.That(client.Call("PING"), Is.EqualTo("PONG"));
+    }
+
     private static EmbeddedServer Start(RecordedLines? lines = null, Action<ServerSettings>? adjust = null) =>
         new(adjust: settings =>
         {

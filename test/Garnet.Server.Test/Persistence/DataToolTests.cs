@@ -106,6 +106,23 @@ public sealed class DataToolTests
         Assert.That(progress.DoneBytes, Is.GreaterThan(0).And.LessThanOrEqualTo(progress.TotalBytes));
     }
 
+    [Test]
+    public void A_sound_snapshot_alone_says_what_the_directory_was([Values] bool damaged)
+    {
+        MakeOne("SAVE\r\n");
+        string directory = Path.Combine(_path, "appendonlydir"), manifest = Path.Combine(directory, "manifest");
+        foreach (string log in Directory.GetFiles(directory, "aof-*")) File.Delete(log);
+        byte[] bytes = File.ReadAllBytes(manifest);
+        bytes[^5] ^= 1;
+        if (damaged) File.WriteAllBytes(manifest, bytes);
+        else File.Delete(manifest);
+        Assert.That(DataTool.Repair(_path, apply: true, _said.Add, _said.Add), Is.Zero, string.Join('\n', _said));
+        using DataDirectory repaired = DataDirectory.Open(directory, static path => new FileDisk(path));
+        using var server = new EmbeddedServer(directory: repaired);
+        server.Server.Loaded.Wait();
+        server.Send("GET k\r\n", "$1\r\nv\r\n");
+    }
+
     private void MakeOne(string after = "")
     {
         using DataDirectory directory = DataDirectory.Open(Path.Combine(_path, "appendonlydir"), static path => new FileDisk(path));

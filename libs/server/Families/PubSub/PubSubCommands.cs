@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.PubSub;
 
 namespace Garnet.Server.Families.PubSub;
 
@@ -34,10 +35,19 @@ internal static class PubSubCommands
     /// <summary>Subscribes to every argument, one acknowledgement each.</summary>
     internal static Reply SubscribeAll(ref Call call, ChannelKind kind, ReadOnlySpan<byte> word)
     {
+        // All are judged before the first: what was subscribed to is told, or nothing was subscribed to.
+        Subscriptions? held = call.Client.Subscriptions;
+        long bytes = held?.MemoryBytes ?? 0;
         for (int i = 1; i < call.Count; i++)
         {
-            if (call.Client.Subscriptions is { } held && held.MemoryBytes + call[i].Length > Subscriptions.MemoryBytesMax)
+            byte[] name = call[i].ToArray();
+            Channels.Judge(kind, name);
+            if (held?.Contains(kind, name) != true && (bytes += Subscriptions.BytesOf(name)) > Subscriptions.MemoryBytesMax)
                 return call.Fail(Fault.ResourceLimit);
+        }
+
+        for (int i = 1; i < call.Count; i++)
+        {
             call.Server.Channels.Subscribe(call.Client, kind, call[i].ToArray());
             Acknowledge(ref call, word, call[i], kind);
         }

@@ -39,12 +39,12 @@ internal static class ConnectionCommands
         return CryptographicOperations.FixedTimeEquals(given, right);
     }
 
-    /// <summary>True if the text may be a client name: printable ASCII without blanks.</summary>
     /// <summary>Bytes of a client's or a library's name at most: they stand in memory that no limit counts, and in every line of CLIENT LIST.</summary>
     internal const int NameBytesMax = 65_536;
 
     internal static void RefuseLong(ReadOnlySpan<byte> name, string what) => TooLargeException.Above(NameBytesMax, name.Length, what);
 
+    /// <summary>True if the text may be a client name: printable ASCII without blanks.</summary>
     internal static bool IsName(ReadOnlySpan<byte> text) => text.IndexOfAnyExceptInRange((byte)'!', (byte)'~') < 0;
 }
 

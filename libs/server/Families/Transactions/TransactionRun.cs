@@ -344,17 +344,14 @@ internal sealed unsafe class TransactionRun : ITransactions, IDisposable
 
     private Reply RunOne(ref Call call, CommandEntry* entry)
     {
-        Connection client = call.Client;
         long before = call.Out.Mark;
-        bool off = (client.Gate & Gate.ReplyOff) != 0;
         Reply reply = _failures.RunPart(ref call, entry);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             Execution.CountFailure(_worker, entry->Id);
-        bool isOff = off && (client.Gate & Gate.ReplyOff) != 0;
-        if (!isOff && IsTooMuch(ref call))
+        if (call.Out.Mark > before && IsTooMuch(ref call))
             _leftOutBytes += call.Out.Mark - before;
-        if (isOff || _leftOutBytes > 0)
+        if (_leftOutBytes > 0)
             call.Out.TakeBackTo(before);
         return reply;
     }

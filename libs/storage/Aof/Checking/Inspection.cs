@@ -11,6 +11,7 @@ namespace Garnet.Aof.Checking;
 /// </summary>
 internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgress progress) : IDisposable
 {
+    private SnapshotFacts? _newest;
     private readonly List<CheckFinding> _findings = [];
 
     public IReadOnlyList<CheckFinding> Findings => _findings;
@@ -95,7 +96,7 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         }
     }
 
-    // Every sublog file says what the manifest said, but for the snapshots, whose names say their batches.
+    // Every sublog file says what the manifest said, but for the snapshots, whose names say their batches. Where no log was kept, the newest snapshot says it.
     private Manifest? FromFiles()
     {
         FileHeader? youngest = null;
@@ -104,7 +105,11 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
             if (FileHeader.TryRead(WholeFile.Read(disk, file.Name, FileHeader.Bytes), out FileHeader header) != HeaderState.Whole) continue;
             if (youngest is null || header.FirstBatch >= youngest.Value.FirstBatch) youngest = header;
         }
-        if (youngest is not { } known) return null;
+        if (youngest is not { } known)
+        {
+            return _newest is not { Lanes: > 0 } newest ? null
+                : new Manifest { HashSeed = newest.HashSeed, Lanes = newest.Lanes, Sublogs = 1, Term = newest.Term, Snapshot = Sound[0], Previous = Sound.Skip(1).FirstOrDefault() };
+        }
         return new Manifest
         {
             HashSeed = known.HashSeed, Lanes = (int)known.Lanes, Sublogs = known.Sublogs, Term = known.Term,
@@ -120,7 +125,11 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
             SnapshotName snapshot = NamedFiles.Snapshot(disk, name, batch);
             SnapshotFacts facts = snapshots.Check(disk, name, progress);
             string? damage = SnapshotChoice.DamageOf(snapshot, facts);
-            if (damage is null) Sound.Add(snapshot);
+            if (damage is null)
+            {
+                if (Sound.Count == 0) _newest = facts;
+                Sound.Add(snapshot);
+            }
             else Damaged.Add(name);
             Note(name, 0, damage ?? $"sound, {facts.Records} records up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
         }

@@ -5,7 +5,7 @@ internal enum LogFailureKind
 {
     /// <summary>Nothing.</summary>
     End,
-    /// <summary>Nothing, and a whole file of the same sublog goes on with a later batch: the file in between is missing.</summary>
+    /// <summary>Nothing, and a whole file of the same sublog goes on with a later batch: a file in between, or the end of this one, is missing.</summary>
     Missing,
     /// <summary>Something that is not whole: an interrupted write, or damage; what lies behind decides.</summary>
     Broken,

@@ -87,7 +87,7 @@ internal sealed unsafe class SublogCursor : IDisposable
         if (state == HeaderState.Whole) return Accepts(new Place(FileIndex, near), header, crc, _layout);
         if (FileIndex + 1 < Files.Count && Files[FileIndex + 1].FirstBatch == Next) return TryNextFile();
         if (state == HeaderState.None && IsFileMissing(near))
-            return Fail(LogFailureKind.Missing, LogFileName.Of(Sublog, Next), 0, $"it is missing: the file before it ends with batch {Next - 1}, and the next one begins with batch {Files[FileIndex + 1].FirstBatch}");
+            return Fail(LogFailureKind.Missing, LogFileName.Of(Sublog, Next), 0, $"it, or the end of {file.Name}, is missing: that one ends with batch {Next - 1}, and the next begins with batch {Files[FileIndex + 1].FirstBatch}");
         return state switch
         {
             HeaderState.None => Fail(LogFailureKind.End, file.Name, near, "nothing is there"),

@@ -103,7 +103,7 @@ internal sealed class LogRecovery : IDisposable
                 "Start the version of the server that wrote it.");
         if (tail.IsDamage && _settings.OnCorruption == CorruptionPolicy.Refuse)
             throw new GarnetException(ExitKind.Data, $"the log is damaged: {Place(failure)}", $"{failure.Reason}, and {tail.Evidence}",
-                (failure.Kind == LogFailureKind.Missing ? "Put the file back; or, to" : "To") + $" go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
+                (failure.Kind == LogFailureKind.Missing ? "Put back what is missing; or, to" : "To") + $" go on with what lies before it, up to batch {_reader.LastBatch}, set aof-on-corruption to truncate " +
                 "(the damaged files are kept), or run 'garnet-server repair'.");
         string place = $"{Place(failure)}: {failure.Reason}";
         if (tail.IsDamage) _messages.Add($"The log was damaged: {place}, and {tail.Evidence}. It was cut there{(tail.Loss is { Length: > 0 } loss ? $", which lost {loss}" : "")}.");

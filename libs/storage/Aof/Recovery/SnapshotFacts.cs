@@ -8,4 +8,10 @@ public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Reco
 {
     /// <summary>When it was cut, Unix microseconds; 0 = not known.</summary>
     public long StartUnixUs { get; init; }
+
+    /// <summary>Seed of the store's key hash, and its partitions; 0 partitions = the file does not tell.</summary>
+    public ulong HashSeed { get; init; }
+
+    /// <inheritdoc cref="HashSeed"/>
+    public int Lanes { get; init; }
 }

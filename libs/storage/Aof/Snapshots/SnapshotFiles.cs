@@ -20,7 +20,7 @@ public sealed class SnapshotFiles : ISnapshotSource
         try
         {
             SnapshotFileFacts facts = SnapshotReader.Check(disk, name, progress);
-            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null) { StartUnixUs = facts.StartUnixUs };
+            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null) { StartUnixUs = facts.StartUnixUs, HashSeed = facts.HashSeed, Lanes = (int)facts.Partitions };
         }
         catch (SnapshotFileException e)
         {

@@ -81,7 +81,7 @@ internal sealed unsafe class Evictor
         {
             Partition.Enter(partition);
             int now = IndexSpace.DepthOf(partition);
-            // The places are others, those that were walked too.
+            // At the beginning, and where the index has grown meanwhile: all of it is to be walked.
             if (now != depth) left = (long)_core.Shape->BucketsPerSegment << now;
             depth = now;
             bool found = left > 0 && WalkOn(partition, policy);
