@@ -14,18 +14,18 @@ internal static unsafe class AdmissionRules
     [
         new("known", Asker.Connections | Asker.ScriptCall, &KnownRule.Ask),
         new("authentication", Asker.Connections, &AuthenticationRule.Ask),
-        new("permission", Asker.Connections | Asker.ScriptCall, &PermissionRule.Ask),
+        new("permission", Asker.Connections | Asker.ScriptCall | Asker.Woken, &PermissionRule.Ask),
         new("context", Asker.Connections | Asker.Declared | Asker.ScriptCall, &ContextRule.Ask),
-        new("ownership", Asker.Client | Asker.Queued | Asker.ScriptCall, &OwnershipRule.Ask),
+        new("ownership", Asker.Client | Asker.Queued | Asker.ScriptCall | Asker.Woken, &OwnershipRule.Ask),
         new("role", Asker.Client | Asker.Queued | Asker.Scripts | Asker.ScriptCall, &RoleRule.Ask),
         new("durability", Asker.Client | Asker.Queued | Asker.Scripts | Asker.ScriptCall, &DurabilityRule.Ask),
         new("memory", Asker.Client | Asker.Queued | Asker.Declared | Asker.ScriptCall, &MemoryRule.Ask),
         new("pause", Asker.Client | Asker.Queued | Asker.Scripts, &PauseRule.Ask),
-        new("residency", Asker.Client | Asker.ScriptCall, &ResidencyRule.Ask),
+        new("residency", Asker.Client | Asker.ScriptCall | Asker.Woken, &ResidencyRule.Ask),
     ];
 
     private static readonly AdmissionRule[] ForClients = For(Asker.Client), ForQueued = For(Asker.Queued), ForBusy = For(Asker.Busy);
-    private static readonly AdmissionRule[] ForDeclared = For(Asker.Declared), ForUndeclared = For(Asker.Undeclared), ForScriptCalls = For(Asker.ScriptCall);
+    private static readonly AdmissionRule[] ForDeclared = For(Asker.Declared), ForUndeclared = For(Asker.Undeclared), ForScriptCalls = For(Asker.ScriptCall), ForWoken = For(Asker.Woken);
 
     /// <summary>What the first rule says that does not just allow.</summary>
     internal static AdmissionResult Ask(ref Call call, in Question question)
@@ -47,7 +47,8 @@ internal static unsafe class AdmissionRules
         Asker.Busy => ForBusy,
         Asker.Declared => ForDeclared,
         Asker.Undeclared => ForUndeclared,
-        _ => ForScriptCalls,
+        Asker.ScriptCall => ForScriptCalls,
+        _ => ForWoken,
     };
 
     private static AdmissionRule[] For(Asker asker) => Array.FindAll(Ordered, rule => (rule.Askers & asker) != 0);

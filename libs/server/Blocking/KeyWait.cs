@@ -12,7 +12,16 @@ internal abstract class KeyWait : Parking
 {
     private byte[]? _reply;
     private long _tooLongBytes;
+    private volatile Parking? _held; // what a rule has said is to be waited for first
+    private bool _looksAtHeld;
+    private long _untilMs; // the deadline beside that
     private LogMark _written, _seen; // batches of the log: what the reply acknowledges, and what it shows
+
+    /// <summary>What waits, for those who ask about it.</summary>
+    internal KeptCommand? Command { get; set; }
+
+    /// <summary>True while it is passed over (blocking.B5).</summary>
+    internal bool IsHeld => _held is not null;
 
     /// <summary>Who waits.</summary>
     internal required Connection Client { get; init; }
@@ -46,12 +55,24 @@ internal abstract class KeyWait : Parking
         Volatile.Write(ref _reply, reply);
     }
 
+    /// <summary>
+    /// It is to wait for something else before it can be served (blocking.B5); from any thread. Its own looks after that.
+    /// </summary>
+    internal void Hold(Parking other)
+    {
+        if (Interlocked.CompareExchange(ref _held, other, null) is null)
+            Client.Worker.Post(static (owner, held, _) => owner.TryResume(held!), Client);
+    }
+
     internal override bool Resume(Worker worker, Connection client)
     {
+        if (StaysHeld(worker, client))
+            return false;
         if (End == WaitEnd.Served)
             return TryReply(worker, client);
         if (End == WaitEnd.None && (DeadlineMs > worker.NowMs || !TryEnd(WaitEnd.TimedOut)))
             return false;
+        _held?.Abandon(client);
         Waits?.Remove(this);
         worker.Out.NullArray();
         return true;
@@ -60,8 +81,29 @@ internal abstract class KeyWait : Parking
     internal override void Abandon(Connection client)
     {
         TryEnd(WaitEnd.Left);
+        _held?.Abandon(client);
         if (End != WaitEnd.Served) // else the server does it
             Waits?.Remove(this);
+    }
+
+    /// <summary>Looks at what it is held for, on its own reactor; true if there is nothing else to be done now.</summary>
+    private protected bool StaysHeld(Worker worker, Connection client)
+    {
+        if (_held is not { } held || End != WaitEnd.None)
+            return false;
+        if (!_looksAtHeld)
+            (_looksAtHeld, _untilMs) = (true, DeadlineMs);
+        bool isFree = held.Resume(worker, client);
+        DeadlineMs = isFree ? _untilMs : Math.Min(_untilMs, held.DeadlineMs);
+        if (!isFree && _untilMs <= worker.NowMs)
+            return false;
+        worker.Park(client, this);
+        if (!isFree)
+            return true;
+        (_looksAtHeld, _held) = (false, null);
+        for (WaitPlace? place = Places; place is not null; place = place.Other)
+            worker.Post(static (owner, _, queue) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)queue!), null, place.Queue);
+        return true;
     }
 
     private bool TryReply(Worker worker, Connection client)

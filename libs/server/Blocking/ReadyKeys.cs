@@ -11,7 +11,7 @@ namespace Garnet.Server.Blocking;
 /// The keys that a reactor's commands have written and for which somebody waits. They are served after each command: everybody
 /// who can be is, in the order of the queues (blocking.B2), whichever reactor it belongs to.
 /// </summary>
-internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGate gate, IServedKeys served) : IDisposable
+internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGate gate, IServedKeys served, IServeRule rule) : IDisposable
 {
     private readonly List<KeyQueue> _ready = [];
     private readonly List<Connection> _served = [];
@@ -151,6 +151,8 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGat
         {
             uint ns = worker.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
             KeyRef key = worker.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
+            if (rule.Asks(worker) && First(queue, in key) == expected && !Admits(expected))
+                return waits.First(queue);
             Span<KeyRef> keys = target is null ? [key] : [key, worker.Store.Key(other, target.Length - SlackBytes, ns)];
             worker.Session.Lock(keys);
             KeyWait? first = FirstFor(queue, in key);
@@ -162,6 +164,32 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGat
                 HandOver(expected);
             return takes ? waits.First(queue) : first;
         }
+    }
+
+    private KeyWait? First(KeyQueue queue, in KeyRef key)
+    {
+        worker.Session.Lock([key]);
+        KeyWait? first = FirstFor(queue, in key);
+        worker.Session.Unlock();
+        return first;
+    }
+
+    // blocking.B5
+    private bool Admits(KeyWait wait)
+    {
+        if (rule.MayServe(worker, wait, out byte[] refusal, out Parking? other))
+            return true;
+        if (other is not null)
+        {
+            wait.Hold(other);
+        }
+        else if (wait.TryEnd(WaitEnd.Served))
+        {
+            _reply.Begin(wait.Client.Resp3).Error(refusal);
+            HandOver(wait);
+        }
+
+        return false;
     }
 
     // Its wait is over, whatever comes of it: what the log does not take is its error, not that of whoever serves it.

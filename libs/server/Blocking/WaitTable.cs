@@ -12,6 +12,8 @@ namespace Garnet.Server.Blocking;
 /// blocking.B2  A queue is served in its order, under the lock of the key's partition: two threads that serve it cannot overtake each other.
 /// blocking.B3  A key for which others wait is not taken from by a newcomer that could wait: it joins the queue.
 /// blocking.B4  The end of a wait is decided once (<see cref="Parking.TryEnd"/>), before anything is taken for it.
+/// blocking.B5  Who can be served is asked about again (<see cref="IServeRule"/>), with no lock held. Who is refused leaves his queues with the error; who
+///     is to wait for something else first keeps his places, is passed over meanwhile, and then the queues of his keys are served again.
 /// </summary>
 internal sealed class WaitTable(Store store, Listeners waiters)
 {
@@ -82,13 +84,13 @@ internal sealed class WaitTable(Store store, Listeners waiters)
             return Find(shard, database, key, hash);
     }
 
-    /// <summary>The first in the queue whose wait is not over.</summary>
+    /// <summary>The first in the queue whose wait is not over, and who is not held.</summary>
     internal KeyWait? First(KeyQueue queue)
     {
         lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && place.Owner.End != WaitEnd.None)
+            while (place is not null && (place.Owner.End != WaitEnd.None || place.Owner.IsHeld))
                 place = place.Behind;
             return place?.Owner;
         }
@@ -100,7 +102,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
         lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
-            while (place is not null && (place.Owner.End != WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
+            while (place is not null && (place.Owner.End != WaitEnd.None || place.Owner.IsHeld || !place.Owner.IsReady(store, in key, kind)))
                 place = place.Behind;
             return place?.Owner;
         }

@@ -16,6 +16,8 @@ internal enum Asker : byte
     Undeclared = 16,
     /// <summary>redis.call out of a script or function, which can wait for nothing.</summary>
     ScriptCall = 32,
+    /// <summary>A command that has waited for a key, before it is served; on the thread of whoever wrote the key, who holds no lock.</summary>
+    Woken = 64,
 
     Connections = Client | Queued | Busy,
     Scripts = Declared | Undeclared,

@@ -6,10 +6,10 @@ namespace Garnet.Server.Commands;
 /// <summary>A worker as commands see it: with the server's machineries, and what it keeps for its commands of some of them.</summary>
 internal abstract class Executor : Worker, IReadyWorker
 {
-    private protected Executor(ServerContext server, int index) : base(server, index, server.Commands.Specs.Count)
+    private protected Executor(ServerContext server, int index, IServeRule serving) : base(server, index, server.Commands.Specs.Count)
     {
         Server = server;
-        Ready = new ReadyKeys(this, server.Waits, server.ScriptGate, server.Changes);
+        Ready = new ReadyKeys(this, server.Waits, server.ScriptGate, server.Changes, serving);
     }
 
     /// <summary>The machineries of the server.</summary>

@@ -7,9 +7,9 @@ namespace Garnet.Server.Commands;
 /// by the one key that it names, or have all of them at hand;
 /// KEYS, SCAN, RANDOMKEY, DBSIZE, FLUSHDB, FLUSHALL and SWAPDB, which name no key and mean all of a database: what is not in the store does not exist
 /// for them, and SWAPDB changes under which number keys are found;
-/// keys that a script does not declare: each is asked about at its call, which can be refused but not wait;
-/// a command that has begun to wait (BLPOP and the like): it is served by whoever writes the key, on what the rule said when it came. Whoever
-/// takes keys away from this server must end the waits for them first.
+/// keys that a script does not declare: each is asked about at its call, which can be refused but not wait.
+/// A command that has waited for a key (BLPOP and the like) is asked about again before it is served, on the thread of whoever wrote the key; nobody asks
+/// about it as long as nothing is written.
 /// </summary>
 internal interface IKeyRule
 {

@@ -46,7 +46,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     private long _nextTickMs;
     private volatile bool _stopping;
 
-    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index)
+    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index, WokenCommands.Instance)
     {
         Replies = new ReplyMemory(this);
         Out = new RespWriter(Replies);

@@ -49,9 +49,10 @@ internal static class BlockingCalls
     }
 
     /// <summary>Waits for one of so many keys; a target stands behind its source.</summary>
-    internal static Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
+    internal static unsafe Reply Wait(ref Call call, KeyWait wait, int firstKey, int keys, long untilMs)
     {
         int all = wait.Target is null ? keys : keys + 1;
+        wait.Command = new KeptCommand(call.Client.LastCommand, call.Args, call.Count);
         KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, all);
         Reply reply = call.Worker.Ready.Wait(call.Client, wait, rented.AsSpan(0, all), untilMs);
         ManyCommands.Return(rented);

@@ -62,7 +62,7 @@ internal sealed unsafe class StreamWait : KeyWait
 
     internal override bool Resume(Worker worker, Connection client)
     {
-        if (End != WaitEnd.None || _claimMs is null || _untilMs <= worker.NowMs)
+        if (IsHeld || End != WaitEnd.None || _claimMs is null || _untilMs <= worker.NowMs)
             return base.Resume(worker, client);
         if (DeadlineMs <= worker.NowMs)
             LookAgain(worker, client);

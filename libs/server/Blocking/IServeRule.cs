@@ -1,0 +1,15 @@
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Blocking;
+
+/// <summary>Says whether a command that has waited may be served (blocking.B5).</summary>
+internal interface IServeRule
+{
+    /// <summary>True if there is anybody to ask.</summary>
+    bool Asks(Worker worker);
+
+    /// <summary>
+    /// Asks on the thread of whoever serves, who holds no lock. False: the command is refused with the error, or goes on waiting for something else.
+    /// </summary>
+    bool MayServe(Worker worker, KeyWait wait, out byte[] refusal, out Parking? other);
+}
