@@ -162,7 +162,7 @@ public sealed unsafe class PageDirectoryTests : IDisposable
 
         public void Look(ref RecordEdit record)
         {
-            Limit = RecordEdit.LimitOf(record.Value);
+            Limit = RootLimit.Of(record.Value);
             ListWalk walk = ListWalk.From(ref record, Backwards ? Root.Count(record.Value) : From);
             while (Backwards ? walk.Previous(ref record) : walk.Next(ref record))
             {

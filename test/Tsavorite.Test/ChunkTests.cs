@@ -15,7 +15,7 @@ public sealed class ChunkTests
         for (int i = 0; i < 4000; i++)
         {
             string key = "root" + random.Next(5);
-            var edit = new ChunkEdit { Number = RecordEdit.NumberOf((uint)random.Next(3), (uint)random.Next(8)), Bytes = new byte[random.Next(1, 900)], Removes = random.Next(5) == 0 };
+            var edit = new ChunkEdit { Number = RootLimit.NumberOf((uint)random.Next(3), (uint)random.Next(8)), Bytes = new byte[random.Next(1, 900)], Removes = random.Next(5) == 0 };
             random.NextBytes(edit.Bytes);
             if (random.Next(100) == 0)
             {
@@ -82,7 +82,7 @@ public sealed class ChunkTests
         Assert.That(Chunks(loaded), Is.Zero);
     }
 
-    private static uint Number(int chunk) => RecordEdit.NumberOf((uint)chunk % 3, (uint)chunk);
+    private static uint Number(int chunk) => RootLimit.NumberOf((uint)chunk % 3, (uint)chunk);
 
     private static void Fill(Bench bench, string key, int chunks, byte fill = 0)
     {

@@ -192,7 +192,7 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
         return true;
     }
 
-    private static uint PlaceOf(uint number) => number & ~(RecordEdit.SecondSet | RecordEdit.ThirdSet);
+    private static uint PlaceOf(uint number) => number & ~(RootLimit.SecondSet | RootLimit.ThirdSet);
 
     private static int PagesOf(byte* at) => at == null ? 0 : *(int*)at;
 

@@ -123,8 +123,8 @@ public static unsafe class PageDirectory
     public static void Begin(byte* root, int pages, int elements)
     {
         Root.SetSlots(root, pages);
-        Root.RaiseLimit(root, RecordEdit.SecondSet);
-        *SlotsOf(root) = new PageSlot { Number = RecordEdit.SecondSet, Count = elements };
+        Root.RaiseLimit(root, RootLimit.SecondSet);
+        *SlotsOf(root) = new PageSlot { Number = RootLimit.SecondSet, Count = elements };
     }
 
     /// <summary>Sets how many elements a page has; the root is open then, for the caller to close.</summary>
@@ -307,7 +307,7 @@ public static unsafe class PageDirectory
     }
 
     // A number that no chunk has had.
-    private static uint Fresh(ref RecordEdit edit) => RecordEdit.LimitOf(edit.Value) | RecordEdit.SecondSet;
+    private static uint Fresh(ref RecordEdit edit) => RootLimit.Of(edit.Value) | RootLimit.SecondSet;
 
     // The number behind the slots in use.
     private static uint NextOfRoot(ref RecordEdit edit)

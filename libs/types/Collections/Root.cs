@@ -5,7 +5,7 @@ namespace Garnet.Types.Collections;
 
 /// <summary>
 /// The value of a collection's record. Packed (or <see cref="IntegerSet"/>): 0 flags, 1-2 number of entries, then the entries one behind the other.
-/// Chunked: 0 flags, 4-7 a bound of the chunks' numbers (the store reads it too), 8-15 number of entries, 16-23 bytes of all
+/// Chunked: 0 flags, 4-7 the store's bound of the chunks' numbers (<see cref="RootLimit"/>), 8-15 number of entries, 16-23 bytes of all
 /// entries, 24-27 number of chunks found by key, 28-31 slots in use of the <see cref="PageDirectory"/>,
 /// which follows.
 /// </summary>
@@ -36,7 +36,7 @@ public static unsafe class Root
     public static void SetSlots(byte* value, int slots) => Unsafe.WriteUnaligned(value + 28, slots);
 
     /// <summary>Notes in an open root that a chunk of that number is in use.</summary>
-    public static void RaiseLimit(byte* value, uint number) => Unsafe.WriteUnaligned(value + 4, RecordEdit.LimitAbove(Unsafe.ReadUnaligned<uint>(value + 4), number));
+    public static void RaiseLimit(byte* value, uint number) => RootLimit.Raise(value, number);
 
     public static long ChunkedCount(byte* value) => Unsafe.ReadUnaligned<long>(value + 8);
 

@@ -54,7 +54,7 @@ public static unsafe class Sequence
     public static bool TryBegin(ref RecordEdit edit, byte* from, byte* to, int elements)
     {
         int capacity = (int)Math.Min(Math.Max((to - from) * 2, 256) + SequencePage.HeaderBytes, Store.ValueBytesMax);
-        byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity);
+        byte* at = edit.WriteChunk(RootLimit.SecondSet, capacity);
         if (at == null)
             return false;
         SequencePage.Clear(at, capacity, 0, SequenceKind.List).Append(from, to, elements);

@@ -134,7 +134,7 @@ public static unsafe class ListForm
         byte* value = edit.Write(PageDirectory.FirstRootBytes, force: true);
         if (value == null)
         {
-            edit.RemoveChunk(RecordEdit.SecondSet);
+            edit.RemoveChunk(RootLimit.SecondSet);
             edit.DropOwner();
             return false;
         }

@@ -209,7 +209,7 @@ public static unsafe class SortedForm
     // The first page of a chunked sorted set, for that many elements.
     private static SequencePage BeginOrder(ref RecordEdit edit, int capacity, int count)
     {
-        byte* at = edit.WriteChunk(RecordEdit.SecondSet, capacity, force: true);
+        byte* at = edit.WriteChunk(RootLimit.SecondSet, capacity, force: true);
         byte* root = at == null ? null : edit.Write(PageDirectory.FirstRootBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "store.E4 small records can be made while there is address space");
         PageDirectory.Begin(root, 1, count);
@@ -230,7 +230,7 @@ public static unsafe class SortedForm
             SequencePage.Write(page.TryOpen(page.End, (int)SequencePage.BytesOf(entry.KeyBytes + 8)), entry.ValueSpan, entry.KeySpan);
         page.SetSigns();
         if (count > 0)
-            SortedOrder.Resort(ref edit, new PageSpot(0, 0, RecordEdit.SecondSet));
+            SortedOrder.Resort(ref edit, new PageSpot(0, 0, RootLimit.SecondSet));
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
         {
             if (entry.ExpireAtMs != 0)

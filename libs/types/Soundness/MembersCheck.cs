@@ -64,7 +64,7 @@ public static unsafe class MembersCheck
             return false;
         uint chunks = Root.Chunks(edit.Value);
         limit = Math.Max(limit, chunks);
-        if (chunks == 0 || chunks > RecordEdit.LimitOf(edit.Value))
+        if (chunks == 0 || chunks > RootLimit.Of(edit.Value))
             return false;
         for (uint number = 0; number < chunks; number++)
         {

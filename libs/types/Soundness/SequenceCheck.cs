@@ -86,7 +86,7 @@ public static unsafe class SequenceCheck
 
     private static bool TryNote(uint number, ref uint limit)
     {
-        uint place = number & ~RecordEdit.SecondSet;
+        uint place = number & ~RootLimit.SecondSet;
         if (place == number || place >= PlaceMax)
             return false;
         limit = Math.Max(limit, place + 1);

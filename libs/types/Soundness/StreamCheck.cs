@@ -14,7 +14,7 @@ public static unsafe class StreamCheck
         StreamHeader* header = StreamForm.Header(ref edit);
         if (((RootFlags)header->Flags & ~RootFlags.Converted) != RootFlags.Chunked || header->Length < 0 || header->Groups < 0)
             return false;
-        if ((header->Limit & RecordEdit.ThirdSet) != 0)
+        if ((header->Limit & RootLimit.ThirdSet) != 0)
             return false; // a stream has no chunk there, and who goes through its chunks takes the limit as it is
         return ArePages(ref edit, ref limit) && GroupsCheck.AreSound(ref edit, ref limit) && StreamProducers.AreSound(ref edit, ref limit);
     }

@@ -11,17 +11,17 @@ namespace Garnet.Types.Streams;
 /// </summary>
 public static unsafe class StreamGroups
 {
-    public const uint Table = RecordEdit.SecondSet | 3;
+    public const uint Table = RootLimit.SecondSet | 3;
     private const uint Step = 4, TimePageStep = 12, DirectoriesMax = 27;
 
     /// <summary>By group and id: who has an entry, since when.</summary>
-    public static readonly OrderedMap<PendingKey> ByGroup = new(RecordEdit.SecondSet | 7, RecordEdit.SecondSet | 1, Step, PendingState.Bytes);
+    public static readonly OrderedMap<PendingKey> ByGroup = new(RootLimit.SecondSet | 7, RootLimit.SecondSet | 1, Step, PendingState.Bytes);
 
     /// <summary>By group, consumer and id: nothing but that. What was released stands under the consumer that nobody is.</summary>
-    public static readonly OrderedMap<PendingKey> ByConsumer = new(RecordEdit.SecondSet | 11, RecordEdit.SecondSet | 2, Step, 0);
+    public static readonly OrderedMap<PendingKey> ByConsumer = new(RootLimit.SecondSet | 11, RootLimit.SecondSet | 2, Step, 0);
 
     /// <summary>By group and time. Beyond the limit of memory, so that a time can always be changed.</summary>
-    public static readonly OrderedMap<DueKey> ByTime = new(RecordEdit.SecondSet | 27, RecordEdit.SecondSet | 39, TimePageStep, 0, force: true);
+    public static readonly OrderedMap<DueKey> ByTime = new(RootLimit.SecondSet | 27, RootLimit.SecondSet | 39, TimePageStep, 0, force: true);
 
     public static NameTable Groups(ref RecordEdit edit) => StreamForm.Header(ref edit)->Groups == 0 ? default : NameTable.Of(ref edit, Table);
 
@@ -221,10 +221,10 @@ public static unsafe class StreamGroups
     }
 
     /// <summary>What the numbers of the chunks of a group stay below, those of pages apart.</summary>
-    public static uint LimitFor(int group) => Math.Max(DirectoriesMax, ConsumersOf(group) & ~RecordEdit.SecondSet) + 1;
+    public static uint LimitFor(int group) => Math.Max(DirectoriesMax, ConsumersOf(group) & ~RootLimit.SecondSet) + 1;
 
     /// <summary>Whose keys those of a group, or of a consumer of it, are.</summary>
     public static ulong Owner(int group, int consumer) => ((ulong)(uint)group << 32) | (uint)(consumer + 1);
 
-    public static uint ConsumersOf(int group) => RecordEdit.SecondSet | ((uint)group * Step);
+    public static uint ConsumersOf(int group) => RootLimit.SecondSet | ((uint)group * Step);
 }

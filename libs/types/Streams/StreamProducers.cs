@@ -16,13 +16,13 @@ public static unsafe class StreamProducers
 {
     // More than one, so that memory of producers that are silent is found faster than others fill it.
     private const int ForgottenPerAdd = 16;
-    private const uint State = RecordEdit.SecondSet | 15, NumbersMax = RecordEdit.SecondSet | 23, PageStep = 12;
+    private const uint State = RootLimit.SecondSet | 15, NumbersMax = RootLimit.SecondSet | 23, PageStep = 12;
 
     /// <summary>By producer and name: <see cref="ProducedEntry"/>.</summary>
-    public static readonly OrderedMap<PendingKey> ByName = new(RecordEdit.SecondSet | 19, RecordEdit.SecondSet | 31, PageStep, ProducedEntry.Bytes);
+    public static readonly OrderedMap<PendingKey> ByName = new(RootLimit.SecondSet | 19, RootLimit.SecondSet | 31, PageStep, ProducedEntry.Bytes);
 
     /// <summary>By producer and entry: the name; under the zero id how many there are.</summary>
-    public static readonly OrderedMap<PendingKey> ByAge = new(RecordEdit.SecondSet | 23, RecordEdit.SecondSet | 35, PageStep, StreamIds.IdBytes);
+    public static readonly OrderedMap<PendingKey> ByAge = new(RootLimit.SecondSet | 23, RootLimit.SecondSet | 35, PageStep, StreamIds.IdBytes);
 
     /// <summary>What is known of all of them; false if nobody has asked for it.</summary>
     public static bool TryState(ref RecordEdit edit, out ProducersState state)
@@ -61,7 +61,7 @@ public static unsafe class StreamProducers
         if (at != null && (bytes < ProducersState.Bytes || !((ProducersState*)at)->Limits.AreValid))
             return false;
         TryState(ref edit, out ProducersState state);
-        limit = at == null ? limit : Math.Max(limit, (NumbersMax & ~RecordEdit.SecondSet) + 1);
+        limit = at == null ? limit : Math.Max(limit, (NumbersMax & ~RootLimit.SecondSet) + 1);
         var names = default(NamesSum);
         var ages = default(AgesSum);
         return ByName.IsSound(ref edit, ref names, ref limit) && ByAge.IsSound(ref edit, ref ages, ref limit) && ages.IsEnded

@@ -14,7 +14,7 @@ public static unsafe class StreamTransfer
         uint limit = ((StreamHeader*)root.Value)->Limit;
         for (uint i = 0; i < limit * 2 && outcome == Outcome.Done; i++)
         {
-            var look = new PieceLook { Number = (i >> 1) | ((i & 1) * RecordEdit.SecondSet) };
+            var look = new PieceLook { Number = (i >> 1) | ((i & 1) * RootLimit.SecondSet) };
             store.Examine(in source, ref look, quiet: true);
             if (look.Bytes == null)
                 continue;

@@ -58,7 +58,7 @@ public sealed class HostileValueTests
     [Test]
     public void A_stream_that_claims_a_set_of_chunks_it_cannot_have_is_refused([Values] bool fromPeer)
     {
-        AssertRefused("x:plain", fromPeer, static value => value[7] |= (byte)(RecordEdit.ThirdSet >> 24), static record => record.Kind == RecordKind.Stream);
+        AssertRefused("x:plain", fromPeer, static value => value[7] |= (byte)(RootLimit.ThirdSet >> 24), static record => record.Kind == RecordKind.Stream);
     }
 
     [Test]

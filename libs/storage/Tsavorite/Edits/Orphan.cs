@@ -26,8 +26,8 @@ internal unsafe struct Orphan
         *orphan = new Orphan
         {
             Owner = Record.Owner(record),
-            Limit = RecordEdit.LimitOf(Record.Value(record)),
-            Sets = RecordEdit.SetsOf(Record.Value(record)),
+            Limit = RootLimit.Of(Record.Value(record)),
+            Sets = RootLimit.SetsOf(Record.Value(record)),
             Namespace = Record.Namespace(record),
             KeyBytes = keyBytes,
         };

@@ -6,7 +6,7 @@ namespace Tsavorite;
 /// <summary>
 /// A key's record and its chunks while an <see cref="IEdit"/> or <see cref="IExamine"/> runs: under the partition's lock, so that
 /// nothing moves but by the edit's own calls. A record with chunks (the root) has an owner number, which is part of each chunk's key,
-/// and keeps in bytes 4 to 7 of its value a number that no chunk's number reaches (the bits of its set apart): so the store can remove the chunks of a root that
+/// and keeps in its value a number that no chunk's number reaches (<see cref="RootLimit"/>): so the store can remove the chunks of a root that
 /// is gone without knowing what they hold, in the background.
 /// store.E1: the root's bytes change only between <see cref="Write"/> or <see cref="Create"/> and <see cref="Close"/>, without any other
 /// call in between: readers without the lock see an odd sequence meanwhile (store.U1).
@@ -19,12 +19,6 @@ public unsafe ref struct RecordEdit
 {
     /// <summary>Longest key of a record with chunks.</summary>
     public const int KeyBytesMax = Store.KeyBytesMax - ChunkKey.HeadBytes;
-    /// <summary>Bit of a second set of chunk numbers; without it a number stays below the limit as well.</summary>
-    public const uint SecondSet = 1u << 31;
-    /// <summary>Bit of a third set; a root that has chunks of it says so by this bit of its limit, so that others are not looked through for them.</summary>
-    public const uint ThirdSet = 1u << 30;
-    internal const int RootBytesMin = LimitOffset + sizeof(uint);
-    private const int LimitOffset = 4;
 
     private StoreCore _core;
     private Partition* _partition;
@@ -94,19 +88,6 @@ public unsafe ref struct RecordEdit
     internal readonly ulong* Slot => _slot;
     internal readonly byte* Bucket => _bucket;
     internal readonly byte* Found => _record;
-
-    /// <summary>What the numbers of a root's chunks stay below, the bits of their sets apart.</summary>
-    public static uint LimitOf(byte* value) => *(uint*)(value + LimitOffset) & ~ThirdSet;
-
-    internal static uint SetsOf(byte* value) => (*(uint*)(value + LimitOffset) & ThirdSet) != 0 ? 3u : 2u;
-
-    /// <summary>The number of a chunk by its set, counted from 0, and its place there.</summary>
-    internal static uint NumberOf(uint set, uint place) => set switch
-    {
-        0 => place,
-        1 => place | SecondSet,
-        _ => place | ThirdSet,
-    };
 
     /// <summary>Makes a record where there is none and returns its value's bytes, to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
@@ -251,42 +232,36 @@ public unsafe ref struct RecordEdit
         old = Record.Value(record);
         _core.SaveFirst(_partition, Last.Bucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
-        byte* fresh = Append(ChunkKeyOf(number), next, Record.FlagsFor(next), 0, false, out _replacingWord);
+        byte* fresh = Append(ChunkKeyOf(number), next, new RecordRoom { Flags = Record.FlagsFor(next) }, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
     }
 
     /// <summary>Ends what <see cref="BeginReplace"/> began; the old bytes are gone.</summary>
     public void EndReplace()
     {
-        Switch(Last.Bucket, Last.Slot, Last.Record, _replacingWord);
+        RecordRoom.Switch(_core, _partition, Last.Bucket, Last.Slot, _replacingWord);
         Last.Record = _core.Shape->Base + IndexWord.Offset(_replacingWord);
     }
 
     /// <summary>Notes in the root that a chunk of that number is in use.</summary>
     public void RaiseLimit(uint number)
     {
-        uint old = *(uint*)(Value + LimitOffset), limit = LimitAbove(old, number);
-        if (limit == old) return;
+        if (!RootLimit.IsBelow(Value, number)) return;
         byte* root = Write(ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "store.E4 a root can be moved");
-        *(uint*)(root + LimitOffset) = limit;
+        RootLimit.Raise(root, number);
         Close();
     }
 
     /// <summary>Notes in the root that no chunk has that number or a higher one.</summary>
     internal void LowerLimit(uint limit)
     {
-        uint old = *(uint*)(Value + LimitOffset);
-        if ((old & ~ThirdSet) <= limit) return;
+        if (RootLimit.Of(Value) <= limit) return;
         byte* root = Write(ValueBytes, force: true);
         Garnet.Common.Faults.Check.That(root != null, "store.E4 a root can be moved");
-        *(uint*)(root + LimitOffset) = limit | (old & ThirdSet);
+        RootLimit.Lower(root, limit);
         Close();
     }
-
-    /// <summary>The limit of a root that has one and uses a number.</summary>
-    public static uint LimitAbove(uint limit, uint number) =>
-        Math.Max(limit & ~ThirdSet, (number & ~(SecondSet | ThirdSet)) + 1) | ((limit | number) & ThirdSet);
 
     /// <summary>Removes a chunk if it is there.</summary>
     public void RemoveChunk(uint number)
@@ -301,10 +276,10 @@ public unsafe ref struct RecordEdit
     {
         long bytes = _core.Records.Capacity(_record);
         records = 1;
-        uint sets = SetsOf(Value);
-        for (uint i = 0; Owner != 0 && i < LimitOf(Value) * sets; i++)
+        uint sets = RootLimit.SetsOf(Value);
+        for (uint i = 0; Owner != 0 && i < RootLimit.Of(Value) * sets; i++)
         {
-            byte* chunk = FindChunk(NumberOf(i % sets, i / sets));
+            byte* chunk = FindChunk(RootLimit.NumberOf(i % sets, i / sets));
             if (chunk == null) continue;
             bytes += _core.Records.Capacity(chunk);
             records++;
@@ -410,27 +385,13 @@ public unsafe ref struct RecordEdit
         return Record.Value(moved);
     }
 
-    // The header's second word if the record can have that length where it is.
-    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header)
-    {
-        header = 0;
-        if (RecordSpace.IsDraining(_core.Shape, _partition, record)) return false;
-        byte flags = Record.Flags(record);
-        bool isExtent = (flags & Record.ExtentFlag) != 0;
-        long capacity = _core.Records.Capacity(record);
-        long bytes = (long)Record.KeyOffset(flags) + Record.KeyBytes(record) + valueBytes;
-        if (bytes > capacity) return false;
-        long slack = isExtent ? capacity - bytes : capacity - Record.Round(bytes);
-        if (slack > (isExtent ? Math.Max(2 * Arena.PageBytes, capacity / 4) : Record.SlackUnitsMax * 8)) return false;
-        header = (uint)valueBytes | (ulong)Record.Namespace(record) << 32 | (isExtent ? 0 : (ulong)(slack >> 3) << 56);
-        return true;
-    }
+    private readonly bool TrySetLength(byte* record, int valueBytes, out ulong header) => RecordRoom.TrySetLength(_core, _partition, record, valueBytes, out header);
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
         ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
-        byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, Record.FlagsFor(next), 0, force, out ulong word) : Fail(out word);
+        byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
         if (record == null) return null;
         byte* bucket = Shape.BucketOf(_core.Shape, _partition, key.Hash);
         _core.SaveFirst(_partition, bucket);
@@ -441,34 +402,20 @@ public unsafe ref struct RecordEdit
         return record;
     }
 
-    // A value that grows a second time gets an eighth more room than it asked for.
     private byte* Move(in KeyRef key, byte* bucket, ulong* slot, in NewRecord next, bool force)
     {
         byte* old = _core.Shape->Base + IndexWord.Offset(*slot);
-        int oldBytes = Record.ValueBytes(old);
-        bool grows = next.ValueBytes > oldBytes, grewBefore = (Record.Flags(old) & Record.GrownFlag) != 0;
-        byte flags = (byte)(Record.FlagsFor(next) | (grows || grewBefore ? Record.GrownFlag : 0));
-        byte* record = Append(key, next, flags, grows && grewBefore ? Math.Max(8, ((long)next.ValueBytes + key.Length) / 8) : 0, force, out ulong word);
+        RecordRoom room = RecordRoom.Behind(old, key.Length, next);
+        room.Force = force;
+        byte* record = Append(key, next, room, out ulong word);
         if (record == null) return null;
-        int kept = Math.Min(oldBytes, next.ValueBytes);
+        int kept = Math.Min(Record.ValueBytes(old), next.ValueBytes);
         Buffer.MemoryCopy(Record.Value(old), Record.Value(record), kept, kept);
-        Switch(bucket, slot, old, word);
+        RecordRoom.Switch(_core, _partition, bucket, slot, word);
         return record;
     }
 
-    private readonly void Switch(byte* bucket, ulong* slot, byte* old, ulong word)
-    {
-        uint ns = Record.Namespace(old);
-        ulong oldWord = *slot;
-        Tsavorite.Bucket.BeginWrite(bucket);
-        Volatile.Write(ref *slot, word | (oldWord & IndexWord.FrequencyMask));
-        _core.Records.Bury(_partition, old);
-        Tsavorite.Bucket.EndWrite(bucket);
-        _core.Count(_partition, ns, oldWord, -1);
-        _core.Count(_partition, ns, word, 1);
-    }
-
-    private byte* Append(in KeyRef key, in NewRecord next, byte flags, long slackBytes, bool force, out ulong word)
+    private byte* Append(in KeyRef key, in NewRecord next, RecordRoom room, out ulong word)
     {
         if ((uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax)
         {
@@ -476,14 +423,9 @@ public unsafe ref struct RecordEdit
             RefuseSize();
             return null;
         }
-        int exact = Record.Round((long)Record.KeyOffset(flags) + key.Length + next.ValueBytes);
-        long slackUnits = Math.Min(slackBytes >> 3, Record.SlackUnitsMax);
-        bool isExtent = exact + slackUnits * 8 > _core.Shape->RecordBytesMax;
-        if (!isExtent) slackBytes = slackUnits * 8;
-        byte* record = _core.Records.Append(_partition, (int)(exact + slackBytes), next, _nowMs, force);
-        if (record == null) return Fail(out word);
-        word = _core.Fill(record, flags, key, next, isExtent ? 0 : (int)slackUnits);
-        return record;
+        room.NowMs = _nowMs;
+        byte* record = room.Append(_core, _partition, key, next, out word);
+        return record == null ? Fail(out word) : record;
     }
 
     private byte* Fail(out ulong word)

@@ -56,7 +56,7 @@ internal sealed unsafe class ChunkReaper
         {
             uint number = --orphan->Limit;
             for (uint set = 0; set < orphan->Sets; set++)
-                chunks -= Remove(partition, root, orphan->Owner, RecordEdit.NumberOf(set, number));
+                chunks -= Remove(partition, root, orphan->Owner, RootLimit.NumberOf(set, number));
         }
         return orphan->Limit > 0;
     }

@@ -174,8 +174,10 @@ internal sealed unsafe class Writer : IDisposable
             default:
                 if (IsTooLarge(key, next)) return Outcome.TooLarge;
                 Orphan* orphan = Record.Owner(target.Record) == next.Owner ? null : Orphan.Of(target.Record);
-                if (FitsSlowly(target, existing, next)) Overwrite(target, key, ref operation, existing, next);
-                else outcome = Replace(target, key, ref operation, existing, next);
+                if (Record.HasFields(Record.Flags(target.Record), next) && RecordRoom.TrySetLength(_core, target.Partition, target.Record, next.ValueBytes, out ulong header))
+                    Overwrite(target, key, ref operation, existing, next, header);
+                else
+                    outcome = Replace(target, key, ref operation, existing, next);
                 if (orphan != null) _core.Adopt(target.Partition, orphan, outcome == Outcome.Done);
                 break;
         }
@@ -186,28 +188,12 @@ internal sealed unsafe class Writer : IDisposable
     private static bool IsTooLarge(in KeyRef key, in NewRecord next) =>
         (uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax;
 
-    private bool FitsSlowly(in Target target, in RecordView existing, in NewRecord next)
-    {
-        byte flags = Record.Flags(target.Record);
-        if (!Record.HasFields(flags, next) || RecordSpace.IsDraining(_shape, target.Partition, target.Record)) return false;
-        long capacity = _core.Records.Capacity(target.Record);
-        long bytes = (long)Record.KeyOffset(flags) + existing.KeyBytes + next.ValueBytes;
-        if (bytes > capacity) return false;
-        return (flags & Record.ExtentFlag) != 0
-            ? capacity - bytes <= Math.Max(2 * Arena.PageBytes, capacity / 4)
-            : capacity - Record.Round(bytes) <= Record.SlackUnitsMax * 8;
-    }
-
-    private void Overwrite<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next)
+    private void Overwrite<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next, ulong header)
         where T : struct, IModify
     {
-        byte* record = target.Record;
-        byte flags = Record.Flags(record);
-        long bytes = Record.KeyOffset(flags) + existing.KeyBytes + (long)next.ValueBytes;
-        long slackUnits = (flags & Record.ExtentFlag) != 0 ? 0 : (_core.Records.Capacity(record) - Record.Round(bytes)) >> 3;
         Bucket.BeginWrite(target.Bucket);
         operation.Write(existing, new Span<byte>(existing.Value, next.ValueBytes), true);
-        *(ulong*)(record + 8) = (uint)next.ValueBytes | (ulong)key.Namespace << 32 | (ulong)slackUnits << 56;
+        *(ulong*)(target.Record + 8) = header;
         StoreFields(target, key, next);
         Bucket.EndWrite(target.Bucket);
     }
@@ -235,51 +221,27 @@ internal sealed unsafe class Writer : IDisposable
             Bucket.EndWrite(target.Bucket);
             return Outcome.Done;
         }
-        byte flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag));
-        byte* record = AppendFor(target, key, next, flags, 0, out ulong word);
+        RecordRoom room = new() { Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)), NowMs = target.NowMs };
+        byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
         if (record == null) return Outcome.OutOfMemory;
         Buffer.MemoryCopy(existing.Value, Record.Value(record), existing.ValueBytes, existing.ValueBytes);
-        Switch(target, key, word);
+        Switch(target, word);
         return Outcome.Done;
     }
 
-    // A value that grows a second time gets an eighth more room than it asked for: it will probably grow again.
     private Outcome Replace<T>(in Target target, in KeyRef key, ref T operation, in RecordView existing, in NewRecord next)
         where T : struct, IModify
     {
-        byte oldFlags = Record.Flags(target.Record);
-        bool grows = next.ValueBytes > existing.ValueBytes, grewBefore = (oldFlags & Record.GrownFlag) != 0;
-        byte flags = (byte)(Record.FlagsFor(next) | (grows || grewBefore ? Record.GrownFlag : 0));
-        long slackBytes = grows && grewBefore ? Math.Max(8, ((long)next.ValueBytes + key.Length) / 8) : 0;
-        byte* record = AppendFor(target, key, next, flags, slackBytes, out ulong word);
+        RecordRoom room = RecordRoom.Behind(target.Record, key.Length, next);
+        room.NowMs = target.NowMs;
+        byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
         if (record == null) return Outcome.OutOfMemory;
         operation.Write(existing, new Span<byte>(Record.Value(record), next.ValueBytes), false);
-        Switch(target, key, word);
+        Switch(target, word);
         return Outcome.Done;
     }
 
-    private byte* AppendFor(in Target target, in KeyRef key, in NewRecord next, byte flags, long slackBytes, out ulong word)
-    {
-        int exact = Record.Round((long)Record.KeyOffset(flags) + key.Length + next.ValueBytes);
-        long slackUnits = Math.Min(slackBytes >> 3, Record.SlackUnitsMax);
-        bool isExtent = exact + slackUnits * 8 > _shape->RecordBytesMax;
-        if (!isExtent) slackBytes = slackUnits * 8;
-        byte* record = _core.Records.Append(target.Partition, (int)(exact + slackBytes), next, target.NowMs, force: false);
-        word = record == null ? 0 : _core.Fill(record, flags, key, next, isExtent ? 0 : (int)slackUnits);
-        return record;
-    }
-
-    // The word names the new record from here on; the old one dies. The frequency stays.
-    private void Switch(in Target target, in KeyRef key, ulong word)
-    {
-        ulong old = *target.Slot;
-        Bucket.BeginWrite(target.Bucket);
-        Volatile.Write(ref *target.Slot, word | (old & IndexWord.FrequencyMask));
-        _core.Records.Bury(target.Partition, target.Record);
-        Bucket.EndWrite(target.Bucket);
-        _core.Count(target.Partition, key.Namespace, old, -1);
-        _core.Count(target.Partition, key.Namespace, word, 1);
-    }
+    private void Switch(in Target target, ulong word) => RecordRoom.Switch(_core, target.Partition, target.Bucket, target.Slot, word);
 
     // Its deletion is in the log whatever becomes of the change that met it.
     private void RemoveDue(Partition* partition, byte* bucket, ulong* slot, in KeyRef key)

@@ -64,7 +64,7 @@ internal static unsafe class SnapshotRecord
         if (isInternal != (kind == (int)RecordKind.Chunk)) return false;
         record.KeyBytes = *(ushort*)(from + 4);
         // Only what has pieces has their number, and room for what they stay below.
-        if ((flags & OwnerFlag) != 0 && (kind == (int)RecordKind.String || valueBytes < RecordEdit.RootBytesMin)) return false;
+        if ((flags & OwnerFlag) != 0 && (kind == (int)RecordKind.String || valueBytes < RootLimit.ValueBytesMin)) return false;
         record.Database = *(int*)(from + 8);
         record.Bytes = HeaderBytes + FieldsOf((byte)flags) + record.KeyBytes + (int)valueBytes;
         if (record.Bytes > end - from || (uint)record.Database >= NamespaceTable.DatabasesMax) return false;

@@ -16,8 +16,8 @@ internal struct Judgement(IValueCheck check) : IExamine
     {
         if (record.Kind is RecordKind.String or RecordKind.Chunk) return record.Owner == 0;
         if (record.Owner == 0) return check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
-        if (record.ValueBytes < RecordEdit.RootBytesMin || RecordEdit.LimitOf(record.Value) > LimitMax) return false;
-        if (!check.IsSound(ref record, out uint limit) || limit > RecordEdit.LimitOf(record.Value)) return false;
+        if (record.ValueBytes < RootLimit.ValueBytesMin || RootLimit.Of(record.Value) > LimitMax) return false;
+        if (!check.IsSound(ref record, out uint limit) || limit > RootLimit.Of(record.Value)) return false;
         record.LowerLimit(limit); // what asks for every number up to it is not kept busy for nothing
         return true;
     }
