@@ -35,6 +35,11 @@ internal sealed class MoverTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    [Test]
+    public void Every_policy_has_a_name_as_in_a_redis_conf() => Assert.That(
+        EvictionPolicies.Names.Split(' ').Select(static name => name.Replace("-", "", StringComparison.Ordinal)),
+        Is.EquivalentTo(Enum.GetNames<EvictionPolicy>().Select(static name => name.ToLowerInvariant())));
+
     [TestCase(EvictionPolicy.AllKeysLru)]
     [TestCase(EvictionPolicy.AllKeysLfu)]
     public void What_was_used_often_and_is_used_no_more_goes_in_the_end(EvictionPolicy policy)

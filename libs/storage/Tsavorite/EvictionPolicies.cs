@@ -9,12 +9,6 @@ public static class EvictionPolicies
     /// <summary>True if only keys with an expiry are given up.</summary>
     public static bool IsVolatile(this EvictionPolicy policy) => policy is EvictionPolicy.VolatileLru or EvictionPolicy.VolatileLfu or EvictionPolicy.VolatileRandom or EvictionPolicy.VolatileTtl;
 
-    /// <summary>True if the least recently used goes first.</summary>
-    public static bool IsByRecency(this EvictionPolicy policy) => policy is EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru;
-
     /// <summary>True if the least frequently used goes first.</summary>
     public static bool IsByFrequency(this EvictionPolicy policy) => policy is EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu;
-
-    /// <summary>True if chance decides.</summary>
-    public static bool IsRandom(this EvictionPolicy policy) => policy is EvictionPolicy.AllKeysRandom or EvictionPolicy.VolatileRandom;
 }

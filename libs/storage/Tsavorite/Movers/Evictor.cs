@@ -7,23 +7,31 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class Evictor
 {
-    private const int BucketsPerSample = 3, SamplesMax = 8, BucketsPerHold = 4096, FrequencyLasts = 4;
+    private const int BucketsPerSample = 3, SamplesMax = 8, BucketsPerHold = 4096;
     private readonly StoreCore _core;
     private long _draws = Random.Shared.NextInt64();
 
     public Evictor(StoreCore core) => _core = core;
 
     /// <summary>Evicts one record; false if there is none that the policy allows.</summary>
-    public bool EvictOne(EvictionPolicy policy)
+    public bool EvictOne(EvictionPolicy policy) => policy switch
     {
-        if (policy == EvictionPolicy.NoEviction) return false;
+        EvictionPolicy.AllKeysLru or EvictionPolicy.VolatileLru => EvictOne<LeastRecent>(policy),
+        EvictionPolicy.AllKeysLfu or EvictionPolicy.VolatileLfu => EvictOne<LeastFrequent>(policy),
+        EvictionPolicy.AllKeysRandom or EvictionPolicy.VolatileRandom => EvictOne<AtRandom>(policy),
+        EvictionPolicy.VolatileTtl => EvictOne<NearestExpiry>(policy),
+        _ => false,
+    };
+
+    private bool EvictOne<T>(EvictionPolicy policy) where T : struct, IEvictionOrder
+    {
         ulong random = (ulong)Interlocked.Add(ref _draws, 0x632BE59BD9B4E019);
         random = random * KeyHash.NamespaceFactor | 1;
         int partitions = _core.Shape->PartitionCount;
         for (int sample = 0; sample < SamplesMax; sample++)
         {
             Partition* partition = _core.Shape->Partitions + Scanner.Draw(ref random, (ulong)partitions);
-            if (partition->Words != 0 && EvictIn(partition, policy, ref random)) return true;
+            if (partition->Words != 0 && EvictIn<T>(partition, policy, ref random)) return true;
         }
         uint first = (uint)Scanner.Draw(ref random, (ulong)partitions);
         for (uint i = 0; i < partitions; i++)
@@ -34,11 +42,6 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    // How often a bucket's records lose a step of their frequency: with every eviction from it that is recency, with every fourth it is
-    // frequency, which past use outweighs for longer but not for ever.
-    private static bool Ages(EvictionPolicy policy, ref ulong random) =>
-        policy.IsByRecency() || (policy.IsByFrequency() && Scanner.Draw(ref random, FrequencyLasts) == 0);
-
     private bool HasCandidates(Partition* partition, EvictionPolicy policy)
     {
         for (uint ns = 0; ns < partition->CountsMax; ns++)
@@ -46,20 +49,20 @@ internal sealed unsafe class Evictor
         return false;
     }
 
-    private bool EvictIn(Partition* partition, EvictionPolicy policy, ref ulong random)
+    private bool EvictIn<T>(Partition* partition, EvictionPolicy policy, ref ulong random) where T : struct, IEvictionOrder
     {
         Partition.Enter(partition);
         ulong* best = null;
         byte* bestBucket = null;
         long bestScore = long.MaxValue;
-        bool ages = Ages(policy, ref random), reserves = HasReserved(partition);
+        bool ages = T.Ages(ref random), reserves = HasReserved(partition);
         for (int i = 0; i < BucketsPerSample; i++)
         {
             byte* bucket = RandomBucket(partition, ref random);
             for (SlotWalk walk = new(partition, bucket); walk.Next();)
             {
                 if (!IsCandidate(*walk.Slot, policy, reserves)) continue;
-                long score = Score(*walk.Slot, policy, ref random);
+                long score = T.Score(_core, *walk.Slot, ref random);
                 if (i == 0 && ages) Age(walk.Slot);
                 if (score >= bestScore) continue;
                 best = walk.Slot;
@@ -129,13 +132,6 @@ internal sealed unsafe class Evictor
             if (IsReserved(ns) && partition->Counts[ns].Keys != 0) return true;
         return false;
     }
-
-    private long Score(ulong word, EvictionPolicy policy, ref ulong random) => policy switch
-    {
-        EvictionPolicy.VolatileTtl => Record.ExpireAtMs(_core.Shape->Base + IndexWord.Offset(word)),
-        _ when policy.IsRandom() => (long)Scanner.Draw(ref random, 1 << 30),
-        _ => IndexWord.Frequency(word),
-    };
 
     // store.U1: the frequency is raised by readers meanwhile, so it is lowered by a compare-exchange too.
     private static void Age(ulong* slot)

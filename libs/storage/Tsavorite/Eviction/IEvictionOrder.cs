@@ -1,0 +1,14 @@
+namespace Tsavorite;
+
+/// <summary>
+/// In which order keys are given up when memory is full: a struct for each order, and <see cref="Evictor.EvictOne"/> says which policies follow it.
+/// Asked under the partition's lock about candidates; must not wait.
+/// </summary>
+internal interface IEvictionOrder
+{
+    /// <summary>True if this choice costs the records of a bucket that it looks at a step of their frequency.</summary>
+    static abstract bool Ages(ref ulong random);
+
+    /// <summary>Of the candidates the one with the lowest score goes; 0 ends the search.</summary>
+    static abstract long Score(StoreCore core, ulong word, ref ulong random);
+}
