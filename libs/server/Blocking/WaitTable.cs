@@ -1,3 +1,4 @@
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;
 
@@ -17,22 +18,13 @@ namespace Garnet.Server.Blocking;
 /// </summary>
 internal sealed class WaitTable(Store store, Listeners waiters)
 {
-    private const int Shards = 64;
-
-    private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
-
-    private sealed class Shard
-    {
-        internal readonly Lock Gate = new();
-        internal readonly Dictionary<ulong, KeyQueue> Chains = [];
-        internal volatile int Queues;
-    }
+    private readonly KeyChains<KeyQueue> _queues = new();
 
     /// <summary>Commands that wait.</summary>
     internal int Count => waiters.Count;
 
     /// <summary>Keys that are waited for.</summary>
-    internal int Keys => _shards.Sum(static shard => shard.Queues);
+    internal int Keys => _queues.Shards.Sum(static shard => shard.Count);
 
     /// <summary>A command begins to wait.</summary>
     internal void Begin() => waiters.Enter();
@@ -40,7 +32,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     /// <summary>Adds the command to the queue of a key, once; the key's partition is locked, as it is for others who join.</summary>
     internal void Join(KeyWait wait, ReadOnlySpan<byte> key, ulong hash)
     {
-        Shard shard = Of(hash);
+        KeyShard<KeyQueue> shard = _queues.Of(hash);
         int database = wait.Client.Database;
         lock (shard.Gate)
         {
@@ -59,12 +51,12 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     {
         for (WaitPlace? place = wait.Places; place is not null; place = place.Other)
         {
-            Shard shard = Of(place.Queue.Hash);
+            KeyShard<KeyQueue> shard = _queues.Of(place.Queue.Hash);
             lock (shard.Gate)
             {
                 place.Queue.Remove(place);
                 if (place.Queue.First is null)
-                    Close(shard, place.Queue);
+                    shard.Remove(place.Queue);
             }
         }
 
@@ -77,8 +69,8 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     /// <summary>Those who wait for the key, null for nobody.</summary>
     internal KeyQueue? Queue(int database, ReadOnlySpan<byte> key, ulong hash)
     {
-        Shard shard = Of(hash);
-        if (shard.Queues == 0)
+        KeyShard<KeyQueue> shard = _queues.Of(hash);
+        if (shard.Count == 0)
             return null;
         lock (shard.Gate)
             return Find(shard, database, key, hash);
@@ -87,7 +79,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     /// <summary>The first in the queue whose wait is not over, and who is not held.</summary>
     internal KeyWait? First(KeyQueue queue)
     {
-        lock (Of(queue.Hash).Gate)
+        lock (_queues.Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
             while (place is not null && (place.Owner.End != WaitEnd.None || place.Owner.IsHeld))
@@ -99,7 +91,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     /// <summary>The first of them for whom the key, which holds that kind of value, has what is waited for; the key's partition is locked.</summary>
     internal KeyWait? FirstReady(KeyQueue queue, StoreSession store, in KeyRef key, RecordKind kind)
     {
-        lock (Of(queue.Hash).Gate)
+        lock (_queues.Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
             while (place is not null && (place.Owner.End != WaitEnd.None || place.Owner.IsHeld || !place.Owner.IsReady(store, in key, kind)))
@@ -114,17 +106,17 @@ internal sealed class WaitTable(Store store, Listeners waiters)
         if (change is KeyChange.Retimed or KeyChange.Persisted)
             return null;
         ulong hash = store.HashBytes(key.Bytes, key.Length);
-        return Of(hash).Queues == 0 ? null : Queue(store.DatabaseOf(key.Namespace), key.Span, hash);
+        return _queues.Of(hash).Count == 0 ? null : Queue(store.DatabaseOf(key.Namespace), key.Span, hash);
     }
 
     /// <summary>The queues of two databases that change places.</summary>
     internal void CopyQueues(int first, int second, List<KeyQueue> to)
     {
-        foreach (Shard shard in _shards)
+        foreach (KeyShard<KeyQueue> shard in _queues.Shards)
         {
             lock (shard.Gate)
             {
-                foreach (KeyQueue chain in shard.Chains.Values)
+                foreach (KeyQueue chain in shard.Chains)
                 {
                     for (KeyQueue? queue = chain; queue is not null; queue = queue.Next)
                     {
@@ -136,41 +128,18 @@ internal sealed class WaitTable(Store store, Listeners waiters)
         }
     }
 
-    private static KeyQueue? Find(Shard shard, int database, ReadOnlySpan<byte> key, ulong hash)
+    private static KeyQueue? Find(KeyShard<KeyQueue> shard, int database, ReadOnlySpan<byte> key, ulong hash)
     {
-        KeyQueue? queue = shard.Chains.GetValueOrDefault(hash);
-        while (queue is not null && (queue.Database != database || !queue.Key.SequenceEqual(key)))
+        KeyQueue? queue = shard.First(hash);
+        while (queue is not null && !queue.Is(database, key))
             queue = queue.Next;
         return queue;
     }
 
-    private static KeyQueue Open(Shard shard, int database, ReadOnlySpan<byte> key, ulong hash)
+    private static KeyQueue Open(KeyShard<KeyQueue> shard, int database, ReadOnlySpan<byte> key, ulong hash)
     {
-        var queue = new KeyQueue(database, key, hash) { Next = shard.Chains.GetValueOrDefault(hash) };
-        shard.Chains[hash] = queue;
-        shard.Queues++;
+        var queue = new KeyQueue(database, key, hash);
+        shard.Add(queue);
         return queue;
     }
-
-    private static void Close(Shard shard, KeyQueue queue)
-    {
-        shard.Queues--;
-        KeyQueue first = shard.Chains[queue.Hash];
-        if (first != queue)
-        {
-            while (first.Next != queue)
-                first = first.Next!;
-            first.Next = queue.Next;
-        }
-        else if (queue.Next is { } next)
-        {
-            shard.Chains[queue.Hash] = next;
-        }
-        else
-        {
-            shard.Chains.Remove(queue.Hash);
-        }
-    }
-
-    private Shard Of(ulong hash) => _shards[hash % Shards];
 }

@@ -1,3 +1,4 @@
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;
 
@@ -17,17 +18,8 @@ namespace Garnet.Server.Transactions;
 /// </summary>
 internal sealed class WatchTable(ServerCore server, Listeners watchers)
 {
-    private const int Shards = 64;
-
-    private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
+    private readonly KeyChains<Watch> _watches = new();
     private long _keys;
-
-    private sealed class Shard
-    {
-        internal readonly Lock Gate = new();
-        internal readonly Dictionary<ulong, Watch> Chains = [];
-        internal volatile int Count;
-    }
 
     /// <summary>Connections that watch.</summary>
     internal int Clients => watchers.Count;
@@ -41,12 +33,12 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>True if the connection watches the key.</summary>
     internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
     {
-        Shard shard = Of(hash);
+        KeyShard<Watch> shard = _watches.Of(hash);
         lock (shard.Gate)
         {
-            for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
+            for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
             {
-                if (watch.Owner == owner && watch.Database == database && watch.Key.SequenceEqual(key))
+                if (watch.Owner == owner && watch.Is(database, key))
                     return true;
             }
         }
@@ -57,13 +49,9 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>Adds a watch (transactions.X1).</summary>
     internal void Add(Watch watch)
     {
-        Shard shard = Of(watch.Hash);
+        KeyShard<Watch> shard = _watches.Of(watch.Hash);
         lock (shard.Gate)
-        {
-            watch.Next = shard.Chains.GetValueOrDefault(watch.Hash);
-            shard.Chains[watch.Hash] = watch;
-            shard.Count++;
-        }
+            shard.Add(watch);
 
         Interlocked.Increment(ref _keys);
     }
@@ -104,16 +92,16 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     internal unsafe void OnChange(in KeyRef key, KeyChange change)
     {
         ulong hash = server.Store.HashBytes(key.Bytes, key.Length);
-        Shard shard = Of(hash);
+        KeyShard<Watch> shard = _watches.Of(hash);
         if (shard.Count == 0)
             return;
         int database = server.Store.DatabaseOf(key.Namespace);
         lock (shard.Gate)
         {
-            for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
+            for (Watch? watch = shard.First(hash); watch is not null; watch = watch.Next)
             {
                 bool vanished = change == KeyChange.Expired && !watch.Existed; // transactions.X3
-                if (!vanished && watch.Database == database && watch.Key.SequenceEqual(key.Span))
+                if (!vanished && watch.Is(database, key.Span))
                     watch.Owner.Touch();
             }
         }
@@ -141,11 +129,11 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
 
     private void TouchWhere(Predicate<Watch> holds)
     {
-        foreach (Shard shard in _shards)
+        foreach (KeyShard<Watch> shard in _watches.Shards)
         {
             lock (shard.Gate)
             {
-                foreach (Watch first in shard.Chains.Values)
+                foreach (Watch first in shard.Chains)
                 {
                     for (Watch? watch = first; watch is not null; watch = watch.Next)
                     {
@@ -159,27 +147,8 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
 
     private void Remove(Watch watch)
     {
-        Shard shard = Of(watch.Hash);
+        KeyShard<Watch> shard = _watches.Of(watch.Hash);
         lock (shard.Gate)
-        {
-            shard.Count--;
-            Watch first = shard.Chains[watch.Hash];
-            if (first != watch)
-            {
-                while (first.Next != watch)
-                    first = first.Next!;
-                first.Next = watch.Next;
-            }
-            else if (watch.Next is { } next)
-            {
-                shard.Chains[watch.Hash] = next;
-            }
-            else
-            {
-                shard.Chains.Remove(watch.Hash);
-            }
-        }
+            shard.Remove(watch);
     }
-
-    private Shard Of(ulong hash) => _shards[hash % Shards];
 }
