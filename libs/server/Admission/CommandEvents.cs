@@ -123,8 +123,8 @@ internal static class CommandEvents
         if (told.ExpiryAt <= 0)
             return told.ExpiryAt == KeyEvent.Always;
         int first = told.ExpiryAt;
-        if (spec.Keys.CountArg > 0 && call.TryInt64(spec.Keys.CountArg, out long keys))
-            first = spec.Keys.First + ((int)keys * spec.Keys.Step);
+        if (spec.Keys.CountArg > 0 && KeyPositions.TryOf(ref call, spec.Keys, out KeyPositions keys))
+            first = keys.Behind;
         return HasWord(ref call, first, static (ref Call call, int index) => call.Is(index, "EX"u8) || call.Is(index, "PX"u8) || call.Is(index, "EXAT"u8) || call.Is(index, "PXAT"u8));
     }
 

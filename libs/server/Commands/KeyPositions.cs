@@ -42,6 +42,9 @@ internal readonly struct KeyPositions
         }
     }
 
+    /// <summary>The first argument behind the keys and what stands between them; a target or a store does not count.</summary>
+    internal int Behind => _first + (_keys * _step);
+
     /// <summary>That argument alone.</summary>
     internal static KeyPositions Of(int argument) => new(0, argument, 1, 1, 0);
 
