@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Runtime.InteropServices;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -12,7 +11,7 @@ public unsafe struct PutElements : IModify
     private const int ScratchBytes = 64 * 1024;
 
     [ThreadStatic]
-    private static byte* _scratch;
+    private static byte[]? _scratch; // goes with its thread
 
     public Operands Elements;
     public int SparseBytesMax;
@@ -26,15 +25,7 @@ public unsafe struct PutElements : IModify
     public readonly long EncodedBytesMax => 4 + Elements.EncodedBytes();
 
     /// <summary>Memory for a value of this thread's, overwritten by the next one.</summary>
-    public static Span<byte> Scratch
-    {
-        get
-        {
-            if (_scratch == null)
-                _scratch = (byte*)NativeMemory.Alloc(ScratchBytes); // once for each thread, never given back
-            return new Span<byte>(_scratch, ScratchBytes);
-        }
-    }
+    public static Span<byte> Scratch => _scratch ??= new byte[ScratchBytes];
 
     /// <summary>What is wrong with a record as a HyperLogLog.</summary>
     public static HyperLogLogFault FaultOf(in RecordView record) =>
