@@ -14,7 +14,7 @@ public static class ConfigCompatibility
     private const string Table = """
         hz|10|noted|Background work runs when there is some, not at a fixed rate.
         dynamic-hz|yes|noted|Background work runs when there is some, not at a fixed rate.
-        active-expire-effort|1|noted|Expired keys are removed by a timer per key, not by sampling.
+        active-expire-effort|1|noted|Expired keys are found by the segments that they lie in, not by sampling.
         activerehashing|yes|noted|The index grows piece by piece on its own.
         maxmemory-eviction-tenacity|10|noted|Eviction runs in the background and needs no time slice.
         lazyfree-lazy-eviction|no|noted|Evicted memory is always freed in the background.
