@@ -27,6 +27,22 @@ public sealed unsafe class AllocationTests
         }
     }
 
+    [Test]
+    public void A_command_allocates_nothing([Values("SET k v", "GET k", "INCR n", "EXPIRE k 100", "HSET h f v", "HGET h f", "SADD s m", "SISMEMBER s m", "ZADD z 1 m", "ZSCORE z m", "LPUSH l e\nLPOP l", "SET gone v\nDEL gone")] string commands)
+    {
+        using var servers = new ReadServers(Keys, hasReplica: false, new ManualClock());
+        using InProcessClient client = servers.ToPrimary();
+        string once = string.Concat(commands.Split('\n').Select(static command => command.Split(' ')).Select(static words => $"*{words.Length}\r\n{string.Concat(words.Select(static word => $"${word.Length}\r\n{word}\r\n"))}"));
+        byte[] request = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat(once, Keys)));
+        fixed (byte* start = request)
+        {
+            for (int i = 0; i < Warm; i++) Assert.That(client.Exchange(start, request.Length), Is.GreaterThan(0));
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            for (int i = 0; i < Rounds; i++) client.Exchange(start, request.Length);
+            Assert.That(GC.GetAllocatedBytesForCurrentThread() - before, Is.Zero);
+        }
+    }
+
     // Who goes on writing to a server that refuses it costs no more than who reads.
     [Test]
     public void A_write_that_is_refused_allocates_nothing()
