@@ -25,7 +25,7 @@ public sealed class BlockingTests
             {
                 clients[i].Send("BLPOP", "q", "0");
                 int wanted = i + 1;
-                SpinWait.SpinUntil(() => server.Server.Context.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
+                Eventually.Holds(() => server.Server.Context.Clients().Count(static client => client.Parked) == wanted); // counted, it may not be in the queue yet
             }
 
             for (int i = 0; i < Connections;)
@@ -61,7 +61,7 @@ public sealed class BlockingTests
             {
                 Connection connection = served[ids[i]];
                 clients[i].Send("BLPOP", "q", "0");
-                SpinWait.SpinUntil(() => connection.Parked); // counted, it may not be in the queue yet
+                Eventually.Holds(() => connection.Parked); // counted, it may not be in the queue yet
             }
 
             Assert.That(server.Server.Waits.Count, Is.EqualTo(Waiting));
@@ -116,9 +116,23 @@ public sealed class BlockingTests
         Assert.That(() => admin.Call("CLIENT", "UNBLOCK", id, "ERROR"), Is.EqualTo("1").After(10_000, 1));
         Assert.That(waiting.Read(), Is.EqualTo("UNBLOCKED client unblocked via CLIENT UNBLOCK"));
         waiting.Send("WAIT", "1", "0");
-        SpinWait.SpinUntil(() => admin.Call("CLIENT", "UNBLOCK", id) == "1");
+        Eventually.Holds(() => admin.Call("CLIENT", "UNBLOCK", id) == "1");
         Assert.That(waiting.Read(), Is.EqualTo("0"));
         Await(server, 0);
+    }
+
+    [Test]
+    public void Who_waits_for_a_limited_time_is_counted()
+    {
+        using var server = new EmbeddedServer();
+        using TestClient patient = new(server.Server.Port), limited = new(server.Server.Port), other = new(server.Server.Port);
+        patient.Send("BLPOP", "q", "0");
+        limited.Send("BLPOP", "q", "1000");
+        Eventually.Holds(() => other.Call("INFO", "clients").Contains("blocked_clients:2", StringComparison.Ordinal));
+        Assert.That(other.Call("INFO", "clients"), Does.Contain("clients_in_timeout_table:1\r\n"));
+        other.Call("RPUSH", "q", "a", "b");
+        Assert.That(limited.Read(), Does.StartWith("[q "));
+        Assert.That(other.Call("INFO", "clients"), Does.Contain("clients_in_timeout_table:0\r\n"));
     }
 
     [Test]
@@ -180,7 +194,7 @@ public sealed class BlockingTests
         TestThread.Join(TestThread.Begin(Pushers, i => Push(port, i, PerPusher, new Random(seeds[i]))));
         using (var end = new TestClient(port))
         {
-            SpinWait.SpinUntil(() => end.Call("EXISTS", "x", "y") == "0");
+            Eventually.Holds(() => end.Call("EXISTS", "x", "y") == "0");
             end.Call(["RPUSH", "stop", .. Enumerable.Repeat("stop", Waiters)]);
         }
 
@@ -222,7 +236,7 @@ public sealed class BlockingTests
         }
     }
 
-    private static void Await(EmbeddedServer server, int waits) => Assert.That(SpinWait.SpinUntil(() => server.Server.Waits.Count == waits, 20_000), $"{waits} wait");
+    private static void Await(EmbeddedServer server, int waits) => Eventually.Holds(() => server.Server.Waits.Count == waits, $"{waits} wait");
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }

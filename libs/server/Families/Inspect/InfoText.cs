@@ -74,7 +74,7 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field("tracking_clients", server.Tracker.Clients);
         Field("pubsub_clients", clients.Count(client => client.Subscriptions is { Count: > 0 }));
         Field("watching_clients", server.Watches.Clients);
-        Field("clients_in_timeout_table", 0);
+        Field("clients_in_timeout_table", clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < long.MaxValue }));
         Field("total_watched_keys", server.Watches.Keys);
         Field("total_blocking_keys", server.Waits.Keys);
         Field("total_blocking_keys_on_nokey", 0);
