@@ -71,7 +71,7 @@ public sealed unsafe class AnnouncementTests
         });
         changer.Start();
         int holders = 2;
-        SpinWait.SpinUntil(() => !state.TryHold() || ++holders < 0); // until the batch waits: it comes first
+        Assert.That(SpinWait.SpinUntil(() => !state.TryHold() || ++holders < 0, Bench.PatienceMs), Is.True); // until the batch waits: it comes first
         Assert.That(state.Number, Is.EqualTo(7));
         for (; holders > 0; holders--) state.Release();
         changer.Join();

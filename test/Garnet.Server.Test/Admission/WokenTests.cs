@@ -96,7 +96,7 @@ public sealed class WokenTests
     {
         var client = new TestClient(server.Server.Port);
         client.Send(command.Split(' '));
-        Assert.That(SpinWait.SpinUntil(() => server.Server.Context.Clients().Count(static each => each.Parked) == waiting, TimeSpan.FromSeconds(30)), Is.True);
+        Eventually.Holds(() => server.Server.Context.Clients().Count(static each => each.Parked) == waiting);
         return client;
     }
 

@@ -109,7 +109,7 @@ internal sealed class ReplyLimitTests
         using EmbeddedServer server = Start();
         using TestClient client = Client(server, listens: false), other = Client(server, listens: false);
         client.Send(command == "BLPOP" ? ["BLPOP", "q", "0"] : ["BLMOVE", "q", "r", "LEFT", "LEFT", "0"]);
-        while (!other.Call("INFO", "clients").Contains("blocked_clients:1", StringComparison.Ordinal)) Thread.Yield();
+        Eventually.Holds(() => other.Call("INFO", "clients").Contains("blocked_clients:1", StringComparison.Ordinal));
         other.Call("RPUSH", "q", new string('v', NormalLimit * 2));
         Assert.That(client.Read(), Does.StartWith("ERR the reply of "));
         Assert.That(client.Read, Throws.InstanceOf<IOException>());

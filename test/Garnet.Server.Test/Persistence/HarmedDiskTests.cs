@@ -95,7 +95,7 @@ internal sealed class HarmedDiskTests
         using TcpClient writer = server.Connect();
         string value = new('v', file == "log" ? 10 : SegmentBytes + 5000); // that one needs a file of its own
         writer.GetStream().Write(System.Text.Encoding.ASCII.GetBytes($"*3\r\n$3\r\nSET\r\n$4\r\nheld\r\n${value.Length}\r\n{value}\r\n"));
-        while (!HasTrouble(server)) Thread.Yield();
+        Eventually.Holds(() => HasTrouble(server));
         Assert.That(server.Send("SET other 1\r\n", "\r\n"), Does.StartWith("-MISCONF"));
         Assert.That(server.Send("GET before\r\n", "1\r\n"), Is.EqualTo("$1\r\n1\r\n"), "reads go on");
         Assert.That(disk.Refused, Is.Positive);

@@ -98,7 +98,7 @@ public sealed class ScriptTests
         using var server = new EmbeddedServer();
         using TestClient client = new(server.Server.Port), blocked = new(server.Server.Port), watcher = new(server.Server.Port);
         blocked.Send("BLPOP", "list", "0");
-        WaitUntil(() => client.Call("INFO", "clients").Contains("blocked_clients:1", StringComparison.Ordinal));
+        Eventually.Holds(() => client.Call("INFO", "clients").Contains("blocked_clients:1", StringComparison.Ordinal));
         watcher.Call("WATCH", "w");
         Assert.That(client.Call("EVAL", "redis.call('rpush','list','a','b') redis.call('set','w',1) return redis.call('llen','list')", "0"), Is.EqualTo("2"));
         Assert.That(blocked.Read(), Is.EqualTo("[list a]"));
@@ -125,7 +125,7 @@ public sealed class ScriptTests
         using TestClient runs = new(server.Server.Port), before = new(server.Server.Port), other = new(server.Server.Port);
         Assert.That(before.Call("SCRIPT", "KILL"), Is.EqualTo("NOTBUSY No scripts in execution right now."));
         runs.Send("EVAL", script, "0");
-        WaitUntil(() => before.Call("PING").StartsWith("BUSY Redis is busy running a script. You can only call SCRIPT KILL", StringComparison.Ordinal));
+        Eventually.Holds(() => before.Call("PING").StartsWith("BUSY Redis is busy running a script. You can only call SCRIPT KILL", StringComparison.Ordinal));
         using var late = new TestClient(server.Server.Port);
         Assert.That(late.Call("GET", "x"), Does.StartWith("BUSY"));
         Assert.That(late.Call("EVAL", "return 1", "0"), Does.StartWith("BUSY"));
@@ -154,7 +154,7 @@ public sealed class ScriptTests
         }
 
         runs.Send("EVAL", "while true do end", "0");
-        WaitUntil(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
+        Eventually.Holds(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
         foreach (TestClient client in clients)
         {
             Assert.That(client.Call("EXEC"), Is.EqualTo("EXECABORT Transaction discarded because of: BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."));
@@ -180,7 +180,7 @@ public sealed class ScriptTests
         });
         using TestClient runs = new(server.Server.Port), other = new(server.Server.Port);
         runs.Send("EVAL", "redis.call('set','a',1) while true do end", "0");
-        WaitUntil(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
+        Eventually.Holds(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
         Assert.That(other.Call("SCRIPT", "KILL"), Does.StartWith("UNKILLABLE"));
         other.Send("SHUTDOWN", "NOSAVE");
         Assert.That(server.Server.Completion.Wait(TimeSpan.FromSeconds(20)), Is.True);
@@ -224,10 +224,4 @@ public sealed class ScriptTests
     }
 
     private static long Sum(string reply) => reply.Trim('[', ']').Split(' ').Sum(static value => long.Parse(value, CultureInfo.InvariantCulture));
-
-    private static void WaitUntil(Func<bool> holds)
-    {
-        long end = Environment.TickCount64 + 20_000;
-        while (!holds()) Assert.That(Environment.TickCount64, Is.LessThan(end), "it did not come about");
-    }
 }

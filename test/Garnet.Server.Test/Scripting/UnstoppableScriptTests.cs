@@ -97,7 +97,7 @@ public sealed class UnstoppableScriptTests
         var server = new EmbeddedServer(adjust: static settings => (settings.Network.ReactorThreads, settings.Scripts.BusyMilliseconds) = (2, 1));
         using var client = new TestClient(server.Server.Port);
         client.Send("EVAL", shape, "0");
-        while (server.Server.Context.RunningScript() is null) Thread.Yield();
+        Eventually.Holds(() => server.Server.Context.RunningScript() is not null);
         server.Dispose();
     }
 

@@ -140,7 +140,7 @@ public sealed class TransactionTests
             Assert.That(server.Server.Context.Listeners.Watchers.IsOn);
         }
 
-        while (server.Server.Context.Listeners.Watchers.IsOn) Thread.Yield(); // the last thing that ends
+        Eventually.Holds(() => !server.Server.Context.Listeners.Watchers.IsOn); // the last thing that ends
         Assert.That((server.Server.Watches.Keys, server.Server.Watches.Clients), Is.EqualTo((0L, 0)));
     }
 
@@ -159,7 +159,7 @@ public sealed class TransactionTests
         Assert.That(key, Is.InRange(1000, 20_000));
         using var fine = new TestClient(server.Server.Port);
         Assert.That(fine.Call("GET", "k"), Is.EqualTo("nil"));
-        while (server.Server.Watches.Clients != 0) Thread.Yield();
+        Eventually.Holds(() => server.Server.Watches.Clients == 0);
     }
 
     [Test]

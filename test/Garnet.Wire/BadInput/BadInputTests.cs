@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
@@ -105,11 +104,13 @@ internal sealed class BadInputTests
     [Test]
     public void Row_5_a_flood_of_connections_does_not_hold_up_others() => _after.Of(() =>
     {
+        const int Flood = 3000;
         using RespConnection other = new(_server.Address);
-        List<double> times = [];
+        List<int> passed = []; // connections of the flood between a PING and its reply
+        int came = 0;
         Task flood = Task.Run(() =>
         {
-            for (int i = 0; i < 3000; i++)
+            for (; came < Flood; Interlocked.Increment(ref came))
             {
                 using Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { LingerState = new LingerOption(true, 0) };
                 socket.Connect(_server.Address);
@@ -118,15 +119,15 @@ internal sealed class BadInputTests
         });
         while (!flood.IsCompleted)
         {
-            long began = Stopwatch.GetTimestamp();
+            int before = Volatile.Read(ref came);
             other.Call("PING");
-            times.Add(Stopwatch.GetElapsedTime(began).TotalMilliseconds);
+            passed.Add(Volatile.Read(ref came) - before);
         }
         flood.Wait();
-        times.Sort();
-        double late = times[times.Count * 99 / 100];
-        TestContext.Out.WriteLine($"PING beside a flood of 3000 connections: 99 % within {late:F2} ms, at most {times[^1]:F2} ms");
-        Assert.That(late, Is.LessThan(10));
+        passed.Sort();
+        int late = passed[passed.Count * 99 / 100];
+        TestContext.Out.WriteLine($"{passed.Count} PINGs beside a flood of {Flood} connections: {late} of these came during 99 % of them at most, {passed[^1]} during the longest");
+        Assert.That(late, Is.LessThan(Flood / 10));
     });
 
     [Test]
@@ -166,7 +167,7 @@ internal sealed class BadInputTests
         using (RespConnection greedy = new(_server.Address))
         {
             greedy.Send([.. Enumerable.Repeat(RespConnection.Encode("GET", "bad:bomb"), 10_000).SelectMany(command => command)]);
-            Assert.That(() => other.Call("PING").Text, Is.EqualTo("PONG").After(200));
+            for (int i = 0; i < 2000; i++) Assert.That(other.Call("PING").Text, Is.EqualTo("PONG"), "others are served meanwhile");
             long growth = _server.ResidentBytes() - before;
             TestContext.Out.WriteLine($"10 GiB of replies asked for and not read: {growth >> 20} MiB taken");
             Assert.That(growth, Is.LessThan(400L << 20));

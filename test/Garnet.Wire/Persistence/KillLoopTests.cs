@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Server.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Persistence;
@@ -46,7 +47,7 @@ public sealed class KillLoopTests
             long until = writer.Acknowledged + random.Next(1 << 20, 90 << 20) / BulkWriter.ValueBytes;
             Thread thread = new(() => writer.Run(server.Connect()));
             thread.Start();
-            while (writer.Acknowledged < until && server.Process.IsAlive) Thread.Yield();
+            Eventually.Holds(() => writer.Acknowledged >= until || !server.Process.IsAlive);
             Assert.That(server.Process.IsAlive, "the server ended by itself");
             server.Kill();
             thread.Join();
@@ -62,7 +63,7 @@ public sealed class KillLoopTests
         long until = writers.Sum(static writer => writer.Acknowledged) + random.Next(20, 2000);
         Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
         foreach (Thread thread in threads) thread.Start();
-        while (writers.Sum(static writer => writer.Acknowledged) < until && server.Process.IsAlive) Thread.Yield();
+        Eventually.Holds(() => writers.Sum(static writer => writer.Acknowledged) >= until || !server.Process.IsAlive);
         Assert.That(server.Process.IsAlive, "the server ended by itself");
         server.Kill();
         foreach (Thread thread in threads) thread.Join();

@@ -1,3 +1,4 @@
+using Garnet.Server.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Persistence;
@@ -139,7 +140,7 @@ public sealed class PersistenceTests
         Fill(connection);
         Assert.That(connection.Call("INFO", "persistence").Text, Does.Contain("aof_enabled:1").And.Contain("rdb_saves:0").And.Contain("garnet_aof_open_batch:"));
         Assert.That(connection.Call("BGSAVE").ToString(), Is.EqualTo("+Background saving started"));
-        while (connection.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:1", StringComparison.Ordinal)) Thread.Yield();
+        Eventually.Holds(() => !connection.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:1", StringComparison.Ordinal));
         Assert.That(connection.Call("INFO", "persistence").Text, Does.Contain("rdb_saves:1").And.Contain("rdb_last_bgsave_status:ok"));
         Assert.That(connection.Call("BGREWRITEAOF").ToString(), Is.EqualTo("+Background append only file rewriting started"));
     }

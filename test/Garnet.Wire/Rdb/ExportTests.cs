@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
+using Garnet.Server.Test;
 using Garnet.Wire.Clients;
 using NUnit.Framework;
 
@@ -172,7 +173,7 @@ internal sealed class ExportTests
         theirs.Call("SET", "mine", "1");
         ours.Call("SET", "ours", "1");
         theirs.Call("REPLICAOF", "127.0.0.1", $"{Servers.Ours.Address.Port}");
-        while (!File.ReadAllText(Path.Combine(_folder.FullName, "log")).Contains("a Redis cannot be its replica", StringComparison.Ordinal)) Thread.Yield();
+        Eventually.Holds(() => File.ReadAllText(Path.Combine(_folder.FullName, "log")).Contains("a Redis cannot be its replica", StringComparison.Ordinal));
         Assert.That(theirs.Call("INFO", "replication").Text, Does.Contain("master_link_status:down"));
         theirs.Call("REPLICAOF", "NO", "ONE");
         Assert.That(theirs.Call("GET", "mine").Text, Is.EqualTo("1"));

@@ -1,3 +1,4 @@
+using Garnet.Server.Test;
 using Garnet.Wire.Persistence;
 using NUnit.Framework;
 
@@ -26,9 +27,9 @@ internal sealed class ScriptEndTests
             if (hasPassword) Assert.That(known.Call("AUTH", "secret").ToString(), Is.EqualTo("+OK"));
         }
 
-        while (ends.Call("SET", "loaded", "1").ToString() != "+OK") Thread.Yield();
+        Eventually.Holds(() => ends.Call("SET", "loaded", "1").ToString() == "+OK");
         client.Send(RespConnection.Encode("EVAL", "while true do end", "0"));
-        while (!ends.Call("PING").ToString().StartsWith("-BUSY", StringComparison.Ordinal)) Thread.Yield();
+        Eventually.Holds(() => ends.Call("PING").ToString().StartsWith("-BUSY", StringComparison.Ordinal));
         int replies = count * (text.Length > 6 ? 2 : 1);
         other.Send(System.Text.Encoding.Latin1.GetBytes(string.Concat(Enumerable.Repeat(text, count))));
         for (int i = 0; i < replies; i++)
@@ -49,7 +50,7 @@ internal sealed class ScriptEndTests
         {
             Assert.That(other.Call("SET", "before", "1").ToString(), Is.EqualTo("+OK"));
             client.Send(RespConnection.Encode("EVAL", script, "0"));
-            while (!other.Call("PING").ToString().StartsWith("-BUSY", StringComparison.Ordinal)) Thread.Yield();
+            Eventually.Holds(() => other.Call("PING").ToString().StartsWith("-BUSY", StringComparison.Ordinal));
             if (bySignal) server.Terminate();
             else server.Stop();
         }
