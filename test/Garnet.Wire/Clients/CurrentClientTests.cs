@@ -6,6 +6,7 @@ using StackExchange.Redis;
 namespace Garnet.Wire.Clients;
 
 /// <summary>What only the current StackExchange.Redis can do, in both protocols: RESP3 itself, and commands that the old one has no methods for.</summary>
+[Parallelizable] // servers of its own
 [TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
 internal sealed class CurrentClientTests(string protocol)
 {

@@ -8,6 +8,7 @@ using StackExchange.Redis;
 namespace Garnet.Wire.Clients;
 
 /// <summary>StackExchange.Redis, the client most .NET programs use: what every version of it can do, in each protocol that it speaks.</summary>
+[Parallelizable] // servers of its own
 [TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
 internal sealed class StackExchangeTests(string protocol)
 {

@@ -9,6 +9,7 @@ using StackExchange.Redis;
 namespace Garnet.Wire.Failover;
 
 /// <summary>Clients that ask a Sentinel where the primary is, and go on with the next one.</summary>
+[Parallelizable] // servers of its own
 public sealed class SentinelClientTests
 {
     private const int MissingCode = 77;
