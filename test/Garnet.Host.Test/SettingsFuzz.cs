@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using Garnet.Common;
+using Garnet.Common.Test;
 using Garnet.Server;
 
 namespace Garnet.Host.Test;
@@ -18,8 +19,7 @@ public sealed class SettingsFuzz
     [Test]
     public void Any_file_is_taken_or_refused()
     {
-        bool pipeline = Environment.GetEnvironmentVariable("CI") == "true";
-        string seconds = Environment.GetEnvironmentVariable("GARNET_FUZZ_SECONDS") ?? (pipeline ? "60" : "5");
+        string seconds = Environment.GetEnvironmentVariable("GARNET_FUZZ_SECONDS") ?? (LongRun.IsWanted ? "30" : "2");
         int seed = Environment.GetEnvironmentVariable("GARNET_FUZZ_SEED") is { } given ? int.Parse(given) : Environment.TickCount;
         TestContext.Out.WriteLine($"GARNET_FUZZ_SEED={seed}");
         var random = new Random(seed);

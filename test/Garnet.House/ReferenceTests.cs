@@ -18,6 +18,7 @@ public sealed class ReferenceTests
     {
         ["Garnet.Aof"] = ["Microsoft.Extensions.Logging.Abstractions"],
         ["Garnet.Lua"] = ["KeraLua"],
+        ["Garnet.Types"] = ["System.IO.Hashing"],
         ["Garnet.Server"] = ["Microsoft.Extensions.Logging.Abstractions"],
         ["Garnet.Host"] = ["Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Hosting.Abstractions"],
         ["GarnetServer"] = [],

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Globalization;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -6,10 +5,11 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Test;
 
 /// <summary>No command takes time out of proportion to its arguments: while it holds locks, others wait.</summary>
+[NonParallelizable] // the time of the processor that this process takes is judged
 public sealed class ManyArgumentsTests
 {
     private const int Arguments = 100_000, LongBytes = 1 << 20;
-    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(4); // a square of the arguments takes some ten seconds or more
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(4); // of the processor, whatever else runs; a square of the arguments takes some ten seconds or more
     // What ends the server or the connection, or leaves it without replies, is not asked. REPL and PSYNC turn the connection into a link.
     private static readonly string[] Spared = ["SHUTDOWN", "DEBUG", "CLIENT|REPLY", "MONITOR", "REPL|", "SYNC", "PSYNC", "REPLICAOF", "SLAVEOF", "FAILOVER"];
 
@@ -94,9 +94,9 @@ public sealed class ManyArgumentsTests
         using var server = new EmbeddedServer();
         using TestClient subscriber = new(server.Server.Port), publisher = new(server.Server.Port);
         subscriber.Call("PSUBSCRIBE", $"[{new string('a', LongBytes)}]*");
-        long began = Stopwatch.GetTimestamp();
+        TimeSpan began = Environment.CpuUsage.TotalTime;
         publisher.Pipeline(2_000, ["PUBLISH", "b", "x"]);
-        Assert.That(Stopwatch.GetElapsedTime(began), Is.LessThan(Limit / 4));
+        Assert.That(Environment.CpuUsage.TotalTime - began, Is.LessThan(Limit / 4));
     }
 
     private static IEnumerable<CommandSpec> Asked(EmbeddedServer server) => server.Server.Commands.Specs.Where(static spec => spec.Arity < 0
@@ -128,7 +128,7 @@ public sealed class ManyArgumentsTests
 
     private static void Judge(TestClient client, string[] request, List<string> slow, TimeSpan limit)
     {
-        long began = Stopwatch.GetTimestamp();
+        TimeSpan began = Environment.CpuUsage.TotalTime;
         try
         {
             client.Call(request);
@@ -138,7 +138,7 @@ public sealed class ManyArgumentsTests
             slow.Add($"{Begin(request)} was not answered");
         }
 
-        TimeSpan took = Stopwatch.GetElapsedTime(began);
+        TimeSpan took = Environment.CpuUsage.TotalTime - began;
         if (took > limit)
             slow.Add($"{Begin(request)} took {took}");
         if (took > limit / 4)

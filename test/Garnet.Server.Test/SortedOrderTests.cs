@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Common.Test;
 using Garnet.Server.Families.SortedSets;
 using Garnet.Types.Collections;
 using Garnet.Types.SortedSets;
@@ -42,7 +43,7 @@ public sealed unsafe class SortedOrderTests : IDisposable
         var random = new Random(scores);
         var model = new Dictionary<string, double>();
         KeyRef key = Key($"set{scores}{near}");
-        for (int step = 0; step < _members * 20; step++)
+        for (int step = 0; step < _members * (LongRun.IsWanted ? 20 : 8); step++)
         {
             int member = step < _members ? step : random.Next(_members);
             double old = model.GetValueOrDefault(_names[member]);

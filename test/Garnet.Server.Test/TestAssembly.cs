@@ -1,2 +1,4 @@
-// The fuzzers, which run for a set time each, run beside each other; all other tests run alone, after them.
-[assembly: NUnit.Framework.LevelOfParallelism(6)]
+// Tests share nothing, so classes of them run beside each other; those that judge how long something took, or look for what
+// happens seldom, run alone, after them. Four at a time: most wait for a socket, a thread or a clock.
+[assembly: NUnit.Framework.Parallelizable(NUnit.Framework.ParallelScope.Fixtures)]
+[assembly: NUnit.Framework.LevelOfParallelism(4)]

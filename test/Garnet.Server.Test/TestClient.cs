@@ -12,7 +12,7 @@ internal sealed class TestClient : IDisposable
 
     internal TestClient(int port)
     {
-        _socket = new TcpClient("127.0.0.1", port) { NoDelay = true, ReceiveTimeout = 20_000 };
+        _socket = new TcpClient("127.0.0.1", port) { NoDelay = true, ReceiveTimeout = 60_000 };
         _stream = new BufferedStream(_socket.GetStream(), 16 * 1024);
     }
 

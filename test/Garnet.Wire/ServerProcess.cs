@@ -10,8 +10,10 @@ namespace Garnet.Wire;
 /// </summary>
 internal sealed class ServerProcess : IDisposable
 {
-    private const int ReadySeconds = 20, LinesKept = 40;
+    private const int ReadySeconds = 60, LinesKept = 40;
     private const string CommonFlags = "--bind 127.0.0.1 --save \"\" --appendonly no --enable-debug-command yes";
+
+    private static readonly HashSet<int> s_givenPorts = [];
 
     private readonly Process? _process;
     private readonly DirectoryInfo? _folder;
@@ -124,11 +126,19 @@ internal sealed class ServerProcess : IDisposable
         }
     }
 
+    // None twice: its server may not listen yet, or be between a kill and a restart, while another test asks for one.
     private static int FreePort()
     {
-        using TcpListener listener = new(IPAddress.Loopback, 0);
-        listener.Start();
-        return ((IPEndPoint)listener.LocalEndpoint).Port;
+        while (true)
+        {
+            using TcpListener listener = new(IPAddress.Loopback, 0);
+            listener.Start();
+            int port = ((IPEndPoint)listener.LocalEndpoint).Port;
+            lock (s_givenPorts)
+            {
+                if (s_givenPorts.Add(port)) return port;
+            }
+        }
     }
 
     private void AwaitPong(string program)

@@ -20,7 +20,7 @@ internal sealed unsafe class Generator : IDisposable
     private readonly GeneratorSettings _settings;
     private readonly Poller _poller = new();
     private readonly List<Connection> _connections = [];
-    private readonly Histogram _latency = new();
+    private readonly Latencies _latency = new();
     private readonly ReplyTally _tally = new();
     private readonly byte* _received = (byte*)NativeMemory.AlignedAlloc(ReceiveBytes, 4096);
     private readonly double _ticksPerBatch;
@@ -181,7 +181,7 @@ internal sealed unsafe class Generator : IDisposable
     private void Finish(Connection connection)
     {
         long nanoseconds = (long)((Stopwatch.GetTimestamp() - connection.StartedAt) * (1e9 / Stopwatch.Frequency));
-        _latency.Add(nanoseconds, 1);
+        _latency.Add(nanoseconds);
         if (_workload.Check && (connection.Differs || connection.WantedAt != connection.WantedBytes)) _tally.Wrong++;
     }
 
@@ -216,7 +216,7 @@ internal sealed unsafe class Generator : IDisposable
         {
             replies += connection.Ops;
             slowest = Math.Min(slowest, connection.Ops);
-            if (connection.Owed > 0) _latency.Add((long)((until - connection.StartedAt) * (1e9 / Stopwatch.Frequency)), 1);   // unanswered: counts with its age
+            if (connection.Owed > 0) _latency.Add((long)((until - connection.StartedAt) * (1e9 / Stopwatch.Frequency)));   // unanswered: counts with its age
         }
         return new Measured
         {

@@ -69,7 +69,7 @@ internal sealed class StoreDigest
             var page = new Page { Records = [] };
             cursor = session.Scan(ns, cursor, PageKeys, ref page);
             foreach ((byte[] key, ulong fields, ulong value, bool isString) in page.Records)
-                Add(XxHash3.Hash(key) + (ulong)database, fields, isString ? value : EntriesOf(store, session, key, ns));
+                Add(ValueDigest.Of(key) + (ulong)database, fields, isString ? value : EntriesOf(store, session, key, ns));
         }
         while (cursor != 0 && goesOn());
         return cursor == 0;
@@ -98,7 +98,7 @@ internal sealed class StoreDigest
         Span<byte> both = stackalloc byte[2 * sizeof(ulong)];
         BinaryPrimitives.WriteUInt64LittleEndian(both, one);
         BinaryPrimitives.WriteUInt64LittleEndian(both[sizeof(ulong)..], other);
-        return XxHash3.Hash(both);
+        return ValueDigest.Of(both);
     }
 
     private struct Page : IRead
@@ -109,7 +109,7 @@ internal sealed class StoreDigest
         {
             bool isString = record.Kind == RecordKind.String;
             ulong fields = Mix((ulong)record.Kind, Mix((ulong)record.ExpireAtMs, record.ETag));
-            Records.Add((record.KeySpan.ToArray(), fields, isString ? XxHash3.Hash(record.ValueSpan) : 0, isString));
+            Records.Add((record.KeySpan.ToArray(), fields, isString ? ValueDigest.Of(record.ValueSpan) : 0, isString));
         }
     }
 
@@ -135,8 +135,8 @@ internal sealed class StoreDigest
             for (var walk = default(MemberWalk); walk.Next(ref record, form);)
             {
                 Entry entry = walk.Current;
-                ulong value = form == EntryForm.Pair ? XxHash3.Hash(entry.ValueSpan) : 0;
-                Sum += Mix(Mix(XxHash3.Hash(entry.KeySpan), value), (ulong)entry.ExpireAtMs);
+                ulong value = form == EntryForm.Pair ? ValueDigest.Of(entry.ValueSpan) : 0;
+                Sum += Mix(Mix(ValueDigest.Of(entry.KeySpan), value), (ulong)entry.ExpireAtMs);
             }
         }
 
@@ -144,14 +144,14 @@ internal sealed class StoreDigest
         {
             ListWalk walk = ListWalk.From(ref record, 0);
             while (walk.Next(ref record))
-                Sum = Mix(Sum, XxHash3.Hash(walk.Span));
+                Sum = Mix(Sum, ValueDigest.Of(walk.Span));
         }
 
         private void SumStream(ref RecordEdit record)
         {
             using var text = new ReplyBuffer();
             for (var contents = default(StreamContents); contents.Next(ref record, text.Begin(resp3: false));)
-                Sum = Mix(Sum, XxHash3.Hash(text.Take()));
+                Sum = Mix(Sum, ValueDigest.Of(text.Take()));
         }
 
         private unsafe void SumSortedSet(ref RecordEdit record)
@@ -159,13 +159,13 @@ internal sealed class StoreDigest
             var walk = default(SortedWalk);
             walk.Begin(ref record, 0, default);
             while (walk.Next(ref record))
-                Sum = Mix(Sum, Mix(XxHash3.Hash(walk.Span), BitConverter.DoubleToUInt64Bits(walk.Score)));
+                Sum = Mix(Sum, Mix(ValueDigest.Of(walk.Span), BitConverter.DoubleToUInt64Bits(walk.Score)));
             if (!Root.Has(record.Value, RootFlags.Expiring))
                 return;
             for (var members = default(MemberWalk); members.Next(ref record, EntryForm.Scored);)
             {
                 Entry entry = members.Current;
-                Sum += entry.ExpireAtMs != 0 ? Mix(XxHash3.Hash(entry.KeySpan), (ulong)entry.ExpireAtMs) : 0;
+                Sum += entry.ExpireAtMs != 0 ? Mix(ValueDigest.Of(entry.KeySpan), (ulong)entry.ExpireAtMs) : 0;
             }
         }
     }

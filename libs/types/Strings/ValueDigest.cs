@@ -1,3 +1,5 @@
+using System.IO.Hashing;
+
 namespace Garnet.Types.Strings;
 
 /// <summary>The digest of DIGEST and IFDEQ: XXH3, 64 bits, as 16 lower-case hexadecimal digits (Redis 8.4).</summary>
@@ -6,8 +8,11 @@ public static class ValueDigest
     /// <summary>Digits of a digest.</summary>
     public const int Digits = 16;
 
+    /// <summary>The digest of the value as a number.</summary>
+    public static ulong Of(ReadOnlySpan<byte> value) => XxHash3.HashToUInt64(value);
+
     /// <summary>Writes the digest of the value.</summary>
-    public static void Write(ReadOnlySpan<byte> value, Span<byte> digits) => Print(XxHash3.Hash(value), digits);
+    public static void Write(ReadOnlySpan<byte> value, Span<byte> digits) => Print(Of(value), digits);
 
     /// <summary>Writes a hash as digits.</summary>
     public static void Print(ulong hash, Span<byte> digits)

@@ -8,7 +8,6 @@ using NUnit.Framework;
 namespace Garnet.Server.Test.Net;
 
 /// <summary>A command that gathers in memory of its own is the same command as one that is framed at once.</summary>
-[TestFixture, Parallelizable] // beside other fuzzers: each runs for a set time
 internal sealed unsafe class BigRequestFuzz
 {
     [Test]

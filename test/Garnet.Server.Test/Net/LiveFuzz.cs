@@ -11,7 +11,6 @@ namespace Garnet.Server.Test.Net;
 /// <summary>Spoilt streams and random commands from many connections at once: the server stays up, and its store stays sound.</summary>
 [TestFixture(TransportKind.Epoll)]
 [TestFixture(TransportKind.Sockets)]
-[Parallelizable] // beside other fuzzers: each runs for a set time
 internal sealed class LiveFuzz(TransportKind transport)
 {
     private const int ThreadCount = 4, ConnectionsEach = 8;

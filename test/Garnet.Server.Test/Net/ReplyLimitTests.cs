@@ -3,6 +3,7 @@ using NUnit.Framework;
 namespace Garnet.Server.Test.Net;
 
 /// <summary>The limit of a client's class holds for what the client gets, in whatever form it asked, and for nothing else.</summary>
+[NonParallelizable] // replies as long as they may be want the cores and the memory
 internal sealed class ReplyLimitTests
 {
     private const int NormalLimit = 1 << 20, PubSubLimit = 3 << 20, Pieces = 50;

@@ -11,7 +11,6 @@ namespace Garnet.Server.Test.Persistence;
 /// Damaged payloads of every form under a right checksum: each is refused or becomes a sound value, and the server goes on. The store
 /// is checked at the end.
 /// </summary>
-[Parallelizable] // beside other fuzzers: each runs for a set time
 public sealed class RestoreFuzz
 {
     private const int Batch = 64;

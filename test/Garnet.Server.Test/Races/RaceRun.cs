@@ -1,15 +1,16 @@
 using System.Diagnostics;
 using System.Globalization;
+using Garnet.Common.Test;
 
 namespace Garnet.Server.Test.Races;
 
 /// <summary>
 /// Clients side by side on a server with more reactors than the machine has cores, for a time: each does its part over and over and says
-/// what it has seen that no order of whole commands can show. The time is a few seconds; GARNET_RACE_SECONDS says otherwise.
+/// what it has seen that no order of whole commands can show. The time is a second, three with CI=true; GARNET_RACE_SECONDS says otherwise.
 /// </summary>
 internal sealed class RaceRun : IDisposable
 {
-    private const int Reactors = 8, SecondsInGate = 2;
+    private const int Reactors = 8;
 
     private readonly EmbeddedServer _server;
     private readonly List<TestThread> _threads = [];
@@ -27,7 +28,7 @@ internal sealed class RaceRun : IDisposable
     }
 
     /// <summary>Seconds that one program runs.</summary>
-    internal static int Seconds { get; } = Environment.GetEnvironmentVariable("GARNET_RACE_SECONDS") is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : SecondsInGate;
+    internal static int Seconds { get; } = Environment.GetEnvironmentVariable("GARNET_RACE_SECONDS") is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : LongRun.IsWanted ? 3 : 1;
 
     internal Server Server => _server.Server;
 

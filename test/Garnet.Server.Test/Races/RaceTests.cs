@@ -3,6 +3,7 @@ using System.Globalization;
 namespace Garnet.Server.Test.Races;
 
 /// <summary>What clients of several reactors see of each other is what some order of whole commands shows; each program counts.</summary>
+[NonParallelizable] // for the time it has, its threads want the cores
 public sealed class RaceTests
 {
     private const int Depth = 50; // commands that a client sends at once

@@ -3,6 +3,7 @@ using System.Diagnostics;
 namespace Garnet.Server.Test.Scripting;
 
 /// <summary>Scripts that go on for ever, each in a place of its own: whoever wants one to end is served, and it ends; so does the server.</summary>
+[NonParallelizable] // how long a script goes on is judged
 public sealed class UnstoppableScriptTests
 {
     // A tenth of a second is wanted; the rest is for machines that have a lot to do.

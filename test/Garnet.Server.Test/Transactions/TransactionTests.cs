@@ -3,6 +3,7 @@ using System.Globalization;
 namespace Garnet.Server.Test.Transactions;
 
 /// <summary>What others may see of a transaction, in memory and in the log: all of it, or nothing.</summary>
+[NonParallelizable] // readers and writers have to meet
 public sealed class TransactionTests
 {
     private const int Accounts = 16, Total = Accounts * 1000, Clients = 4;

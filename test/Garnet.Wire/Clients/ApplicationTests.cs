@@ -6,7 +6,7 @@ namespace Garnet.Wire.Clients;
 /// Applications as they are, on a server of their own: each scenario starts one, has it work, and asks the server afterwards
 /// what is there. A job that is lost or runs twice, a lock that two hold, a limit that lets one more through fails.
 /// </summary>
-[TestFixture]
+[Parallelizable] // a server of its own
 internal sealed class ApplicationTests
 {
     private static readonly (string Script, string[] Scenarios)[] Applications =

@@ -6,6 +6,7 @@ using StackExchange.Redis;
 namespace Garnet.Wire.Clients;
 
 /// <summary>Reading one's own writes on a replica, as the guide shows it (website/docs/guide/replication.md).</summary>
+[Parallelizable] // servers of its own
 internal sealed class ReadYourWritesTests
 {
     private const int Rounds = 50;

@@ -5,6 +5,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Clients;
 
 /// <summary>redis-cli in each of its ways to work.</summary>
+[Parallelizable] // servers of its own
 [TestFixture]
 internal sealed class RedisCliTests
 {

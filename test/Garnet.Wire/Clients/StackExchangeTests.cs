@@ -1,14 +1,16 @@
 using System.Collections.Concurrent;
 using System.Globalization;
 using System.Net;
+using Garnet.Wire.Replication;
 using NUnit.Framework;
 using StackExchange.Redis;
 
 namespace Garnet.Wire.Clients;
 
-/// <summary>StackExchange.Redis, the client most .NET programs use.</summary>
-[TestFixture]
-internal sealed class StackExchangeTests
+/// <summary>StackExchange.Redis, the client most .NET programs use: what every version of it can do, in each protocol that it speaks.</summary>
+[Parallelizable] // servers of its own
+[TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
+internal sealed class StackExchangeTests(string protocol)
 {
     private const int WaitMs = 20_000;
 
@@ -32,10 +34,18 @@ internal sealed class StackExchangeTests
     }
 
     [Test]
+    public void It_is_the_version_that_is_to_be_tested()
+    {
+        Version loaded = typeof(ConnectionMultiplexer).Assembly.GetName().Version!;
+        string file = System.Diagnostics.FileVersionInfo.GetVersionInfo(typeof(ConnectionMultiplexer).Assembly.Location).FileVersion!;
+        Assert.That(Version.Parse(file).ToString(3), Is.EqualTo(ClientVersion.Wanted.ToString(3)), loaded.ToString());
+    }
+
+    [Test]
     public void It_sees_a_standalone_server_that_can_be_written()
     {
         IServer server = _client.GetServer(IPAddress.Loopback.ToString(), _server.Port);
-        Assert.That((server.IsConnected, server.IsSlave, server.ServerType), Is.EqualTo((true, false, ServerType.Standalone)));
+        Assert.That((server.IsConnected, ClientVersion.IsReplica(server), server.ServerType), Is.EqualTo((true, false, ServerType.Standalone)));
         Assert.That(server.Version, Is.GreaterThanOrEqualTo(new Version(7, 0)));
         Assert.That(server.Ping(), Is.LessThan(TimeSpan.FromSeconds(5)));
         Assert.That(server.Info("server").Single().Count(), Is.Positive);
@@ -131,13 +141,14 @@ internal sealed class StackExchangeTests
     {
         ISubscriber subscriber = _client.GetSubscriber();
         ConcurrentQueue<string> got = new();
-        subscriber.Subscribe("se:ch", (channel, message) => got.Enqueue($"{channel} {message}"));
+        RedisChannel one = Channel("se:ch");
+        subscriber.Subscribe(one, (channel, message) => got.Enqueue($"{channel} {message}"));
         subscriber.Subscribe(new RedisChannel("se:p:*", RedisChannel.PatternMode.Pattern), (channel, message) => got.Enqueue($"{channel} {message}"));
-        Assert.That(subscriber.Publish("se:ch", "one"), Is.EqualTo(1));
-        Assert.That(subscriber.Publish("se:p:x", "two"), Is.EqualTo(1));
+        Assert.That(subscriber.Publish(one, "one"), Is.EqualTo(1));
+        Assert.That(subscriber.Publish(Channel("se:p:x"), "two"), Is.EqualTo(1));
         Assert.That(() => got.Order(), Is.EqualTo(new[] { "se:ch one", "se:p:x two" }).After(WaitMs, 5));
         subscriber.UnsubscribeAll();
-        Assert.That(() => subscriber.Publish("se:ch", "three"), Is.Zero.After(WaitMs, 5));
+        Assert.That(() => subscriber.Publish(one, "three"), Is.Zero.After(WaitMs, 5));
     }
 
     [Test]
@@ -171,12 +182,43 @@ internal sealed class StackExchangeTests
         using RestartableServer server = new();
         using ConnectionMultiplexer client = ConnectionMultiplexer.Connect(Options(server.Port));
         int heard = 0;
-        client.GetSubscriber().Subscribe("se:again", (_, _) => Interlocked.Increment(ref heard));
+        client.GetSubscriber().Subscribe(Channel("se:again"), (_, _) => Interlocked.Increment(ref heard));
         client.GetDatabase().StringSet("se:r", "1");
         server.Restart();
         Assert.That(() => Answer(client), Is.EqualTo("gone").After(WaitMs, 20));
         Assert.That(() => Hear(client, ref heard), Is.Positive.After(WaitMs, 20));
     }
+
+    [Test]
+    public void Told_of_all_servers_it_writes_to_the_one_that_is_the_primary_now()
+    {
+        using ReplicaServer first = new(keepsData: false), second = new(keepsData: false);
+        second.Follow(first);
+        ConfigurationOptions options = Options(first.Port);
+        options.EndPoints.Add(IPAddress.Loopback, second.Port);
+        options.ConfigCheckSeconds = 1;
+        using ConnectionMultiplexer client = ConnectionMultiplexer.Connect(options);
+        Assert.That(client.GetDatabase().StringSet("se:role", "1"));
+        using RespConnection next = second.Connect();
+        Assert.That(next.Call("REPLICAOF", "NO", "ONE").ToString(), Is.EqualTo("+OK"));
+        first.Follow(second);
+        Assert.That(() => TrySet(client.GetDatabase(), "2"), Is.True.After(WaitMs, 20));
+        Assert.That(next.Call("GET", "se:role").Text, Is.EqualTo("2"));
+    }
+
+    private static bool TrySet(IDatabase database, string value)
+    {
+        try
+        {
+            return database.StringSet("se:role", value);
+        }
+        catch (Exception e) when (e is RedisException or TimeoutException)
+        {
+            return false; // the old primary is a replica now
+        }
+    }
+
+    private static RedisChannel Channel(string name) => new(name, RedisChannel.PatternMode.Literal);
 
     private static string Answer(ConnectionMultiplexer client)
     {
@@ -192,18 +234,18 @@ internal sealed class StackExchangeTests
 
     private static int Hear(ConnectionMultiplexer client, ref int heard)
     {
-        client.GetDatabase().Publish("se:again", "x");
+        client.GetDatabase().Publish(Channel("se:again"), "x");
         return Volatile.Read(ref heard);
     }
 
     private ConfigurationOptions Options() => Options(_server.Port);
 
-    private static ConfigurationOptions Options(int port) => new()
+    private ConfigurationOptions Options(int port) => ClientVersion.Speak(protocol, new ConfigurationOptions
     {
         EndPoints = { { IPAddress.Loopback, port } },
         AbortOnConnectFail = false,
         AllowAdmin = true,
         ConnectTimeout = 5000,
         SyncTimeout = 10_000,
-    };
+    });
 }

@@ -3,6 +3,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Consistency;
 
 /// <summary>The checker takes what a server may do and refuses what it may not: each guarantee by a history that breaks it alone.</summary>
+[Parallelizable] // no server at all
 public sealed class CheckerTests
 {
     private long _now;

@@ -8,6 +8,7 @@ namespace Garnet.Wire.Consistency;
 /// Servers as processes, clients that write and read at the same time, and the checker over all they have seen.
 /// GARNET_CONSISTENCY_READS sets how much each client reads.
 /// </summary>
+[Parallelizable] // servers of its own
 public sealed class ConsistencyTests
 {
     private const int Seed = 1, RoundsUntilCaught = 40;

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Wire.Failover;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
@@ -16,7 +17,7 @@ public sealed class KillTests
     private const string Flags = "--replica-serve-stale-data no";
 
     private static readonly int s_rounds =
-        int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds : 3;
+        int.TryParse(Environment.GetEnvironmentVariable("GARNET_CONSISTENCY_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds : LongRun.IsWanted ? 3 : 2;
 
     private readonly List<ReplicaServer> _nodes = [];
     private volatile ReplicaServer _primary = null!;

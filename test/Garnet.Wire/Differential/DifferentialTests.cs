@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Differential;
@@ -11,7 +12,7 @@ internal sealed class DifferentialTests
 
     private static int Seed { get; } = Read("GARNET_WIRE_SEED", 20_250_607);
 
-    private static int Count { get; } = Read("GARNET_WIRE_COUNT", Environment.GetEnvironmentVariable("CI") is null ? DefaultCount : CountInCi);
+    private static int Count { get; } = Read("GARNET_WIRE_COUNT", LongRun.IsWanted ? CountInCi : DefaultCount);
 
     private Mirror _mirror = null!;
 

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
 
@@ -7,7 +8,7 @@ namespace Garnet.Wire.Failover;
 
 /// <summary>
 /// Three stock Sentinels see to three of our servers: the primary is killed or stopped under load, again and again, and nothing
-/// that a replica confirmed is lost. GARNET_FAILOVER_ROUNDS says how often (default 3, with CI=true 20).
+/// that a replica confirmed is lost. GARNET_FAILOVER_ROUNDS says how often (default 2, with CI=true 20).
 /// </summary>
 [NonParallelizable]
 public sealed class FailoverTests
@@ -16,7 +17,7 @@ public sealed class FailoverTests
 
     private static readonly int Rounds =
         int.TryParse(Environment.GetEnvironmentVariable("GARNET_FAILOVER_ROUNDS"), NumberStyles.None, CultureInfo.InvariantCulture, out int rounds) ? rounds
-        : Environment.GetEnvironmentVariable("CI") is null ? 3 : 20;
+        : LongRun.IsWanted ? 20 : 2;
 
     [Test]
     public void Nothing_confirmed_is_lost_when_the_primary_is_killed_under_load()

@@ -5,6 +5,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Failover;
 
 /// <summary>Two histories that meet: what of the one is given up for the other, and what is not.</summary>
+[Parallelizable] // servers of its own
 public sealed class HistoryTests
 {
     [Test]

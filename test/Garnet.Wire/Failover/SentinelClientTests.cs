@@ -9,6 +9,7 @@ using StackExchange.Redis;
 namespace Garnet.Wire.Failover;
 
 /// <summary>Clients that ask a Sentinel where the primary is, and go on with the next one.</summary>
+[Parallelizable] // servers of its own
 public sealed class SentinelClientTests
 {
     private const int MissingCode = 77;
@@ -50,9 +51,8 @@ public sealed class SentinelClientTests
     [Test]
     public void StackExchange_Redis_follows_the_primary()
     {
-        // Version 1.2.6 knows no Sentinels: it is told of all servers and finds out which one is the primary.
-        var options = new ConfigurationOptions { AbortOnConnectFail = false };
-        foreach (ReplicaServer node in _group!.Nodes) options.EndPoints.Add(node.Process.Address);
+        var options = new ConfigurationOptions { AbortOnConnectFail = false, ServiceName = SentinelGroup.Name };
+        options.EndPoints.Add(_group!.Sentinels[0].Address);
         using ConnectionMultiplexer client = ConnectionMultiplexer.Connect(options);
         IDatabase database = client.GetDatabase();
         Assert.That(database.StringSet("se:s", "1"));

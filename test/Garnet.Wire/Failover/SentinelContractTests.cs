@@ -5,6 +5,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Failover;
 
 /// <summary>What a Sentinel relies on, one thing after the other: each has misled one where a server did it otherwise.</summary>
+[Parallelizable] // servers of its own
 public sealed class SentinelContractTests
 {
     private const int WaitMs = 20_000;

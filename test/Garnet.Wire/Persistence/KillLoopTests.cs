@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Server.Test;
 using NUnit.Framework;
 
@@ -8,6 +9,7 @@ namespace Garnet.Wire.Persistence;
 /// The server is killed at random moments under a mixed load and started again: everything acknowledged must be there, and
 /// nothing that was not sent. GARNET_KILL_ROUNDS sets the rounds per policy (1,000 for a night), GARNET_KILL_SEED the seed.
 /// </summary>
+[Parallelizable] // servers of its own
 public sealed class KillLoopTests
 {
     private const int Writers = 4;
@@ -16,7 +18,7 @@ public sealed class KillLoopTests
     [TestCase("everysec")]
     public void Nothing_acknowledged_is_lost_by_a_kill(string policy)
     {
-        int rounds = Number("GARNET_KILL_ROUNDS", Environment.GetEnvironmentVariable("CI") is null ? 10 : 60);
+        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 5);
         int seed = Number("GARNET_KILL_SEED", 7_411);
         TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
         Random random = new(seed);
@@ -38,11 +40,11 @@ public sealed class KillLoopTests
     [TestCase("no")]
     public void Nothing_acknowledged_is_lost_by_a_kill_between_many_megabytes(string policy)
     {
-        const int Rounds = 5;
+        int rounds = LongRun.IsWanted ? 5 : 2;
         Random random = new(Number("GARNET_KILL_SEED", 7_412));
         using DataServer server = new($"--appendfsync {policy}");
         BulkWriter writer = new();
-        for (int round = 0; round < Rounds; round++)
+        for (int round = 0; round < rounds; round++)
         {
             long until = writer.Acknowledged + random.Next(1 << 20, 90 << 20) / BulkWriter.ValueBytes;
             Thread thread = new(() => writer.Run(server.Connect()));

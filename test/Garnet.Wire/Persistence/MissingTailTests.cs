@@ -3,6 +3,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Persistence;
 
 /// <summary>What a killed server wrote last stands in a file beside the log: without it nothing is served as if it were all.</summary>
+[Parallelizable] // servers of its own
 internal sealed class MissingTailTests
 {
     [TestCase("remove")]

@@ -4,6 +4,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Persistence;
 
 /// <summary>What an operator does with a data directory, seen from outside: restarts, snapshots, waits, figures.</summary>
+[Parallelizable] // servers of its own
 public sealed class PersistenceTests
 {
     [Test]

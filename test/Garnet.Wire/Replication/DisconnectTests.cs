@@ -1,19 +1,24 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Server.Test.Replication;
 using NUnit.Framework;
 
 namespace Garnet.Wire.Replication;
 
 /// <summary>Processes whose link is cut behind every byte of what a primary sends (T11), and in the middle of full copies (T12).</summary>
+[Parallelizable] // servers of its own
 public sealed class DisconnectTests
 {
-    private const int Seed = 11, FirstBytes = 4_000, PlanEnd = 206, Cuts = 150, BatchesEach = 4, SnapshotCuts = 6, AwaitMs = 120_000;
+    private const int Seed = 11, FirstBytes = 4_000, PlanEnd = 206, CutBytes = 150, BatchesEach = 4, SnapshotCuts = 6, AwaitMs = 120_000;
+
+    // Behind every byte with CI=true, else behind every third.
+    private static readonly int Step = LongRun.IsWanted ? 1 : 3, Cuts = CutBytes / Step;
 
     [Test]
     public void T11_a_link_cut_behind_every_byte_of_a_batch_goes_on_where_it_was()
     {
         using ReplicaServer primary = new(keepsData: true), replica = new(keepsData: true);
-        using CuttingProxy proxy = new(primary.Port, static connection => connection == 0 ? FirstBytes : connection <= Cuts ? PlanEnd + connection : long.MaxValue);
+        using CuttingProxy proxy = new(primary.Port, static connection => connection == 0 ? FirstBytes : connection <= Cuts ? PlanEnd + connection * Step : long.MaxValue);
         Follow(replica, proxy.Port);
         replica.AwaitLink(); // the copy of an empty server
         using (RespConnection connection = primary.Connect())

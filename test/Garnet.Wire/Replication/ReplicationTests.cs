@@ -4,6 +4,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Replication;
 
 /// <summary>Primaries and replicas as processes of their own, over the loopback. GARNET_REPL_SEED sets the seed.</summary>
+[Parallelizable] // servers of its own
 public sealed class ReplicationTests
 {
     private static readonly int Seed =

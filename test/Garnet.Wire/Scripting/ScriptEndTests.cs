@@ -5,6 +5,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Scripting;
 
 /// <summary>A server whose script does not end ends all the same when it is told to, in order: what was written before is there.</summary>
+[Parallelizable] // servers of its own
 internal sealed class ScriptEndTests
 {
     private static readonly string[] Endless =

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Common.Test;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
 
@@ -46,7 +47,7 @@ internal sealed class SizeExplorerTests
         replica.Follow(primary);
         using (RespConnection client = primary.Connect()) client.Call("SET", "marker", "there");
         foreach (long size in Small) RunAll(primary, replica, size, "alone", "MULTI", "EVAL");
-        if (more.Length == 0 || IsLong) RunSome(primary, replica, Large, IsLong ? ["alone", "MULTI", "EVAL"] : ["alone"], IsLong ? 1 : 12);
+        if (more.Length == 0 || IsLong) RunSome(primary, replica, Large, IsLong ? ["alone", "MULTI", "EVAL"] : ["alone"], IsLong ? 1 : LongRun.IsWanted ? 12 : 24);
         if (IsLong)
         {
             foreach (long size in (long[])[Largest - 1, Largest, Largest + 1]) RunSome(primary, replica, size, ["alone"], 1);
@@ -66,7 +67,8 @@ internal sealed class SizeExplorerTests
     [TestCase("XADD x * f @{0}")]
     public void Many_elements_of_the_largest_size_find_room(string command)
     {
-        if (!IsLong && !command.StartsWith("SADD", StringComparison.Ordinal)) Assert.Ignore("wants minutes: GARNET_SIZES=long");
+        bool isShort = command.StartsWith("SADD", StringComparison.Ordinal);
+        if (!IsLong && !(isShort && LongRun.IsWanted)) Assert.Ignore(isShort ? "wants a minute: CI=true" : "wants minutes: GARNET_SIZES=long");
         const int Many = 7;
         using var server = new ReplicaServer(keepsData: true, "--maxmemory 8gb");
         using (SizedClient client = new(server.Process.Address, CommandMs))

@@ -32,13 +32,13 @@ internal static class Visibility
             new Workload("set", Math.Max(1, (int)(rate / 1000)), Cell.ValueBytes, new KeyStream(100_000, KeyOrder.Uniform), check: false),
             new GeneratorSettings { Server = pair.Primary.Server, Connections = 2, Rate = rate, SleepMs = 1 });
         using Probe writer = new(pair.Primary.Server), reader = new(pair.Replica.Server, pair.Opening);
-        Histogram seen = new();
+        Latencies seen = new();
         int wrong = 0;
         for (int i = -WarmTimes; i < Times; i++)
         {
             (long ns, bool isWrong) = Once(writer, reader, i);
             if (i < 0) continue;
-            seen.Add(ns, 1);
+            seen.Add(ns);
             if (isWrong) wrong++;
         }
         string Us(long ns) => Statistics.Text(ns / 1e3, "N0");

@@ -84,7 +84,7 @@ internal readonly struct Digest : ICommand
         public void Look(in RecordView record)
         {
             Kind = record.Kind;
-            Hash = XxHash3.Hash(record.ValueSpan);
+            Hash = ValueDigest.Of(record.ValueSpan);
         }
     }
 }
