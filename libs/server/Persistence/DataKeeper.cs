@@ -6,7 +6,7 @@ using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -348,7 +348,7 @@ internal sealed class DataKeeper : IDisposable
             server.Store.SetMemoryLimit(server.MemoryLimitBytes); // nothing is lost if it does not fit: it stays where it is
         long began = _clock.MonotonicUs;
         using var file = new RdbFile(path);
-        using var import = new RdbImport(server, file, Progress);
+        using var import = new RdbImport(server.Store, file, server.Settings.Encoding, server.Settings.Memory.Databases, _clock.UnixMs, Progress);
         import.Run();
         _log.Imported(path, import.Keys, import.Expired, (_clock.MonotonicUs - began) / 1000);
         if (import.Skipped > 0)

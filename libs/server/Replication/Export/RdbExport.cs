@@ -5,7 +5,7 @@ using Garnet.Common.Linux;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Replication.Export;
