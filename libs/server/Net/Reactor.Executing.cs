@@ -10,7 +10,6 @@ namespace Garnet.Server.Net;
 internal sealed unsafe partial class Reactor
 {
     private bool _asksRules; // no command of the batch takes the short way
-    private bool _bigFrame; // the batch is a request that came in memory of its own
     private bool _placed; // the server's role lets commands do less than everything
     private bool _reads; // the server is a replica that answers reads
     private bool _afterwards; // the running command sent a message to its own client, or wrote more than that may get
@@ -19,7 +18,7 @@ internal sealed unsafe partial class Reactor
     private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
 
     internal int FrameAt { get; private set; } // of the running command
-    internal int FrameCount => _frameCount;
+    internal int FrameCount => _batch.Count;
     internal Frame* Frames => _frames;
     internal Connection[] FrameClients => _frameClients;
     internal ArgList Args => _args;
@@ -42,15 +41,16 @@ internal sealed unsafe partial class Reactor
         _resumesLater = false;
     }
 
-    private void ExecuteBatch()
+    /// <inheritdoc/>
+    public void ExecuteBatch()
     {
-        int count = _frameCount;
+        int count = _batch.Count;
         if (count == 0)
             return;
         if (count > 1)
             _prefetch.Run(count);
         _mayRun = Server.ScriptGate.TryEnter(this);
-        _asksRules = Server.AsksRules | Store.Tight | _bigFrame; // looked at in its turn (scripting.G4)
+        _asksRules = Server.AsksRules | Store.Tight | _batch.IsBig; // looked at in its turn (scripting.G4)
         _placed = Server.Replication.IsAsked;
         _reads = _placed && Server.Replication.TakesReads;
         long began = Server.Clock.MonotonicUs;
@@ -61,9 +61,7 @@ internal sealed unsafe partial class Reactor
         if (Notes.Count + Broadcasts.Count > 0)
             HandOnChanges();
         Figures.BusyUs += Server.Clock.MonotonicUs - began;
-        _frameCount = 0;
-        _bigFrame = false;
-        _args.Clear();
+        _batch.Clear();
     }
 
     // net.R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).

@@ -34,24 +34,8 @@ internal sealed partial class ReplicationNode
     /// <summary>How often this server's data were found to be its primary's.</summary>
     internal long Comparisons => Volatile.Read(ref _comparisons);
 
-    /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
-    internal Follower? Follower => _follower;
-
-    /// <summary>The last batch that counts here: applied on a replica, closed on a primary.</summary>
-    internal ulong LastBatch => _follower is not null ? Applied.Number : Node.Leading is { } log ? log.Batch - 1 : Backlog.End.Batch;
-
-    /// <summary>
-    /// What this replica would go on from if it were promoted now, as one number: all that has come whole, applied or not. Sentinels
-    /// choose by it; 0 while there is nothing to go on from.
-    /// </summary>
-    internal long ReceivedOffset
-    {
-        get
-        {
-            LogPosition at = _follower?.Position ?? Backlog.End;
-            return OffsetOf(at.Term, at.Batch);
-        }
-    }
+    /// <inheritdoc/>
+    public Follower? Follower => _follower;
 
     /// <inheritdoc/>
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);

@@ -30,7 +30,7 @@ namespace Garnet.Server.Replication;
 ///     by a full sync.
 /// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
 /// </summary>
-internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
+internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisposable
 {
     private readonly ServerCore _server;
     private readonly DataKeeper? _keeper;
@@ -46,8 +46,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
     private volatile bool _isReplica, _changes, _decides;
     private volatile Following? _following;
     private volatile Follower? _follower;
-    private long _moves, _comparisons, _readWaits, _readRetries, _gateUs;
-    private int _waitingReads;
+    private long _moves, _comparisons;
     private uint _term = 1;
     private uint _termElsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
 
@@ -66,6 +65,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
         _copies = new CopyShelf(server.Clock);
         RunId = NewId();
         HistoryId = NewId();
+        Position = new NodePosition(this, Node, Applied, _terms, Terms.OwnerBy(RunId));
         TakeSettings();
         server.Table.OnSet("maxmemory-policy", TakeMemorySettings);
         foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
@@ -122,7 +122,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
     /// <summary>The history before the last promotion.</summary>
     internal string HistoryIdBefore { get; private set; } = new('0', 40);
 
-    /// <summary>True from the word REPLICAOF on.</summary>
+    /// <inheritdoc/>
     public bool IsReplica => _isReplica;
 
     /// <summary>True while a role is being taken.</summary>
@@ -143,13 +143,24 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
     /// <summary>Grows whenever something a client may wait for has moved.</summary>
     internal long Moves => Volatile.Read(ref _moves);
 
-    /// <summary>Reads that wait for a batch to be applied.</summary>
-    internal int WaitingReads => Volatile.Read(ref _waitingReads);
+    /// <summary>What reads have met.</summary>
+    internal ReadFigures Reads { get; } = new();
 
-    /// <summary>Reads that have waited for a batch, runs of reads that were taken back because one came in between, and the time for which batches stood back for readers.</summary>
-    internal long ReadWaits => Interlocked.Read(ref _readWaits);
-    internal long ReadRetries => Interlocked.Read(ref _readRetries);
-    internal long GateUs => Interlocked.Read(ref _gateUs);
+    /// <summary>Where this server stands, for clients.</summary>
+    internal NodePosition Position { get; }
+
+    /// <inheritdoc/>
+    public uint LedTerm => _term;
+
+    /// <summary>The primary that is followed, or is to be.</summary>
+    internal Peer Primary
+    {
+        get
+        {
+            lock (_gate)
+                return (_isWish ? _wish : null) ?? _following?.Primary ?? _wish ?? new Peer("", 0);
+        }
+    }
 
     internal int TimeoutMs => Settings.TimeoutSeconds * 1000;
     internal long ReceiveBytesMax => Settings.ReceiveBytesMax;
@@ -225,12 +236,6 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
         Interlocked.Increment(ref _moves);
         _server.NudgeWaiting();
     }
-
-    /// <summary>A read begins or ends to wait.</summary>
-    internal void CountWaitingRead(int by) => Interlocked.Add(ref _waitingReads, by);
-
-    /// <summary>Batches have stood back for readers.</summary>
-    internal void CountGate(long us) => Interlocked.Add(ref _gateUs, us);
 
     /// <summary>Takes over settings that are kept elsewhere.</summary>
     internal void TakeSettings()

@@ -29,7 +29,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
 
         worker.Out.Map(3);
         worker.Out.Bulk("token"u8);
-        worker.Out.Bulk(server.Replication.TextOf(found.Term, found.Batch));
+        worker.Out.Bulk(server.Replication.Position.TextOf(found.Term, found.Batch));
         worker.Out.Bulk("keys"u8);
         worker.Out.Int(found.Digest.Keys);
         worker.Out.Bulk("digests"u8);
@@ -63,7 +63,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
         session.LockAll();
         try
         {
-            return Of(session, replication.Term, replication.LastBatch, goesOn);
+            return Of(session, replication.Term, replication.Position.LastBatch, goesOn);
         }
         finally
         {

@@ -61,7 +61,7 @@ internal readonly struct ReplToken : ICommand
 
     public static Reply Run(ref Call call)
     {
-        call.Out.Bulk(call.Server.Replication.TokenText());
+        call.Out.Bulk(call.Server.Replication.Position.TokenText());
         return Reply.Sent;
     }
 }

@@ -103,7 +103,7 @@ internal sealed unsafe class RdbExport(ServerCore server, ReplicationNode node, 
         using var keys = new SnapshotKeys(snapshot, limit, this);
         byte[] mark = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(Libc.RandomBytes(MarkBytes / 2)));
         if (request.TellsPlace)
-            socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {node.RunId} {node.Offset}\r\n"));
+            socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {node.RunId} {node.Position.Offset}\r\n"));
         socket.Send([.. "$EOF:"u8, .. mark, .. "\r\n"u8]);
         Begin();
         while (snapshot.Step(keys))

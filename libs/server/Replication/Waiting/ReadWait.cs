@@ -23,6 +23,6 @@ internal sealed class ReadWait(ReplicationNode replication, ReadPoint point, lon
         if (_isOver)
             return;
         _isOver = true;
-        replication.CountWaitingRead(-1);
+        replication.Reads.EndWait();
     }
 }

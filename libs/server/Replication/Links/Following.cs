@@ -214,7 +214,7 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
             owner.OnMoved();
             _acks.Set();
             _room.Set();
-            if (owner.WaitingReads > 0)
+            if (owner.Reads.Waiting > 0)
                 LetReadersIn();
         }
 
@@ -230,9 +230,9 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
     private void LetReadersIn()
     {
         long from = clock.MonotonicUs, until = from + GateUs;
-        for (int spins = 0; spins < GateUs * 4 && owner.WaitingReads > 0 && clock.MonotonicUs < until; spins++)
+        for (int spins = 0; spins < GateUs * 4 && owner.Reads.Waiting > 0 && clock.MonotonicUs < until; spins++)
             Thread.SpinWait(20);
-        owner.CountGate(clock.MonotonicUs - from);
+        owner.Reads.CountHeldUp(clock.MonotonicUs - from);
     }
 
     private void AckLoop()

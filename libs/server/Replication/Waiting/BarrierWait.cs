@@ -21,9 +21,9 @@ internal sealed class BarrierWait(ReplicationNode replication, long untilMs) : L
             return true;
         }
 
-        if (answer is not null && replication.Reached(answer.Term, answer.Batch) == TokenState.Reached)
+        if (answer is not null && replication.Position.Reached(answer.Term, answer.Batch) == TokenState.Reached)
         {
-            worker.Out.Bulk(replication.TextOf(answer.Term, answer.Batch));
+            worker.Out.Bulk(replication.Position.TextOf(answer.Term, answer.Batch));
             return true;
         }
 

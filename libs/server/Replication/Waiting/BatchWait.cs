@@ -7,7 +7,7 @@ internal sealed class BatchWait(ReplicationNode replication, (uint Term, ulong B
 {
     internal override bool Resume(Worker worker, Connection client)
     {
-        switch (replication.Reached(token.Term, token.Batch, token.Owner))
+        switch (replication.Position.Reached(token.Term, token.Batch, token.Owner))
         {
             case TokenState.Reached:
                 worker.Out.Ok();
