@@ -1,4 +1,5 @@
 using Garnet.Common.Faults;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;

@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
+using Garnet.Replication;
 
 namespace Garnet.Server.Clients;
 

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;

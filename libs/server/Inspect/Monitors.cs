@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Inspect;

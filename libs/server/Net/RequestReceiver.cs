@@ -1,5 +1,6 @@
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 

@@ -1,4 +1,5 @@
 using Garnet.Common.Bytes;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 

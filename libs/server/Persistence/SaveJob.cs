@@ -4,6 +4,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;

@@ -1,3 +1,5 @@
+using Garnet.Replication;
+
 namespace Garnet.Server.Replication;
 
 /// <summary>The role of this server as it is at the moment; it changes on another thread (replication.Z1).</summary>

@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Faults;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 

@@ -1,7 +1,8 @@
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
+using Garnet.Replication;
 using Garnet.Server.Clients;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 

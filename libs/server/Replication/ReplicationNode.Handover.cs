@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Replication;
 
 namespace Garnet.Server.Replication;
 

@@ -3,8 +3,9 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Replication;
 using Garnet.Server.Base;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;

@@ -3,11 +3,12 @@ using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication.Export;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;

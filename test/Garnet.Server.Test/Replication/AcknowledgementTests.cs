@@ -1,5 +1,5 @@
 using Garnet.Aof;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 

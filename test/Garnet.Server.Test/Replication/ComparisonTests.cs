@@ -1,4 +1,5 @@
 using Garnet.Aof.Test.Writing;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 using Garnet.Server.Test.Replication.Simulation;
 using Tsavorite;

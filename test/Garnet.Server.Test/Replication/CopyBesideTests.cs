@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
+using Garnet.Replication;
 
 namespace Garnet.Server.Test.Replication;
 

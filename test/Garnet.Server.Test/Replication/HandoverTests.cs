@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;

@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Shipping;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;

@@ -1,4 +1,6 @@
 using System.Globalization;
+using Garnet.Replication;
+using Garnet.Replication.Frames;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
@@ -33,7 +35,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
         worker.Out.Bulk("keys"u8);
         worker.Out.Int(found.Digest.Keys);
         worker.Out.Bulk("digests"u8);
-        worker.Out.Array(StoreDigest.Shares);
+        worker.Out.Array(DigestFrame.Shares);
         foreach (ulong share in found.Digest.Sums)
             worker.Out.Bulk(share.ToString("x16", CultureInfo.InvariantCulture));
         return true;

@@ -1,9 +1,10 @@
 using Garnet.Aof;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Families.Replication;
 

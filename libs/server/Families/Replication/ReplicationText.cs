@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Replication;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
 

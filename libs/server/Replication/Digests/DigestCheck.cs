@@ -1,5 +1,6 @@
+using Garnet.Replication;
 using Garnet.Server.Clients;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 
@@ -36,7 +37,7 @@ internal sealed class DigestCheck(ServerCore server, ReplicationNode node, Follo
     {
         var wanted = new AppliedPlace(told.Term, told.Batch);
         StoreDigest? own = StoreDigest.TryOf(server.Store, server.Settings.Memory.Databases, () => follower.IsFed && node.Applied.Number == told.Batch);
-        return own is null || Place() != wanted ? null : told.Agrees(own);
+        return own is null || Place() != wanted ? null : told.Agrees(own.Keys, own.Sums);
     }
 
     // Where the store stands when no batch is being applied.

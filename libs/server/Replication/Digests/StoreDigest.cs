@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Garnet.Replication.Frames;
 using Garnet.Server.Blocking;
 using Garnet.Types.Collections;
 using Garnet.Types.Lists;
@@ -16,11 +17,9 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed class StoreDigest
 {
-    /// <summary>Numbers in a digest: where two differ, so many times fewer keys are to be searched.</summary>
-    internal const int Shares = 16;
     private const int PageKeys = 1000;
 
-    private readonly ulong[] _sums = new ulong[Shares];
+    private readonly ulong[] _sums = new ulong[DigestFrame.Shares];
 
     private StoreDigest()
     {
@@ -78,7 +77,7 @@ internal sealed class StoreDigest
     private void Add(ulong key, ulong fields, ulong value)
     {
         Keys++;
-        _sums[key % Shares] += Mix(Mix(key, fields), value);
+        _sums[key % DigestFrame.Shares] += Mix(Mix(key, fields), value);
     }
 
     private static unsafe ulong EntriesOf(Store store, StoreSession session, byte[] key, uint ns)

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Rdb;

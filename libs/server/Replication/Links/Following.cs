@@ -3,8 +3,9 @@ using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Base;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 

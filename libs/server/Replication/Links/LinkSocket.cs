@@ -3,7 +3,7 @@ using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 

@@ -1,6 +1,7 @@
 using Garnet.Aof.Shipping;
+using Garnet.Replication;
 using Garnet.Server.Clients;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 

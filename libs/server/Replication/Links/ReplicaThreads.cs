@@ -2,8 +2,9 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof.Disk;
 using Garnet.Common;
+using Garnet.Replication;
 using Garnet.Server.Base;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
 

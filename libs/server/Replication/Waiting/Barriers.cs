@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Net.Sockets;
+using Garnet.Replication;
 using Garnet.Server.Base;
 
 namespace Garnet.Server.Replication;

@@ -6,6 +6,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Tsavorite;

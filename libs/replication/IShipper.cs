@@ -2,10 +2,10 @@ using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Tsavorite;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>What a <see cref="ReplicaLink"/> needs of the server that ships.</summary>
-internal interface IShipper
+public interface IShipper
 {
     /// <summary>The last batches.</summary>
     Backlog Backlog { get; }

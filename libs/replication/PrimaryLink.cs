@@ -1,27 +1,27 @@
 using System.Text;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// The primary as its replica sees it: takes the frames in the only order they may come in (a plan; if it says so a snapshot, block by
 /// block, and its footer; batches) and hands what they bring to the follower. Without threads, sockets or waits.
 /// </summary>
-internal sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, Action<DigestFrame> onDigest)
+public sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, Action<DigestFrame> onDigest)
 {
     private bool _planned;
 
     /// <summary>Why the link is over; null while it is not.</summary>
-    internal string? Fault { get; private set; }
+    public string? Fault { get; private set; }
 
     /// <summary>True while batches come in: the replica follows.</summary>
-    internal bool IsStreaming => Volatile.Read(ref _planned) && Fault is null && !follower.IsLoading;
+    public bool IsStreaming => Volatile.Read(ref _planned) && Fault is null && !follower.IsLoading;
 
     /// <summary>What the primary may be told: nothing of what was here before its plan was carried out.</summary>
-    internal AckFrame Ack() => IsStreaming ? follower.Ack() : default;
+    public AckFrame Ack() => IsStreaming ? follower.Ack() : default;
 
     /// <summary>Takes what has come; false if the link is over.</summary>
-    internal bool Take(FrameReader from)
+    public bool Take(FrameReader from)
     {
         while (Fault is null && from.TryNext(out FrameKind kind, out ReadOnlySpan<byte> body))
             Fault = Take(kind, body);

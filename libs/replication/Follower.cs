@@ -2,10 +2,10 @@ using Garnet.Aof;
 using Garnet.Aof.Format;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// The store and the log of a replica: takes what the primary's stream says, in the order it says it. Steppable like the links:
@@ -18,7 +18,7 @@ namespace Garnet.Server.Replication;
 /// replication.F4  A server whose log failed while it led may hold what that log does not: it gets everything anew.
 /// replication.F5  So does one that could not give a batch to both the log and the applier, for lack of memory, say.
 /// </summary>
-internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
+public sealed class Follower(Store store, IFollowedLog log, ReplayTable table, AppliedState state, int threads) : IDisposable
 {
     private const int BlocksPerLook = 64; // some 4 MiB
 
@@ -35,13 +35,13 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     private bool _isDoubted = log.Current is { Poison: not null }; // replication.F4
 
     /// <summary>Behind what the log stands; nothing while the store is not whole.</summary>
-    internal LogPosition Position => IsTorn || IsDoubted ? LogPosition.None : _intake.Position;
+    public LogPosition Position => IsTorn || IsDoubted ? LogPosition.None : _intake.Position;
 
     /// <summary>Where this server can go back to, because nothing but empty batches came behind it; its position if it cannot.</summary>
-    internal LogPosition Earlier => !IsTorn && !IsDoubted && log.CanRewind(_intake.Filled.Batch) ? _intake.Filled : Position;
+    public LogPosition Earlier => !IsTorn && !IsDoubted && log.CanRewind(_intake.Filled.Batch) ? _intake.Filled : Position;
 
     /// <summary>True while the store holds a part of a snapshot, or something that could not be applied was in a batch.</summary>
-    internal bool IsTorn
+    public bool IsTorn
     {
         get => Volatile.Read(ref _isTorn);
         private set => Volatile.Write(ref _isTorn, value);
@@ -51,34 +51,34 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     /// True if the data are known to differ from the primary's: only a full sync helps. Until it begins they are served, and kept in
     /// case this server must lead.
     /// </summary>
-    internal bool IsDoubted => Volatile.Read(ref _isDoubted);
+    public bool IsDoubted => Volatile.Read(ref _isDoubted);
 
     /// <summary>True if the store holds, beside what has come of a snapshot, all it held before (replication.F2).</summary>
-    internal bool KeepsOld => Volatile.Read(ref _keepsOld);
+    public bool KeepsOld => Volatile.Read(ref _keepsOld);
 
     /// <summary>The data differ from the primary's.</summary>
-    internal void Doubt() => Volatile.Write(ref _isDoubted, true);
+    public void Doubt() => Volatile.Write(ref _isDoubted, true);
 
     /// <summary>True once the store is a state of the primary's.</summary>
-    internal bool IsFed => _applier is not null && !IsTorn;
+    public bool IsFed => _applier is not null && !IsTorn;
 
     /// <summary>Bytes of batches received and not applied.</summary>
-    internal long WaitingBytes => _applier?.WaitingBytes ?? 0;
+    public long WaitingBytes => _applier?.WaitingBytes ?? 0;
 
     /// <summary>True if the log has no memory for more: the disk is slower than the primary.</summary>
-    internal bool IsLogFull => log.Current is { IsFull: true };
+    public bool IsLogFull => log.Current is { IsFull: true };
 
     /// <summary>Bytes of the snapshot that is coming in.</summary>
-    internal long SnapshotBytes => _inlet?.Bytes ?? 0;
+    public long SnapshotBytes => _inlet?.Bytes ?? 0;
 
     /// <summary>True while a snapshot is coming in.</summary>
-    internal bool IsLoading => Volatile.Read(ref _isLoading);
+    public bool IsLoading => Volatile.Read(ref _isLoading);
 
     /// <summary>Lanes and hash seed of whoever writes the log.</summary>
-    internal (int Lanes, ulong Seed) Layout => _layout;
+    public (int Lanes, ulong Seed) Layout => _layout;
 
     /// <summary>How far everything is; what a primary may be told of it is its link's to say.</summary>
-    internal AckFrame Ack()
+    public AckFrame Ack()
     {
         if (IsTorn)
             return default;
@@ -90,7 +90,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>Batches follow behind the place where the log stands.</summary>
-    internal string? Continue(PlanFrame plan)
+    public string? Continue(PlanFrame plan)
     {
         LogPosition filled = _intake.Filled;
         if (!plan.At.Is(Position))
@@ -111,7 +111,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>A snapshot follows: room is made for it, beside what is here or in its place (replication.F2).</summary>
-    internal void BeginFull(PlanFrame plan)
+    public void BeginFull(PlanFrame plan)
     {
         bool keepsOld = !log.IsKeptOnDisk && (IsTorn ? KeepsOld : TryApplyAll());
         IsTorn = true;
@@ -131,7 +131,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>The snapshot that broke off goes on.</summary>
-    internal string? ResumeFull(PlanFrame plan)
+    public string? ResumeFull(PlanFrame plan)
     {
         if (_inlet is null || _plan is null || !_plan.At.Is(plan.At) || _plan.StartedUnixUs != plan.StartedUnixUs)
             return "the primary goes on with a snapshot of which nothing is here";
@@ -140,10 +140,10 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>How far a full copy has come; null if none has begun.</summary>
-    internal CopyPlace? Copy => _inlet is { } inlet && _plan is { } plan ? new CopyPlace(plan.At, plan.StartedUnixUs, inlet.Blocks) : null;
+    public CopyPlace? Copy => _inlet is { } inlet && _plan is { } plan ? new CopyPlace(plan.At, plan.StartedUnixUs, inlet.Blocks) : null;
 
     /// <summary>A block of the snapshot.</summary>
-    internal string? Block(ReadOnlySpan<byte> bytes)
+    public string? Block(ReadOnlySpan<byte> bytes)
     {
         if (KeepsOld && _inlet!.Blocks % BlocksPerLook == 0 && store.Figures().UsedBytes > MemoryBytesMax())
             GiveUpOld();
@@ -155,7 +155,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>The snapshot's end: the store is the primary's, and the log goes on behind it.</summary>
-    internal string? EndFull(ReadOnlySpan<byte> footer)
+    public string? EndFull(ReadOnlySpan<byte> footer)
     {
         string? fault = _inlet!.End(footer);
         if (fault is not null)
@@ -175,7 +175,7 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>A part of a batch.</summary>
-    internal string? Part(ReadOnlySpan<byte> part)
+    public string? Part(ReadOnlySpan<byte> part)
     {
         uint term = _intake.Position.Term;
         string? fault = _intake.Take(part, out BatchBytes? batch);
@@ -206,14 +206,14 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>The connection is gone: what had come of a batch goes, what had come of a snapshot stays for the next connection.</summary>
-    internal void Disconnect()
+    public void Disconnect()
     {
         _intake.Drop();
         Volatile.Write(ref _isLoading, false);
     }
 
     /// <summary>Applies some of what waits; false if nothing does.</summary>
-    internal bool Turn()
+    public bool Turn()
     {
         lock (_gate)
         {
@@ -226,22 +226,22 @@ internal sealed class Follower(Store store, IFollowedLog log, ReplayTable table,
     }
 
     /// <summary>Why the store is torn by a batch; null if it is not.</summary>
-    internal string? Failure => _applier?.Failure;
+    public string? Failure => _applier?.Failure;
 
     /// <summary>Told when the data are the plan's: batches follow.</summary>
-    internal Action<PlanFrame>? Began { get; init; }
+    public Action<PlanFrame>? Began { get; init; }
 
     /// <summary>Told when what was here before had to give way to a snapshot that is not whole yet.</summary>
-    internal Action? OldGivenUp { get; init; }
+    public Action? OldGivenUp { get; init; }
 
     /// <summary>What the data may need while a snapshot is loaded beside those from before.</summary>
-    internal Func<long> MemoryBytesMax { get; init; } = static () => long.MaxValue;
+    public Func<long> MemoryBytesMax { get; init; } = static () => long.MaxValue;
 
     /// <summary>Told when the first batch of a term has come.</summary>
-    internal Action<TermStart>? TermBegan { get; init; }
+    public Action<TermStart>? TermBegan { get; init; }
 
     /// <summary>Runs a step between two batches; null if the store is no state of the primary's.</summary>
-    internal T? AtBoundary<T>(Func<uint, ulong, T?> step) where T : class
+    public T? AtBoundary<T>(Func<uint, ulong, T?> step) where T : class
     {
         lock (_gate)
             return IsFed ? _applier!.AtBoundary(step) : null;

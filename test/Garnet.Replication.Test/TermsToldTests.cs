@@ -1,7 +1,6 @@
 using Garnet.Aof;
-using Garnet.Server.Replication;
 
-namespace Garnet.Server.Test.Replication;
+namespace Garnet.Replication.Test;
 
 /// <summary>Terms that a primary told of and from which nothing came before this server was promoted.</summary>
 internal sealed class TermsToldTests

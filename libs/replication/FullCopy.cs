@@ -2,10 +2,10 @@ using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// A snapshot on its way to a replica, and the place in the log from which batches follow it. What the store hands out is handed out once,
@@ -14,10 +14,10 @@ namespace Garnet.Server.Replication;
 /// replication.C1  Never more than <see cref="WindowBytes"/> and one block are kept: a replica that acknowledges nothing gets nothing more.
 /// replication.C2  Blocks are sent in their order, and again only those that were not acknowledged.
 /// </summary>
-internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feeds) : ISnapshotStream, IDisposable
+public sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feeds) : ISnapshotStream, IDisposable
 {
     /// <summary>What may be under way, unacknowledged: enough for a fast link over a long distance.</summary>
-    internal const long WindowBytes = 8 << 20;
+    public const long WindowBytes = 8 << 20;
 
     private readonly Queue<(NativeBuffer Bytes, int Count)> _kept = new();
     private SnapshotOutlet? _outlet;
@@ -27,23 +27,23 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     private long _keptBytes;
 
     /// <summary>The last batch before the cut.</summary>
-    internal ulong Batch { get; } = snapshot.Batch;
+    public ulong Batch { get; } = snapshot.Batch;
 
     /// <summary>The batches behind it.</summary>
-    internal BatchFeed Feed { get; private set; } = feeds(snapshot.Batch);
+    public BatchFeed Feed { get; private set; } = feeds(snapshot.Batch);
 
     /// <summary>Where the log stood at the cut, and the primary's time then.</summary>
-    internal LogPosition At { get; set; } = LogPosition.None;
-    internal long StartedUnixUs { get; set; }
+    public LogPosition At { get; set; } = LogPosition.None;
+    public long StartedUnixUs { get; set; }
 
     /// <summary>True if the replica has acknowledged a part of it.</summary>
-    internal bool HasArrived => _acknowledged > 0;
+    public bool HasArrived => _acknowledged > 0;
 
     /// <summary>True when the replica has all blocks for all that this side knows.</summary>
-    internal bool IsSent { get; private set; }
+    public bool IsSent { get; private set; }
 
     /// <summary>Adds the next block, or the footer; false if there is nothing to add now, with the reason if there never will be.</summary>
-    internal bool Fill(FrameWriter to, out string? failure)
+    public bool Fill(FrameWriter to, out string? failure)
     {
         failure = null;
         while (_sent == _made && _footer is null)
@@ -67,7 +67,7 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     }
 
     /// <summary>The replica has so many blocks; false if that cannot be.</summary>
-    internal bool Acknowledge(ulong blocks)
+    public bool Acknowledge(ulong blocks)
     {
         if (blocks < _acknowledged || blocks > _sent)
             return false;
@@ -82,7 +82,7 @@ internal sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> fe
     }
 
     /// <summary>Goes on, for a replica that has come again, with what it has not got; false if that cannot be.</summary>
-    internal bool TryResume(CopyPlace place)
+    public bool TryResume(CopyPlace place)
     {
         if (!At.IsKnown || !place.At.Is(At) || place.StartedUnixUs != StartedUnixUs || !Acknowledge(place.Blocks))
             return false;

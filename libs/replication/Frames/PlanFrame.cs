@@ -2,38 +2,38 @@ using System.Buffers.Binary;
 using System.Text;
 using Garnet.Aof;
 
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>The primary's answer to a replica: what follows on the connection.</summary>
-internal sealed record PlanFrame
+public sealed record PlanFrame
 {
-    internal const int IdBytes = 40, PathMax = 16;
+    public const int IdBytes = 40, PathMax = 16;
     private const int FixedBytes = 56, TermBytes = 20;
 
     /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
-    internal required bool IsFull { get; init; }
+    public required bool IsFull { get; init; }
     /// <summary>True if the snapshot is the one that broke off, and goes on behind the blocks that have come.</summary>
-    internal bool Resumes { get; init; }
+    public bool Resumes { get; init; }
     /// <summary>Behind which place batches follow; for a full sync the place of the snapshot.</summary>
-    internal required LogPosition At { get; init; }
+    public required LogPosition At { get; init; }
     /// <summary>Term the primary writes in.</summary>
-    internal required uint Term { get; init; }
+    public required uint Term { get; init; }
     /// <summary>What the primary's lanes are made of, for the replica's file headers.</summary>
-    internal required int Lanes { get; init; }
-    internal required ulong HashSeed { get; init; }
+    public required int Lanes { get; init; }
+    public required ulong HashSeed { get; init; }
     /// <summary>When the snapshot was cut, Unix microseconds.</summary>
-    internal required long StartedUnixUs { get; init; }
+    public required long StartedUnixUs { get; init; }
     /// <summary>The last batch that the replica's history and the primary's share; <see cref="ulong.MaxValue"/> = not known.</summary>
-    internal required ulong Fork { get; init; }
+    public required ulong Fork { get; init; }
     /// <summary>Name of the history, 40 hexadecimal digits, for people.</summary>
-    internal required string HistoryId { get; init; }
+    public required string HistoryId { get; init; }
     /// <summary>Run ids of all servers from the first primary down to the sender.</summary>
-    internal required IReadOnlyList<string> Path { get; init; }
+    public required IReadOnlyList<string> Path { get; init; }
 
     /// <summary>What the primary knows of the terms of its history.</summary>
-    internal IReadOnlyList<TermStart> Terms { get; init; } = [];
+    public IReadOnlyList<TermStart> Terms { get; init; } = [];
 
-    internal byte[] Encode()
+    public byte[] Encode()
     {
         byte[] bytes = new byte[FixedBytes + ((1 + Path.Count) * IdBytes) + (At.Crcs.Count * sizeof(uint)) + (Terms.Count * TermBytes)];
         bytes[0] = Resumes ? (byte)3 : IsFull ? (byte)2 : (byte)1;
@@ -73,7 +73,7 @@ internal sealed record PlanFrame
     }
 
     /// <summary>Null if the bytes are no plan.</summary>
-    internal static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
+    public static PlanFrame? TryDecode(ReadOnlySpan<byte> from)
     {
         if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermStart.KeptMax)
             return null;

@@ -1,24 +1,24 @@
 using System.Buffers.Binary;
 using Garnet.Aof.Format;
 
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>
 /// The 16 bytes in front of a frame: magic, version, kind, two zeros, bytes of the body, checksum. The checksum covers the 12
 /// bytes before it and the body, but for the two kinds whose bodies bring their own.
 /// </summary>
-internal static class FrameFormat
+public static class FrameFormat
 {
-    internal const int HeaderBytes = 16;
-    internal const byte Version = 1;
+    public const int HeaderBytes = 16;
+    public const byte Version = 1;
 
     /// <summary>What a greeting asks for: which frames there are, and what is in them. Since 2 acknowledgements name a place.</summary>
-    internal const string Protocol = "2";
+    public const string Protocol = "2";
 
     private const uint Magic = 0x46_52_4E_47; // "GNRF"
     private const int CrcOffset = 12;
 
-    internal static void Write(Span<byte> to, FrameKind kind, ReadOnlySpan<byte> body, ReadOnlySpan<byte> more)
+    public static void Write(Span<byte> to, FrameKind kind, ReadOnlySpan<byte> body, ReadOnlySpan<byte> more)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
         to[4] = Version;
@@ -32,7 +32,7 @@ internal static class FrameFormat
     }
 
     /// <summary>Null if a frame may begin so, else what is wrong. The checksum of a kind with checked bodies is looked at with the body.</summary>
-    internal static string? Read(ReadOnlySpan<byte> from, out FrameKind kind, out uint bodyBytes)
+    public static string? Read(ReadOnlySpan<byte> from, out FrameKind kind, out uint bodyBytes)
     {
         kind = (FrameKind)from[5];
         bodyBytes = BinaryPrimitives.ReadUInt32LittleEndian(from[8..]);
@@ -45,7 +45,7 @@ internal static class FrameFormat
         return IsChecked(kind) || Holds(from, kind, []) ? null : "the checksum of a frame does not hold";
     }
 
-    internal static bool Holds(ReadOnlySpan<byte> header, FrameKind kind, ReadOnlySpan<byte> body)
+    public static bool Holds(ReadOnlySpan<byte> header, FrameKind kind, ReadOnlySpan<byte> body)
     {
         uint crc = Crc32C.Of(header[..CrcOffset]);
         if (IsChecked(kind))

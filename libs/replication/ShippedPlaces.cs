@@ -1,30 +1,30 @@
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// The places a link has gone through, to judge what its replica says of them: the one where it began, the last ones shipped, and those
 /// that the backlog knows.
 /// </summary>
-internal sealed class ShippedPlaces(Backlog backlog, LogPosition start)
+public sealed class ShippedPlaces(Backlog backlog, LogPosition start)
 {
     private const int KeptMax = 1024; // more are under way only where the backlog has them, or to a replica that is far behind
 
     private readonly (ulong Batch, uint Term, uint Mark)[] _last = new (ulong, uint, uint)[KeptMax];
 
     /// <summary>The last batch shipped.</summary>
-    internal ulong End { get; private set; } = start.Batch;
+    public ulong End { get; private set; } = start.Batch;
 
     /// <summary>A batch is shipped.</summary>
-    internal void Add(BatchBytes batch)
+    public void Add(BatchBytes batch)
     {
         _last[batch.Batch % KeptMax] = (batch.Batch, batch.Term, batch.Mark);
         End = batch.Batch;
     }
 
     /// <summary>Whether the link went through a place; null if that cannot be said any more.</summary>
-    internal bool? Has(uint term, ulong batch, uint mark)
+    public bool? Has(uint term, ulong batch, uint mark)
     {
         if (batch < start.Batch || batch > End)
             return false;

@@ -1,6 +1,6 @@
 using Garnet.Aof;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// Which terms this log has had, as far as this server, or the primary it follows, has seen them begin or found their beginnings in its
@@ -9,10 +9,10 @@ namespace Garnet.Server.Replication;
 /// (<see cref="OwnerOf"/>). A start takes the next one, a promotion the next multiple of <see cref="Step"/>: so a primary that comes back
 /// after another one was promoted has neither its term nor a later one.
 /// </summary>
-internal sealed class Terms
+public sealed class Terms
 {
     /// <summary>So many of the last terms are remembered; a token of an earlier one is refused.</summary>
-    internal const int KnownMax = TermStart.KeptMax;
+    public const int KnownMax = TermStart.KeptMax;
 
     private const uint Step = 64; // so many starts without a promotion between them before the two could meet
 
@@ -20,10 +20,10 @@ internal sealed class Terms
     private readonly List<TermStart> _known = [];
 
     /// <summary>The term of a server that leads on behind its own log: later than <paramref name="last"/> and than any it was told of.</summary>
-    internal uint AfterStart(uint last) => Math.Max(last, Latest) + 1;
+    public uint AfterStart(uint last) => Math.Max(last, Latest) + 1;
 
     /// <summary>The term of a replica that leads in its primary's place: later than <paramref name="last"/> and than any it was told of.</summary>
-    internal uint AfterPromotion(uint last) => ((Math.Max(last, Latest) / Step) + 1) * Step;
+    public uint AfterPromotion(uint last) => ((Math.Max(last, Latest) / Step) + 1) * Step;
 
     // A term of which nothing came here is another server's all the same.
     private uint Latest
@@ -36,7 +36,7 @@ internal sealed class Terms
     }
 
     /// <summary>A term begins.</summary>
-    internal void Add(TermStart start)
+    public void Add(TermStart start)
     {
         lock (_gate)
         {
@@ -52,7 +52,7 @@ internal sealed class Terms
     }
 
     /// <summary>What is known of the terms of this history.</summary>
-    internal IReadOnlyList<TermStart> Known
+    public IReadOnlyList<TermStart> Known
     {
         get
         {
@@ -62,7 +62,7 @@ internal sealed class Terms
     }
 
     /// <summary>The history is another server's from now on, who knows this of it.</summary>
-    internal void Take(IReadOnlyList<TermStart> known)
+    public void Take(IReadOnlyList<TermStart> known)
     {
         lock (_gate)
         {
@@ -72,16 +72,16 @@ internal sealed class Terms
     }
 
     /// <summary>Who begins the terms of a run of a server.</summary>
-    internal static uint OwnerBy(string runId) => Math.Max(1, Convert.ToUInt32(runId[..8], 16));
+    public static uint OwnerBy(string runId) => Math.Max(1, Convert.ToUInt32(runId[..8], 16));
 
     /// <summary>True if the term was begun by another one than is named, as far as both are known.</summary>
-    internal bool IsOthers(uint term, uint owner) => owner != 0 && OwnerOf(term) is not 0 and var here && here != owner;
+    public bool IsOthers(uint term, uint owner) => owner != 0 && OwnerOf(term) is not 0 and var here && here != owner;
 
     /// <summary>
     /// What a token is worth where this history stands in the term <paramref name="here"/> behind the batch <paramref name="last"/>. A token of another
     /// history is worth nothing, whatever its numbers.
     /// </summary>
-    internal TokenState Judge((uint Term, ulong Batch, uint Owner) token, uint here, ulong last, bool isReadable)
+    public TokenState Judge((uint Term, ulong Batch, uint Owner) token, uint here, ulong last, bool isReadable)
     {
         if (IsOthers(token.Term, token.Owner))
             return TokenState.GivenUp;
@@ -93,14 +93,14 @@ internal sealed class Terms
     }
 
     /// <summary>Who began a term of this history; 0 if that is not known.</summary>
-    internal uint OwnerOf(uint term)
+    public uint OwnerOf(uint term)
     {
         lock (_gate)
             return _known.Find(start => start.Term == term).Owner;
     }
 
     /// <summary>The last batch of a term that has ended; null if it is not known which term came next and where.</summary>
-    internal ulong? LastOf(uint term)
+    public ulong? LastOf(uint term)
     {
         lock (_gate)
         {
@@ -128,7 +128,7 @@ internal sealed class Terms
     }
 
     /// <summary>The last batch that the position's history shares with one that ends at <paramref name="end"/>; <see cref="ulong.MaxValue"/> = not known.</summary>
-    internal ulong ForkOf(LogPosition position, LogPosition end)
+    public ulong ForkOf(LogPosition position, LogPosition end)
     {
         if (!position.IsKnown)
             return ulong.MaxValue;

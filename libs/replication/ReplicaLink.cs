@@ -3,10 +3,10 @@ using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Time;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// One replica as its primary sees it. A machine without threads, sockets or waits: <see cref="Fill"/> says what to send next,
@@ -19,7 +19,7 @@ namespace Garnet.Server.Replication;
 ///     this very link has gone through: numbers of another history are no acknowledgement.
 /// replication.P4  Nobody is sent back in time within one history: who is ahead of a replica comes again until that has caught up, or leads.
 /// </summary>
-internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : IDisposable
+public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) : IDisposable
 {
     private const int BytesAtOnce = 256 << 10;
     private const long PingUs = 1_000_000;
@@ -38,29 +38,29 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private volatile LinkStage _stage;
 
     /// <summary>What the replica said of itself.</summary>
-    internal HelloFacts Hello => hello;
+    public HelloFacts Hello => hello;
 
     /// <summary>How far the link has come.</summary>
-    internal LinkStage Stage => _stage;
+    public LinkStage Stage => _stage;
 
     /// <summary>Why it ended.</summary>
-    internal string EndReason { get; private set; } = "";
+    public string EndReason { get; private set; } = "";
 
     /// <summary>True if the replica got a snapshot.</summary>
-    internal bool WasFull { get; private set; }
+    public bool WasFull { get; private set; }
 
     /// <summary>The last batch sent.</summary>
-    internal ulong Shipped => Volatile.Read(ref _places)?.End ?? 0;
+    public ulong Shipped => Volatile.Read(ref _places)?.End ?? 0;
 
     /// <summary>True if the replica streams, and its readers see what is in the batch of the term.</summary>
-    internal bool HasApplied(uint term, ulong batch)
+    public bool HasApplied(uint term, ulong batch)
     {
         AckFrame ack = Ack;
         return Counts(ack, term) && ack.Applied >= batch;
     }
 
     /// <summary>True if the replica streams, and has the batch of the term on its disk.</summary>
-    internal bool HasDurable(uint term, ulong batch)
+    public bool HasDurable(uint term, ulong batch)
     {
         AckFrame ack = Ack;
         return Counts(ack, term) && ack.Durable >= Math.Max(batch, 1);
@@ -70,10 +70,10 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     private bool Counts(AckFrame ack, uint term) => _stage == LinkStage.Streaming && ack.Term >= Math.Max(term, 1);
 
     /// <summary>The first batch that it may still need: sent is not received. Nothing is needed before a plan is made.</summary>
-    internal ulong Needed => _feed?.Needed ?? ulong.MaxValue;
+    public ulong Needed => _feed?.Needed ?? ulong.MaxValue;
 
     /// <summary>What the replica said last.</summary>
-    internal AckFrame Ack
+    public AckFrame Ack
     {
         get
         {
@@ -82,23 +82,23 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     }
 
     /// <summary>Microseconds since the replica was heard last.</summary>
-    internal long SilentUs => clock.MonotonicUs - Volatile.Read(ref _ackedUs);
+    public long SilentUs => clock.MonotonicUs - Volatile.Read(ref _ackedUs);
 
     /// <summary>True for a replica that keeps up, is there, and has not said yet that it has the batch.</summary>
-    internal bool IsBehind(ulong batch) => _stage == LinkStage.Streaming && SilentUs < 2 * PingUs && Ack.Received < batch;
+    public bool IsBehind(ulong batch) => _stage == LinkStage.Streaming && SilentUs < 2 * PingUs && Ack.Received < batch;
 
     /// <summary>True if the replica has applied the batch, and was not told yet what the data behind it are.</summary>
-    internal bool Awaits(ulong batch) => _stage == LinkStage.Streaming && Ack.Applied == batch && _told != batch;
+    public bool Awaits(ulong batch) => _stage == LinkStage.Streaming && Ack.Applied == batch && _told != batch;
 
     /// <summary>The replica is to be told what the data behind a batch are; from any thread.</summary>
-    internal void Tell(DigestFrame digest)
+    public void Tell(DigestFrame digest)
     {
         _told = digest.Batch;
         Volatile.Write(ref _digest, digest);
     }
 
     /// <summary>Adds what is to be sent next; false if there is nothing now.</summary>
-    internal bool Fill(FrameWriter to)
+    public bool Fill(FrameWriter to)
     {
         int before = to.Count;
         _to = to;
@@ -118,7 +118,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     }
 
     /// <summary>Takes frames of the replica; false if the link is over.</summary>
-    internal bool Take(FrameReader from)
+    public bool Take(FrameReader from)
     {
         while (_stage != LinkStage.Ended && from.TryNext(out FrameKind kind, out ReadOnlySpan<byte> body))
         {
@@ -137,7 +137,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     }
 
     /// <summary>Ends the link; the reason is told to the replica if it can still be told anything.</summary>
-    internal void End(string reason)
+    public void End(string reason)
     {
         if (_stage == LinkStage.Ended)
             return;
@@ -146,7 +146,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     }
 
     /// <summary>The connection is gone; the replica may come back to what was under way.</summary>
-    internal void Break(string reason)
+    public void Break(string reason)
     {
         _isBroken |= _stage != LinkStage.Ended;
         End(reason);
@@ -156,7 +156,7 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     /// The copy under way when the connection broke, from then on the caller's; null if there is none to go on with. One of which the replica
     /// is not known to have anything saves nothing, and while it is kept nobody else gets a snapshot: so whoever only greets and goes holds up nobody.
     /// </summary>
-    internal FullCopy? TakeCopy()
+    public FullCopy? TakeCopy()
     {
         if (!_isBroken || _copy is not { At.IsKnown: true, HasArrived: true } copy)
             return null;
@@ -165,10 +165,10 @@ internal sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock
     }
 
     /// <summary>True if the connection broke while the replica followed: it will come back to <see cref="Needed"/>.</summary>
-    internal bool LeavesPlace => _isBroken && _feed is not null && _copy is null;
+    public bool LeavesPlace => _isBroken && _feed is not null && _copy is null;
 
     /// <summary>The last frame.</summary>
-    internal void Farewell(FrameWriter to) => to.Add(FrameKind.Bye, Encoding.UTF8.GetBytes(EndReason));
+    public void Farewell(FrameWriter to) => to.Add(FrameKind.Bye, Encoding.UTF8.GetBytes(EndReason));
 
     /// <inheritdoc/>
     public void Dispose()

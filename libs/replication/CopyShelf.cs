@@ -1,12 +1,12 @@
 using Garnet.Common.Time;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// A full copy whose link broke, for its replica to come back to. One at a time, for a limited time: its snapshot keeps others from being
 /// taken, and what writers change meanwhile is kept in memory.
 /// </summary>
-internal sealed class CopyShelf(IClock clock)
+public sealed class CopyShelf(IClock clock)
 {
     private const int LookMs = 100;
 
@@ -16,10 +16,10 @@ internal sealed class CopyShelf(IClock clock)
     private bool _closed;
 
     /// <summary>Grows with every role that this server takes: a copy of one role is of no use in the next.</summary>
-    internal int Role => Volatile.Read(ref _role);
+    public int Role => Volatile.Read(ref _role);
 
     /// <summary>Takes over a copy that was begun in a role; if it cannot be kept, it is gone.</summary>
-    internal void Put(string runId, FullCopy copy, int role)
+    public void Put(string runId, FullCopy copy, int role)
     {
         lock (_gate)
         {
@@ -34,7 +34,7 @@ internal sealed class CopyShelf(IClock clock)
     }
 
     /// <summary>Waits until the copy has been taken, or so long; then it is gone. On the thread of its broken link.</summary>
-    internal void Await(FullCopy copy, int milliseconds)
+    public void Await(FullCopy copy, int milliseconds)
     {
         long until = clock.MonotonicUs + (milliseconds * 1000L);
         lock (_gate)
@@ -47,7 +47,7 @@ internal sealed class CopyShelf(IClock clock)
     }
 
     /// <summary>The copy that the replica had begun, to go on where it was; null if it is not here, or goes on no more: then it is gone.</summary>
-    internal FullCopy? Take(string runId, CopyPlace? place)
+    public FullCopy? Take(string runId, CopyPlace? place)
     {
         lock (_gate)
         {
@@ -63,7 +63,7 @@ internal sealed class CopyShelf(IClock clock)
     }
 
     /// <summary>This server takes another role, or gets other data.</summary>
-    internal void Drop()
+    public void Drop()
     {
         lock (_gate)
         {
@@ -73,7 +73,7 @@ internal sealed class CopyShelf(IClock clock)
     }
 
     /// <summary>Nothing is kept any more; nobody who has put a copy here touches it after this has returned.</summary>
-    internal void Close()
+    public void Close()
     {
         lock (_gate)
         {

@@ -1,10 +1,9 @@
 using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Resp;
-using Garnet.Server.Replication;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
-namespace Garnet.Server.Test.Replication;
+namespace Garnet.Replication.Test;
 
 /// <summary>Frames: what was written is read, and nothing else is.</summary>
 public sealed class FrameTests

@@ -1,7 +1,7 @@
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>How far a replica's link has come.</summary>
-internal enum LinkStage
+public enum LinkStage
 {
     /// <summary>It is to be decided how the replica comes up to date.</summary>
     Planning,

@@ -1,17 +1,17 @@
 using System.Globalization;
 using Garnet.Common;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>A server by its address.</summary>
-internal sealed record Peer(string Host, int Port)
+public sealed record Peer(string Host, int Port)
 {
     /// <inheritdoc/>
     public override string ToString() => $"{Host}:{Port}";
 
     /// <summary>What the setting replicaof says; null for nobody.</summary>
     /// <exception cref="GarnetException">It says neither.</exception>
-    internal static Peer? Configured(string[] words)
+    public static Peer? Configured(string[] words)
     {
         if (words.Length == 0 || (words is [var no, var one] && $"{no} {one}".Equals("no one", StringComparison.OrdinalIgnoreCase)))
             return null;

@@ -1,10 +1,10 @@
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>
 /// What a frame between a primary and a replica is. Frames follow the handshake REPL HELLO on the same connection; layouts
 /// in website/docs/format/replication.md. This room knows bytes only: what a frame brings about is decided by the links.
 /// </summary>
-internal enum FrameKind : byte
+public enum FrameKind : byte
 {
     /// <summary>How the replica comes up to date: from where on, or by which snapshot.</summary>
     Plan = 1,

@@ -1,14 +1,14 @@
 using System.Globalization;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>Moments as clients carry them: <c>term:batch</c>, and who began the term if that is known.</summary>
-internal static class Tokens
+public static class Tokens
 {
-    internal static string Text(uint term, ulong batch, uint owner = 0) =>
+    public static string Text(uint term, ulong batch, uint owner = 0) =>
         owner == 0 ? string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}") : string.Create(CultureInfo.InvariantCulture, $"{term}:{batch}:{owner:x8}");
 
-    internal static bool TryParse(string text, out uint term, out ulong batch, out uint owner)
+    public static bool TryParse(string text, out uint term, out ulong batch, out uint owner)
     {
         (batch, owner) = (0, 0);
         string[] words = text.Split(':');

@@ -1,15 +1,15 @@
 using System.Globalization;
 using Garnet.Aof;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>How far a full copy has come: which snapshot it is, by its place and the time of its cut, and the blocks of it that have come whole.</summary>
-internal sealed record CopyPlace(LogPosition At, long StartedUnixUs, ulong Blocks)
+public sealed record CopyPlace(LogPosition At, long StartedUnixUs, ulong Blocks)
 {
     public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{At}@{StartedUnixUs}@{Blocks}");
 
     /// <summary>Reads what <see cref="ToString"/> wrote.</summary>
-    internal static bool TryParse(string text, out CopyPlace? place)
+    public static bool TryParse(string text, out CopyPlace? place)
     {
         place = null;
         string[] words = text.Split('@');

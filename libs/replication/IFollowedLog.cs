@@ -2,10 +2,10 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>The log of a replica, as its <see cref="Follower"/> uses it.</summary>
-internal interface IFollowedLog
+public interface IFollowedLog
 {
     /// <summary>The last batches.</summary>
     Backlog Backlog { get; }

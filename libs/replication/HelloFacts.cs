@@ -1,6 +1,6 @@
 using Garnet.Aof;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>What a replica says of itself when it comes.</summary>
 /// <param name="RunId">Its run.</param>
@@ -9,4 +9,4 @@ namespace Garnet.Server.Replication;
 /// <param name="Position">Where its log stands.</param>
 /// <param name="Earlier">Where it can go back to, since nothing but empty batches came behind; the position itself if it cannot.</param>
 /// <param name="Copy">The full copy that broke off when it was here last; null without one.</param>
-internal sealed record HelloFacts(string RunId, string Address, int Port, LogPosition Position, LogPosition Earlier, CopyPlace? Copy = null);
+public sealed record HelloFacts(string RunId, string Address, int Port, LogPosition Position, LogPosition Earlier, CopyPlace? Copy = null);

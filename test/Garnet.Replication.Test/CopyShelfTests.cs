@@ -1,9 +1,8 @@
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Writing;
-using Garnet.Server.Replication;
 using Tsavorite;
 
-namespace Garnet.Server.Test.Replication;
+namespace Garnet.Replication.Test;
 
 /// <summary>A full copy that waits for its replica, when its server stops.</summary>
 public sealed class CopyShelfTests

@@ -1,16 +1,16 @@
 using System.Buffers.Binary;
 
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>
 /// How far a replica is: the last batches received whole, durable on its disk, applied and seen by its readers. It names the place up to
 /// which it has received: term and mark of that batch, so that the numbers are of one history and no other. All zeros: nothing is here.
 /// </summary>
-internal readonly record struct AckFrame(uint Term, uint Mark, ulong Received, ulong Durable, ulong Applied)
+public readonly record struct AckFrame(uint Term, uint Mark, ulong Received, ulong Durable, ulong Applied)
 {
-    internal const int Bytes = 32;
+    public const int Bytes = 32;
 
-    internal void Write(Span<byte> to)
+    public void Write(Span<byte> to)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[4..], Mark);
@@ -20,7 +20,7 @@ internal readonly record struct AckFrame(uint Term, uint Mark, ulong Received, u
     }
 
     /// <summary>False if the bytes are no acknowledgement, or one that cannot be.</summary>
-    internal static bool TryRead(ReadOnlySpan<byte> from, out AckFrame ack)
+    public static bool TryRead(ReadOnlySpan<byte> from, out AckFrame ack)
     {
         ack = default;
         if (from.Length != Bytes)

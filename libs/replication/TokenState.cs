@@ -1,7 +1,7 @@
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>What a token is worth here.</summary>
-internal enum TokenState
+public enum TokenState
 {
     /// <summary>Everything it covers can be read.</summary>
     Reached,

@@ -2,13 +2,13 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>
 /// Bytes of a peer, cut into frames. Nothing of them is believed: a length asks for memory only as bytes come, a kind that this
 /// side does not take is refused, and after the first fault nothing more is read.
 /// </summary>
-internal sealed class FrameReader : IDisposable
+public sealed class FrameReader : IDisposable
 {
     private const int ReceiveBytes = 64 << 10, BytesKept = 1 << 20, BatchBytesMax = LogLimits.PartBodyBytesMax + BatchHeader.Bytes, SmallBytesMax = 4096;
     private readonly bool _isReplica;
@@ -18,16 +18,16 @@ internal sealed class FrameReader : IDisposable
     private FrameReader(bool isReplica) => _isReplica = isReplica;
 
     /// <summary>What is wrong with what came; null while nothing is.</summary>
-    internal string? Fault { get; private set; }
+    public string? Fault { get; private set; }
 
     /// <summary>Reads what a primary sends.</summary>
-    internal static FrameReader OfPrimary() => new(isReplica: true);
+    public static FrameReader OfPrimary() => new(isReplica: true);
 
     /// <summary>Reads what a replica sends.</summary>
-    internal static FrameReader OfReplica() => new(isReplica: false);
+    public static FrameReader OfReplica() => new(isReplica: false);
 
     /// <summary>Room for bytes to come.</summary>
-    internal Span<byte> Room()
+    public Span<byte> Room()
     {
         if (_start == _end)
             Rewind();
@@ -37,10 +37,10 @@ internal sealed class FrameReader : IDisposable
     }
 
     /// <summary>So many bytes have come into the room.</summary>
-    internal void Arrived(int bytes) => _end += bytes;
+    public void Arrived(int bytes) => _end += bytes;
 
     /// <summary>The next frame, its body valid until the next call; false if it has not come whole, or there is a fault.</summary>
-    internal bool TryNext(out FrameKind kind, out ReadOnlySpan<byte> body)
+    public bool TryNext(out FrameKind kind, out ReadOnlySpan<byte> body)
     {
         kind = default;
         body = default;

@@ -1,13 +1,13 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common.Time;
 
-namespace Garnet.Server.Replication;
+namespace Garnet.Replication;
 
 /// <summary>
 /// The places in the log of replicas whose connections broke, for them to come back to: what they have not got is kept as if they were
 /// there, within the limits of the <see cref="Backlog"/> or of the files, for as long as a silent connection is believed in.
 /// </summary>
-internal sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGivenUp)
+public sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGivenUp)
 {
     private const int PlacesMax = 64; // of replicas that come as often under other names, the last ones
 
@@ -16,7 +16,7 @@ internal sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGive
     private volatile bool _any;
 
     /// <summary>The first batch that is needed; <see cref="ulong.MaxValue"/> without a place.</summary>
-    internal ulong NeededFrom
+    public ulong NeededFrom
     {
         get
         {
@@ -26,7 +26,7 @@ internal sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGive
     }
 
     /// <summary>Keeps a place; its pin is from then on this one's. Without one the files have what is needed.</summary>
-    internal void Keep(HelloFacts replica, ulong needed, BacklogPin? pin)
+    public void Keep(HelloFacts replica, ulong needed, BacklogPin? pin)
     {
         Forget(replica.RunId);
         lock (_gate)
@@ -39,7 +39,7 @@ internal sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGive
     }
 
     /// <summary>The replica has come back, and has its place itself.</summary>
-    internal void Forget(string runId)
+    public void Forget(string runId)
     {
         lock (_gate)
         {
@@ -56,7 +56,7 @@ internal sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGive
     /// Gives up who has been away for longer than this, and whose batches had to make way (<paramref name="first"/> is the first one
     /// there is). Called whenever a batch has come: until then nothing more is kept.
     /// </summary>
-    internal void Review(int keepSeconds, ulong first)
+    public void Review(int keepSeconds, ulong first)
     {
         if (!_any)
             return;
@@ -75,7 +75,7 @@ internal sealed class LeftPlaces(IClock clock, Action<HelloFacts, string> onGive
     }
 
     /// <summary>This server's log goes another way: nobody's place is one any more.</summary>
-    internal void Clear()
+    public void Clear()
     {
         lock (_gate)
         {

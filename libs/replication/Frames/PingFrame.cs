@@ -1,13 +1,13 @@
 using System.Buffers.Binary;
 
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>A sign of life while there is nothing else to send: the sender's term, its last batch and its time.</summary>
-internal readonly record struct PingFrame(uint Term, ulong Batch, long UnixUs)
+public readonly record struct PingFrame(uint Term, ulong Batch, long UnixUs)
 {
-    internal const int Bytes = 24;
+    public const int Bytes = 24;
 
-    internal void Write(Span<byte> to)
+    public void Write(Span<byte> to)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[4..], 0);
@@ -15,7 +15,7 @@ internal readonly record struct PingFrame(uint Term, ulong Batch, long UnixUs)
         BinaryPrimitives.WriteInt64LittleEndian(to[16..], UnixUs);
     }
 
-    internal static bool TryRead(ReadOnlySpan<byte> from, out PingFrame ping)
+    public static bool TryRead(ReadOnlySpan<byte> from, out PingFrame ping)
     {
         ping = default;
         if (from.Length != Bytes || BinaryPrimitives.ReadUInt32LittleEndian(from[4..]) != 0)

@@ -1,21 +1,21 @@
 using Garnet.Common;
 
-namespace Garnet.Server.Replication.Frames;
+namespace Garnet.Replication.Frames;
 
 /// <summary>Frames on their way out, one behind the other; the memory is used again.</summary>
-internal sealed class FrameWriter : IDisposable
+public sealed class FrameWriter : IDisposable
 {
     private const int FirstBytes = 64 << 10, BytesKept = 1 << 20;
     private readonly NativeBuffer _bytes = new();
 
     /// <summary>Bytes gathered.</summary>
-    internal int Count { get; private set; }
+    public int Count { get; private set; }
 
     /// <summary>The bytes gathered.</summary>
-    internal ReadOnlySpan<byte> Bytes => _bytes.Span(0, Count);
+    public ReadOnlySpan<byte> Bytes => _bytes.Span(0, Count);
 
     /// <summary>Adds a frame; its body may be given in two pieces.</summary>
-    internal void Add(FrameKind kind, ReadOnlySpan<byte> body, ReadOnlySpan<byte> more = default)
+    public void Add(FrameKind kind, ReadOnlySpan<byte> body, ReadOnlySpan<byte> more = default)
     {
         int bytes = Bytes32(FrameFormat.HeaderBytes + (long)body.Length + more.Length);
         int needed = Bytes32((long)Count + bytes);
@@ -29,11 +29,11 @@ internal sealed class FrameWriter : IDisposable
     }
 
     /// <summary>The length as it is written; what cannot be ends the link that it was to go over, and nothing else (replication.P5).</summary>
-    internal static int Bytes32(long bytes) => bytes <= Array.MaxLength ? (int)bytes
+    public static int Bytes32(long bytes) => bytes <= Array.MaxLength ? (int)bytes
         : throw new GarnetException(ExitKind.Data, $"{bytes} bytes cannot be sent to a replica at once", "a frame, with those before it, is shorter than 2 GiB", "Write such data in several steps.");
 
     /// <summary>All has been sent.</summary>
-    internal void Clear()
+    public void Clear()
     {
         Count = 0;
         if (_bytes.Capacity > BytesKept)
