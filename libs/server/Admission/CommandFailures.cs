@@ -1,5 +1,4 @@
 using Garnet.Common.Faults;
-using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;

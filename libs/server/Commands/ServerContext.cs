@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Resp;
-using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;

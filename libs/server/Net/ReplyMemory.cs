@@ -2,7 +2,6 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
-using Garnet.Replication;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 

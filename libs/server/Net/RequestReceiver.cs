@@ -1,6 +1,5 @@
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
-using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 

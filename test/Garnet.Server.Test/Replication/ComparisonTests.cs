@@ -1,5 +1,4 @@
 using Garnet.Aof.Test.Writing;
-using Garnet.Replication;
 using Garnet.Server.Replication;
 using Garnet.Server.Test.Replication.Simulation;
 using Tsavorite;

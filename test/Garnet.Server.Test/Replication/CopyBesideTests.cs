@@ -1,7 +1,6 @@
 using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
-using Garnet.Replication;
 
 namespace Garnet.Server.Test.Replication;
 

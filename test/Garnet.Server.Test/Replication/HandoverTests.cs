@@ -1,5 +1,4 @@
 using System.Globalization;
-using Garnet.Replication;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;

@@ -1,6 +1,5 @@
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
-using Garnet.Replication;
 using Garnet.Server.Test.Replication.Simulation;
 
 namespace Garnet.Server.Test.Replication;

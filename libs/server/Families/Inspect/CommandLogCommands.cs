@@ -1,4 +1,3 @@
-using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;

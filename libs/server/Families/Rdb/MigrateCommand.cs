@@ -1,6 +1,5 @@
 using System.Globalization;
 using Garnet.Common.Resp;
-using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Garnet.Replication;
 using Garnet.Replication.Frames;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;

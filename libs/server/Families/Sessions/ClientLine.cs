@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text;
-using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 

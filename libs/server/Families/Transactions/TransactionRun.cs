@@ -1,5 +1,4 @@
 using Garnet.Common.Resp;
-using Garnet.Replication;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;

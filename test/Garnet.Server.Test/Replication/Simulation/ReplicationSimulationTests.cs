@@ -2,7 +2,6 @@ using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
-using Garnet.Replication;
 
 namespace Garnet.Server.Test.Replication.Simulation;
 
