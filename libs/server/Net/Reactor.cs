@@ -19,7 +19,7 @@ namespace Garnet.Server.Net;
 ///     the replies written before them and before the replies written after them.
 /// net.R3  A connection gets at most <see cref="RequestReceiver.QuotaCommands"/> commands and one receive per round, then the others have their turn.
 /// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
-/// net.R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
+/// net.R5  Every pointer into the receive buffer dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
 /// </summary>
 internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWorker, IDisposable
 {

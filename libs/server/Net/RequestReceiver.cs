@@ -7,14 +7,14 @@ namespace Garnet.Server.Net;
 
 /// <summary>
 /// From readable sockets to framed commands: receives for all connections of a reactor into one arena and has the batch run when it is full,
-/// or before the arena is used anew. What cannot be framed yet is kept with its connection (net.R4).
+/// or before the buffer is used anew. What cannot be framed yet is kept with its connection (net.R4).
 /// </summary>
 internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner, ServerContext server, ITransport transport, FrameBatch batch) : IDisposable
 {
     internal const int QuotaCommands = 128;
-    private const int ArenaBytes = 1024 * 1024;
+    private const int BufferBytes = 1024 * 1024;
 
-    private readonly Arena _arena = new(ArenaBytes);
+    private readonly ReceiveBuffer _buffer = new(BufferBytes);
     private readonly RespParser _parser = new();
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
@@ -63,10 +63,10 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
     }
 
     /// <summary>The round is over: what was received has been run, or is kept elsewhere.</summary>
-    internal void Reset() => _arena.Reset();
+    internal void Reset() => _buffer.Reset();
 
     /// <inheritdoc/>
-    public void Dispose() => _arena.Dispose();
+    public void Dispose() => _buffer.Dispose();
 
     private void Receive(Connection client)
     {
@@ -93,7 +93,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
 
         CountReceived(client, got);
         byte* end = start + kept + got;
-        _arena.Advance(end);
+        _buffer.Advance(end);
         FrameAll(client, start, end);
     }
 
@@ -127,20 +127,20 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
         byte* start = ReceiveRoom(kept);
         Buffer.MemoryCopy(client.Pending.Head, start, kept, kept);
         client.Pending.Free();
-        _arena.Advance(start + kept);
+        _buffer.Advance(start + kept);
         FrameAll(client, start, start + kept);
     }
 
     private byte* ReceiveRoom(int bytes)
     {
-        if (_arena.Left < bytes + Arena.Slack)
+        if (_buffer.Left < bytes + ReceiveBuffer.Slack)
         {
-            runner.ExecuteBatch(); // net.R5: nothing framed points into the arena any more
-            _arena.Reset();
-            Check.That(_arena.Left >= bytes, "net.R5 what is kept for the arena fits into it");
+            runner.ExecuteBatch(); // net.R5: nothing framed points into the buffer any more
+            _buffer.Reset();
+            Check.That(_buffer.Left >= bytes, "net.R5 what is kept for the buffer fits into it");
         }
 
-        return _arena.Position;
+        return _buffer.Position;
     }
 
     internal void CountReceived(Connection client, int bytes)

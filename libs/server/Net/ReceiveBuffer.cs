@@ -2,8 +2,8 @@ using System.Runtime.InteropServices;
 
 namespace Garnet.Server.Net;
 
-/// <summary>A bump-pointer stretch of native memory used afresh each round: the same cache lines for every connection.</summary>
-internal sealed unsafe class Arena : IDisposable
+/// <summary>A piece of native memory, filled from its start, used afresh each round: the same cache lines for every connection.</summary>
+internal sealed unsafe class ReceiveBuffer : IDisposable
 {
     /// <summary>Readable and writable bytes behind the end.</summary>
     public const int Slack = 128;
@@ -11,20 +11,20 @@ internal sealed unsafe class Arena : IDisposable
     private byte* _memory;
 
     /// <summary>Takes the memory.</summary>
-    public Arena(int bytes)
+    public ReceiveBuffer(int bytes)
     {
         _memory = (byte*)NativeMemory.AlignedAlloc((nuint)(bytes + Slack), 64);
         Position = _memory;
         End = _memory + bytes;
     }
 
-    /// <summary>First byte of the arena.</summary>
+    /// <summary>First byte of it.</summary>
     public byte* Start => _memory;
 
     /// <summary>First free byte.</summary>
     public byte* Position;
 
-    /// <summary>End of the arena, slack not counted.</summary>
+    /// <summary>Its end, slack not counted.</summary>
     public byte* End { get; }
 
     /// <summary>Free bytes.</summary>
