@@ -195,10 +195,10 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>True if the client has been idle too long, or has not authenticated in time.</summary>
     internal bool IsOverdue(Connection client, long nowMs)
     {
-        if ((client.Gate & Gate.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
+        if ((client.Modes & ClientModes.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
             return true;
         int timeout = Settings.Network.TimeoutSeconds;
-        bool exempt = client.Parked || (client.Gate & Gate.Monitor) != 0 || client.Subscriptions is { Count: > 0 };
+        bool exempt = client.Parked || (client.Modes & ClientModes.Monitor) != 0 || client.Subscriptions is { Count: > 0 };
         return timeout > 0 && !exempt && nowMs - client.ActiveMs > timeout * 1000L;
     }
 
@@ -207,7 +207,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     {
         OutputBufferLimits limits = Settings.Network.OutputBufferLimits;
         // MONITOR counts as a subscription: Redis leaves it without a limit, and a slow one then takes all memory.
-        bool listens = client.Subscriptions is { Count: > 0 } || (client.Gate & Gate.Monitor) != 0;
+        bool listens = client.Subscriptions is { Count: > 0 } || (client.Modes & ClientModes.Monitor) != 0;
         BufferLimit limit = listens ? limits.PubSub : limits.Normal;
         return (limit.HardBytes, limit.SoftBytes, limit.SoftSeconds * 1000L);
     }

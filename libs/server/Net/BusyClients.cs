@@ -103,7 +103,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         while (at < end && !client.Stopped)
         {
             RespLimits limits = reactor.Server.Limits;
-            limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+            limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
             _args.Clear();
             ParseResult result = _parser.Parse(at, end, _args, in limits);
             if (result is not (ParseResult.Command or ParseResult.Nothing))

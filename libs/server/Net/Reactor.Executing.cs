@@ -117,13 +117,13 @@ internal sealed unsafe partial class Reactor
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         BeginReply();
         Reply reply;
-        if (client.Gate == Gate.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        if (client.Modes == ClientModes.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
             reply = Execution.RunPlain(ref call, entry, frame->Command);
         }
         else
         {
-            bool reads = _reads && client.Gate == Gate.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
+            bool reads = _reads && client.Modes == ClientModes.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
             reply = reads ? ReplicaReads.RunRead(ref call, entry) : RunAsked(ref call, entry);
         }
 
@@ -159,16 +159,16 @@ internal sealed unsafe partial class Reactor
     {
         Connection client = call.Client;
         long before = Out.Mark;
-        bool off = (client.Gate & Gate.ReplyOff) != 0;
-        bool skip = (client.Gate & Gate.ReplySkip) != 0;
-        client.Gate &= ~Gate.ReplySkip;
+        bool off = (client.Modes & ClientModes.ReplyOff) != 0;
+        bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
+        client.Modes &= ~ClientModes.ReplySkip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= Server.AsksRules; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
-        if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
+        if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
             Out.TakeBackTo(before);
         return reply;
     }

@@ -124,7 +124,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     {
         Slots.Add(client);
         if (Server.PasswordRequired)
-            client.Gate |= Gate.Unauthenticated;
+            client.Modes |= ClientModes.Unauthenticated;
         Transport.Add(client);
     }
 

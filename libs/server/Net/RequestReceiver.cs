@@ -164,7 +164,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
                 return;
             }
 
-            limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+            limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
             ParseResult result = _parser.Parse(at, end, batch.Args, in limits);
             if (result == ParseResult.Incomplete)
             {
@@ -219,7 +219,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
     {
         runner.ExecuteBatch();
         RespLimits limits = server.Limits;
-        limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+        limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
         ParseResult result = big.Parse(_parser, batch.Args, in limits);
         if (result == ParseResult.Incomplete)
             return;

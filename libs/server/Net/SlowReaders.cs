@@ -22,7 +22,7 @@ internal sealed class SlowReaders(Reactor reactor)
         long waiting = client.Out.Count + (long)client.Pushes.Count + more;
         if (waiting > ByteQueue.BytesMax)
             return true;
-        if ((client.Gate & Gate.Unauthenticated) != 0)
+        if ((client.Modes & ClientModes.Unauthenticated) != 0)
             return waiting > ServerContext.UnauthenticatedOutputBytesMax;
         (long hard, long soft, long softMs) = reactor.Server.OutputLimit(client);
         if (hard > 0 && waiting > hard)
@@ -63,5 +63,5 @@ internal sealed class SlowReaders(Reactor reactor)
     }
 
     private long HardLimit(Connection client) =>
-        (client.Gate & Gate.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
+        (client.Modes & ClientModes.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
 }

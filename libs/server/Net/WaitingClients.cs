@@ -71,7 +71,7 @@ internal sealed class WaitingClients(Reactor reactor)
         }
 
         reactor.Replies.ReplacesLong(client);
-        if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
+        if (waiting.IsSilent || (client.Modes & ClientModes.ReplyOff) != 0)
             reactor.Out.TakeBackTo(before);
         Remove(client);
         reactor.Receiver.Carry(client);

@@ -42,7 +42,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
     {
         Shard shard = Of(hash);
-        lock (shard.Gate)
+        lock (shard.Modes)
         {
             for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
             {
@@ -58,7 +58,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     internal void Add(Watch watch)
     {
         Shard shard = Of(watch.Hash);
-        lock (shard.Gate)
+        lock (shard.Modes)
         {
             watch.Next = shard.Chains.GetValueOrDefault(watch.Hash);
             shard.Chains[watch.Hash] = watch;
@@ -83,7 +83,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
         if (client.Transaction is not { } transaction)
             return;
         client.Transaction = null;
-        client.Gate &= ~Gate.Transaction;
+        client.Modes &= ~ClientModes.Transaction;
         transaction.Queue.Dispose();
         if (transaction.Watched is { } watched)
             End(watched);
@@ -96,7 +96,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
             return;
         End(watched);
         transaction.Watched = null;
-        if ((client.Gate & Gate.Transaction) == 0)
+        if ((client.Modes & ClientModes.Transaction) == 0)
             client.Transaction = null;
     }
 
@@ -108,7 +108,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
         if (shard.Count == 0)
             return;
         int database = server.Store.DatabaseOf(key.Namespace);
-        lock (shard.Gate)
+        lock (shard.Modes)
         {
             for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
             {
@@ -143,7 +143,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     {
         foreach (Shard shard in _shards)
         {
-            lock (shard.Gate)
+            lock (shard.Modes)
             {
                 foreach (Watch first in shard.Chains.Values)
                 {
@@ -160,7 +160,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     private void Remove(Watch watch)
     {
         Shard shard = Of(watch.Hash);
-        lock (shard.Gate)
+        lock (shard.Modes)
         {
             shard.Count--;
             Watch first = shard.Chains[watch.Hash];

@@ -247,16 +247,16 @@ internal readonly struct ClientReply : ICommand
     {
         if (call.Is(2, "ON"u8))
         {
-            call.Client.Gate &= ~(Gate.ReplyOff | Gate.ReplySkip);
+            call.Client.Modes &= ~(ClientModes.ReplyOff | ClientModes.ReplySkip);
             return call.Ok();
         }
 
         if (call.Is(2, "OFF"u8))
-            call.Client.Gate |= Gate.ReplyOff;
+            call.Client.Modes |= ClientModes.ReplyOff;
         else if (!call.Is(2, "SKIP"u8))
             return call.Fail(Fault.Syntax);
-        else if ((call.Client.Gate & Gate.ReplyOff) == 0)
-            call.Client.Gate |= Gate.ReplySkip;
+        else if ((call.Client.Modes & ClientModes.ReplyOff) == 0)
+            call.Client.Modes |= ClientModes.ReplySkip;
         return Reply.Sent;
     }
 }
