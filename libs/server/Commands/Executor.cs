@@ -9,7 +9,7 @@ internal abstract class Executor : Worker, IReadyWorker
     private protected Executor(ServerContext server, int index) : base(server, index, server.Commands.Specs.Count)
     {
         Server = server;
-        Ready = new ReadyKeys(this, server.Waits, server.ScriptGate, server.Changes);
+        Ready = new ReadyKeys(this, server.Waits, server.ScriptTurns, server.Changes);
     }
 
     /// <summary>The machineries of the server.</summary>

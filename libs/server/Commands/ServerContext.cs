@@ -51,7 +51,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Waits = new WaitTable(Store, listeners.Waiters);
         Events = new KeyEvents(this, Channels);
         Changes = new KeyChanges(this, listeners, Watches, Waits, Tracker, Events);
-        ScriptGate = new ScriptGate(this);
+        ScriptTurns = new ScriptTurns(this);
         EntryReaper = new EntryReaper(this, keeper is not null, () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica, Changes, Tracker);
         InspectSettings inspect = Settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
@@ -65,7 +65,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         keeper?.Troubled += () => Refusals.Note(RefusalCause.Log);
         ApplySettings();
         Changes.Listen();
-        Store.Namespaces.MayChange = () => Changes.ThreadsWorker is not { } worker || ScriptGate.IsHeldBy(worker);
+        Store.Namespaces.MayChange = () => Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
         TakeLiveSettings();
     }
 
@@ -79,7 +79,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
 
     /// <summary>Replies may acknowledge changes up to this batch.</summary>
     internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;
-    internal PauseGate Pause { get; } = new();
+    internal ClientPause Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
     internal CommandLog Slowlog { get; }
     internal CommandLog LargeRequests { get; }
@@ -103,7 +103,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     internal ScriptCache Scripts { get; } = new();
 
     /// <summary>Turns of reactors and scripts.</summary>
-    internal ScriptGate ScriptGate { get; }
+    internal ScriptTurns ScriptTurns { get; }
     internal EntryReaper EntryReaper { get; }
     internal KeyEvents Events { get; }
     internal RespLimits Limits { get; private set; }
@@ -266,6 +266,6 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Keeper?.Dispose();
         Store.Dispose();
         Commands.Dispose();
-        ScriptGate.Dispose();
+        ScriptTurns.Dispose();
     }
 }

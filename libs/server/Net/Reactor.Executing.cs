@@ -49,7 +49,7 @@ internal sealed unsafe partial class Reactor
             return;
         if (count > 1)
             _prefetch.Run(count);
-        _mayRun = Server.ScriptGate.TryEnter(this);
+        _mayRun = Server.ScriptTurns.TryEnter(this);
         _asksRules = Server.AsksRules | Store.Tight | _batch.IsBig; // looked at in its turn (scripting.G4)
         _placed = Server.Replication.IsAsked;
         _reads = _placed && Server.Replication.TakesReads;
@@ -57,7 +57,7 @@ internal sealed unsafe partial class Reactor
         for (int from = 0; from < count; from = FrameAt + 1)
             ExecuteFrames(from, count);
         if (_mayRun)
-            Server.ScriptGate.Leave(this);
+            Server.ScriptTurns.Leave(this);
         if (Notes.Count + Broadcasts.Count > 0)
             HandOnChanges();
         Figures.BusyUs += Server.Clock.MonotonicUs - began;

@@ -258,10 +258,10 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
-        if (Index == 0 && Server.EntryReaper.IsActive && Server.ScriptGate.TryEnter(this))
+        if (Index == 0 && Server.EntryReaper.IsActive && Server.ScriptTurns.TryEnter(this))
         {
             Server.EntryReaper.Tick(this);
-            Server.ScriptGate.Leave(this);
+            Server.ScriptTurns.Leave(this);
         }
 
         SlowReaders.CloseOverdue();

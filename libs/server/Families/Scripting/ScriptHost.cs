@@ -160,8 +160,8 @@ internal sealed unsafe class ScriptHost : IDisposable
     {
         bool isInStep = (call.Client.Modes & ClientModes.Transaction) != 0; // of an EXEC, which holds all locks
         LuaState lua = State;
-        ScriptGate.AloneTurn turn = default;
-        if (!isInStep && !_server.ScriptGate.TryTake(_worker, out turn))
+        ScriptTurns.AloneTurn turn = default;
+        if (!isInStep && !_server.ScriptTurns.TryTake(_worker, out turn))
         {
             lua.Clear();
             return Busy(ref call);

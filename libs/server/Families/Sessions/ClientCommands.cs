@@ -220,7 +220,7 @@ internal readonly struct ClientPause : ICommand
             return call.Fail(Fault.TimeoutNegative);
         if (milliseconds > long.MaxValue - call.NowMs)
             return call.Fail(Fault.TimeoutNotAnInteger);
-        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+        if (!call.Server.ScriptTurns.TryBegin(call.Worker, out ScriptTurns.AloneTurn turn))
             return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
             call.Server.Pause.Begin(call.NowMs + milliseconds, writesOnly);

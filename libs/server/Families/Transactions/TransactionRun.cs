@@ -169,8 +169,8 @@ internal sealed unsafe class TransactionRun : ITransactions, IDisposable
     private Reply RunLocked(ref Call call, Transaction transaction)
     {
         bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // scripting.G4
-        ScriptGate.AloneTurn turn = default;
-        if (alone && !_worker.Server.ScriptGate.TryTake(_worker, out turn))
+        ScriptTurns.AloneTurn turn = default;
+        if (alone && !_worker.Server.ScriptTurns.TryTake(_worker, out turn))
             return Busy(ref call);
         using (turn)
             return RunInTurn(ref call, transaction);

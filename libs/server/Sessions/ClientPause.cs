@@ -6,7 +6,7 @@ namespace Garnet.Server.Sessions;
 /// CLIENT PAUSE: until when, and whether for writes only. Shared by all reactors; changed under its lock, and begun in a turn of its own
 /// (rule scripting.G4): once CLIENT PAUSE is answered, nothing that it holds is run.
 /// </summary>
-internal sealed class PauseGate
+internal sealed class ClientPause
 {
     private readonly Lock _gate = new();
     private long _allUntilMs;

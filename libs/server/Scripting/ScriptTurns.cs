@@ -16,7 +16,7 @@ namespace Garnet.Server.Scripting;
 ///     them is true to the end of the batch, whatever locks it takes in between, and who has begun a pause knows that no batch goes on
 ///     that has not seen it. A command in a script or a transaction finds the turn taken by it; a transaction takes it before its locks.
 /// </summary>
-internal sealed class ScriptGate(ServerCore server) : IDisposable
+internal sealed class ScriptTurns(ServerCore server) : IDisposable
 {
     private const int SpinsMax = 100, WaitMsMax = 5;
 
@@ -105,7 +105,7 @@ internal sealed class ScriptGate(ServerCore server) : IDisposable
     }
 
     /// <summary>A reactor's turn alone, for a using statement: given back whatever happens, else no other would ever run a command again. The default is nobody's.</summary>
-    internal readonly struct AloneTurn(ScriptGate gate, Worker? worker) : IDisposable
+    internal readonly struct AloneTurn(ScriptTurns gate, Worker? worker) : IDisposable
     {
         public void Dispose()
         {
