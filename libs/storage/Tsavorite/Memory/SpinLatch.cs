@@ -6,7 +6,7 @@ namespace Tsavorite;
 /// A lock of one 32-bit word: a compare-exchange in, a release store out. Held for microseconds at most; on small
 /// machines a waiter yields almost at once, because the holder is probably not running.
 /// </summary>
-internal static class SpinGate
+internal static class SpinLatch
 {
     private static readonly int SpinsMax = Environment.ProcessorCount < 4 ? 4 : 40;
 
