@@ -38,7 +38,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
     private readonly Lock _gate = new();
     private readonly Signal _wished = new(), _acked = new();
     private readonly Terms _terms = new();
-    private readonly CopyShelf _copies;
+    private readonly ResumableCopy _copies;
     private readonly Func<ReplayTable> _replay;
     private readonly Peer? _configured;
     private Thread? _thread;
@@ -63,7 +63,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
         Exports = new RdbExports(server, this);
         Barriers = new Barriers(this);
         Digests = new DigestThread(server, this);
-        _copies = new CopyShelf(server.Clock);
+        _copies = new ResumableCopy(server.Clock);
         RunId = NewId();
         HistoryId = NewId();
         Position = new NodePosition(this, Node, Applied, _terms, Terms.OwnerBy(RunId));

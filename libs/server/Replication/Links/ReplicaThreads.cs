@@ -21,7 +21,7 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly ReplicaLink _link;
     private readonly LinkSocket _socket;
     private readonly ReplicaLinks _links;
-    private readonly CopyShelf _shelf;
+    private readonly ResumableCopy _shelf;
     private readonly Func<int> _keepMs;
     private readonly int _role;
     private readonly Signal _signal = new();
@@ -29,7 +29,7 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly Thread _sender, _receiver;
     private byte[] _greeting = [];
 
-    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, CopyShelf shelf, Func<int> keepMs)
+    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, ResumableCopy shelf, Func<int> keepMs)
     {
         (_link, _socket, _links, _shelf, _keepMs) = (link, socket, links, shelf, keepMs);
         _role = shelf.Role;

@@ -6,7 +6,7 @@ namespace Garnet.Replication;
 /// A full copy whose link broke, for its replica to come back to. One at a time, for a limited time: its snapshot keeps others from being
 /// taken, and what writers change meanwhile is kept in memory.
 /// </summary>
-public sealed class CopyShelf(IClock clock)
+public sealed class ResumableCopy(IClock clock)
 {
     private const int LookMs = 100;
 

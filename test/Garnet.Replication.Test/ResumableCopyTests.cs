@@ -5,14 +5,14 @@ using Tsavorite;
 namespace Garnet.Replication.Test;
 
 /// <summary>A full copy that waits for its replica, when its server stops.</summary>
-public sealed class CopyShelfTests
+public sealed class ResumableCopyTests
 {
     [Test]
     public void A_copy_that_nobody_waits_for_yet_is_gone_when_the_shelf_is_closed()
     {
         using var store = new Store(new StoreSettings { MemoryLimitBytes = 4 << 20, Partitions = 2, HugePages = false, BackgroundMovers = false });
         using var backlog = new Backlog();
-        var shelf = new CopyShelf(new ManualClock());
+        var shelf = new ResumableCopy(new ManualClock());
         var copy = new FullCopy(store.BeginSnapshot(new SnapshotOptions()), batch => new BatchFeed(backlog, static () => null, batch));
         shelf.Put("run", copy, shelf.Role);
         shelf.Close();
