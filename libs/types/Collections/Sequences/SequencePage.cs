@@ -3,7 +3,7 @@ namespace Garnet.Types.Collections;
 /// <summary>
 /// Elements in order, one behind the other: each its length as <see cref="VarInt"/>, its bytes, and the bytes of both once more as a
 /// number read from behind, so that a walk may go either way. Lies in a chunk (0-3 number of elements, 4-7 first byte, 8-11 behind
-/// the last one, 12 one if <see cref="Signposts"/> follow; free room at both ends), or behind the header of a packed record.
+/// the last one, 12 one if <see cref="SparseIndex"/> follow; free room at both ends), or behind the header of a packed record.
 /// </summary>
 public unsafe struct SequencePage
 {
@@ -35,10 +35,10 @@ public unsafe struct SequencePage
 
     public readonly bool HasSigns => _at[12] != 0;
 
-    public readonly Signposts Signs => new(_at + HeaderBytes);
+    public readonly SparseIndex Signs => new(_at + HeaderBytes);
 
     /// <summary>Bytes before those that elements may lie in.</summary>
-    public readonly int Head => HasSigns ? HeaderBytes + Signposts.Bytes : HeaderBytes;
+    public readonly int Head => HasSigns ? HeaderBytes + SparseIndex.Bytes : HeaderBytes;
 
     public readonly int Used => (int)(End - First);
 
@@ -51,7 +51,7 @@ public unsafe struct SequencePage
 
     /// <summary>Bytes before the elements in a page of that many bytes.</summary>
     public static int HeadOf(SequenceKind kind, int bytes) =>
-        kind == SequenceKind.Sorted && bytes < Signposts.PageBytesMax ? HeaderBytes + Signposts.Bytes : HeaderBytes;
+        kind == SequenceKind.Sorted && bytes < SparseIndex.PageBytesMax ? HeaderBytes + SparseIndex.Bytes : HeaderBytes;
 
     /// <summary>Makes an empty page; elements begin behind that part of the room: 0 for one that grows at its end, the room for one that grows in front.</summary>
     public static SequencePage Clear(byte* at, int bytes, int begin, SequenceKind kind)
@@ -66,7 +66,7 @@ public unsafe struct SequencePage
         return page;
     }
 
-    /// <summary>Sets the signposts of a page whose elements have changed otherwise than one by one.</summary>
+    /// <summary>Sets the the sparse index's entries of a page whose elements have changed otherwise than one by one.</summary>
     public readonly void SetSigns()
     {
         if (HasSigns)

@@ -7,10 +7,10 @@ namespace Garnet.Types.Collections;
 /// <summary>
 /// Eight elements of a page that is searched by score, noted behind its header: 0-15 their places (2 bytes each), 16-31 how many
 /// elements stand before them, 32-95 their scores. A search goes from one of them to the next and touches a ninth of the page; when
-/// elements move, all eight are corrected at once. A signpost without an element stands at the end, with the greatest score.
-/// collections.K1: signposts are in order, each at the first byte of an element or at the end.
+/// elements move, all eight are corrected at once. An entry without an element stands at the end, with the greatest score.
+/// collections.K1: the sparse index's entries are in order, each at the first byte of an element or at the end.
 /// </summary>
-public readonly unsafe struct Signposts(byte* at)
+public readonly unsafe struct SparseIndex(byte* at)
 {
     public const int Bytes = 96;
     /// <summary>Pages of that many bytes and more have none: places would not fit.</summary>
@@ -72,9 +72,9 @@ public readonly unsafe struct Signposts(byte* at)
     /// <summary>All elements have moved.</summary>
     public void Slide(int by) => (Vector128.Load((ushort*)at) + Vector128.Create((ushort)by)).Store((ushort*)at);
 
-    /// <summary>Narrows a search for a score: from the last signpost below it to the first above it.</summary>
+    /// <summary>Narrows a search for a score: from the last entry of the sparse index below it to the first above it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost: so the stretch may stay in registers
-    public void Narrow(byte* page, double score, ref Stretch stretch)
+    public void Narrow(byte* page, double score, ref PageRange stretch)
     {
         Vector256<double> wanted = Vector256.Create(score), low = Vector256.Load((double*)(at + 32)), high = Vector256.Load((double*)(at + 64));
         int below = BitOperations.PopCount(Vector256.LessThan(low, wanted).ExtractMostSignificantBits() | (Vector256.LessThan(high, wanted).ExtractMostSignificantBits() << 4));

@@ -1,7 +1,7 @@
 namespace Garnet.Types.Collections;
 
 /// <summary>Elements of a page between two places, with the number of elements before each.</summary>
-public unsafe ref struct Stretch
+public unsafe ref struct PageRange
 {
     public byte* Front;
     public byte* Back;
