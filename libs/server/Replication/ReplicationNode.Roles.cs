@@ -181,12 +181,12 @@ internal sealed partial class ReplicationNode
     {
         while (true)
         {
-            _wished.Wait(Timeout.Infinite);
+            _roleWanted.Wait(Timeout.Infinite);
             try
             {
                 if (Volatile.Read(ref _handover) is { } handover && !Volatile.Read(ref _stopping))
                     HandOver(handover);
-                while (TryTakeWish(out Peer? primary))
+                while (TryTakeWanted(out Peer? primary))
                     Take(primary);
             }
             catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
@@ -200,13 +200,13 @@ internal sealed partial class ReplicationNode
         }
     }
 
-    private bool TryTakeWish(out Peer? primary)
+    private bool TryTakeWanted(out Peer? primary)
     {
         lock (_gate)
         {
-            primary = _wish;
-            bool any = _isWish && !_stopping;
-            _isWish = false;
+            primary = _wantedPrimary;
+            bool any = _isRoleWanted && !_stopping;
+            _isRoleWanted = false;
             return any;
         }
     }
@@ -234,7 +234,7 @@ internal sealed partial class ReplicationNode
     {
         lock (_gate)
         {
-            if (_isWish || _stopping)
+            if (_isRoleWanted || _stopping)
                 _following?.Cancel();
             else
                 _changes = false;

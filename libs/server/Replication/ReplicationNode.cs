@@ -36,14 +36,14 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
     private readonly ServerCore _server;
     private readonly DataKeeper? _keeper;
     private readonly Lock _gate = new();
-    private readonly Signal _wished = new(), _acked = new();
+    private readonly Signal _roleWanted = new(), _acked = new();
     private readonly Terms _terms = new();
     private readonly ResumableCopy _copies;
     private readonly Func<ReplayTable> _replay;
     private readonly Peer? _configured;
     private Thread? _thread;
-    private Peer? _wish;
-    private bool _isWish, _stopping;
+    private Peer? _wantedPrimary;
+    private bool _isRoleWanted, _stopping;
     private volatile bool _isReplica, _changes, _decides;
     private volatile Following? _following;
     private volatile Follower? _follower;
@@ -159,7 +159,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
         get
         {
             lock (_gate)
-                return (_isWish ? _wish : null) ?? _following?.Primary ?? _wish ?? new Peer("", 0);
+                return (_isRoleWanted ? _wantedPrimary : null) ?? _following?.Primary ?? _wantedPrimary ?? new Peer("", 0);
         }
     }
 
@@ -203,9 +203,9 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
     {
         lock (_gate)
         {
-            if (_isWish ? primary == _wish : _following?.Primary == primary)
+            if (_isRoleWanted ? primary == _wantedPrimary : _following?.Primary == primary)
                 return false;
-            Wish(primary);
+            WantRole(primary);
             return true;
         }
     }
@@ -217,7 +217,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
         {
             if (!_isReplica)
                 return false;
-            Wish(null);
+            WantRole(null);
             return true;
         }
     }
@@ -257,7 +257,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
 
         Barriers.Stop();
         _following?.Cancel();
-        _wished.Set();
+        _roleWanted.Set();
         _thread?.Join();
         Digests.Stop();
         LetReplicasCatchUp();
@@ -282,9 +282,9 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
 
     private static string NewId() => Convert.ToHexStringLower(Libc.RandomBytes(20));
 
-    private void Wish(Peer? primary)
+    private void WantRole(Peer? primary)
     {
-        (_wish, _isWish) = (primary, true);
+        (_wantedPrimary, _isRoleWanted) = (primary, true);
         _isReplica = primary is not null; // replication.Z1
         _changes = true;
         string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
@@ -292,7 +292,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
         _following?.Cancel();
         _handover?.Abort();
         StartThread();
-        _wished.Set();
+        _roleWanted.Set();
     }
 
     private void StartThread()
