@@ -12,7 +12,7 @@ namespace Garnet.Aof;
 
 /// <summary>
 /// The write side of the append-only file. A change goes to the lane of its partition (rules L in <see cref="LaneSet"/>),
-/// the sealer closes batches (rules S in <see cref="Sealer"/>), a writer per sublog puts them into files and makes them
+/// the group committer closes batches (rules S in <see cref="GroupCommitter"/>), a writer per sublog puts them into files and makes them
 /// durable (rules W in <see cref="Sublog"/>, <see cref="SegmentWriter"/>, <see cref="LogState"/>).
 /// Order of use: construct, open the store with it as its log, <see cref="Attach"/>, recover, <see cref="Start"/>, switch
 /// the store's logging on, serve, <see cref="Stop"/>. Format: website/docs/format/aof.md.
@@ -28,7 +28,7 @@ public sealed class Aof : IWriteLog, IDisposable
     private Store? _store;
     // Written once, by Start.
     private LaneSet _lanes = null!;
-    private Sealer _sealer = null!;
+    private GroupCommitter _sealer = null!;
     private LogState _state = new(1, 0);
     private Sublog[] _sublogs = [];
     private ulong _lastOfEarlierRuns;
@@ -133,7 +133,7 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <summary>Where batches are written, and into how many sublogs; for whoever reads them back.</summary>
     public (IDisk Disk, int Sublogs) Files => (_disk, _sublogs.Length);
 
-    /// <summary><see cref="Start"/> or <see cref="Follow"/> without threads: whoever calls it gives sealer and sublogs their turns.</summary>
+    /// <summary><see cref="Start"/> or <see cref="Follow"/> without threads: whoever calls it gives group committer and sublogs their turns.</summary>
     public void Open(AofStart start, bool follows = false)
     {
         Check.That(_store != null && (follows || _store.Partitions == start.Lanes), "log.L1 the lanes are the store's partitions");
@@ -147,14 +147,14 @@ public sealed class Aof : IWriteLog, IDisposable
         if (Lost is not null) _state.Fail(Lost);
         _state.Advanced += () => Advanced?.Invoke();
         _lanes = new LaneSet(start.Lanes, start.LastBatch + 1, _settings.BatchBytes, _pool);
-        _sealer = new Sealer(_settings, _clock, _store, _lanes, _pool, _state);
+        _sealer = new GroupCommitter(_settings, _clock, _store, _lanes, _pool, _state);
         // A file without a batch is made anew, and in between it is not there.
         if (Enumerable.Range(0, sublogs).Any(i => _segments.Has(i, start.LastBatch + 1))) Names?.Invoke(0, new NamedLog[sublogs]);
         _sublogs = OpenSublogs(sublogs, start);
         _sealer.Attach(_sublogs);
     }
 
-    /// <summary>Who has turns after <see cref="Open"/>: the sealer, then each sublog.</summary>
+    /// <summary>Who has turns after <see cref="Open"/>: the group committer, then each sublog.</summary>
     public int Turners => 1 + _sublogs.Length;
 
     /// <summary>One of them does what there is to do.</summary>
@@ -164,7 +164,7 @@ public sealed class Aof : IWriteLog, IDisposable
         else if (!_follows) _sealer.Turn();
     }
 
-    internal Sealer Sealer => _sealer;
+    internal GroupCommitter GroupCommitter => _sealer;
     internal IReadOnlyList<Sublog> Sublogs => _sublogs;
 
     /// <inheritdoc/>
@@ -199,7 +199,7 @@ public sealed class Aof : IWriteLog, IDisposable
     /// <inheritdoc/>
     public void Release() => _sealer.Release();
 
-    /// <summary>To be called at the end of a round that wrote something; a fence and a read while the sealer is at work.</summary>
+    /// <summary>To be called at the end of a round that wrote something; a fence and a read while the group committer is at work.</summary>
     public void Nudge()
     {
         if (!_follows) _sealer.Nudge();

@@ -151,7 +151,7 @@ public sealed class CrashTests
             log.Open(store.Recover(directory).Start);
             store.Store.Logging = true;
             store.Apply(0, Workload.Keys[0], value);
-            log.Sealer.Turn();
+            log.GroupCommitter.Turn();
             foreach (Sublog sublog in log.Sublogs) sublog.Turn();
             return true;
         }

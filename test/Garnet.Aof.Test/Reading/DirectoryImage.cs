@@ -92,7 +92,7 @@ internal sealed class DirectoryImage
 
     internal static void Turn(Aof log)
     {
-        log.Sealer.Turn();
+        log.GroupCommitter.Turn();
         foreach (Sublog sublog in log.Sublogs) sublog.Turn();
     }
 

@@ -58,7 +58,7 @@ internal sealed class Pair : IDisposable
                 for (int change = random.Next(1, 9); change > 0; change--)
                     Primary.Apply(random.Next(2), Workload.Keys[random.Next(Workload.Keys.Length)], $"{random.Next(1000)}");
             }
-            PrimaryLog.Sealer.Turn();
+            PrimaryLog.GroupCommitter.Turn();
             foreach (Garnet.Aof.Writing.Sublog sublog in PrimaryLog.Sublogs) sublog.Turn();
         }
     }

@@ -81,7 +81,7 @@ internal sealed class Primary : IDisposable
     {
         for (int turns = 0; turns < TurnsToWrite; turns++)
         {
-            _log.Sealer.Turn();
+            _log.GroupCommitter.Turn();
             foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
             _clock.Advance(1_000_000);
         }
@@ -124,7 +124,7 @@ internal sealed class Primary : IDisposable
         int dice = _random.Next(100);
         if (dice < 60) Change();
         else if (dice < 66) _log.TryWrite();
-        else if (dice < 74) _log.Sealer.Turn();
+        else if (dice < 74) _log.GroupCommitter.Turn();
         else if (dice < 94) _log.Sublogs[_random.Next(_log.Sublogs.Count)].Turn();
         else if (dice < 97) _clock.Advance(_random.Next(1_500_000));
         else _store.Store.StepMovers(_clock.UnixMs);
@@ -179,7 +179,7 @@ internal sealed class Primary : IDisposable
         _log.RequireSync(batch);
         while (_log.Durable < batch && _log.Poison == null)
         {
-            _log.Sealer.Turn();
+            _log.GroupCommitter.Turn();
             foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
             _clock.Advance(1_000_000);
         }

@@ -19,7 +19,7 @@ namespace Garnet.Aof.Writing;
 /// log.S5: a new term begins with an empty batch if it is told to: from then on whoever has the log knows of the term.
 /// log.S6: a batch that has grown very long is closed however many wait for the disk, so that there is always one with room (log.L5).
 /// </summary>
-internal sealed class Sealer : IPartitionVisitor
+internal sealed class GroupCommitter : IPartitionVisitor
 {
     private const int Running = 0, Lingering = 1, Asleep = 2;
     private const int QueuedMax = 4, YieldsMax = 400;
@@ -37,11 +37,11 @@ internal sealed class Sealer : IPartitionVisitor
     private Sublog[] _sublogs = [];
     private SealedPart[] _parts = [];
     private ulong _closing, _demanded, _proven;
-    private int _mood;
+    private int _activity;
     private bool _stopping;
     private long _lastSealUs, _dueUs, _batches, _entries;
 
-    public Sealer(AofSettings settings, IClock clock, Store store, LaneSet lanes, ChunkPool pool, LogState state)
+    public GroupCommitter(AofSettings settings, IClock clock, Store store, LaneSet lanes, ChunkPool pool, LogState state)
     {
         _settings = settings;
         _clock = clock;
@@ -52,7 +52,7 @@ internal sealed class Sealer : IPartitionVisitor
         _proven = lanes.Batch - 1;
         lanes.OnLong(Nudge);
         _lastSealUs = clock.MonotonicUs - Math.Max(settings.LazySealMs * 1000L, settings.SealMinUs);
-        _thread = new Thread(Run) { Name = "aof-sealer", IsBackground = true };
+        _thread = new Thread(Run) { Name = "aof-group committer", IsBackground = true };
     }
 
     public long Batches => Volatile.Read(ref _batches);
@@ -68,14 +68,14 @@ internal sealed class Sealer : IPartitionVisitor
     /// <summary>Starts the thread.</summary>
     public void Start() => _thread.Start();
 
-    /// <summary>Something was written, perhaps. Costs a fence and a read while the sealer is at work.</summary>
+    /// <summary>Something was written, perhaps. Costs a fence and a read while the group committer is at work.</summary>
     public void Nudge()
     {
-        // Between the writes to a lane and the look at the mood, as the sealer has one between its mood and its look at the lanes.
+        // Between the writes to a lane and the look at the activity, as the group committer has one between its activity and its look at the lanes.
         Interlocked.MemoryBarrier();
-        int mood = _mood;
-        if (mood == Running || (mood == Lingering && !_lanes.IsLong)) return;
-        Wake(mood);
+        int activity = _activity;
+        if (activity == Running || (activity == Lingering && !_lanes.IsLong)) return;
+        Wake(activity);
     }
 
     /// <summary>
@@ -95,7 +95,7 @@ internal sealed class Sealer : IPartitionVisitor
         {
             if (!sublog.IsIdle) return;
         }
-        if (!TryTurn(wakes: true)) Wake(Volatile.Read(ref _mood));
+        if (!TryTurn(wakes: true)) Wake(Volatile.Read(ref _activity));
     }
 
     /// <summary>Makes the thread look at everything again, the clock included.</summary>
@@ -112,8 +112,8 @@ internal sealed class Sealer : IPartitionVisitor
             if (_lanes.HasEntries()) Seal();
             _gate.Exit();
         }
-        int mood = Volatile.Read(ref _mood);
-        if (mood == Lingering) Wake(mood);
+        int activity = Volatile.Read(ref _activity);
+        if (activity == Lingering) Wake(activity);
     }
 
     /// <summary>Begins an exclusive step.</summary>
@@ -267,10 +267,10 @@ internal sealed class Sealer : IPartitionVisitor
             while (!_stopping)
             {
                 int waitMs = Timeout.Infinite;
-                SetMood(Asleep);
+                SetActivity(Asleep);
                 if (_lanes.HasEntries())
                 {
-                    SetMood(Lingering);
+                    SetActivity(Lingering);
                     _dueUs = DueUs(out bool isSoon);
                     long leftUs = _dueUs - _clock.MonotonicUs;
                     if (leftUs <= 0 || isSoon) break;
@@ -284,7 +284,7 @@ internal sealed class Sealer : IPartitionVisitor
                 }
                 Monitor.Wait(_bell, waitMs);
             }
-            SetMood(Running);
+            SetActivity(Running);
             return !_stopping;
         }
     }
@@ -315,16 +315,16 @@ internal sealed class Sealer : IPartitionVisitor
         return most;
     }
 
-    private void SetMood(int mood)
+    private void SetActivity(int activity)
     {
-        Volatile.Write(ref _mood, mood);
+        Volatile.Write(ref _activity, activity);
         Interlocked.MemoryBarrier();
     }
 
-    // Only the first of those who find the sealer waiting rings.
-    private void Wake(int mood)
+    // Only the first of those who find the group committer waiting rings.
+    private void Wake(int activity)
     {
-        if (mood == Running || Interlocked.CompareExchange(ref _mood, Running, mood) != mood) return;
+        if (activity == Running || Interlocked.CompareExchange(ref _activity, Running, activity) != activity) return;
         Wake();
     }
 }
