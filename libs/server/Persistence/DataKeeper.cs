@@ -146,16 +146,16 @@ internal sealed class DataKeeper : IDisposable
     /// A log over the files, in as many sublogs; not started. <paramref name="lost"/>: why the one that they hold was lost, if it was; then
     /// nothing is written behind its end, where there would be a hole, and nobody can write.
     /// </summary>
-    internal Aof.Aof NewLog(int sublogs, string? lost)
+    internal AppendOnlyLog NewLog(int sublogs, string? lost)
     {
         _aofSettings.Sublogs = sublogs;
         return lost is null
-            ? new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs }
-            : new Aof.Aof(_aofSettings, new NullDisk(), _clock, _backlog) { Lost = lost };
+            ? new AppendOnlyLog(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs }
+            : new AppendOnlyLog(_aofSettings, new NullDisk(), _clock, _backlog) { Lost = lost };
     }
 
     /// <summary>The log in force is this one from now on; the one before has ended.</summary>
-    internal void TakeLog(Aof.Aof log, uint ledTerm)
+    internal void TakeLog(AppendOnlyLog log, uint ledTerm)
     {
         if (!HasLog)
             return;
@@ -271,9 +271,9 @@ internal sealed class DataKeeper : IDisposable
         return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
     }
 
-    private Aof.Aof? Current => _logs.Current;
+    private AppendOnlyLog? Current => _logs.Current;
 
-    private ulong KeptBy(Aof.Aof log) => _aofSettings.Sync == SyncPolicy.Always ? log.Durable : log.Written;
+    private ulong KeptBy(AppendOnlyLog log) => _aofSettings.Sync == SyncPolicy.Always ? log.Durable : log.Written;
 
     private static bool IsGiven(SettingTable table, string name) => table.TryFind(name, out Setting? setting) && setting.Source != SettingSource.Default;
 

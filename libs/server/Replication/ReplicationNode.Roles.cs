@@ -17,7 +17,7 @@ internal sealed partial class ReplicationNode
     private Discarding? _discarding; // given up when the copy is whole
 
     /// <inheritdoc/>
-    public Aof.Aof? LogOnDisk => Node.OnDisk;
+    public AppendOnlyLog? LogOnDisk => Node.OnDisk;
 
     /// <inheritdoc/>
     public uint Term => _follower is null ? _term : Math.Max(Applied.Term, _following?.Plan?.Term ?? 0);

@@ -142,7 +142,7 @@ public sealed class CrashTests
     {
         DataDirectory? directory = null;
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192, Sync = policy };
-        var log = new Aof(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
+        var log = new AppendOnlyLog(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
         var store = new TestStore(log: log);
         try
         {

@@ -19,7 +19,7 @@ internal sealed class Primary : IDisposable
     private readonly AofSettings _settings;
     private readonly ManualClock _clock = new();
     private readonly TestStore _store;
-    private readonly Aof _log;
+    private readonly AppendOnlyLog _log;
     private DataDirectory? _directory;
     private bool _inSnapshot;
     private int _tries;
@@ -32,7 +32,7 @@ internal sealed class Primary : IDisposable
             Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << random.Next(4),
             Sync = (SyncPolicy)random.Next(3),
         };
-        _log = new Aof(_settings, disk, new TurningClock(_clock, Retry)) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
+        _log = new AppendOnlyLog(_settings, disk, new TurningClock(_clock, Retry)) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
         _store = new TestStore(Lanes, 16 << 20, _log);
     }
 

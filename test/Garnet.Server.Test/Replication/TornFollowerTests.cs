@@ -43,8 +43,8 @@ internal sealed class TornFollowerTests
     private sealed class NoLog : IFollowedLog, IDisposable
     {
         public Backlog Backlog { get; } = new();
-        public Aof.Aof? Current => null;
-        public Aof.Aof? OnDisk => null;
+        public AppendOnlyLog? Current => null;
+        public AppendOnlyLog? OnDisk => null;
         public bool IsKeptOnDisk => false;
         public IDisk? Disk => null;
 

@@ -17,7 +17,7 @@ namespace Garnet.Aof;
 /// Order of use: construct, open the store with it as its log, <see cref="Attach"/>, recover, <see cref="Start"/>, switch
 /// the store's logging on, serve, <see cref="Stop"/>. Format: website/docs/format/aof.md.
 /// </summary>
-public sealed class Aof : IWriteLog, IDisposable
+public sealed class AppendOnlyLog : IWriteLog, IDisposable
 {
     private readonly AofSettings _settings;
     private readonly IDisk _disk;
@@ -37,7 +37,7 @@ public sealed class Aof : IWriteLog, IDisposable
     private bool _follows;
 
     /// <summary>Touches nothing; usable as a log after <see cref="Start"/>. <paramref name="backlog"/> is told of every batch.</summary>
-    public Aof(AofSettings settings, IDisk disk, IClock clock, Backlog? backlog = null)
+    public AppendOnlyLog(AofSettings settings, IDisk disk, IClock clock, Backlog? backlog = null)
     {
         _backlog = backlog;
         _settings = settings;
