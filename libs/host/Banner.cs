@@ -13,7 +13,7 @@ internal static class Banner
 
     public static string Name => $"Garnet {Version}";
 
-    public static void Write(ILogger log, Server.Server server, ServerSettings settings, IEnumerable<string> notices)
+    public static void Write(ILogger log, RespServer server, ServerSettings settings, IEnumerable<string> notices)
     {
         Say(log, LogLevel.Information, $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
         Say(log, LogLevel.Information, $"Listening on {string.Join(", ", server.Addresses)}");
@@ -32,7 +32,7 @@ internal static class Banner
     /// <summary>Said when the data is loaded.</summary>
     public static void WriteReady(ILogger log) => Say(log, LogLevel.Information, "Ready to accept connections");
 
-    private static string PersistenceOf(Server.Server server, PersistenceSettings settings)
+    private static string PersistenceOf(RespServer server, PersistenceSettings settings)
     {
         if (server.DataDirectory is not { } directory) return "none; data is in memory only and gone after a restart; --dir DIRECTORY keeps it";
         if (!settings.AppendOnly && settings.Save.Rules.Count == 0)

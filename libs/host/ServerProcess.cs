@@ -55,7 +55,7 @@ public static class ServerProcess
     }
 
     // False if a thread that serves clients holds a stop up for too long (host.X3), and nothing waits for that stop.
-    private static bool Ends(Server.Server server, ServerSettings settings, LineLog log)
+    private static bool Ends(RespServer server, ServerSettings settings, LineLog log)
     {
         Task.WaitAny(server.Completion, server.StopRequested);
         TimeSpan grace = StopGrace + TimeSpan.FromSeconds(settings.Replication.StopSeconds);
@@ -103,7 +103,7 @@ public static class ServerProcess
     {
         FindOpenSsl();
         using var log = new LineLog(settings.Inspect);
-        using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
+        using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         long firstMs = 0;
         if (OperatingSystem.IsLinux()) Libc.HeedInterrupt(); // what a script starts with & has it ignored, and .NET leaves that so
         using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);

@@ -20,7 +20,7 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// The server as commands see it: its machineries, each by its name, and what clients are let do. It has no threads, opens nothing and
-/// neither starts nor stops: that is <see cref="Garnet.Server.Server"/>.
+/// neither starts nor stops: that is <see cref="RespServer"/>.
 /// </summary>
 internal sealed class ServerContext : ServerCore, IDisposable
 {

@@ -21,7 +21,7 @@ namespace Garnet.Server;
 /// One server: makes the store, what stands around it (<see cref="ServerContext"/>) and the reactors, starts them and stops them. Several may
 /// live in one process; nothing here is static.
 /// </summary>
-public sealed class Server : IDisposable
+public sealed class RespServer : IDisposable
 {
     private GarnetException? _failure;
     private int _disposals;
@@ -34,12 +34,12 @@ public sealed class Server : IDisposable
     private int _reactorsRunning;
 
     /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
-    public Server(ServerSettings settings, SettingTable table, ILogger logger)
+    public RespServer(ServerSettings settings, SettingTable table, ILogger logger)
         : this(settings, table, logger, SystemClock.Instance)
     {
     }
 
-    internal Server(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null, Aof.DataDirectory? directory = null)
+    internal RespServer(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null, Aof.DataDirectory? directory = null)
     {
         var lines = new ServerLog(logger);
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
