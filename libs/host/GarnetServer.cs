@@ -48,7 +48,8 @@ public sealed class GarnetServer : IAsyncDisposable
         sources.AddFile(options.ConfigFile);
         sources.AddOptions(options.Settings);
         sources.Finish();
-        if (!options.Settings.ContainsKey("port")) TakePort(settings.Network, options.Port);
+        if (!options.Settings.ContainsKey("port"))
+            TakePort(settings.Network, options.Port);
         ILogger log = options.LoggerFactory?.CreateLogger("Garnet") ?? NullLogger.Instance;
         var server = new RespServer(settings, table, log)
         {

@@ -11,10 +11,10 @@ public interface IFollowedLog
     Backlog Backlog { get; }
 
     /// <summary>The log in force; null while a server without an append-only file was never followed.</summary>
-    Aof.Aof? Current { get; }
+    AppendOnlyLog? Current { get; }
 
     /// <summary>The same if it is on disk.</summary>
-    Aof.Aof? OnDisk { get; }
+    AppendOnlyLog? OnDisk { get; }
 
     /// <summary>True if what the store held before a full copy can be read back from this server's own disk.</summary>
     bool IsKeptOnDisk { get; }

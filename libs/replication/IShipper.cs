@@ -11,7 +11,7 @@ public interface IShipper
     Backlog Backlog { get; }
 
     /// <summary>The log in force if it is on disk, else null.</summary>
-    Aof.Aof? LogOnDisk { get; }
+    AppendOnlyLog? LogOnDisk { get; }
 
     /// <summary>Term of the log.</summary>
     uint Term { get; }

@@ -70,7 +70,8 @@ public sealed class JobProgress(string kind, IClock clock)
 
     private void GoOn()
     {
-        if (IsCancelled) throw new OperationCanceledException($"{Kind} was given up");
+        if (IsCancelled)
+            throw new OperationCanceledException($"{Kind} was given up");
     }
 
     private static string Megabytes(long bytes) => (bytes / 1e6).ToString("F1", CultureInfo.InvariantCulture);

@@ -40,7 +40,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     {
         Shard shard = Of(hash);
         int database = wait.Client.Database;
-        lock (shard.Modes)
+        lock (shard.Gate)
         {
             KeyQueue queue = Find(shard, database, key, hash) ?? Open(shard, database, key, hash);
             if (queue.Last?.Owner == wait) // the command names the key twice
@@ -58,7 +58,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
         for (WaitPlace? place = wait.Places; place is not null; place = place.Other)
         {
             Shard shard = Of(place.Queue.Hash);
-            lock (shard.Modes)
+            lock (shard.Gate)
             {
                 place.Queue.Remove(place);
                 if (place.Queue.First is null)
@@ -78,14 +78,14 @@ internal sealed class WaitTable(Store store, Listeners waiters)
         Shard shard = Of(hash);
         if (shard.Queues == 0)
             return null;
-        lock (shard.Modes)
+        lock (shard.Gate)
             return Find(shard, database, key, hash);
     }
 
     /// <summary>The first in the queue whose wait is not over.</summary>
     internal KeyWait? First(KeyQueue queue)
     {
-        lock (Of(queue.Hash).Modes)
+        lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
             while (place is not null && place.Owner.End != WaitEnd.None)
@@ -97,7 +97,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     /// <summary>The first of them for whom the key, which holds that kind of value, has what is waited for; the key's partition is locked.</summary>
     internal KeyWait? FirstReady(KeyQueue queue, StoreSession store, in KeyRef key, RecordKind kind)
     {
-        lock (Of(queue.Hash).Modes)
+        lock (Of(queue.Hash).Gate)
         {
             WaitPlace? place = queue.First;
             while (place is not null && (place.Owner.End != WaitEnd.None || !place.Owner.IsReady(store, in key, kind)))
@@ -120,7 +120,7 @@ internal sealed class WaitTable(Store store, Listeners waiters)
     {
         foreach (Shard shard in _shards)
         {
-            lock (shard.Modes)
+            lock (shard.Gate)
             {
                 foreach (KeyQueue chain in shard.Chains.Values)
                 {

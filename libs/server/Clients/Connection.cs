@@ -137,7 +137,7 @@ internal sealed unsafe class Connection
         if (reply == Reply.Parked)
             Waiting!.IsSilent = true;
         else if (reply == Reply.Postponed)
-            Gate |= ClientModes.ReplySkip; // it runs again
+            Modes |= ClientModes.ReplySkip; // it runs again
     }
 
     /// <summary>Gives all buffers back.</summary>

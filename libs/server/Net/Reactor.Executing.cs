@@ -9,13 +9,13 @@ namespace Garnet.Server.Net;
 /// <summary>Running a batch of frames in order.</summary>
 internal sealed unsafe partial class Reactor
 {
-    private bool _asksRules; // no command of the batch takes the short way
-    private bool _placed; // the server's role lets commands do less than everything
+    private bool _asksRules; // every command of the batch is put to the rules of Admission
+    private bool _placed; // the server's role restricts commands, or is being changed
     private bool _reads; // the server is a replica that answers reads
-    private bool _afterwards; // the running command sent a message to its own client, or wrote more than that may get
+    private bool _afterwards; // behind the running command: a message was sent to its own client, or its reply is longer than that may get
 
     private bool _mayRun; // the store may be touched: no script of another reactor runs
-    private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
+    private bool _resumesLater; // while a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one
 
     internal int FrameAt { get; private set; } // of the running command
     internal int FrameCount => _batch.Count;
@@ -30,10 +30,10 @@ internal sealed unsafe partial class Reactor
     /// <inheritdoc/>
     internal override void GiveUpBatch() => _mayRun = false;
 
-    /// <summary>What the round still had to look at will be ready again.</summary>
+    /// <summary>The sockets that this round has not come to are left out: the transport reports them again.</summary>
     internal void ForgetReady() => _readyCount = 0;
 
-    /// <summary>Takes the messages that have come, out of a command that runs.</summary>
+    /// <summary>Runs what other threads have posted, while a command of this reactor is running.</summary>
     internal void DrainWhileBusy()
     {
         _resumesLater = true;
@@ -50,7 +50,7 @@ internal sealed unsafe partial class Reactor
         if (count > 1)
             _prefetch.Run(count);
         _mayRun = Server.ScriptTurns.TryEnter(this);
-        _asksRules = Server.AsksRules | Store.Tight | _batch.IsBig; // looked at in its turn (scripting.G4)
+        _asksRules = Server.AsksRules | Store.Tight | _batch.IsBig; // read after TryEnter: a script may have changed it (scripting.G4)
         _placed = Server.Replication.IsAsked;
         _reads = _placed && Server.Replication.TakesReads;
         long began = Server.Clock.MonotonicUs;
@@ -163,7 +163,7 @@ internal sealed unsafe partial class Reactor
         bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
         client.Modes &= ~ClientModes.ReplySkip;
         Reply reply = AdmissionController.Run(ref call, entry);
-        _asksRules |= Server.AsksRules; // what it has set holds for the next one already
+        _asksRules |= Server.AsksRules; // a setting that the command has changed counts for the next command of the batch
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)

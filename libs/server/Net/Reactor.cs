@@ -28,7 +28,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     internal readonly ITransport Transport;
     private readonly Mailbox _mailbox;
     private readonly FrameBatch _batch;
-    private readonly ArgList _args; // of the batch, as are these two: at hand for every command
+    private readonly ArgList _args; // these three are the batch's own, kept here too: the loop over the commands reads them without a detour
     private readonly Frame* _frames;
     private readonly Connection[] _frameClients;
     private readonly CommandEntry* _entries;
@@ -102,7 +102,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     {
         Server.Changes.Claim(this);
         while (!_stopping)
-            Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not
+            Round(); // the loop itself does nothing: the runtime never optimizes a method that does not return, only those that it calls
         Finish();
     }
 
@@ -245,7 +245,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
             Receiver.Serve(client);
         else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
-            Watch(client); // it sends on while its replies are held: not to be heard of until they leave
+            Watch(client); // it goes on sending while its replies wait for the log: not read until they have left
         else if (ready.Broken)
             Close(client);
     }

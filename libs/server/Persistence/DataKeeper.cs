@@ -174,8 +174,8 @@ internal sealed class DataKeeper : IDisposable
             server.Table.OnSet(name, TakeSettings);
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
-        // What was kept is read back, whatever maxmemory says: a full server would not start again. And amid a history nothing may go that is
-        // not gone there: what follows in it would be done to nothing. What is too much is evicted, or refuses writes, at its end.
+        // While the log is read back maxmemory is not applied: a server that was full could not start again. Nor may anything be evicted meanwhile
+        // that the log does not evict, since later changes in the log rely on it. What is too much is evicted, or refuses writes, afterwards.
         server.Store.SetPolicy(EvictionPolicy.NoEviction);
         server.Store.SetMemoryLimit(0);
         _loader = BackgroundThread.Begin("recovery", () => Load(server, role), server.Fail);
@@ -234,7 +234,7 @@ internal sealed class DataKeeper : IDisposable
         _advanced.Ring();
     }
 
-    // Where it ended is in the manifest: a log that ends before that is not all of it.
+    // The manifest says where the log ended: a log that is found shorter at the next start has lost its end.
     private void EndLog()
     {
         if (Current is not { } log)
@@ -247,7 +247,7 @@ internal sealed class DataKeeper : IDisposable
         }
         catch (DiskException)
         {
-            // it is one proof less
+            // the stop goes on: only this one proof that the log is complete is missing
         }
     }
 
@@ -345,7 +345,7 @@ internal sealed class DataKeeper : IDisposable
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
             return false;
         if (server.Settings.Memory.Policy == EvictionPolicy.NoEviction)
-            server.Store.SetMemoryLimit(server.MemoryLimitBytes); // nothing is lost if it does not fit: it stays where it is
+            server.Store.SetMemoryLimit(server.MemoryLimitBytes); // if it does not fit the start is refused, and the file stays where it is
         long began = _clock.MonotonicUs;
         using var file = new RdbFile(path);
         using var import = new RdbImport(server.Store, file, server.Settings.Encoding, server.Settings.Memory.Databases, _clock.UnixMs, Progress);
@@ -381,7 +381,8 @@ internal sealed class DataKeeper : IDisposable
         server.NudgeWaiting();
     }
 
-    // What is only written under always lets nobody go on. Two threads may both find news here, but not both none.
+    // Of what was kept, made durable or went wrong since the last look; under always, what is only written releases no reply. Two threads that
+    // look at once may both find the news; that both miss them cannot be.
     private bool HasNews()
     {
         (ulong Kept, ulong Durable, string? Trouble) now = (Kept, Durable, Trouble), told = (Volatile.Read(ref _toldKept), Volatile.Read(ref _toldDurable), _toldTrouble);

@@ -1,3 +1,4 @@
+using Garnet.Aof;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Persistence;

@@ -170,7 +170,8 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
 
     private void Run()
     {
-        if (OperatingSystem.IsLinux()) Libc.StepBack();
+        if (OperatingSystem.IsLinux())
+            Libc.StepBack();
         bool failed = true;
         long changes = Total(), bytes = LogBytes();
         try

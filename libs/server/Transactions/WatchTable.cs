@@ -32,7 +32,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>Connections that watch.</summary>
     internal int Clients => watchers.Count;
 
-    /// <summary>Keys watched, as often as they are.</summary>
+    /// <summary>Keys watched; one that several clients watch counts once for each.</summary>
     internal long Keys => Volatile.Read(ref _keys);
 
     /// <summary>A connection begins to watch.</summary>
@@ -42,7 +42,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     internal bool Has(WatchedKeys owner, int database, ReadOnlySpan<byte> key, ulong hash)
     {
         Shard shard = Of(hash);
-        lock (shard.Modes)
+        lock (shard.Gate)
         {
             for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
             {
@@ -58,7 +58,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     internal void Add(Watch watch)
     {
         Shard shard = Of(watch.Hash);
-        lock (shard.Modes)
+        lock (shard.Gate)
         {
             watch.Next = shard.Chains.GetValueOrDefault(watch.Hash);
             shard.Chains[watch.Hash] = watch;
@@ -108,7 +108,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
         if (shard.Count == 0)
             return;
         int database = server.Store.DatabaseOf(key.Namespace);
-        lock (shard.Modes)
+        lock (shard.Gate)
         {
             for (Watch? watch = shard.Chains.GetValueOrDefault(hash); watch is not null; watch = watch.Next)
             {
@@ -143,7 +143,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     {
         foreach (Shard shard in _shards)
         {
-            lock (shard.Modes)
+            lock (shard.Gate)
             {
                 foreach (Watch first in shard.Chains.Values)
                 {
@@ -160,7 +160,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     private void Remove(Watch watch)
     {
         Shard shard = Of(watch.Hash);
-        lock (shard.Modes)
+        lock (shard.Gate)
         {
             shard.Count--;
             Watch first = shard.Chains[watch.Hash];

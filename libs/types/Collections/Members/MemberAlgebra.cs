@@ -59,7 +59,7 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
 
     private void Gather()
     {
-        var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash); // of the store's seed, which nobody outside knows
+        var table = new MemberTable(Scores is null ? 0 : sizeof(double), _keys[0].Hash); // a hash that depends on the store's secret seed, so that nobody can choose members that collide
         var gathering = new Gathering { Table = table, Rule = Scores ?? default, IsScored = Scores is not null, Limit = Limit };
         try
         {
@@ -150,7 +150,8 @@ public unsafe ref struct MemberAlgebra(StoreSession store, ReadOnlySpan<KeyRef> 
         public void Look(ref RecordEdit record)
         {
             EntryForm form = FormOf(ref record);
-            bool spelled = Root.Has(record.Value, RootFlags.Integers); // as text, in the walk, which goes on
+            // A set of integers: each member is written as text in memory of the walk, where the next one overwrites it.
+            bool spelled = Root.Has(record.Value, RootFlags.Integers);
             Candidates some;
             some.Count = 0;
             for (var walk = default(MemberWalk); walk.Next(ref record, form);)

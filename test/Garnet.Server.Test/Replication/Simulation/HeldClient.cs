@@ -1,3 +1,4 @@
+using Garnet.Aof;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 
