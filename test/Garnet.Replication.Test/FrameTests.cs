@@ -78,14 +78,6 @@ public sealed class FrameTests
     }
 
     [Test]
-    public void What_does_not_fit_into_a_frame_is_said_and_ends_its_link_only()
-    {
-        Assert.That(FrameWriter.Bytes32(Array.MaxLength), Is.EqualTo(Array.MaxLength));
-        foreach (long bytes in (long[])[Array.MaxLength + 1L, 1L << 31, 1L << 32])
-            Assert.That(LinkSocket.IsOfLink(Assert.Throws<GarnetException>(() => FrameWriter.Bytes32(bytes))!));
-    }
-
-    [Test]
     public void No_changed_byte_of_a_frame_that_is_checked_here_passes()
     {
         var writer = new FrameWriter();
