@@ -1,6 +1,5 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
-using Garnet.Replication;
 
 namespace Garnet.Server.Clients;
 

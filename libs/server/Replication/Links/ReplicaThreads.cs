@@ -21,7 +21,7 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly ReplicaLink _link;
     private readonly LinkSocket _socket;
     private readonly ReplicaLinks _links;
-    private readonly ResumableCopy _shelf;
+    private readonly ResumableCopy _resumable;
     private readonly Func<int> _keepMs;
     private readonly int _role;
     private readonly Signal _signal = new();
@@ -29,10 +29,10 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly Thread _sender, _receiver;
     private byte[] _greeting = [];
 
-    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, ResumableCopy shelf, Func<int> keepMs)
+    internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, ResumableCopy resumable, Func<int> keepMs)
     {
-        (_link, _socket, _links, _shelf, _keepMs) = (link, socket, links, shelf, keepMs);
-        _role = shelf.Role;
+        (_link, _socket, _links, _resumable, _keepMs) = (link, socket, links, resumable, keepMs);
+        _role = resumable.Role;
         _sender = BackgroundThread.Of("replica sender", SendLoop, EndBy);
         _receiver = BackgroundThread.Of("replica receiver", ReceiveLoop, EndBy);
     }
@@ -103,10 +103,10 @@ internal sealed class ReplicaThreads : IDisposable
         }
 
         if (copy is not null)
-            _shelf.Put(_link.Hello.RunId, copy, _role); // before the link is gone: its replica may be waiting for that
+            _resumable.Put(_link.Hello.RunId, copy, _role); // before the link is gone: its replica may be waiting for that
         _links.Remove(this);
         if (copy is not null)
-            _shelf.Await(copy, _keepMs());
+            _resumable.Await(copy, _keepMs());
     }
 
     // As long as it is a snapshot that is sent, or is none.
