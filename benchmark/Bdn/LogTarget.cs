@@ -13,11 +13,11 @@ internal sealed unsafe class LogTarget
     private StoreSession _session = null!;
     private uint _ns;
     public Store Store { get; private set; } = null!;
-    public Aof.Aof? Log { get; private set; }
+    public AppendOnlyLog? Log { get; private set; }
 
     public void Open(int lanes, bool withLog)
     {
-        if (withLog) Log = new Aof.Aof(new AofSettings(), new NullDisk(), SystemClock.Instance);
+        if (withLog) Log = new AppendOnlyLog(new AofSettings(), new NullDisk(), SystemClock.Instance);
         Store = new Store(new StoreSettings { MemoryLimitBytes = 1L << 30, Partitions = lanes, Log = Log });
         Log?.Attach(Store);
         Log?.Start(new AofStart(1, 0, [], lanes, 1));

@@ -13,7 +13,7 @@ internal static class Banner
 
     public static string Name => $"Garnet {Version}";
 
-    public static void Write(ILogger log, Server.Server server, ServerSettings settings, IEnumerable<string> notices)
+    public static void Write(ILogger log, RespServer server, ServerSettings settings, IEnumerable<string> notices)
     {
         Say(log, LogLevel.Information, $"{Name}, speaks the protocol of redis {settings.Inspect.RedisVersion}, process {Environment.ProcessId}");
         Say(log, LogLevel.Information, $"Listening on {string.Join(", ", server.Addresses)}");
@@ -26,18 +26,21 @@ internal static class Banner
         string mode = settings.Security.ProtectedMode ? "on" : "off";
         Say(log, LogLevel.Information, $"Security: {password}, protected mode {mode}");
         foreach (string notice in notices) Say(log, LogLevel.Warning, notice);
-        if (IsOpen(settings)) Say(log, LogLevel.Warning, "Anybody who reaches the port can read and delete everything: set requirepass, or bind 127.0.0.1");
+        if (IsOpen(settings))
+            Say(log, LogLevel.Warning, "Anybody who reaches the port can read and delete everything: set requirepass, or bind 127.0.0.1");
     }
 
     /// <summary>Said when the data is loaded.</summary>
     public static void WriteReady(ILogger log) => Say(log, LogLevel.Information, "Ready to accept connections");
 
-    private static string PersistenceOf(Server.Server server, PersistenceSettings settings)
+    private static string PersistenceOf(RespServer server, PersistenceSettings settings)
     {
-        if (server.DataDirectory is not { } directory) return "none; data is in memory only and gone after a restart; --dir DIRECTORY keeps it";
+        if (server.DataDirectory is not { } directory)
+            return "none; data is in memory only and gone after a restart; --dir DIRECTORY keeps it";
         if (!settings.AppendOnly && settings.Save.Rules.Count == 0)
             return $"nothing is kept in {directory} but what SAVE and BGSAVE are asked for; --appendonly yes, or save points, keep it";
-        if (!settings.AppendOnly) return $"snapshots only, in {directory}; what changed since the last one is gone after a restart; --appendonly yes keeps it";
+        if (!settings.AppendOnly)
+            return $"snapshots only, in {directory}; what changed since the last one is gone after a restart; --appendonly yes keeps it";
         string synced = settings.AppendSync switch
         {
             AppendSync.Always => "synced before every reply",
@@ -50,9 +53,11 @@ internal static class Banner
     /// <summary>Reachable from other machines, without a password and with protected mode off.</summary>
     private static bool IsOpen(ServerSettings settings)
     {
-        if (settings.Security.ProtectedMode || settings.Security.Password.Length > 0) return false;
+        if (settings.Security.ProtectedMode || settings.Security.Password.Length > 0)
+            return false;
         foreach (string address in settings.Network.Bind)
-            if (!IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed) || !IPAddress.IsLoopback(parsed)) return true;
+            if (!IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed) || !IPAddress.IsLoopback(parsed))
+                return true;
         return false;
     }
 

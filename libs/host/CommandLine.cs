@@ -22,9 +22,12 @@ internal sealed class CommandLine
     {
         var line = new CommandLine();
         int at = 0;
-        if (args is ["check" or "repair", ..]) return line.TakeDataVerb(args);
-        if (args is ["ping" or "health", ..]) (line.Verb, at) = (CommandVerb.Ping, 1);
-        else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..]) line.ConfigFile = args[at++];
+        if (args is ["check" or "repair", ..])
+            return line.TakeDataVerb(args);
+        if (args is ["ping" or "health", ..])
+            (line.Verb, at) = (CommandVerb.Ping, 1);
+        else if (args.Length > 0 && !args[0].StartsWith('-') || args is ["-", ..])
+            line.ConfigFile = args[at++];
         while (at < args.Length) at = IsShell(args[at], out string option) ? line.TakeShell(args, at, option) : line.TakeSetting(args, at);
         return line;
     }
@@ -46,7 +49,8 @@ internal sealed class CommandLine
     {
         int equals = argument.IndexOf('=', StringComparison.Ordinal);
         option = equals > 0 ? argument[..equals] : argument;
-        if (option is "--config" or "--check-config") return true;
+        if (option is "--config" or "--check-config")
+            return true;
         return argument is "--help" or "-h" or "--version" or "-v" or "--print-reference";
     }
 
@@ -58,11 +62,14 @@ internal sealed class CommandLine
             return args.Length; // what follows is not read: who asks for help may have got it wrong
         }
         bool isJoined = option.Length < args[at].Length;
-        if (!isJoined && at + 1 == args.Length) throw Missing(option);
+        if (!isJoined && at + 1 == args.Length)
+            throw Missing(option);
         string value = isJoined ? args[at][(option.Length + 1)..] : args[at + 1];
-        if (option == "--print-reference") (Verb, Reference) = (CommandVerb.PrintReference, value);
+        if (option == "--print-reference")
+            (Verb, Reference) = (CommandVerb.PrintReference, value);
         else ConfigFile = value;
-        if (option == "--check-config") Verb = CommandVerb.CheckConfig;
+        if (option == "--check-config")
+            Verb = CommandVerb.CheckConfig;
         return at + (isJoined ? 1 : 2);
     }
 
@@ -73,7 +80,8 @@ internal sealed class CommandLine
         while (end < args.Length && !args[end].StartsWith("--", StringComparison.Ordinal)) end++;
         int equals = name.IndexOf('=', StringComparison.Ordinal);
         string[] words = args[(at + 1)..end];
-        if (equals > 0) (name, words) = (name[..equals], [name[(equals + 1)..], .. words]);
+        if (equals > 0)
+            (name, words) = (name[..equals], [name[(equals + 1)..], .. words]);
         Settings.Add(new(name, words));
         return end;
     }

@@ -16,7 +16,8 @@ internal static class ConfigFile
     public static List<ConfigLine> Read(string path, List<string> problems)
     {
         var lines = new List<ConfigLine>();
-        if (TryRead(path, 1, lines, problems) is not { } failure) return lines;
+        if (TryRead(path, 1, lines, problems) is not { } failure)
+            return lines;
         ExitKind kind = failure is UnauthorizedAccessException ? ExitKind.Permission : ExitKind.Configuration;
         throw new GarnetException(kind, $"cannot read the configuration file '{path}'", failure.Message, "Check the path and who may read it");
     }
@@ -50,10 +51,13 @@ internal static class ConfigFile
         {
             number++;
             string line = raw.Trim();
-            if (line.Length == 0 || line[0] == '#') continue;
+            if (line.Length == 0 || line[0] == '#')
+                continue;
             var words = new List<string>();
-            if (!ConfigWords.TrySplit(line, words)) problems.Add($"{file.Path}:{number}: Unbalanced quotes in configuration line");
-            else if (words[0].Equals("include", StringComparison.OrdinalIgnoreCase)) Include(file, number, words, lines, problems);
+            if (!ConfigWords.TrySplit(line, words))
+                problems.Add($"{file.Path}:{number}: Unbalanced quotes in configuration line");
+            else if (words[0].Equals("include", StringComparison.OrdinalIgnoreCase))
+                Include(file, number, words, lines, problems);
             else lines.Add(new ConfigLine(file.Path, number, [.. words]));
         }
     }
@@ -61,8 +65,10 @@ internal static class ConfigFile
     private static void Include(
         (string Path, int Depth) file, int number, List<string> words, List<ConfigLine> lines, List<string> problems)
     {
-        if (words.Count != 2) problems.Add($"{file.Path}:{number}: include: {SettingText.WrongCount}");
-        else if (file.Depth >= DepthMax) problems.Add($"{file.Path}:{number}: include: files include each other more than {DepthMax} deep");
+        if (words.Count != 2)
+            problems.Add($"{file.Path}:{number}: include: {SettingText.WrongCount}");
+        else if (file.Depth >= DepthMax)
+            problems.Add($"{file.Path}:{number}: include: files include each other more than {DepthMax} deep");
         else if (TryRead(Resolve(file.Path, words[1]), file.Depth + 1, lines, problems) is { } failure)
             problems.Add($"{file.Path}:{number}: include '{words[1]}': {failure.Message.TrimEnd('.')}");
     }

@@ -50,15 +50,18 @@ internal sealed class ConfigRewrite(string path, SettingTable table)
         // Bytes as they are: comments may be in any encoding.
         string[] lines = exists ? File.ReadAllText(target, Encoding.Latin1).Split('\n') : [""];
         List<Setting> changed = Differing(exists ? target : null, table.All.Where(static one => one.Source is SettingSource.ConfigSet or SettingSource.CommandLine));
-        if (changed.Count == 0 && exists) return null;
+        if (changed.Count == 0 && exists)
+            return null;
         string temporary = $"{target}.{Environment.ProcessId}.tmp";
         try
         {
             Write(temporary, Compose(lines, changed, []), target);
             // An include behind a line may set the same again: such a setting moves to the end.
             List<Setting> overruled = Differing(temporary, changed);
-            if (overruled.Count > 0) Write(temporary, Compose(lines, changed, overruled), target);
-            if (Differing(temporary, changed).Count > 0) return "a setting would not have its value after a restart";
+            if (overruled.Count > 0)
+                Write(temporary, Compose(lines, changed, overruled), target);
+            if (Differing(temporary, changed).Count > 0)
+                return "a setting would not have its value after a restart";
             File.Move(temporary, target, overwrite: true);
             return null;
         }
@@ -86,14 +89,19 @@ internal sealed class ConfigRewrite(string path, SettingTable table)
         foreach (string line in lines)
         {
             Setting? setting = SettingOf(line, out string name);
-            if (setting is null || !changed.Contains(setting)) text.Append(line).Append('\n');
-            else if (!atEnd.Contains(setting) && written.Add(setting)) text.Append(Line(name, setting)).Append(line.EndsWith('\r') ? "\r\n" : "\n");
+            if (setting is null || !changed.Contains(setting))
+                text.Append(line).Append('\n');
+            else if (!atEnd.Contains(setting) && written.Add(setting))
+                text.Append(Line(name, setting)).Append(line.EndsWith('\r') ? "\r\n" : "\n");
         }
         text.Length--; // the split left one piece more than there are line ends
         List<Setting> rest = [.. changed.Where(one => !written.Contains(one))];
-        if (rest.Count == 0) return text.ToString();
-        if (text.Length > 0 && text[^1] != '\n') text.Append('\n');
-        if (!lines.Any(static line => line.TrimEnd() == Signature)) text.Append(text.Length > 0 ? "\n" : "").Append(Signature).Append('\n');
+        if (rest.Count == 0)
+            return text.ToString();
+        if (text.Length > 0 && text[^1] != '\n')
+            text.Append('\n');
+        if (!lines.Any(static line => line.TrimEnd() == Signature))
+            text.Append(text.Length > 0 ? "\n" : "").Append(Signature).Append('\n');
         foreach (Setting setting in rest) text.Append(Line(setting.Name, setting)).Append('\n');
         return text.ToString();
     }
@@ -110,7 +118,8 @@ internal sealed class ConfigRewrite(string path, SettingTable table)
     private static string Line(string name, Setting setting)
     {
         string[] words = setting.TakesWords ? SettingText.Words(setting.FileText) : [setting.FileText];
-        if (words.Length == 0) words = [""];
+        if (words.Length == 0)
+            words = [""];
         string line = $"{name} {string.Join(' ', words.Select(ConfigWords.Quote))}";
         return Encoding.Latin1.GetString(Encoding.UTF8.GetBytes(line));
     }
@@ -118,8 +127,10 @@ internal sealed class ConfigRewrite(string path, SettingTable table)
     private static void Write(string file, string text, string like)
     {
         using var stream = new FileStream(file, FileMode.Create, FileAccess.Write);
-        if (File.Exists(like) && !OperatingSystem.IsWindows()) File.SetUnixFileMode(stream.SafeFileHandle, File.GetUnixFileMode(like));
-        else if (!OperatingSystem.IsWindows()) File.SetUnixFileMode(stream.SafeFileHandle, UnixFileMode.UserRead | UnixFileMode.UserWrite);
+        if (File.Exists(like) && !OperatingSystem.IsWindows())
+            File.SetUnixFileMode(stream.SafeFileHandle, File.GetUnixFileMode(like));
+        else if (!OperatingSystem.IsWindows())
+            File.SetUnixFileMode(stream.SafeFileHandle, UnixFileMode.UserRead | UnixFileMode.UserWrite);
         stream.Write(Encoding.Latin1.GetBytes(text));
         stream.Flush(flushToDisk: true);
     }

@@ -16,7 +16,8 @@ internal static class ConfigWords
         while (true)
         {
             while (at < line.Length && char.IsWhiteSpace(line[at])) at++;
-            if (at >= line.Length) return true;
+            if (at >= line.Length)
+                return true;
             word.Clear();
             bool whole = line[at] switch
             {
@@ -24,7 +25,8 @@ internal static class ConfigWords
                 '\'' => ReadSingle(line, ref at, word),
                 _ => ReadPlain(line, ref at, word),
             };
-            if (!whole) return false;
+            if (!whole)
+                return false;
             words.Add(word.ToString());
         }
     }
@@ -32,7 +34,8 @@ internal static class ConfigWords
     /// <summary>The word as a line must hold it, so that <see cref="TrySplit"/> gives it back.</summary>
     public static string Quote(string word)
     {
-        if (word.Length > 0 && !word.Any(NeedsQuotes)) return word;
+        if (word.Length > 0 && !word.Any(NeedsQuotes))
+            return word;
         var quoted = new StringBuilder("\"", word.Length + 8);
         foreach (char letter in word)
         {
@@ -48,7 +51,8 @@ internal static class ConfigWords
                 < ' ' or '\x7f' or '\x85' => string.Create(CultureInfo.InvariantCulture, $"\\x{(int)letter:x2}"),
                 _ => null,
             };
-            if (escape is null) quoted.Append(letter);
+            if (escape is null)
+                quoted.Append(letter);
             else quoted.Append(escape);
         }
         return quoted.Append('"').ToString();
@@ -60,8 +64,10 @@ internal static class ConfigWords
     {
         while (at < line.Length && !char.IsWhiteSpace(line[at]))
         {
-            if (line[at] == '"') return ReadDouble(line, ref at, word);
-            if (line[at] == '\'') return ReadSingle(line, ref at, word);
+            if (line[at] == '"')
+                return ReadDouble(line, ref at, word);
+            if (line[at] == '\'')
+                return ReadSingle(line, ref at, word);
             word.Append(line[at++]);
         }
         return true;
@@ -71,8 +77,10 @@ internal static class ConfigWords
     {
         for (at++; at < line.Length; at++)
         {
-            if (line[at] == '"') return Ends(line, ref at);
-            if (line[at] == '\\' && at + 1 < line.Length) word.Append(Escaped(line, ref at));
+            if (line[at] == '"')
+                return Ends(line, ref at);
+            if (line[at] == '\\' && at + 1 < line.Length)
+                word.Append(Escaped(line, ref at));
             else word.Append(line[at]);
         }
         return false;
@@ -82,8 +90,10 @@ internal static class ConfigWords
     {
         for (at++; at < line.Length; at++)
         {
-            if (line[at] == '\'') return Ends(line, ref at);
-            if (line[at] == '\\' && at + 1 < line.Length && line[at + 1] == '\'') at++;
+            if (line[at] == '\'')
+                return Ends(line, ref at);
+            if (line[at] == '\\' && at + 1 < line.Length && line[at + 1] == '\'')
+                at++;
             word.Append(line[at]);
         }
         return false;

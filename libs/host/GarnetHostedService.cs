@@ -15,7 +15,8 @@ internal sealed class GarnetHostedService(GarnetServerOptions options, IHostAppl
 
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        if (_server is not null) await _server.DisposeAsync().ConfigureAwait(false);
+        if (_server is not null)
+            await _server.DisposeAsync().ConfigureAwait(false);
     }
 
     /// <summary>A SHUTDOWN sent by a client stops the host as well: a host without its server would serve nothing.</summary>

@@ -9,11 +9,11 @@ namespace Garnet.Host;
 /// <summary>A server inside this process. Any number of them may run side by side; they share nothing.</summary>
 public sealed class GarnetServer : IAsyncDisposable
 {
-    private readonly Server.Server _server;
+    private readonly RespServer _server;
     private readonly ServerSettings _settings;
     private readonly TimeSpan _stopGrace;
 
-    private GarnetServer(Server.Server server, ServerSettings settings, TimeSpan stopGrace)
+    private GarnetServer(RespServer server, ServerSettings settings, TimeSpan stopGrace)
         => (_server, _settings, _stopGrace) = (server, settings, stopGrace);
 
     /// <summary>The TCP port the server listens on; 0 if it listens on a Unix socket only.</summary>
@@ -48,9 +48,10 @@ public sealed class GarnetServer : IAsyncDisposable
         sources.AddFile(options.ConfigFile);
         sources.AddOptions(options.Settings);
         sources.Finish();
-        if (!options.Settings.ContainsKey("port")) TakePort(settings.Network, options.Port);
+        if (!options.Settings.ContainsKey("port"))
+            TakePort(settings.Network, options.Port);
         ILogger log = options.LoggerFactory?.CreateLogger("Garnet") ?? NullLogger.Instance;
-        var server = new Server.Server(settings, table, log)
+        var server = new RespServer(settings, table, log)
         {
             ConfigurationFile = options.ConfigFile, RewriteConfiguration = ConfigRewrite.Of(options.ConfigFile, table), AllowsShutdown = options.AllowShutdown,
         };

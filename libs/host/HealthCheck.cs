@@ -33,17 +33,20 @@ internal static class HealthCheck
     private static async Task<string> AskAsync(RespClient client, EndPoint target, string password)
     {
         await client.Connect(target).ConfigureAwait(false);
-        if (password.Length > 0 && await client.Call("AUTH", password).ConfigureAwait(false) is ['-', ..] refused) return refused;
+        if (password.Length > 0 && await client.Call("AUTH", password).ConfigureAwait(false) is ['-', ..] refused)
+            return refused;
         return await client.Call("PING").ConfigureAwait(false);
     }
 
     private static EndPoint TargetOf(NetworkSettings network)
     {
-        if (network.Port == 0) return new UnixDomainSocketEndPoint(network.UnixSocket);
+        if (network.Port == 0)
+            return new UnixDomainSocketEndPoint(network.UnixSocket);
         foreach (string address in network.Bind)
         {
             bool named = IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed);
-            if (named && !parsed!.Equals(IPAddress.Any) && !parsed.Equals(IPAddress.IPv6Any)) return new IPEndPoint(parsed, network.Port);
+            if (named && !parsed!.Equals(IPAddress.Any) && !parsed.Equals(IPAddress.IPv6Any))
+                return new IPEndPoint(parsed, network.Port);
         }
         return new IPEndPoint(IPAddress.Loopback, network.Port);
     }

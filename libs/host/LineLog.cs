@@ -29,11 +29,13 @@ internal sealed class LineLog : ILogger, ILostLines, IDisposable
     public void Log<TState>(
         LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
-        if (!IsEnabled(logLevel)) return;
+        if (!IsEnabled(logLevel))
+            return;
         string time = DateTime.Now.ToString("dd MMM yyyy HH:mm:ss.fff", CultureInfo.InvariantCulture);
         string text = exception is null ? formatter(state, exception) : $"{formatter(state, exception)}: {exception}";
         string line = $"{Environment.ProcessId}:M {time} {Mark(logLevel)} {text}";
-        if (eventId.Id == LogEvents.Progress) _lines.WriteProgress(line);
+        if (eventId.Id == LogEvents.Progress)
+            _lines.WriteProgress(line);
         else _lines.Write(line);
     }
 

@@ -63,7 +63,8 @@ internal static class Reference
     {
         var settings = new List<Setting>();
         foreach (Setting setting in table.All)
-            if (belongs(setting)) settings.Add(setting);
+            if (belongs(setting))
+                settings.Add(setting);
         settings.Sort(static (a, b) => string.CompareOrdinal(a.Name, b.Name));
         return settings;
     }

@@ -44,7 +44,8 @@ public static class ServerProcess
 
     private static void FindOpenSsl()
     {
-        if (!OperatingSystem.IsLinux() || OpenSsl.IsThere()) return;
+        if (!OperatingSystem.IsLinux() || OpenSsl.IsThere())
+            return;
         throw new GarnetException(ExitKind.Configuration, "the server cannot start", "OpenSSL is not there (libssl.so.3)", "Install it: apt-get install libssl3, or the like");
     }
 
@@ -55,11 +56,12 @@ public static class ServerProcess
     }
 
     // False if a thread that serves clients holds a stop up for too long (host.X3), and nothing waits for that stop.
-    private static bool Ends(Server.Server server, ServerSettings settings, LineLog log)
+    private static bool Ends(RespServer server, ServerSettings settings, LineLog log)
     {
         Task.WaitAny(server.Completion, server.StopRequested);
         TimeSpan grace = StopGrace + TimeSpan.FromSeconds(settings.Replication.StopSeconds);
-        if (Task.WaitAny([server.Completion], grace) == 0 || !server.IsServing) return true;
+        if (Task.WaitAny([server.Completion], grace) == 0 || !server.IsServing)
+            return true;
         if (!server.SavesAtStop)
         {
             log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. {Kept}", grace.TotalSeconds,
@@ -85,10 +87,12 @@ public static class ServerProcess
         settings.Register(table);
         var sources = new SettingSources(table);
         sources.AddFile(line.ConfigFile);
-        if (line.Verb != CommandVerb.CheckConfig) sources.AddEnvironment(Environment.GetEnvironmentVariables());
+        if (line.Verb != CommandVerb.CheckConfig)
+            sources.AddEnvironment(Environment.GetEnvironmentVariables());
         sources.AddCommandLine(line.Settings);
         sources.Finish();
-        if (line.Verb == CommandVerb.Ping) return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
+        if (line.Verb == CommandVerb.Ping)
+            return HealthCheck.Ask(settings, Console.Out) ? 0 : Broken;
         return line.Verb == CommandVerb.CheckConfig ? ReportFile(line.ConfigFile!, sources.Notices) : Serve(settings, table, sources.Notices, line.ConfigFile);
     }
 
@@ -103,16 +107,18 @@ public static class ServerProcess
     {
         FindOpenSsl();
         using var log = new LineLog(settings.Inspect);
-        using var server = new Server.Server(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
+        using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         long firstMs = 0;
-        if (OperatingSystem.IsLinux()) Libc.HeedInterrupt(); // what a script starts with & has it ignored, and .NET leaves that so
+        if (OperatingSystem.IsLinux())
+            Libc.HeedInterrupt(); // what a script starts with & has it ignored, and .NET leaves that so
         using PosixSignalRegistration onTerm = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
         using PosixSignalRegistration onInt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
         server.Start();
         using var garbage = new IdleGarbage(); // only in a process of our own: an application that embeds the server decides for itself
         garbage.Start();
         Banner.Write(log, server, settings, notices);
-        if (Task.WaitAny(server.Loaded, server.Completion) == 0) Banner.WriteReady(log);
+        if (Task.WaitAny(server.Loaded, server.Completion) == 0)
+            Banner.WriteReady(log);
         try
         {
             if (!Ends(server, settings, log))
@@ -133,7 +139,8 @@ public static class ServerProcess
             context.Cancel = true;
             if (Interlocked.CompareExchange(ref firstMs, Environment.TickCount64, 0) is not 0 and var first)
             {
-                if (Environment.TickCount64 - first >= AgainMs) Environment.Exit(Broken); // host.X2
+                if (Environment.TickCount64 - first >= AgainMs)
+                    Environment.Exit(Broken); // host.X2
                 return;
             }
             log.LogInformation("{Signal}: stopping; once more ends at once", context.Signal);

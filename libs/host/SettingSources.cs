@@ -20,7 +20,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
 
     public void AddFile(string? path)
     {
-        if (path is null) return;
+        if (path is null)
+            return;
         List<ConfigLine> lines = path == "-"
             ? ConfigFile.Parse("standard input", StandardInput(), _problems)
             : ConfigFile.Read(path, _problems);
@@ -37,10 +38,13 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         {
             string key = (string)variable.Key;
             string value = (string?)variable.Value ?? "";
-            if (!key.StartsWith(Prefix, StringComparison.Ordinal) || IsServiceLink(key, value)) continue;
+            if (!key.StartsWith(Prefix, StringComparison.Ordinal) || IsServiceLink(key, value))
+                continue;
             string name = NameOf(key[Prefix.Length..]);
-            if (table.TryFind(name, out _)) Set(name, [value], SettingSource.Environment, key);
-            else if (name.EndsWith("-file", StringComparison.Ordinal) && table.TryFind(name[..^5], out _)) SetFromFile(name[..^5], value, key);
+            if (table.TryFind(name, out _))
+                Set(name, [value], SettingSource.Environment, key);
+            else if (name.EndsWith("-file", StringComparison.Ordinal) && table.TryFind(name[..^5], out _))
+                SetFromFile(name[..^5], value, key);
             else Notices.Add($"The environment variable {key} names no setting and is ignored.");
         }
     }
@@ -67,7 +71,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         NoteSavePoints();
         foreach (Setting setting in table.All)
         {
-            if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default) continue;
+            if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default)
+                continue;
             Notices.Add($"{setting.Name} ({setting.Where}) has no effect: {setting.Declared.Note}");
         }
     }
@@ -76,7 +81,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
     private void NoteSavePoints()
     {
         bool isOff = table.TryFind("appendonly", out Setting? log) && log is { Source: SettingSource.File, Text: "no" };
-        if (!isOff || !table.TryFind("save", out Setting? save) || save.Source != SettingSource.Default) return;
+        if (!isOff || !table.TryFind("save", out Setting? save) || save.Source != SettingSource.Default)
+            return;
         if (table.TryFind("dir", out Setting? directory) && directory.Source == SettingSource.Default)
         {
             Notices.Add("appendonly is no and there is no dir: nothing is kept, data is gone after a restart");
@@ -121,7 +127,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         bool countFits = words.Length == 1 || (words.Length > 1 && setting.TakesWords);
         string text = string.Join(' ', words);
         string? refusal = countFits ? table.SetAtStart(name, text, source, where) : SettingText.WrongCount;
-        if (refusal is null) return;
+        if (refusal is null)
+            return;
         string shown = setting.Declared.Secret ? "" : $" '{text}'"; // host.P2
         bool saysIt = refusal.StartsWith("argument must be ", StringComparison.Ordinal) && refusal != SettingText.NotMemory; // as redis words it
         string range = setting.Range.Length > 0 && setting.Declared.Only is null && !saysIt && !refusal.Contains(setting.Range, StringComparison.Ordinal) ? $" (allowed: {setting.Range})" : "";
@@ -135,7 +142,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         foreach (Setting setting in table.All)
         {
             int distance = Distance(name.ToLowerInvariant(), setting.Name, best);
-            if (distance < best) (nearest, best) = (setting, distance);
+            if (distance < best)
+                (nearest, best) = (setting, distance);
         }
         return nearest is null ? "" : $" (did you mean '{nearest.Name}'?)";
     }
@@ -143,7 +151,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
     /// <summary>Edits between two names; <paramref name="limit"/> if the lengths alone differ by that much.</summary>
     private static int Distance(string a, string b, int limit)
     {
-        if (Math.Abs(a.Length - b.Length) >= limit) return limit;
+        if (Math.Abs(a.Length - b.Length) >= limit)
+            return limit;
         int[] row = new int[b.Length + 1];
         for (int j = 0; j <= b.Length; j++) row[j] = j;
         for (int i = 1; i <= a.Length; i++)

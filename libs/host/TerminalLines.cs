@@ -50,7 +50,8 @@ internal sealed class TerminalLines(Stream output, bool isTerminal) : IDisposabl
     {
         lock (_gate)
         {
-            if (_pending) Put("\n");
+            if (_pending)
+                Put("\n");
             _pending = false;
             output.Dispose();
         }

@@ -1,6 +1,5 @@
 using System.Text.RegularExpressions;
 using Microsoft.CodeAnalysis;
-using Microsoft.CodeAnalysis.CSharp;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace Garnet.House;
@@ -13,9 +12,6 @@ namespace Garnet.House;
 public sealed partial class ArrowTests
 {
     private const string Server = "libs/server", RootRoom = "root", Map = "ARCHITECTURE.md", Heading = "### Inside the server";
-
-    private static readonly string ImplicitUsings = string.Concat(((string[])["System", "System.Collections.Generic", "System.IO", "System.Linq", "System.Net.Http", "System.Threading", "System.Threading.Tasks"])
-        .Select(static space => $"global using {space};"));
 
     [Test]
     public void The_map_lists_every_room_of_the_server_once() =>
@@ -51,11 +47,9 @@ public sealed partial class ArrowTests
     private static IEnumerable<(string File, string From, string To, string Symbol)> Arrows()
     {
         var paths = Files().ToDictionary(static file => file.Unit.SyntaxTree, static file => file.Path);
-        var compilation = CSharpCompilation.Create("Garnet.Server", paths.Keys.Append(CSharpSyntaxTree.ParseText(ImplicitUsings)), References(),
-            new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, allowUnsafe: true));
         // What no file of the server declares need not be looked up: most of the time is saved so.
         var declared = paths.Keys.SelectMany(static tree => tree.GetRoot().DescendantNodes()).Select(NameDeclared).OfType<string>().ToHashSet();
-        return paths.AsParallel().SelectMany(file => Used(compilation.GetSemanticModel(file.Key), declared)
+        return paths.AsParallel().SelectMany(file => Used(House.Libraries.GetSemanticModel(file.Key), declared)
             .Where(used => paths.TryGetValue(used.Tree, out string? path) && RoomOf(path) != RoomOf(file.Value))
             .Select(used => (File: file.Value, From: RoomOf(file.Value), To: RoomOf(paths[used.Tree]), used.Symbol))
             .DistinctBy(static arrow => arrow.To)).ToArray();
@@ -87,12 +81,6 @@ public sealed partial class ArrowTests
             if (placed?.Locations.FirstOrDefault(static place => place.IsInSource)?.SourceTree is { } tree) yield return (tree, $"{symbol.ContainingType?.Name}.{symbol.Name}".TrimStart('.'));
         }
     }
-
-    // What this test was built with, and stands on itself: the libraries under the server among it.
-    private static IEnumerable<MetadataReference> References() => ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
-        .Concat(Directory.EnumerateFiles(AppContext.BaseDirectory, "*.dll"))
-        .Where(static path => Path.GetFileName(path) != "Garnet.Server.dll").DistinctBy(static path => Path.GetFileName(path))
-        .Select(static path => MetadataReference.CreateFromFile(path));
 
     /// <summary>A link to a room of the server, or to the server itself.</summary>
     [GeneratedRegex(@"\]\(libs/server(?:/(\w+))?\)")]

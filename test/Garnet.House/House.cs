@@ -1,3 +1,4 @@
+using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 
 namespace Garnet.House;
@@ -6,7 +7,10 @@ namespace Garnet.House;
 internal static class House
 {
     private static readonly string[] Rooms = ["libs", "main", "benchmark", "test", "playground"];
+    private static readonly string ImplicitUsings = string.Concat(((string[])["System", "System.Collections.Generic", "System.IO", "System.Linq", "System.Net.Http", "System.Threading", "System.Threading.Tasks"])
+        .Select(static space => $"global using {space};"));
     private static readonly Lazy<IReadOnlyList<SourceFile>> Parsed = new(ParseAll);
+    private static readonly Lazy<CSharpCompilation> Compiled = new(Compile);
 
     public static string Root { get; } = FindRoot();
 
@@ -14,6 +18,9 @@ internal static class House
 
     /// <summary>Sources of the product, tests and tools left out.</summary>
     public static IEnumerable<SourceFile> Product => Sources.Where(static file => file.IsIn("libs") || file.IsIn("main"));
+
+    /// <summary>All libraries as the compiler understands them, in one piece: what a name in a file of <see cref="Sources"/> stands for.</summary>
+    public static CSharpCompilation Libraries => Compiled.Value;
 
     public static string Text(string path) => File.ReadAllText(Path.Combine(Root, path));
 
@@ -37,6 +44,16 @@ internal static class House
             string text = Text(path);
             return new SourceFile(path, text, CSharpSyntaxTree.ParseText(text).GetCompilationUnitRoot());
         })];
+
+    private static CSharpCompilation Compile() => CSharpCompilation.Create("Libraries",
+        Sources.Where(static file => file.IsIn("libs")).Select(static file => file.Unit.SyntaxTree).Append(CSharpSyntaxTree.ParseText(ImplicitUsings)), References(),
+        new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, allowUnsafe: true));
+
+    // What this test was built with, and stands on itself; the libraries are compiled.
+    private static IEnumerable<MetadataReference> References() => ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
+        .Concat(Directory.EnumerateFiles(AppContext.BaseDirectory, "*.dll")).DistinctBy(static path => Path.GetFileName(path))
+        .Where(static path => !Files("libs", ".csproj").Any(project => Path.GetFileNameWithoutExtension(project) == Path.GetFileNameWithoutExtension(path)))
+        .Select(static path => MetadataReference.CreateFromFile(path));
 
     private static string FindRoot()
     {

@@ -22,7 +22,7 @@ public sealed class CommandListTests
     {
         using var server = new EmbeddedServer();
         using var client = new TestClient(server.Server.Port);
-        string version = typeof(Server).Assembly.GetName().Version!.ToString(3);
+        string version = typeof(RespServer).Assembly.GetName().Version!.ToString(3);
         Assert.That(client.Call("LOLWUT").TrimEnd(), Does.EndWith($"Garnet ver. {version}"));
         Assert.That(client.Call("INFO", "server"), Does.Contain($"garnet_version:{version}").And.Not.Contain($"redis_version:{version}"));
     }

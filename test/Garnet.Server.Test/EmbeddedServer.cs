@@ -26,12 +26,12 @@ internal sealed class EmbeddedServer : IDisposable
         settings.Persistence.AppendOnly = directory is not null;
         settings.Persistence.AppendSync = sync;
         adjust?.Invoke(settings);
-        Server = new Server(settings, table, lines ?? NullLogger.Instance, clock ?? SystemClock.Instance, log, directory);
+        Server = new RespServer(settings, table, lines ?? NullLogger.Instance, clock ?? SystemClock.Instance, log, directory);
         Server.Start();
         _client = new TcpClient("127.0.0.1", Server.Port) { NoDelay = true };
     }
 
-    internal Server Server { get; }
+    internal RespServer Server { get; }
 
     /// <summary>Another connection.</summary>
     internal TcpClient Connect() => new("127.0.0.1", Server.Port) { NoDelay = true };

@@ -85,11 +85,11 @@ public sealed unsafe class SequencePageTests : IDisposable
     private void CompareSigns(SequencePage page)
     {
         int last = 0;
-        for (int i = 0; i < Signposts.Posts; i++)
+        for (int i = 0; i < SparseIndex.Posts; i++)
         {
             (int place, int before, double score) = page.Signs[i];
             double wanted = before < _model.Count ? BitConverter.ToDouble(_model[before]) : double.PositiveInfinity;
-            if (before < last || page.At + place != Place(page, before) || !score.Equals(wanted)) Assert.Fail($"signpost {i}");
+            if (before < last || page.At + place != Place(page, before) || !score.Equals(wanted)) Assert.Fail($"entry of the sparse index {i}");
             last = before;
         }
     }

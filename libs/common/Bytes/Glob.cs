@@ -30,7 +30,8 @@ public sealed class Glob
         _ignoreCase = ignoreCase;
         _shortened = pattern.Length > ShortBytes;
         _pattern = _shortened ? Shortened(pattern, ignoreCase) : pattern;
-        if (_shortened) RefuseLongRuns();
+        if (_shortened)
+            RefuseLongRuns();
         int special = ignoreCase ? 0 : _pattern.AsSpan().IndexOfAny("*?[\\]"u8);
         _plainBytes = special < 0 ? _pattern.Length : special;
     }
@@ -39,10 +40,12 @@ public sealed class Glob
     {
         ReadOnlySpan<byte> pattern = _pattern;
         bool ignoreCase = _ignoreCase;
-        if (text.IsEmpty) return pattern.IsEmpty; // as redis-server: not even a star matches nothing
+        if (text.IsEmpty)
+            return pattern.IsEmpty; // as redis-server: not even a star matches nothing
         int p = _plainBytes, t = p, afterStar = -1, retryAt = 0;
         long tried = 0;
-        if (p > 0 && !text.StartsWith(pattern[..p])) return false;
+        if (p > 0 && !text.StartsWith(pattern[..p]))
+            return false;
         while (t < text.Length)
         {
             if (p < pattern.Length)
@@ -51,7 +54,8 @@ public sealed class Glob
                 if (expected == (byte)'*')
                 {
                     p = SkipStars(pattern, p);
-                    if (p == pattern.Length) return true;
+                    if (p == pattern.Length)
+                        return true;
                     (afterStar, retryAt) = (p, t);
                     continue;
                 }
@@ -70,9 +74,11 @@ public sealed class Glob
                     continue;
                 }
             }
-            if (afterStar < 0) return false;
+            if (afterStar < 0)
+                return false;
             tried += t - retryAt;
-            if (tried > (long)text.Length * TriesPerByte) return MatchesLinearly(text, afterStar, retryAt + 1);
+            if (tried > (long)text.Length * TriesPerByte)
+                return MatchesLinearly(text, afterStar, retryAt + 1);
             (p, t) = (afterStar, ++retryAt); // common.G2
         }
         return SkipStars(pattern, p) == pattern.Length;
@@ -84,10 +90,12 @@ public sealed class Glob
         while (true)
         {
             int end = RunEnd(p, out int elements);
-            if (end == _pattern.Length) return text.Length - t >= elements && IsRun(p, text[^elements..]);
+            if (end == _pattern.Length)
+                return text.Length - t >= elements && IsRun(p, text[^elements..]);
             t = FindRun(text, t, p, elements);
             p = SkipStars(_pattern, end);
-            if (t < 0 || p == _pattern.Length) return t >= 0;
+            if (t < 0 || p == _pattern.Length)
+                return t >= 0;
             t += elements;
         }
     }
@@ -95,7 +103,8 @@ public sealed class Glob
     private bool IsRun(int p, ReadOnlySpan<byte> text)
     {
         foreach (byte value in text)
-            if (!MatchesElement(ref p, value)) return false;
+            if (!MatchesElement(ref p, value))
+                return false;
         return true;
     }
 
@@ -106,7 +115,8 @@ public sealed class Glob
         {
             int at = p, matched = 0;
             while (matched < elements && MatchesElement(ref at, text[t + matched])) matched++;
-            if (matched == elements) return t;
+            if (matched == elements)
+                return t;
             left -= matched + 1;
         }
         return t > text.Length - elements ? -1 : Find(text, t, p, elements);
@@ -123,7 +133,8 @@ public sealed class Glob
             for (int value = 0; value < 256; value++)
             {
                 int at = p;
-                if (!MatchesElement(ref at, (byte)value)) continue;
+                if (!MatchesElement(ref at, (byte)value))
+                    continue;
                 masks[(value * words) + (i / WordBits)] |= 1UL << (i % WordBits);
                 next = at;
             }
@@ -142,7 +153,8 @@ public sealed class Glob
                 state[word] = ((was << 1) | carry) & mask[word];
                 carry = was >> (WordBits - 1);
             }
-            if ((state[words - 1] & whole) != 0) return t - elements + 1;
+            if ((state[words - 1] & whole) != 0)
+                return t - elements + 1;
         }
         return -1;
     }
@@ -152,7 +164,8 @@ public sealed class Glob
         for (int p = RunEnd(0, out _); p < _pattern.Length;)
         {
             p = RunEnd(p + 1, out int elements);
-            if (p < _pattern.Length && elements > RunMax) throw new TooLargeException($"a pattern has more than {RunMax} characters and classes between two stars");
+            if (p < _pattern.Length && elements > RunMax)
+                throw new TooLargeException($"a pattern has more than {RunMax} characters and classes between two stars");
         }
     }
 
@@ -167,8 +180,10 @@ public sealed class Glob
 
     private bool MatchesElement(ref int p, byte value)
     {
-        if (!IsLiteral(_pattern[p])) return MatchesOther(_pattern, ref p, value);
-        if (!Same(_pattern[p], value, _ignoreCase)) return false;
+        if (!IsLiteral(_pattern[p]))
+            return MatchesOther(_pattern, ref p, value);
+        if (!Same(_pattern[p], value, _ignoreCase))
+            return false;
         p++;
         return true;
     }
@@ -196,16 +211,20 @@ public sealed class Glob
             case (byte)'[':
                 return MatchesClass(pattern, ref p, value, _ignoreCase);
             case Set when _shortened:
-                if (_ignoreCase) value = Lower(value);
-                if ((pattern[p + 1 + (value >> 3)] >> (value & 7) & 1) == 0) return false;
+                if (_ignoreCase)
+                    value = Lower(value);
+                if ((pattern[p + 1 + (value >> 3)] >> (value & 7) & 1) == 0)
+                    return false;
                 p += 1 + SetBytes;
                 return true;
             case (byte)'\\' when p + 1 < pattern.Length:
-                if (!Same(pattern[p + 1], value, _ignoreCase)) return false;
+                if (!Same(pattern[p + 1], value, _ignoreCase))
+                    return false;
                 p += 2;
                 return true;
             default:
-                if (expected != value) return false; // a bracket that closes nothing, a backslash at the end
+                if (expected != value)
+                    return false; // a bracket that closes nothing, a backslash at the end
                 p++;
                 return true;
         }
@@ -219,7 +238,8 @@ public sealed class Glob
     {
         int at = p + 1;
         bool negated = at < pattern.Length && pattern[at] == (byte)'^', found = false;
-        if (negated) at++;
+        if (negated)
+            at++;
         while (at < pattern.Length && pattern[at] != (byte)']')
         {
             if (pattern[at] == (byte)'\\' && at + 1 < pattern.Length)
@@ -234,7 +254,8 @@ public sealed class Glob
             }
             else found |= Same(pattern[at++], value, ignoreCase);
         }
-        if (found == negated) return false;
+        if (found == negated)
+            return false;
         p = Math.Min(at + 1, pattern.Length);
         return true;
     }
@@ -255,8 +276,10 @@ public sealed class Glob
                 length += SetBytes;
                 continue;
             }
-            if (pattern[from] == (byte)'*') p = SkipStars(pattern, p);
-            if (pattern[from] == Set) to[length++] = (byte)'\\';
+            if (pattern[from] == (byte)'*')
+                p = SkipStars(pattern, p);
+            if (pattern[from] == Set)
+                to[length++] = (byte)'\\';
             ReadOnlySpan<byte> element = pattern[from] == (byte)'*' ? "*"u8 : pattern[from..p];
             element.CopyTo(to.AsSpan(length));
             length += element.Length;
@@ -267,10 +290,13 @@ public sealed class Glob
 
     private static int ElementEnd(ReadOnlySpan<byte> pattern, int p)
     {
-        if (pattern[p] == (byte)'\\') return Math.Min(p + 2, pattern.Length);
-        if (pattern[p] != (byte)'[') return p + 1;
+        if (pattern[p] == (byte)'\\')
+            return Math.Min(p + 2, pattern.Length);
+        if (pattern[p] != (byte)'[')
+            return p + 1;
         int at = p + 1;
-        if (at < pattern.Length && pattern[at] == (byte)'^') at++;
+        if (at < pattern.Length && pattern[at] == (byte)'^')
+            at++;
         while (at < pattern.Length && pattern[at] != (byte)']') at += ItemBytes(pattern, at);
         return Math.Min(at + 1, pattern.Length);
     }
@@ -288,19 +314,25 @@ public sealed class Glob
         {
             int bytes = ItemBytes(members, at);
             (byte first, byte last) = bytes == 2 ? (members[at + 1], members[at + 1]) : (members[at], members[at + bytes - 1]);
-            if (first > last) (first, last) = (last, first);
-            if (ignoreCase) (first, last) = (Lower(first), Lower(last));
-            if (first <= last) (changes[first], changes[last + 1]) = (changes[first] + 1, changes[last + 1] - 1);
+            if (first > last)
+                (first, last) = (last, first);
+            if (ignoreCase)
+                (first, last) = (Lower(first), Lower(last));
+            if (first <= last)
+                (changes[first], changes[last + 1]) = (changes[first] + 1, changes[last + 1] - 1);
             at += bytes;
         }
         for (int value = 0, count = 0; value < 256; value++)
-            if ((count += changes[value]) > 0 != negated) set[value >> 3] |= (byte)(1 << (value & 7));
+            if ((count += changes[value]) > 0 != negated)
+                set[value >> 3] |= (byte)(1 << (value & 7));
     }
 
     private static bool InRange(byte first, byte last, byte value, bool ignoreCase)
     {
-        if (first > last) (first, last) = (last, first);
-        if (ignoreCase) (first, last, value) = (Lower(first), Lower(last), Lower(value));
+        if (first > last)
+            (first, last) = (last, first);
+        if (ignoreCase)
+            (first, last, value) = (Lower(first), Lower(last), Lower(value));
         return value >= first && value <= last;
     }
 

@@ -33,11 +33,13 @@ public sealed unsafe class NativeBuffer : IDisposable
     /// </summary>
     public void Grow(long bytes, long keep)
     {
-        if (bytes <= Capacity) return;
+        if (bytes <= Capacity)
+            return;
         long capacity = (bytes + Alignment - 1) & -Alignment;
         byte* fresh = (byte*)NativeMemory.AlignedAlloc((nuint)(capacity + SlackBytes), Alignment);
         NativeMemory.Clear(fresh + capacity, SlackBytes);
-        if (keep > 0) Buffer.MemoryCopy(Bytes, fresh, capacity, keep);
+        if (keep > 0)
+            Buffer.MemoryCopy(Bytes, fresh, capacity, keep);
         Dispose();
         Bytes = fresh;
         Capacity = capacity;

@@ -13,7 +13,8 @@ public static class Check
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void That([DoesNotReturnIf(false)] bool condition, string invariant)
     {
-        if (!condition) Fail(invariant);
+        if (!condition)
+            Fail(invariant);
     }
 
     [DoesNotReturn, MethodImpl(MethodImplOptions.NoInlining)]

@@ -15,6 +15,7 @@ public sealed class TooLargeException(string message) : Exception(message)
     /// <summary>Throws if there are more bytes than the limit allows.</summary>
     public static void Above(long bytesMax, long bytes, string what)
     {
-        if (bytes > bytesMax) throw new TooLargeException(what, bytes, bytesMax);
+        if (bytes > bytesMax)
+            throw new TooLargeException(what, bytes, bytesMax);
     }
 }

@@ -95,7 +95,8 @@ public static unsafe partial class Libc
             while (filled < count)
             {
                 nint more = getrandom(first + filled, count - filled, 0);
-                if (more > 0) filled += (int)more;
+                if (more > 0)
+                    filled += (int)more;
                 else Check.That(Errno == EINTR, "the kernel has random bytes");
             }
         }

@@ -10,7 +10,8 @@ public static class OpenSsl
 
     private static bool IsThere(string name)
     {
-        if (!NativeLibrary.TryLoad(name, out nint library)) return false;
+        if (!NativeLibrary.TryLoad(name, out nint library))
+            return false;
         NativeLibrary.Free(library);
         return true;
     }

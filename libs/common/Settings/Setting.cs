@@ -69,7 +69,8 @@ public sealed class Setting
         get => _property is null ? _kept : _property.GetValue(_owner);
         private set
         {
-            if (_property is null) _kept = value;
+            if (_property is null)
+                _kept = value;
             else _property.SetValue(_owner, value);
         }
     }
@@ -79,9 +80,11 @@ public sealed class Setting
     /// <summary>Null if the text was taken, else the sentence that says why not.</summary>
     internal string? Set(string text, SettingSource source, string where)
     {
-        if (Kind == SettingKind.Custom && source == SettingSource.File && Source == SettingSource.File) text = Joined(text);
+        if (Kind == SettingKind.Custom && source == SettingSource.File && Source == SettingSource.File)
+            text = Joined(text);
         string? refusal = Read(text, out object? value);
-        if (refusal is not null) return refusal;
+        if (refusal is not null)
+            return refusal;
         _default ??= PlainText;
         (object? before, Value) = (Value, value);
         if (Declared.Only is not null && !PlainText.Equals(Declared.Only, StringComparison.Ordinal))
@@ -105,7 +108,8 @@ public sealed class Setting
         switch (Kind)
         {
             case SettingKind.YesNo:
-                if (!SettingText.TryYesNo(text, out bool yes)) return SettingText.NotYesNo;
+                if (!SettingText.TryYesNo(text, out bool yes))
+                    return SettingText.NotYesNo;
                 value = yes;
                 return null;
             case SettingKind.Number:
@@ -130,7 +134,8 @@ public sealed class Setting
         value = text;
         foreach (string spelling in _values)
         {
-            if (!spelling.Equals(text, StringComparison.OrdinalIgnoreCase)) continue;
+            if (!spelling.Equals(text, StringComparison.OrdinalIgnoreCase))
+                continue;
             value = _property is { PropertyType.IsEnum: true } ? MemberOf(_property.PropertyType, spelling) : spelling;
             return null;
         }
@@ -143,18 +148,25 @@ public sealed class Setting
     private string Spelling(string member)
     {
         foreach (string spelling in _values)
-            if (spelling.Replace("-", "", StringComparison.Ordinal).Equals(member, StringComparison.OrdinalIgnoreCase)) return spelling;
+            if (spelling.Replace("-", "", StringComparison.Ordinal).Equals(member, StringComparison.OrdinalIgnoreCase))
+                return spelling;
         return member;
     }
 
     private static SettingKind KindOf(Type type, bool hasValues)
     {
-        if (type == typeof(bool)) return SettingKind.YesNo;
-        if (type == typeof(int) || type == typeof(long)) return SettingKind.Number;
-        if (type.IsEnum || (type == typeof(string) && hasValues)) return SettingKind.Choice;
-        if (type == typeof(string)) return SettingKind.Text;
-        if (type == typeof(string[])) return SettingKind.Words;
-        if (type.IsAssignableTo(typeof(ISettingValue))) return SettingKind.Custom;
+        if (type == typeof(bool))
+            return SettingKind.YesNo;
+        if (type == typeof(int) || type == typeof(long))
+            return SettingKind.Number;
+        if (type.IsEnum || (type == typeof(string) && hasValues))
+            return SettingKind.Choice;
+        if (type == typeof(string))
+            return SettingKind.Text;
+        if (type == typeof(string[]))
+            return SettingKind.Words;
+        if (type.IsAssignableTo(typeof(ISettingValue)))
+            return SettingKind.Custom;
         throw new NotSupportedException($"a setting cannot be a {type.Name}");
     }
 }

@@ -26,7 +26,8 @@ public sealed class SettingTable
         foreach (PropertyInfo property in typeof(T).GetProperties(BindingFlags.Public | BindingFlags.Instance | BindingFlags.DeclaredOnly))
         {
             var declared = property.GetCustomAttribute<SettingAttribute>(inherit: false);
-            if (declared is not null) Add(new Setting(declared, property, owner));
+            if (declared is not null)
+                Add(new Setting(declared, property, owner));
         }
     }
 
@@ -73,15 +74,19 @@ public sealed class SettingTable
             byte[] bytes = Encoding.UTF8.GetBytes(pattern);
             if (!Glob.IsPattern(bytes))
             {
-                if (_byName.ContainsKey(pattern) && pattern.ToLowerInvariant() is var name && known.Add(name)) found.Add(name);
+                if (_byName.ContainsKey(pattern) && pattern.ToLowerInvariant() is var name && known.Add(name))
+                    found.Add(name);
                 continue;
             }
-            if (left.Count == 0) continue;
+            if (left.Count == 0)
+                continue;
             var glob = new Glob(bytes, ignoreCase: true);
             left.RemoveAll(one =>
             {
-                if (!glob.Matches(one.Bytes)) return false;
-                if (known.Add(one.Name)) found.Add(one.Name);
+                if (!glob.Matches(one.Bytes))
+                    return false;
+                if (known.Add(one.Name))
+                    found.Add(one.Name);
                 return true;
             });
         }
@@ -91,7 +96,8 @@ public sealed class SettingTable
     /// <summary>Sets one value before the server runs. Null if it was taken, else the bare reason.</summary>
     public string? SetAtStart(string name, string text, SettingSource source, string where)
     {
-        if (!_byName.TryGetValue(name, out Setting? setting)) return "there is no such setting";
+        if (!_byName.TryGetValue(name, out Setting? setting))
+            return "there is no such setting";
         lock (_gate) return setting.Set(text, source, where);
     }
 
@@ -104,11 +110,13 @@ public sealed class SettingTable
     {
         lock (_gate)
         {
-            if (!TryResolve(values, allowProtected, out Setting[] settings, out error)) return false;
+            if (!TryResolve(values, allowProtected, out Setting[] settings, out error))
+                return false;
             var saved = new (object?, SettingSource, string)[settings.Length];
             for (int i = 0; i < settings.Length; i++) saved[i] = settings[i].Save();
             int failed = SetAll(settings, values, out int applied, out error);
-            if (failed < 0) return true;
+            if (failed < 0)
+                return true;
             for (int i = 0; i < settings.Length; i++) settings[i].Restore(saved[i]);
             for (int i = 0; i < applied; i++) settings[i].Apply?.Invoke();
             error = Failed(values[failed].Key, error);
@@ -155,14 +163,16 @@ public sealed class SettingTable
         for (int i = 0; i < settings.Length; i++)
         {
             string? refusal = settings[i].Set(values[i].Value, SettingSource.ConfigSet, "CONFIG SET");
-            if (refusal is null) continue;
+            if (refusal is null)
+                continue;
             error = refusal;
             return i;
         }
         for (; applied < settings.Length; applied++)
         {
             string? refusal = settings[applied].Apply?.Invoke();
-            if (refusal is null) continue;
+            if (refusal is null)
+                continue;
             error = refusal;
             return applied++;
         }
@@ -184,7 +194,8 @@ public sealed class SettingTable
     {
         lock (_gate)
         {
-            if (_names is not null) return _names;
+            if (_names is not null)
+                return _names;
             var names = new string[_byName.Count];
             _byName.Keys.CopyTo(names, 0);
             Array.Sort(names, StringComparer.Ordinal);

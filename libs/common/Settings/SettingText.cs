@@ -32,8 +32,10 @@ public static class SettingText
                 => TryInteger(text, out value) || TryTime(text, declared.Unit, out value) ? null : NotInteger,
             _ => TryInteger(text, out value) ? null : NotInteger,
         };
-        if (refusal is not null) return refusal;
-        if (value >= declared.Min && value <= declared.Max) return null;
+        if (refusal is not null)
+            return refusal;
+        if (value >= declared.Min && value <= declared.Max)
+            return null;
         return declared.Unit == SettingUnit.Octal
             ? $"argument must be between {Octal(declared.Min)} and {Octal(declared.Max)} inclusive"
             : $"argument must be between {declared.Min} and {declared.Max} inclusive";
@@ -47,8 +49,10 @@ public static class SettingText
     {
         value = 0;
         ReadOnlySpan<char> digits = text is ['-', ..] ? text[1..] : text;
-        if (digits.IsEmpty || !char.IsAsciiDigit(digits[0])) return false;
-        if (digits[0] == '0' && text.Length > 1) return false;
+        if (digits.IsEmpty || !char.IsAsciiDigit(digits[0]))
+            return false;
+        if (digits[0] == '0' && text.Length > 1)
+            return false;
         return long.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out value);
     }
 
@@ -58,10 +62,13 @@ public static class SettingText
         bytes = 0;
         int digits = 0;
         while (digits < text.Length && char.IsAsciiDigit(text[digits])) digits++;
-        if (digits == 0 || !long.TryParse(text[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long count)) return false;
-        if (!TryMemoryUnit(text[digits..], out long unit)) return false;
+        if (digits == 0 || !long.TryParse(text[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out long count))
+            return false;
+        if (!TryMemoryUnit(text[digits..], out long unit))
+            return false;
         UInt128 product = (UInt128)(ulong)count * (ulong)unit;
-        if (product > (ulong)long.MaxValue) return false;
+        if (product > (ulong)long.MaxValue)
+            return false;
         bytes = (long)product;
         return true;
     }
@@ -82,7 +89,8 @@ public static class SettingText
     {
         Span<char> lower = stackalloc char[2];
         factor = 1;
-        if (unit.Length > 2) return false;
+        if (unit.Length > 2)
+            return false;
         unit.ToLowerInvariant(lower);
         factor = lower[..unit.Length] switch
         {
@@ -115,10 +123,12 @@ public static class SettingText
             "d" => 86_400_000_000,
             _ => 0,
         };
-        if (microseconds == 0 || !TryInteger(text[..digits], out long count)) return false;
+        if (microseconds == 0 || !TryInteger(text[..digits], out long count))
+            return false;
         long perUnit = unit switch { SettingUnit.Seconds => 1_000_000, SettingUnit.Milliseconds => 1_000, _ => 1 };
         Int128 total = (Int128)count * microseconds;
-        if (total % perUnit != 0 || total / perUnit > long.MaxValue) return false;
+        if (total % perUnit != 0 || total / perUnit > long.MaxValue)
+            return false;
         value = (long)(total / perUnit);
         return true;
     }
@@ -126,10 +136,12 @@ public static class SettingText
     private static bool TryOctal(string text, out long value)
     {
         value = 0;
-        if (text.Length is 0 or > 20) return false;
+        if (text.Length is 0 or > 20)
+            return false;
         foreach (char digit in text)
         {
-            if (digit is < '0' or > '7') return false;
+            if (digit is < '0' or > '7')
+                return false;
             value = (value << 3) | (uint)(digit - '0');
         }
         return true;

@@ -13,14 +13,14 @@ internal static unsafe class AdmissionController
     internal static Reply Run(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
-        bool queues = (client.Gate & Gate.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
+        bool queues = (client.Modes & ClientModes.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
         var question = new Question(queues ? Asker.Queued : Asker.Client, entry, FlagsOf(client, entry));
         if (!IsAdmitted(ref call, in question, out Reply reply))
             return reply;
         if (queues)
             return call.Worker.Transactions.Enqueue(ref call, entry);
         reply = Execution.Run(ref call, entry);
-        if ((client.Gate & Gate.Tracking) != 0 && (client.Gate & Gate.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
+        if ((client.Modes & ClientModes.Tracking) != 0 && (client.Modes & ClientModes.Transaction) == 0) // CLIENT CACHING before a MULTI holds until its EXEC
             TrackedReads.AfterRun(ref call);
         return reply;
     }
@@ -67,7 +67,7 @@ internal static unsafe class AdmissionController
         if (reply == Reply.Postponed)
             return false;
         Execution.CountRefusal(call.Worker, question.Entry->Id);
-        bool transacts = (call.Client.Gate & Gate.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
+        bool transacts = (call.Client.Modes & ClientModes.Transaction) != 0 || (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         if (transacts)
             reply = call.Worker.Transactions.Refused(ref call, question.Entry, before);
         return false;

@@ -8,7 +8,7 @@ namespace Garnet.Server.Admission;
 internal static class AuthenticationRule
 {
     internal static unsafe AdmissionResult Ask(ref Call call, in Question question) =>
-        (call.Client.Gate & Gate.Unauthenticated) != 0 && (question.Entry->Flags & CommandFlags.NoAuth) == 0
+        (call.Client.Modes & ClientModes.Unauthenticated) != 0 && (question.Entry->Flags & CommandFlags.NoAuth) == 0
             ? AdmissionResult.Refused(Fault.NoAuth)
             : AdmissionResult.Allowed;
 }

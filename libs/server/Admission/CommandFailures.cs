@@ -50,11 +50,11 @@ internal sealed class CommandFailures(Executor worker)
     internal unsafe Reply RunPart(ref Call call, CommandEntry* entry)
     {
         long whole = worker.Out.BeginPart();
-        bool isOff = (call.Client.Gate & Gate.ReplyOff) != 0;
+        bool isOff = (call.Client.Modes & ClientModes.ReplyOff) != 0;
         try
         {
             Reply reply = RunPart(ref call, entry, plain: false);
-            if (isOff && (call.Client.Gate & Gate.ReplyOff) != 0)
+            if (isOff && (call.Client.Modes & ClientModes.ReplyOff) != 0)
                 worker.Out.TakeBackReply(); // nobody gets it, however long it is
             return worker.ReplacesLongReply(call.Client) ? Reply.Failed : reply;
         }

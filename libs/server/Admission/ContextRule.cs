@@ -42,7 +42,7 @@ internal static class ContextRule
     private static AdmissionResult ForSubscriber(ref Call call, in Question question)
     {
         Connection client = call.Client;
-        if ((client.Gate & Gate.Subscribed) == 0 || client.Resp3 || question.Is(CommandFlags.WhileSubscribed))
+        if ((client.Modes & ClientModes.Subscribed) == 0 || client.Resp3 || question.Is(CommandFlags.WhileSubscribed))
             return AdmissionResult.Allowed;
         string name = call.Server.Commands.Specs[client.LastCommand].Name.ToLowerInvariant();
         return AdmissionResult.Refused($"ERR Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context");

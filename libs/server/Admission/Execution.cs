@@ -14,7 +14,7 @@ internal static unsafe class Execution
     internal static Reply Run(ref Call call, CommandEntry* entry)
     {
         ServerContext server = call.Server;
-        if ((call.Client.Gate & Gate.Tracking) != 0)
+        if ((call.Client.Modes & ClientModes.Tracking) != 0)
             TrackedReads.BeforeRun(ref call, entry->Flags);
         if (!server.Changes.PerCommand)
             return RunPlaced(ref call, entry);

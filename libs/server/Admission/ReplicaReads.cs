@@ -33,7 +33,7 @@ internal static class ReplicaReads
             return reply;
         }
 
-        node.CountReadRetry();
+        node.Reads.CountRetry();
         call.Out.TakeBackTo(before);
         return RunConsistently(ref call, entry);
     }
@@ -66,7 +66,7 @@ internal static class ReplicaReads
                 return reply;
             }
 
-            node.CountReadRetry();
+            node.Reads.CountRetry();
             call.Out.TakeBackTo(before);
         }
 

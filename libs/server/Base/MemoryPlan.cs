@@ -24,10 +24,12 @@ public static class MemoryPlan
 
     private static long MachineBytes()
     {
-        if (!OperatingSystem.IsLinux()) return GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
+        if (!OperatingSystem.IsLinux())
+            return GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
         foreach (string line in File.ReadLines("/proc/meminfo"))
         {
-            if (!line.StartsWith("MemTotal:", StringComparison.Ordinal)) continue;
+            if (!line.StartsWith("MemTotal:", StringComparison.Ordinal))
+                continue;
             ReadOnlySpan<char> digits = line.AsSpan("MemTotal:".Length, line.Length - "MemTotal:kB".Length).Trim();
             return long.Parse(digits, NumberStyles.None, CultureInfo.InvariantCulture) << 10;
         }

@@ -11,7 +11,7 @@ namespace Garnet.Server.Blocking;
 /// The keys that a reactor's commands have written and for which somebody waits. They are served after each command: everybody
 /// who can be is, in the order of the queues (blocking.B2), whichever reactor it belongs to.
 /// </summary>
-internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptGate gate, IServedKeys served, IServeRule rule) : IDisposable
+internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTurns gate, IServedKeys served, IServeRule rule) : IDisposable
 {
     private readonly List<KeyQueue> _ready = [];
     private readonly List<Connection> _served = [];

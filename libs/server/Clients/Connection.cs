@@ -5,7 +5,7 @@ namespace Garnet.Server.Clients;
 
 /// <summary>Why a connection is not a plain one; with any bit set its commands are put to the rules of Admission.</summary>
 [Flags]
-internal enum Gate : byte
+internal enum ClientModes : byte
 {
     /// <summary>Nothing special: commands run at once.</summary>
     None = 0,
@@ -66,7 +66,7 @@ internal sealed unsafe class Connection
     internal long OverSoftLimitSinceMs;
 
     // Session: what commands see.
-    internal Gate Gate;
+    internal ClientModes Modes;
     internal bool Resp3;
     internal bool NoEvict;
     internal bool NoTouch;
@@ -136,7 +136,7 @@ internal sealed unsafe class Connection
         if (reply == Reply.Parked)
             Waiting!.IsSilent = true;
         else if (reply == Reply.Postponed)
-            Gate |= Gate.ReplySkip; // it runs again
+            Modes |= ClientModes.ReplySkip; // it runs again
     }
 
     /// <summary>Gives all buffers back.</summary>

@@ -50,7 +50,7 @@ internal unsafe ref struct Call
     internal readonly bool IsAlone => Args[Count - 1].Bytes + Args[Count - 1].Length + 2 == Client.RoundEnd && Out.Mark == 0;
 
     /// <summary>False inside a transaction or a script: what would wait answers as things are.</summary>
-    internal readonly bool MayPark => (Client.Gate & (Gate.Transaction | Gate.Script)) == 0;
+    internal readonly bool MayPark => (Client.Modes & (ClientModes.Transaction | ClientModes.Script)) == 0;
 
     /// <summary>When a command that waits gives up, Unix milliseconds: after so many (0 = never), at once where it may not wait.</summary>
     internal readonly long UntilMs(long timeoutMs) => !MayPark ? NowMs : timeoutMs == 0 ? long.MaxValue : NowMs + timeoutMs;

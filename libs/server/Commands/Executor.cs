@@ -9,7 +9,7 @@ internal abstract class Executor : Worker, IReadyWorker
     private protected Executor(ServerContext server, int index, IServeRule serving) : base(server, index, server.Commands.Specs.Count)
     {
         Server = server;
-        Ready = new ReadyKeys(this, server.Waits, server.ScriptGate, server.Changes, serving);
+        Ready = new ReadyKeys(this, server.Waits, server.ScriptTurns, server.Changes, serving);
     }
 
     /// <summary>The machineries of the server.</summary>

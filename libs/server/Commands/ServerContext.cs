@@ -20,7 +20,7 @@ namespace Garnet.Server.Commands;
 
 /// <summary>
 /// The server as commands see it: its machineries, each by its name, and what clients are let do. It has no threads, opens nothing and
-/// neither starts nor stops: that is <see cref="Garnet.Server.Server"/>.
+/// neither starts nor stops: that is <see cref="RespServer"/>.
 /// </summary>
 internal sealed class ServerContext : ServerCore, IDisposable
 {
@@ -51,7 +51,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Waits = new WaitTable(Store, listeners.Waiters);
         Events = new KeyEvents(this, Channels);
         Changes = new KeyChanges(this, listeners, Watches, Waits, Tracker, Events);
-        ScriptGate = new ScriptGate(this);
+        ScriptTurns = new ScriptTurns(this);
         EntryReaper = new EntryReaper(this, keeper is not null, () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica, Changes, Tracker);
         InspectSettings inspect = Settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
@@ -65,7 +65,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         keeper?.Troubled += () => Refusals.Note(RefusalCause.Log);
         ApplySettings();
         Changes.Listen();
-        Store.Namespaces.MayChange = () => Changes.ThreadsWorker is not { } worker || ScriptGate.IsHeldBy(worker);
+        Store.Namespaces.MayChange = () => Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
         TakeLiveSettings();
     }
 
@@ -79,7 +79,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
 
     /// <summary>Replies may acknowledge changes up to this batch.</summary>
     internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;
-    internal PauseGate Pause { get; } = new();
+    internal ClientPause Pause { get; } = new();
     internal Monitors Monitors { get; } = new();
     internal CommandLog Slowlog { get; }
     internal CommandLog LargeRequests { get; }
@@ -103,7 +103,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     internal ScriptCache Scripts { get; } = new();
 
     /// <summary>Turns of reactors and scripts.</summary>
-    internal ScriptGate ScriptGate { get; }
+    internal ScriptTurns ScriptTurns { get; }
     internal EntryReaper EntryReaper { get; }
     internal KeyEvents Events { get; }
     internal RespLimits Limits { get; private set; }
@@ -195,10 +195,10 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>True if the client has been idle too long, or has not authenticated in time.</summary>
     internal bool IsOverdue(Connection client, long nowMs)
     {
-        if ((client.Gate & Gate.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
+        if ((client.Modes & ClientModes.Unauthenticated) != 0 && nowMs - client.CreatedMs > UnauthenticatedIdleMs && client.Pending.Count + (client.Big?.Count ?? 0) > 0)
             return true;
         int timeout = Settings.Network.TimeoutSeconds;
-        bool exempt = client.Parked || (client.Gate & Gate.Monitor) != 0 || client.Subscriptions is { Count: > 0 };
+        bool exempt = client.Parked || (client.Modes & ClientModes.Monitor) != 0 || client.Subscriptions is { Count: > 0 };
         return timeout > 0 && !exempt && nowMs - client.ActiveMs > timeout * 1000L;
     }
 
@@ -207,7 +207,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     {
         OutputBufferLimits limits = Settings.Network.OutputBufferLimits;
         // MONITOR counts as a subscription: Redis leaves it without a limit, and a slow one then takes all memory.
-        bool listens = client.Subscriptions is { Count: > 0 } || (client.Gate & Gate.Monitor) != 0;
+        bool listens = client.Subscriptions is { Count: > 0 } || (client.Modes & ClientModes.Monitor) != 0;
         BufferLimit limit = listens ? limits.PubSub : limits.Normal;
         return (limit.HardBytes, limit.SoftBytes, limit.SoftSeconds * 1000L);
     }
@@ -266,6 +266,6 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Keeper?.Dispose();
         Store.Dispose();
         Commands.Dispose();
-        ScriptGate.Dispose();
+        ScriptTurns.Dispose();
     }
 }

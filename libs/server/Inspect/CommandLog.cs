@@ -1,3 +1,4 @@
+using Garnet.Replication;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Inspect;

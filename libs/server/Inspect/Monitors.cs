@@ -63,7 +63,7 @@ internal sealed class Monitors
 
     private static string Origin(Connection client)
     {
-        if ((client.Gate & Gate.Script) != 0)
+        if ((client.Modes & ClientModes.Script) != 0)
             return "lua";
         return client.Peer.IsUnix ? "unix:" + client.Peer.Remote : client.Peer.Remote;
     }

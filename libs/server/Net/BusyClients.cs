@@ -76,17 +76,17 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
             return;
         if (ready.Writable)
             reactor.Sender.SendPending(client);
-        if (!ready.Readable || client == reactor.Framing || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > PendingMax)
+        if (!ready.Readable || client == reactor.Receiver.Framing || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > PendingMax)
             return;
         byte* received = stackalloc byte[ReceiveBytes];
         int got = reactor.Transport.Receive(client, received, ReceiveBytes);
         if (got <= 0)
         {
-            reactor.ReceivedNothing(client, got);
+            reactor.Receiver.ReceivedNothing(client, got);
             return;
         }
 
-        reactor.CountReceived(client, got);
+        reactor.Receiver.CountReceived(client, got);
         client.Pending.Append(received, got);
         AnswerPending(client);
     }
@@ -103,7 +103,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         while (at < end && !client.Stopped)
         {
             RespLimits limits = reactor.Server.Limits;
-            limits.Unauthenticated = (client.Gate & Gate.Unauthenticated) != 0;
+            limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
             _args.Clear();
             ParseResult result = _parser.Parse(at, end, _args, in limits);
             if (result is not (ParseResult.Command or ParseResult.Nothing))

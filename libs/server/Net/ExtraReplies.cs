@@ -27,7 +27,7 @@ internal sealed unsafe class ExtraReplies
         byte* memory;
         if (MovesAlways)
         {
-            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + Arena.Slack));
+            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + ReceiveBuffer.Slack));
             Buffer.MemoryCopy(at, memory, bytes, kept);
             if (last >= 0 && _blocks[last].Start == (nint)at)
             {
@@ -41,13 +41,13 @@ internal sealed unsafe class ExtraReplies
         }
         else if (last >= 0 && _blocks[last].Start == (nint)at)
         {
-            memory = (byte*)NativeMemory.Realloc(at, (nuint)(bytes + Arena.Slack));
+            memory = (byte*)NativeMemory.Realloc(at, (nuint)(bytes + ReceiveBuffer.Slack));
             Bytes -= _blocks[last].Bytes;
             _blocks[last] = ((nint)memory, bytes);
         }
         else
         {
-            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + Arena.Slack));
+            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + ReceiveBuffer.Slack));
             Buffer.MemoryCopy(at, memory, bytes, kept);
             _blocks.Add(((nint)memory, bytes));
         }

@@ -9,17 +9,16 @@ namespace Garnet.Server.Net;
 /// <summary>Running a batch of frames in order.</summary>
 internal sealed unsafe partial class Reactor
 {
-    private bool _asksRules; // no command of the batch takes the short way
-    private bool _bigFrame; // the batch is a request that came in memory of its own
-    private bool _placed; // the server's role lets commands do less than everything
+    private bool _asksRules; // every command of the batch is put to the rules of Admission
+    private bool _placed; // the server's role restricts commands, or is being changed
     private bool _reads; // the server is a replica that answers reads
-    private bool _afterwards; // the running command sent a message to its own client, or wrote more than that may get
+    private bool _afterwards; // behind the running command: a message was sent to its own client, or its reply is longer than that may get
 
     private bool _mayRun; // the store may be touched: no script of another reactor runs
-    private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
+    private bool _resumesLater; // while a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one
 
     internal int FrameAt { get; private set; } // of the running command
-    internal int FrameCount => _frameCount;
+    internal int FrameCount => _batch.Count;
     internal Frame* Frames => _frames;
     internal Connection[] FrameClients => _frameClients;
     internal ArgList Args => _args;
@@ -31,10 +30,10 @@ internal sealed unsafe partial class Reactor
     /// <inheritdoc/>
     internal override void GiveUpBatch() => _mayRun = false;
 
-    /// <summary>What the round still had to look at will be ready again.</summary>
+    /// <summary>The sockets that this round has not come to are left out: the transport reports them again.</summary>
     internal void ForgetReady() => _readyCount = 0;
 
-    /// <summary>Takes the messages that have come, out of a command that runs.</summary>
+    /// <summary>Runs what other threads have posted, while a command of this reactor is running.</summary>
     internal void DrainWhileBusy()
     {
         _resumesLater = true;
@@ -42,28 +41,27 @@ internal sealed unsafe partial class Reactor
         _resumesLater = false;
     }
 
-    private void ExecuteBatch()
+    /// <inheritdoc/>
+    public void ExecuteBatch()
     {
-        int count = _frameCount;
+        int count = _batch.Count;
         if (count == 0)
             return;
         if (count > 1)
             _prefetch.Run(count);
-        _mayRun = Server.ScriptGate.TryEnter(this);
-        _asksRules = Server.AsksRules | Store.Tight | _bigFrame; // looked at in its turn (scripting.G4)
+        _mayRun = Server.ScriptTurns.TryEnter(this);
+        _asksRules = Server.AsksRules | Store.Tight | _batch.IsBig; // read after TryEnter: a script may have changed it (scripting.G4)
         _placed = Server.Replication.IsAsked;
         _reads = _placed && Server.Replication.TakesReads;
         long began = Server.Clock.MonotonicUs;
         for (int from = 0; from < count; from = FrameAt + 1)
             ExecuteFrames(from, count);
         if (_mayRun)
-            Server.ScriptGate.Leave(this);
+            Server.ScriptTurns.Leave(this);
         if (Notes.Count + Broadcasts.Count > 0)
             HandOnChanges();
         Figures.BusyUs += Server.Clock.MonotonicUs - began;
-        _frameCount = 0;
-        _bigFrame = false;
-        _args.Clear();
+        _batch.Clear();
     }
 
     // net.R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
@@ -119,13 +117,13 @@ internal sealed unsafe partial class Reactor
         var call = new Call(this, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         BeginReply();
         Reply reply;
-        if (client.Gate == Gate.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        if (client.Modes == ClientModes.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0 && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
         {
             reply = Execution.RunPlain(ref call, entry, frame->Command);
         }
         else
         {
-            bool reads = _reads && client.Gate == Gate.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
+            bool reads = _reads && client.Modes == ClientModes.None && !_asksRules && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
             reply = reads ? ReplicaReads.RunRead(ref call, entry) : RunAsked(ref call, entry);
         }
 
@@ -161,16 +159,16 @@ internal sealed unsafe partial class Reactor
     {
         Connection client = call.Client;
         long before = Out.Mark;
-        bool off = (client.Gate & Gate.ReplyOff) != 0;
-        bool skip = (client.Gate & Gate.ReplySkip) != 0;
-        client.Gate &= ~Gate.ReplySkip;
+        bool off = (client.Modes & ClientModes.ReplyOff) != 0;
+        bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
+        client.Modes &= ~ClientModes.ReplySkip;
         Reply reply = AdmissionController.Run(ref call, entry);
-        _asksRules |= Server.AsksRules; // what it has set holds for the next one already
+        _asksRules |= Server.AsksRules; // a setting that the command has changed counts for the next command of the batch
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
-        if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
+        if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
             Out.TakeBackTo(before);
         return reply;
     }

@@ -44,7 +44,7 @@ internal sealed unsafe partial class Reactor
         Touch(client);
         if (SlowReaders.IsOver(client, message.Length))
         {
-            CloseSlowReader(client, message.Length);
+            SlowReaders.Close(client, message.Length);
             return;
         }
 
@@ -52,8 +52,8 @@ internal sealed unsafe partial class Reactor
         _afterwards |= client == _current;
     }
 
-    /// <summary>Makes the connection the one that <see cref="Out"/> writes to.</summary>
-    internal void SwitchTo(Connection client)
+    /// <inheritdoc/>
+    public void SwitchTo(Connection client)
     {
         if (_current == client)
             return;
@@ -78,7 +78,8 @@ internal sealed unsafe partial class Reactor
         TakePushes(client);
     }
 
-    private void Touch(Connection client)
+    /// <summary>The end of the round is to look at the connection.</summary>
+    internal void Touch(Connection client)
     {
         if (client.Round == _round)
             return;
@@ -100,7 +101,7 @@ internal sealed unsafe partial class Reactor
         if (count == 0)
             return;
         if (Out.Mark + count > SlowReaders.ReplyBytesMax(client))
-            CloseSlowReader(client, Out.Mark); // with its replies they are more than it may get
+            SlowReaders.Close(client, Out.Mark); // with its replies they are more than it may get
         else
             Out.Raw(new ReadOnlySpan<byte>(client.Pushes.Head, count));
         client.Pushes.Free();
@@ -115,22 +116,7 @@ internal sealed unsafe partial class Reactor
 
     private void SendAll()
     {
-        for (int i = 0; i < _touched.Count; i++)
-        {
-            Connection client = _touched[i];
-            if (client.Closed)
-                continue;
-            Sender.SendSegment(client);
-            if (client.Pushes.Count > 0 && !client.Closed)
-            {
-                Sender.SendBytes(client, client.Pushes.Head, client.Pushes.Count);
-                client.Pushes.Free();
-            }
-
-            if (client.CloseAfterReply && client.Out.Count == 0)
-                Close(client);
-        }
-
+        Sender.SendAll(_touched);
         _touched.Clear();
         _round++;
         Replies.Reset(Out);
@@ -164,26 +150,13 @@ internal sealed unsafe partial class Reactor
             Server.LargeReplies.Consider(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
-    internal void Unstall(Connection client)
-    {
-        client.Stalled = false;
-        Carry(client);
-        Watch(client);
-    }
-
-    // Tells the transport what to look for, if that has changed.
-    internal void Watch(Connection client)
+    /// <inheritdoc/>
+    public void Watch(Connection client)
     {
         int wanted = (client.Stopped ? 1 : 0) | (client.WriteBlocked ? 2 : 0) | (client.Parked ? 4 : 0);
         if (client.Closed || client.Watched == wanted)
             return;
         client.Watched = wanted;
         Transport.Watch(client, !client.Stopped, client.WriteBlocked);
-    }
-
-    internal void CloseSlowReader(Connection client, long more)
-    {
-        SlowReaders.Mute(client, more);
-        Touch(client);
     }
 }

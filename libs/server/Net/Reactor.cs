@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
@@ -18,30 +17,23 @@ namespace Garnet.Server.Net;
 /// net.R1  A connection belongs to one reactor for life; its fields change on that thread only.
 /// net.R2  Commands of a connection run in the order they arrived, replies leave in that order; out-of-band messages come after
 ///     the replies written before them and before the replies written after them.
-/// net.R3  A connection gets at most <see cref="QuotaCommands"/> commands and one receive per round, then the others have their turn.
+/// net.R3  A connection gets at most <see cref="RequestReceiver.QuotaCommands"/> commands and one receive per round, then the others have their turn.
 /// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
-/// net.R5  Every pointer into the receive arena dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
+/// net.R5  Every pointer into the receive buffer dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
 /// </summary>
-internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposable
+internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWorker, IDisposable
 {
-    internal const int QuotaCommands = 128;
-    private const int FramesMax = 64;
-    private const int ReceiveArenaBytes = 1024 * 1024;
     private const int TickMs = 100;
 
     internal readonly ITransport Transport;
     private readonly Mailbox _mailbox;
-    private readonly Arena _receive = new(ReceiveArenaBytes);
-    private readonly RespParser _parser = new();
-    private readonly ArgList _args = new();
-    private readonly Frame* _frames = (Frame*)NativeMemory.AllocZeroed(FramesMax, (nuint)sizeof(Frame));
-    private readonly Connection[] _frameClients = new Connection[FramesMax];
-    private readonly List<Connection> _carried = [];
-    private readonly List<Connection> _carriedNow = [];
+    private readonly FrameBatch _batch;
+    private readonly ArgList _args; // these three are the batch's own, kept here too: the loop over the commands reads them without a detour
+    private readonly Frame* _frames;
+    private readonly Connection[] _frameClients;
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
     private readonly TransactionRun _transactions;
-    private int _frameCount;
     private int _readyCount;
     private long _nextTickMs;
     private volatile bool _stopping;
@@ -60,11 +52,19 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
         Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
         _entries = server.Commands.Entries;
-        _prefetch = new BatchPrefetch(this, _entries, FramesMax);
+        _batch = new FrameBatch(Store, server.Commands);
+        _args = _batch.Args;
+        _frames = _batch.Frames;
+        _frameClients = _batch.Clients;
+        _prefetch = new BatchPrefetch(Store, _batch, _entries);
         Transport = transport;
+        Receiver = new RequestReceiver(this, this, server, transport, _batch);
         _mailbox = new Mailbox(transport);
         Replies.Reset(Out);
     }
+
+    /// <summary>From sockets to commands.</summary>
+    internal RequestReceiver Receiver { get; }
 
     /// <summary>Where replies stand until they are sent.</summary>
     internal ReplyMemory Replies { get; }
@@ -94,9 +94,6 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     /// <summary>Clients while a script runs for too long.</summary>
     internal BusyClients Busy { get; }
 
-    /// <summary>What it has sent is being cut into frames: nobody else may read from it.</summary>
-    internal Connection? Framing { get; private set; }
-
     /// <inheritdoc/>
     internal override bool IsStopping => _stopping;
 
@@ -105,7 +102,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     {
         Server.Changes.Claim(this);
         while (!_stopping)
-            Round(); // kept this small: an endless method stays in the tier it started in, what it calls does not
+            Round(); // the loop itself does nothing: the runtime never optimizes a method that does not return, only those that it calls
         Finish();
     }
 
@@ -127,7 +124,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     {
         Slots.Add(client);
         if (Server.PasswordRequired)
-            client.Gate |= Gate.Unauthenticated;
+            client.Modes |= ClientModes.Unauthenticated;
         Transport.Add(client);
     }
 
@@ -168,22 +165,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
             return;
         }
 
-        SwitchTo(client);
-        BeginReply();
-        client.Parked = false;
-        long before = Out.Mark;
-        if (!Waiting.EndsInError(client, waiting) && !waiting.Resume(this, client))
-        {
-            client.Parked = true;
-            return;
-        }
-
-        Replies.ReplacesLong(client);
-        if (waiting.IsSilent || (client.Gate & Gate.ReplyOff) != 0)
-            Out.TakeBackTo(before);
-        Waiting.Remove(client);
-        Carry(client);
-        Watch(client);
+        Waiting.GoOn(client, waiting);
     }
 
     /// <inheritdoc/>
@@ -214,15 +196,14 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     public void Dispose()
     {
         Transport.Dispose();
-        _receive.Dispose();
-        _args.Dispose();
+        Receiver.Dispose();
         _transactions.Dispose();
         Scripts.Dispose();
         Busy.Dispose();
         Ready.Dispose();
         Replies.Dispose();
         Session.Dispose();
-        NativeMemory.Free(_frames);
+        _batch.Dispose();
         _prefetch.Dispose();
     }
 
@@ -236,19 +217,19 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
             Held.Release();
         for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);
-        ServeCarried();
+        Receiver.ServeCarried();
         ExecuteBatch();
         if (Ready.HasServed)
             Ready.Deliver();
         EndRound();
-        _receive.Reset();
+        Receiver.Reset();
         if (NowMs >= Math.Min(_nextTickMs, Waiting.NextDeadlineMs))
             Tick();
     }
 
     private int WaitMs()
     {
-        if (_carried.Count > 0 || Held.MissedAdvance())
+        if (Receiver.HasCarried || Held.MissedAdvance())
             return 0;
         if (Waiting.Count > 0 || Server.NeedsTicks)
             return (int)Math.Clamp(Waiting.NextDeadlineMs - NowMs, 0, TickMs);
@@ -261,41 +242,12 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
             return;
         if (ready.Writable)
             Sender.SendPending(client);
-        Framing = client;
         if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
-            Receive(client);
+            Receiver.Serve(client);
         else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
-            Watch(client); // it sends on while its replies are held: not to be heard of until they leave
+            Watch(client); // it goes on sending while its replies wait for the log: not read until they have left
         else if (ready.Broken)
             Close(client);
-        Framing = null;
-    }
-
-    internal void Carry(Connection client)
-    {
-        if (client.Carried || client.Closed)
-            return;
-        client.Carried = true;
-        _carried.Add(client);
-    }
-
-    private void ServeCarried()
-    {
-        if (_carried.Count == 0)
-            return;
-        ExecuteBatch(); // net.R4: what is framed of a connection lies in one piece up to its end
-        _carriedNow.AddRange(_carried);
-        _carried.Clear();
-        foreach (Connection client in _carriedNow)
-        {
-            client.Carried = false;
-            Framing = client;
-            if (!client.Closed && !client.Stopped)
-                ServeKept(client);
-        }
-
-        Framing = null;
-        _carriedNow.Clear();
     }
 
     private void Tick()
@@ -306,18 +258,13 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
         if (Server.HasIdleLimit)
             CloseWhere(client => Server.IsOverdue(client, now), Close);
         ClientMemory.Bound();
-        if (Index == 0 && Server.EntryReaper.IsActive && Server.ScriptGate.TryEnter(this))
+        if (Index == 0 && Server.EntryReaper.IsActive && Server.ScriptTurns.TryEnter(this))
         {
             Server.EntryReaper.Tick(this);
-            Server.ScriptGate.Leave(this);
+            Server.ScriptTurns.Leave(this);
         }
 
-        if (SlowReaders.AnyOverSoftLimit)
-        {
-            SlowReaders.AnyOverSoftLimit = false; // the time over it also ends while nothing more is sent
-            CloseWhere(client => client.OverSoftLimitSinceMs > 0 && SlowReaders.IsOver(client, 0), client => CloseSlowReader(client, 0));
-        }
-
+        SlowReaders.CloseOverdue();
         EndRound();
     }
 

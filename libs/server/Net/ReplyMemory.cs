@@ -114,7 +114,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     {
         _extra.Free();
         if (_own == null)
-            _own = (byte*)NativeMemory.AlignedAlloc(OwnBytes + Arena.Slack, 64);
+            _own = (byte*)NativeMemory.AlignedAlloc(OwnBytes + ReceiveBuffer.Slack, 64);
         writer.MoveTo(_own, 0, ExtraReplies.MovesAlways ? _own : _own + OwnBytes);
     }
 

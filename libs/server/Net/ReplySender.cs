@@ -5,6 +5,26 @@ namespace Garnet.Server.Net;
 /// <summary>From replies to the socket: what it does not take, or what may not leave yet, waits in the connection's own memory.</summary>
 internal sealed unsafe class ReplySender(Reactor reactor)
 {
+    /// <summary>Sends what the round has for these, replies and then messages, and closes those that are to go.</summary>
+    internal void SendAll(List<Connection> clients)
+    {
+        for (int i = 0; i < clients.Count; i++)
+        {
+            Connection client = clients[i];
+            if (client.Closed)
+                continue;
+            SendSegment(client);
+            if (client.Pushes.Count > 0 && !client.Closed)
+            {
+                SendBytes(client, client.Pushes.Head, client.Pushes.Count);
+                client.Pushes.Free();
+            }
+
+            if (client.CloseAfterReply && client.Out.Count == 0)
+                reactor.Close(client);
+        }
+    }
+
     /// <summary>Sends the client's replies of the round.</summary>
     internal void SendSegment(Connection client)
     {
@@ -44,7 +64,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
 
         if (reactor.SlowReaders.IsOver(client, count))
         {
-            reactor.CloseSlowReader(client, count);
+            reactor.SlowReaders.Close(client, count);
             return;
         }
 
@@ -61,7 +81,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
     {
         client.WriteBlocked = client.Out.Count > 0;
         SendPending(client);
-        reactor.Carry(client);
+        reactor.Receiver.Carry(client);
     }
 
     /// <summary>Sends what waits, as far as the socket takes it.</summary>
@@ -81,7 +101,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
             if (client.Out.Count > 0)
             {
                 if (client.Stalled && client.Out.Count < reactor.Server.StallBytes / 2)
-                    reactor.Unstall(client);
+                    Unstall(client);
                 reactor.Watch(client);
                 return;
             }
@@ -96,7 +116,14 @@ internal sealed unsafe class ReplySender(Reactor reactor)
         }
 
         if (client.Stalled)
-            reactor.Unstall(client);
+            Unstall(client);
+        reactor.Watch(client);
+    }
+
+    private void Unstall(Connection client)
+    {
+        client.Stalled = false;
+        reactor.Receiver.Carry(client);
         reactor.Watch(client);
     }
 }

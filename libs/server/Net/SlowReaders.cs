@@ -22,7 +22,7 @@ internal sealed class SlowReaders(Reactor reactor)
         long waiting = client.Out.Count + (long)client.Pushes.Count + more;
         if (waiting > ByteQueue.BytesMax)
             return true;
-        if ((client.Gate & Gate.Unauthenticated) != 0)
+        if ((client.Modes & ClientModes.Unauthenticated) != 0)
             return waiting > ServerContext.UnauthenticatedOutputBytesMax;
         (long hard, long soft, long softMs) = reactor.Server.OutputLimit(client);
         if (hard > 0 && waiting > hard)
@@ -39,19 +39,29 @@ internal sealed class SlowReaders(Reactor reactor)
         return reactor.NowMs - client.OverSoftLimitSinceMs > softMs;
     }
 
+    /// <summary>Closes those over their soft limit for too long: that time also ends while nothing more is sent.</summary>
+    internal void CloseOverdue()
+    {
+        if (!AnyOverSoftLimit)
+            return;
+        AnyOverSoftLimit = false;
+        reactor.CloseWhere(client => client.OverSoftLimitSinceMs > 0 && IsOver(client, 0), client => Close(client, 0));
+    }
+
     /// <summary>
     /// Gives up what the client has not read, and <paramref name="more"/> bytes that it was to get besides. It is not closed here: handlers may
     /// still write to it, and Channels may be walking the list that closing changes; the end of the round closes it.
     /// </summary>
-    internal void Mute(Connection client, long more)
+    internal void Close(Connection client, long more)
     {
         reactor.Figures.OutputLimitCloses++;
         reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
         client.CloseAfterReply = client.Muted = true;
         client.Out.Free();
         client.Pushes.Free();
+        reactor.Touch(client);
     }
 
     private long HardLimit(Connection client) =>
-        (client.Gate & Gate.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
+        (client.Modes & ClientModes.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
 }

@@ -57,8 +57,29 @@ internal sealed class WaitingClients(Reactor reactor)
         Resume(waiting => IsDue(waiting, nowMs));
     }
 
+    /// <summary>Looks at one: its command has its reply now, or waits on.</summary>
+    internal void GoOn(Connection client, Parking waiting)
+    {
+        reactor.SwitchTo(client);
+        reactor.BeginReply();
+        client.Parked = false;
+        long before = reactor.Out.Mark;
+        if (!EndsInError(client, waiting) && !waiting.Resume(reactor, client))
+        {
+            client.Parked = true;
+            return;
+        }
+
+        reactor.Replies.ReplacesLong(client);
+        if (waiting.IsSilent || (client.Modes & ClientModes.ReplyOff) != 0)
+            reactor.Out.TakeBackTo(before);
+        Remove(client);
+        reactor.Receiver.Carry(client);
+        reactor.Watch(client);
+    }
+
     /// <summary>Answers a command whose wait was ended with an error; false if it was not.</summary>
-    internal bool EndsInError(Connection client, Parking waiting)
+    private bool EndsInError(Connection client, Parking waiting)
     {
         if (waiting.End is not (WaitEnd.Unblocked or WaitEnd.RoleChanged))
             return false;

@@ -6,7 +6,7 @@ using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Persistence;
@@ -146,16 +146,16 @@ internal sealed class DataKeeper : IDisposable
     /// A log over the files, in as many sublogs; not started. <paramref name="lost"/>: why the one that they hold was lost, if it was; then
     /// nothing is written behind its end, where there would be a hole, and nobody can write.
     /// </summary>
-    internal Aof.Aof NewLog(int sublogs, string? lost)
+    internal AppendOnlyLog NewLog(int sublogs, string? lost)
     {
         _aofSettings.Sublogs = sublogs;
         return lost is null
-            ? new Aof.Aof(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs }
-            : new Aof.Aof(_aofSettings, new NullDisk(), _clock, _backlog) { Lost = lost };
+            ? new AppendOnlyLog(_aofSettings, _directory.Disk, _clock, _backlog) { Names = _directory.NameLogs }
+            : new AppendOnlyLog(_aofSettings, new NullDisk(), _clock, _backlog) { Lost = lost };
     }
 
     /// <summary>The log in force is this one from now on; the one before has ended.</summary>
-    internal void TakeLog(Aof.Aof log, uint ledTerm)
+    internal void TakeLog(AppendOnlyLog log, uint ledTerm)
     {
         if (!HasLog)
             return;
@@ -174,8 +174,8 @@ internal sealed class DataKeeper : IDisposable
             server.Table.OnSet(name, TakeSettings);
         server.Store.Logging = false;
         server.Store.PauseExpiry(true);
-        // What was kept is read back, whatever maxmemory says: a full server would not start again. And amid a history nothing may go that is
-        // not gone there: what follows in it would be done to nothing. What is too much is evicted, or refuses writes, at its end.
+        // While the log is read back maxmemory is not applied: a server that was full could not start again. Nor may anything be evicted meanwhile
+        // that the log does not evict, since later changes in the log rely on it. What is too much is evicted, or refuses writes, afterwards.
         server.Store.SetPolicy(EvictionPolicy.NoEviction);
         server.Store.SetMemoryLimit(0);
         _loader = BackgroundThread.Begin("recovery", () => Load(server, role), server.Fail);
@@ -234,7 +234,7 @@ internal sealed class DataKeeper : IDisposable
         _advanced.Ring();
     }
 
-    // Where it ended is in the manifest: a log that ends before that is not all of it.
+    // The manifest says where the log ended: a log that is found shorter at the next start has lost its end.
     private void EndLog()
     {
         if (Current is not { } log)
@@ -247,7 +247,7 @@ internal sealed class DataKeeper : IDisposable
         }
         catch (DiskException)
         {
-            // it is one proof less
+            // the stop goes on: only this one proof that the log is complete is missing
         }
     }
 
@@ -271,9 +271,9 @@ internal sealed class DataKeeper : IDisposable
         return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
     }
 
-    private Aof.Aof? Current => _logs.Current;
+    private AppendOnlyLog? Current => _logs.Current;
 
-    private ulong KeptBy(Aof.Aof log) => _aofSettings.Sync == SyncPolicy.Always ? log.Durable : log.Written;
+    private ulong KeptBy(AppendOnlyLog log) => _aofSettings.Sync == SyncPolicy.Always ? log.Durable : log.Written;
 
     private static bool IsGiven(SettingTable table, string name) => table.TryFind(name, out Setting? setting) && setting.Source != SettingSource.Default;
 
@@ -345,10 +345,10 @@ internal sealed class DataKeeper : IDisposable
         if (server.Settings.Replication.ReplicaOf.Length > 0 || !File.Exists(path))
             return false;
         if (server.Settings.Memory.Policy == EvictionPolicy.NoEviction)
-            server.Store.SetMemoryLimit(server.MemoryLimitBytes); // nothing is lost if it does not fit: it stays where it is
+            server.Store.SetMemoryLimit(server.MemoryLimitBytes); // if it does not fit the start is refused, and the file stays where it is
         long began = _clock.MonotonicUs;
         using var file = new RdbFile(path);
-        using var import = new RdbImport(server, file, Progress);
+        using var import = new RdbImport(server.Store, file, server.Settings.Encoding, server.Settings.Memory.Databases, _clock.UnixMs, Progress);
         import.Run();
         _log.Imported(path, import.Keys, import.Expired, (_clock.MonotonicUs - began) / 1000);
         if (import.Skipped > 0)
@@ -381,7 +381,8 @@ internal sealed class DataKeeper : IDisposable
         server.NudgeWaiting();
     }
 
-    // What is only written under always lets nobody go on. Two threads may both find news here, but not both none.
+    // Of what was kept, made durable or went wrong since the last look; under always, what is only written releases no reply. Two threads that
+    // look at once may both find the news; that both miss them cannot be.
     private bool HasNews()
     {
         (ulong Kept, ulong Durable, string? Trouble) now = (Kept, Durable, Trouble), told = (Volatile.Read(ref _toldKept), Volatile.Read(ref _toldDurable), _toldTrouble);

@@ -1,3 +1,4 @@
+using Garnet.Aof;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Persistence;
@@ -6,13 +7,13 @@ namespace Garnet.Server.Persistence;
 /// The log in force and, of those before it that this server led, how far they came: what is kept of a change is asked here, of the log it
 /// was written to (net.R7). <paramref name="keptBy"/>: the last batch of a log that replies may acknowledge.
 /// </summary>
-internal sealed class LedLogs(Func<Aof.Aof, ulong> keptBy)
+internal sealed class LedLogs(Func<AppendOnlyLog, ulong> keptBy)
 {
     private readonly EndedLogs _ended = new();
     private volatile LogInForce? _inForce;
 
     /// <summary>The log in force; null before the first one.</summary>
-    internal Aof.Aof? Current => _inForce?.Aof;
+    internal AppendOnlyLog? Current => _inForce?.Aof;
 
     /// <summary>The term in which it is led; 0 while it follows.</summary>
     internal uint Term => _inForce?.Term ?? 0;
@@ -21,7 +22,7 @@ internal sealed class LedLogs(Func<Aof.Aof, ulong> keptBy)
     internal ulong Kept => Current is { } log ? keptBy(log) : ulong.MaxValue;
 
     /// <summary>The log in force is this one from now on; the one before has ended.</summary>
-    internal void Take(Aof.Aof log, uint ledTerm)
+    internal void Take(AppendOnlyLog log, uint ledTerm)
     {
         if (_inForce is { Term: not 0 } before)
             _ended.Add(new EndedLogs.Ended(before.Term, keptBy(before.Aof), before.Aof.Durable)); // first: it is looked for there from then on

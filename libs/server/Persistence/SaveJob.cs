@@ -4,6 +4,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;
@@ -169,7 +170,8 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
 
     private void Run()
     {
-        if (OperatingSystem.IsLinux()) Libc.StepBack();
+        if (OperatingSystem.IsLinux())
+            Libc.StepBack();
         bool failed = true;
         long changes = Total(), bytes = LogBytes();
         try

@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using Garnet.Aof;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Base;
 
 namespace Garnet.Server.Replication;

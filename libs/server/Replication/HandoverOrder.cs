@@ -1,3 +1,5 @@
+using Garnet.Replication;
+
 namespace Garnet.Server.Replication;
 
 /// <summary>What is wanted of a handover.</summary>

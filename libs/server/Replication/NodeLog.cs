@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common.Faults;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 
@@ -13,19 +14,19 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedState applied, Backlog backlog) : IFollowedLog, IDisposable
 {
-    private Aof.Aof? _current, _retired, _replaced;
+    private AppendOnlyLog? _current, _retired, _replaced;
     private bool _leads;
     private ulong _last;
     private string? _lost; // why the files do not hold all that is in the store; until other data take their place
 
     /// <inheritdoc/>
-    public Aof.Aof? Current => Volatile.Read(ref _current);
+    public AppendOnlyLog? Current => Volatile.Read(ref _current);
 
     /// <inheritdoc/>
-    public Aof.Aof? OnDisk => keeper is { HasLog: true } ? Current : null;
+    public AppendOnlyLog? OnDisk => keeper is { HasLog: true } ? Current : null;
 
     /// <summary>The log in force if this server writes it.</summary>
-    internal Aof.Aof? Leading => _leads ? Current : null;
+    internal AppendOnlyLog? Leading => _leads ? Current : null;
 
     /// <inheritdoc/>
     public bool IsKeptOnDisk => keeper is { HasLog: true, Poison: null };
@@ -42,7 +43,7 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
     /// <summary>From here on the store's changes go to the log.</summary>
     internal void Lead(AofStart start)
     {
-        Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
+        AppendOnlyLog log = Fresh(start.LastHeaderCrcs.Count);
         log.Start(start);
         Volatile.Write(ref _last, start.LastBatch);
         _leads = true;
@@ -54,7 +55,7 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
     public void Follow(AofStart start)
     {
         Stop();
-        Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
+        AppendOnlyLog log = Fresh(start.LastHeaderCrcs.Count);
         log.Follow(start);
         Put(log, ledTerm: 0);
     }
@@ -115,18 +116,18 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
             Current?.Dispose();
     }
 
-    private Aof.Aof Fresh(int sublogs)
+    private AppendOnlyLog Fresh(int sublogs)
     {
-        Aof.Aof log = keeper is { HasLog: true }
+        AppendOnlyLog log = keeper is { HasLog: true }
             ? keeper.NewLog(sublogs, _lost)
-            : new Aof.Aof(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
+            : new AppendOnlyLog(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
         log.Attach(server.Store);
         log.Advanced += () => Advanced?.Invoke();
         return log;
     }
 
     // Others may be looking at the one before for a moment; it is given back when it has been out of use for a whole role.
-    private void Put(Aof.Aof log, uint ledTerm)
+    private void Put(AppendOnlyLog log, uint ledTerm)
     {
         _retired?.Dispose();
         _retired = Current;

@@ -39,14 +39,10 @@ internal sealed partial class ReplicationNode
     /// <summary>For so long a read waits for the batches that touch its keys, milliseconds.</summary>
     internal int ReadWaitMs => Settings.ReadWaitMs;
 
-    /// <summary>The reply to a read was taken back, since a batch came in between.</summary>
-    internal void CountReadRetry() => Interlocked.Increment(ref _readRetries);
-
     /// <summary>A read waits until this has been applied, and is framed again.</summary>
     internal Parking Await(ReadPoint point, long untilMs)
     {
-        Interlocked.Increment(ref _readWaits);
-        CountWaitingRead(1);
+        Reads.BeginWait();
         return new ReadWait(this, point, untilMs);
     }
 }

@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Replication;
 
 namespace Garnet.Server.Replication;
 
@@ -39,7 +40,7 @@ internal sealed partial class ReplicationNode
             StartThread();
         }
 
-        _wished.Set();
+        _roleWanted.Set();
         return null;
     }
 
@@ -73,7 +74,7 @@ internal sealed partial class ReplicationNode
             if (_follower is not { IsFed: true } follower || (!isForced && !follower.Position.Is(end)))
                 return $"this server is at {_follower?.Position ?? LogPosition.None}, not at {end}";
             _tookOver = (runId, end.ToString());
-            Wish(null);
+            WantRole(null);
             return null;
         }
     }
@@ -93,8 +94,8 @@ internal sealed partial class ReplicationNode
         lock (_gate)
         {
             _handover = null;
-            if (next is not null && !_isWish && handover.Order.Then is null)
-                Wish(next);
+            if (next is not null && !_isRoleWanted && handover.Order.Then is null)
+                WantRole(next);
         }
 
         if (next is not null)
@@ -108,7 +109,7 @@ internal sealed partial class ReplicationNode
 
         lock (_gate)
         {
-            if (_isWish || _stopping)
+            if (_isRoleWanted || _stopping)
                 return; // the next role is on its way, or none
         }
 

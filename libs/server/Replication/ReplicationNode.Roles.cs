@@ -3,8 +3,9 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Replication;
 using Garnet.Server.Base;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;
@@ -16,7 +17,7 @@ internal sealed partial class ReplicationNode
     private Discarding? _discarding; // given up when the copy is whole
 
     /// <inheritdoc/>
-    public Aof.Aof? LogOnDisk => Node.OnDisk;
+    public AppendOnlyLog? LogOnDisk => Node.OnDisk;
 
     /// <inheritdoc/>
     public uint Term => _follower is null ? _term : Math.Max(Applied.Term, _following?.Plan?.Term ?? 0);
@@ -34,24 +35,8 @@ internal sealed partial class ReplicationNode
     /// <summary>How often this server's data were found to be its primary's.</summary>
     internal long Comparisons => Volatile.Read(ref _comparisons);
 
-    /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
-    internal Follower? Follower => _follower;
-
-    /// <summary>The last batch that counts here: applied on a replica, closed on a primary.</summary>
-    internal ulong LastBatch => _follower is not null ? Applied.Number : Node.Leading is { } log ? log.Batch - 1 : Backlog.End.Batch;
-
-    /// <summary>
-    /// What this replica would go on from if it were promoted now, as one number: all that has come whole, applied or not. Sentinels
-    /// choose by it; 0 while there is nothing to go on from.
-    /// </summary>
-    internal long ReceivedOffset
-    {
-        get
-        {
-            LogPosition at = _follower?.Position ?? Backlog.End;
-            return OffsetOf(at.Term, at.Batch);
-        }
-    }
+    /// <inheritdoc/>
+    public Follower? Follower => _follower;
 
     /// <inheritdoc/>
     public bool Reaches(LogPosition position) => BatchFeed.Reaches(Backlog, LogOnDisk, position);
@@ -196,12 +181,12 @@ internal sealed partial class ReplicationNode
     {
         while (true)
         {
-            _wished.Wait(Timeout.Infinite);
+            _roleWanted.Wait(Timeout.Infinite);
             try
             {
                 if (Volatile.Read(ref _handover) is { } handover && !Volatile.Read(ref _stopping))
                     HandOver(handover);
-                while (TryTakeWish(out Peer? primary))
+                while (TryTakeWanted(out Peer? primary))
                     Take(primary);
             }
             catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
@@ -215,13 +200,13 @@ internal sealed partial class ReplicationNode
         }
     }
 
-    private bool TryTakeWish(out Peer? primary)
+    private bool TryTakeWanted(out Peer? primary)
     {
         lock (_gate)
         {
-            primary = _wish;
-            bool any = _isWish && !_stopping;
-            _isWish = false;
+            primary = _wantedPrimary;
+            bool any = _isRoleWanted && !_stopping;
+            _isRoleWanted = false;
             return any;
         }
     }
@@ -249,7 +234,7 @@ internal sealed partial class ReplicationNode
     {
         lock (_gate)
         {
-            if (_isWish || _stopping)
+            if (_isRoleWanted || _stopping)
                 _following?.Cancel();
             else
                 _changes = false;

@@ -3,11 +3,12 @@ using Garnet.Aof;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Linux;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication.Export;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;
@@ -30,24 +31,23 @@ namespace Garnet.Server.Replication;
 ///     by a full sync.
 /// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
 /// </summary>
-internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
+internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisposable
 {
     private readonly ServerCore _server;
     private readonly DataKeeper? _keeper;
     private readonly Lock _gate = new();
-    private readonly Signal _wished = new(), _acked = new();
+    private readonly Signal _roleWanted = new(), _acked = new();
     private readonly Terms _terms = new();
-    private readonly CopyShelf _copies;
+    private readonly ResumableCopy _copies;
     private readonly Func<ReplayTable> _replay;
     private readonly Peer? _configured;
     private Thread? _thread;
-    private Peer? _wish;
-    private bool _isWish, _stopping;
+    private Peer? _wantedPrimary;
+    private bool _isRoleWanted, _stopping;
     private volatile bool _isReplica, _changes, _decides;
     private volatile Following? _following;
     private volatile Follower? _follower;
-    private long _moves, _comparisons, _readWaits, _readRetries, _gateUs;
-    private int _waitingReads;
+    private long _moves, _comparisons;
     private uint _term = 1;
     private uint _termElsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
 
@@ -63,9 +63,10 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
         Exports = new RdbExports(server, this);
         Barriers = new Barriers(this);
         Digests = new DigestThread(server, this);
-        _copies = new CopyShelf(server.Clock);
+        _copies = new ResumableCopy(server.Clock);
         RunId = NewId();
         HistoryId = NewId();
+        Position = new NodePosition(this, Node, Applied, _terms, Terms.OwnerBy(RunId));
         TakeSettings();
         server.Table.OnSet("maxmemory-policy", TakeMemorySettings);
         foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
@@ -122,7 +123,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
     /// <summary>The history before the last promotion.</summary>
     internal string HistoryIdBefore { get; private set; } = new('0', 40);
 
-    /// <summary>True from the word REPLICAOF on.</summary>
+    /// <inheritdoc/>
     public bool IsReplica => _isReplica;
 
     /// <summary>True while a role is being taken.</summary>
@@ -143,13 +144,24 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
     /// <summary>Grows whenever something a client may wait for has moved.</summary>
     internal long Moves => Volatile.Read(ref _moves);
 
-    /// <summary>Reads that wait for a batch to be applied.</summary>
-    internal int WaitingReads => Volatile.Read(ref _waitingReads);
+    /// <summary>What reads have met.</summary>
+    internal ReadFigures Reads { get; } = new();
 
-    /// <summary>Reads that have waited for a batch, runs of reads that were taken back because one came in between, and the time for which batches stood back for readers.</summary>
-    internal long ReadWaits => Interlocked.Read(ref _readWaits);
-    internal long ReadRetries => Interlocked.Read(ref _readRetries);
-    internal long GateUs => Interlocked.Read(ref _gateUs);
+    /// <summary>Where this server stands, for clients.</summary>
+    internal NodePosition Position { get; }
+
+    /// <inheritdoc/>
+    public uint LedTerm => _term;
+
+    /// <summary>The primary that is followed, or is to be.</summary>
+    internal Peer Primary
+    {
+        get
+        {
+            lock (_gate)
+                return (_isRoleWanted ? _wantedPrimary : null) ?? _following?.Primary ?? _wantedPrimary ?? new Peer("", 0);
+        }
+    }
 
     internal int TimeoutMs => Settings.TimeoutSeconds * 1000;
     internal long ReceiveBytesMax => Settings.ReceiveBytesMax;
@@ -191,9 +203,9 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
     {
         lock (_gate)
         {
-            if (_isWish ? primary == _wish : _following?.Primary == primary)
+            if (_isRoleWanted ? primary == _wantedPrimary : _following?.Primary == primary)
                 return false;
-            Wish(primary);
+            WantRole(primary);
             return true;
         }
     }
@@ -205,7 +217,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
         {
             if (!_isReplica)
                 return false;
-            Wish(null);
+            WantRole(null);
             return true;
         }
     }
@@ -226,12 +238,6 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
         _server.NudgeWaiting();
     }
 
-    /// <summary>A read begins or ends to wait.</summary>
-    internal void CountWaitingRead(int by) => Interlocked.Add(ref _waitingReads, by);
-
-    /// <summary>Batches have stood back for readers.</summary>
-    internal void CountGate(long us) => Interlocked.Add(ref _gateUs, us);
-
     /// <summary>Takes over settings that are kept elsewhere.</summary>
     internal void TakeSettings()
     {
@@ -251,7 +257,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
 
         Barriers.Stop();
         _following?.Cancel();
-        _wished.Set();
+        _roleWanted.Set();
         _thread?.Join();
         Digests.Stop();
         LetReplicasCatchUp();
@@ -276,9 +282,9 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
 
     private static string NewId() => Convert.ToHexStringLower(Libc.RandomBytes(20));
 
-    private void Wish(Peer? primary)
+    private void WantRole(Peer? primary)
     {
-        (_wish, _isWish) = (primary, true);
+        (_wantedPrimary, _isRoleWanted) = (primary, true);
         _isReplica = primary is not null; // replication.Z1
         _changes = true;
         string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
@@ -286,7 +292,7 @@ internal sealed partial class ReplicationNode : IShipper, ILogRole, IDisposable
         _following?.Cancel();
         _handover?.Abort();
         StartThread();
-        _wished.Set();
+        _roleWanted.Set();
     }
 
     private void StartThread()

@@ -5,9 +5,9 @@ namespace Garnet.Server.Sessions;
 /// <summary>A command held back by CLIENT PAUSE; it runs from the start when the pause is over.</summary>
 internal sealed class PausedCommand : Parking
 {
-    private readonly PauseGate _pause;
+    private readonly ClientPause _pause;
 
-    internal PausedCommand(PauseGate pause)
+    internal PausedCommand(ClientPause pause)
     {
         _pause = pause;
         DeadlineMs = 0; // looked at every tick: a pause may be prolonged or ended

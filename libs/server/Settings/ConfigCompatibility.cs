@@ -140,7 +140,8 @@ public static class ConfigCompatibility
         foreach (Range line in Table.AsSpan().Split('\n'))
         {
             string[] cells = Table[line].Split('|');
-            if (cells[2].StartsWith("rejected", StringComparison.Ordinal)) continue;
+            if (cells[2].StartsWith("rejected", StringComparison.Ordinal))
+                continue;
             (string names, string value, string treatment, string reason) = (cells[0], cells[1], cells[2], cells[3]);
             int end = names.IndexOf(' ', StringComparison.Ordinal);
             bool refused = treatment.StartsWith("refused", StringComparison.Ordinal);
@@ -164,7 +165,8 @@ public static class ConfigCompatibility
         foreach (Range line in Table.AsSpan().Split('\n'))
         {
             string[] cells = Table[line].Split('|');
-            if (cells[2] == "rejected" && cells[0].Equals(name, StringComparison.OrdinalIgnoreCase)) return cells[3];
+            if (cells[2] == "rejected" && cells[0].Equals(name, StringComparison.OrdinalIgnoreCase))
+                return cells[3];
         }
         return null;
     }
@@ -175,9 +177,12 @@ public static class ConfigCompatibility
     /// <summary>The default tells the kind: yes or no, a number, or anything else; "text" in the treatment overrules it.</summary>
     private static void AddKept(SettingTable table, SettingAttribute declared, string value, string treatment)
     {
-        if (treatment.EndsWith("text", StringComparison.Ordinal)) table.AddKept(declared, SettingKind.Text, value);
-        else if (SettingText.TryYesNo(value, out bool yes)) table.AddKept(declared, SettingKind.YesNo, yes);
-        else if (SettingText.TryInteger(value, out long number)) table.AddKept(declared, SettingKind.Number, number);
+        if (treatment.EndsWith("text", StringComparison.Ordinal))
+            table.AddKept(declared, SettingKind.Text, value);
+        else if (SettingText.TryYesNo(value, out bool yes))
+            table.AddKept(declared, SettingKind.YesNo, yes);
+        else if (SettingText.TryInteger(value, out long number))
+            table.AddKept(declared, SettingKind.Number, number);
         else table.AddKept(declared, SettingKind.Words, SettingText.Words(value));
     }
 }

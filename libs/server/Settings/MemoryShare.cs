@@ -18,8 +18,10 @@ public sealed record MemoryShare(long Bytes, int Percent) : ISettingValue
     public ISettingValue? Parse(string text, out string error)
     {
         error = "argument must be a memory or percent value";
-        if (!text.EndsWith('%')) return SettingText.TryMemory(text, out long bytes) ? new MemoryShare(bytes, 0) : null;
-        if (!SettingText.TryInteger(text.AsSpan(..^1), out long percent) || percent < 0) return null;
+        if (!text.EndsWith('%'))
+            return SettingText.TryMemory(text, out long bytes) ? new MemoryShare(bytes, 0) : null;
+        if (!SettingText.TryInteger(text.AsSpan(..^1), out long percent) || percent < 0)
+            return null;
         error = "percentage argument must be less or equal to 100";
         return percent > 100 ? null : new MemoryShare(0, (int)percent);
     }

@@ -24,9 +24,11 @@ public sealed record NotifyClasses(int Bits) : ISettingValue
         {
             var text = new StringBuilder();
             bool all = (Bits & AllBits) == AllBits;
-            if (all) text.Append('A');
+            if (all)
+                text.Append('A');
             for (int bit = all ? AllCount : 0; bit < Letters.Length; bit++)
-                if ((Bits & (1 << bit)) != 0) text.Append(Letters[bit]);
+                if ((Bits & (1 << bit)) != 0)
+                    text.Append(Letters[bit]);
             return text.ToString();
         }
     }
@@ -43,7 +45,8 @@ public sealed record NotifyClasses(int Bits) : ISettingValue
         foreach (char letter in text)
         {
             int bit = Letters.IndexOf(letter, StringComparison.Ordinal);
-            if (letter != 'A' && bit < 0) return null;
+            if (letter != 'A' && bit < 0)
+                return null;
             bits |= letter == 'A' ? AllBits : 1 << bit;
         }
 

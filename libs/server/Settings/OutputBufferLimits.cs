@@ -17,15 +17,19 @@ public sealed record OutputBufferLimits(BufferLimit Normal, BufferLimit Replica,
     {
         string[] words = SettingText.Words(text);
         error = "Wrong number of arguments in buffer limit configuration.";
-        if (words.Length == 0 || words.Length % 4 != 0) return null;
+        if (words.Length == 0 || words.Length % 4 != 0)
+            return null;
         OutputBufferLimits next = this;
         for (int i = 0; i < words.Length; i += 4)
         {
             error = "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
-            if (!SettingText.TryMemory(words[i + 1], out long hard) || !SettingText.TryMemory(words[i + 2], out long soft)) return null;
-            if (!SettingText.TryInteger(words[i + 3], out long seconds) || seconds is < 0 or > int.MaxValue) return null;
+            if (!SettingText.TryMemory(words[i + 1], out long hard) || !SettingText.TryMemory(words[i + 2], out long soft))
+                return null;
+            if (!SettingText.TryInteger(words[i + 3], out long seconds) || seconds is < 0 or > int.MaxValue)
+                return null;
             error = "Invalid client class specified in buffer limit configuration.";
-            if (next.With(words[i], new BufferLimit(hard, soft, (int)seconds)) is not { } changed) return null;
+            if (next.With(words[i], new BufferLimit(hard, soft, (int)seconds)) is not { } changed)
+                return null;
             next = changed;
         }
         return next;

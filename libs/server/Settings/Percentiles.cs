@@ -25,9 +25,11 @@ public sealed class Percentiles : ISettingValue
         for (int i = 0; i < words.Length; i++)
         {
             error = "Invalid latency-tracking-info-percentiles parameters";
-            if (!double.TryParse(words[i], NumberStyles.Float, CultureInfo.InvariantCulture, out values[i])) return null;
+            if (!double.TryParse(words[i], NumberStyles.Float, CultureInfo.InvariantCulture, out values[i]))
+                return null;
             error = "latency-tracking-info-percentiles parameters should sit between [0.0,100.0]";
-            if (!(values[i] >= 0 && values[i] <= 100)) return null;
+            if (!(values[i] >= 0 && values[i] <= 100))
+                return null;
         }
         error = "";
         return new Percentiles(values);

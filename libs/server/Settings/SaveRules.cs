@@ -26,12 +26,15 @@ public sealed class SaveRules : ISettingValue
     {
         string[] words = SettingText.Words(text);
         error = "Invalid save parameters";
-        if (words.Length % 2 != 0) return null;
+        if (words.Length % 2 != 0)
+            return null;
         var rules = new SaveRule[words.Length / 2];
         for (int i = 0; i < rules.Length; i++)
         {
-            if (!SettingText.TryInteger(words[2 * i], out long seconds) || seconds < 1) return null;
-            if (!SettingText.TryInteger(words[2 * i + 1], out long changes) || changes < 0) return null;
+            if (!SettingText.TryInteger(words[2 * i], out long seconds) || seconds < 1)
+                return null;
+            if (!SettingText.TryInteger(words[2 * i + 1], out long changes) || changes < 0)
+                return null;
             rules[i] = new SaveRule(seconds, changes);
         }
         return new SaveRules(rules);

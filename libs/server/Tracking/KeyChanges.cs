@@ -56,7 +56,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     /// <summary>Says that the calling thread is the worker's.</summary>
     internal void Claim(Worker worker) => (_threadsChanges, _threadsWorker) = (this, worker);
 
-    // What is due goes beside the command that runs, and is told of by a name of its own.
+    // Entries that are removed because they have expired are no part of the command that runs: they have an event of their own (hexpired and the like).
     private static KeyEvent? OfDueEntries(RecordKind? kind) => kind switch
     {
         null => null,
@@ -76,7 +76,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     {
         int database = _server.Store.DatabaseOf(key.Namespace);
         if (database is < 0 or NamespaceTable.Reserved)
-            return; // nobody sees it: of the server's own, or loaded beside what is shown
+            return; // no client can see the key: it is the server's own, or a snapshot is being loaded beside the data that are served
         if (_listeners.Watchers.IsOn)
             _watches.OnChange(key, change);
         if (_listeners.Waiters.IsOn && _waits.OnChange(key, change) is { } queue)
@@ -128,7 +128,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         worker.Notes.Clear();
     }
 
-    /// <summary>Hands on what has changed beside the commands, by serving those who waited or by removing what was due.</summary>
+    /// <summary>Hands on changes that no command of the batch made: what clients who waited were given, and what was removed because it had expired.</summary>
     internal void HandOnServed(Worker worker, KeyEvent? told = null)
     {
         foreach (KeyNote note in worker.Notes)
@@ -147,7 +147,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             HandOnServed(worker, told);
     }
 
-    // One of those who listen, or the setting, has changed; under the lock of the turns: the last to come sets what is true.
+    // Somebody has begun or ceased to listen, or the setting has changed. Runs under the lock of the turns, so that of two such calls the later one counts.
     private void Turn()
     {
         NotifyClasses classes = _server.Settings.Inspect.NotifyClasses;
@@ -157,7 +157,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         _server.Store.Observe(_listeners.Trackers.IsOn || _listeners.Watchers.IsOn || _listeners.Waiters.IsOn || _telling || _unasked ? this : null);
     }
 
-    // What another thread writes (a log read back, an import) is served by the first reactor.
+    // Changes made by a thread that is no reactor (a log that is read back, an import) are handed on by the first reactor.
     private void NoteReady(KeyQueue queue)
     {
         if (ThreadsWorker is { } worker)

@@ -31,7 +31,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         TrackingState? before = client.Tracking;
         state.Caching = before?.Caching ?? false;
         client.Tracking = state;
-        client.Gate |= Gate.Tracking;
+        client.Modes |= ClientModes.Tracking;
         if (before is null)
             trackers.Enter(); // tracking.T1: whoever reads after this is told
         lock (_gate)
@@ -47,7 +47,7 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         if (client.Tracking is null)
             return;
         client.Tracking = null;
-        client.Gate &= ~Gate.Tracking;
+        client.Modes &= ~ClientModes.Tracking;
         lock (_gate)
         {
             _clients.TryRemove(client.Id, out _);

@@ -24,7 +24,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     /// <summary>Connections that watch.</summary>
     internal int Clients => watchers.Count;
 
-    /// <summary>Keys watched, as often as they are.</summary>
+    /// <summary>Keys watched; one that several clients watch counts once for each.</summary>
     internal long Keys => Volatile.Read(ref _keys);
 
     /// <summary>A connection begins to watch.</summary>
@@ -71,7 +71,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
         if (client.Transaction is not { } transaction)
             return;
         client.Transaction = null;
-        client.Gate &= ~Gate.Transaction;
+        client.Modes &= ~ClientModes.Transaction;
         transaction.Queue.Dispose();
         if (transaction.Watched is { } watched)
             End(watched);
@@ -84,7 +84,7 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
             return;
         End(watched);
         transaction.Watched = null;
-        if ((client.Gate & Gate.Transaction) == 0)
+        if ((client.Modes & ClientModes.Transaction) == 0)
             client.Transaction = null;
     }
 

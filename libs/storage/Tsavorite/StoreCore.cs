@@ -333,7 +333,7 @@ internal sealed unsafe class StoreCore : IDisposable
         _ordered = false;
         Volatile.Write(ref _owner, 0);
         _step!.Exit();
-        SpinGate.Exit(ref _many);
+        SpinLatch.Exit(ref _many);
         log?.Release();
         return batch;
     }
@@ -362,7 +362,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (IsMine) return;
         for (int i = 0; i < Shape->PartitionCount; i++) Partition.Exit(Shape->Partitions + i);
-        SpinGate.Exit(ref _many);
+        SpinLatch.Exit(ref _many);
     }
 
     /// <summary>Takes the partition's lock; a step of the thread takes it to its end.</summary>
@@ -384,7 +384,7 @@ internal sealed unsafe class StoreCore : IDisposable
             log?.Hold();
             EnterMany();
             if (log == LogInForce) return log;
-            SpinGate.Exit(ref _many);
+            SpinLatch.Exit(ref _many);
             log?.Release();
         }
     }

@@ -12,7 +12,7 @@ public unsafe struct SetAdd : IEdit
     public CollectionLimits Limits;
     /// <summary>Members up to which integers are kept as such.</summary>
     public long IntegersMax;
-    /// <summary>The set counts as large from now on.</summary>
+    /// <summary>OBJECT ENCODING calls the set a large one (hashtable) from now on.</summary>
     public bool Converted;
 
     /// <summary>Members that were not there before.</summary>
@@ -82,7 +82,7 @@ public unsafe struct SetAdd : IEdit
                 return IntegerSet.Add(ref edit, integer);
             if (!IntegerSet.Spell(ref edit))
                 return PutResult.Failed;
-            Converted |= isInteger; // too many for integers: no longer small by any name
+            Converted |= isInteger; // more members than a set of integers may have: OBJECT ENCODING says hashtable from now on
         }
 
         return Members.Put(ref edit, MemberShape.Set, parts, Limits);

@@ -224,7 +224,7 @@ public static unsafe class SortedForm
         Buffer.MemoryCopy(edit.Value + Root.PackedBytes, copy, bytes, bytes);
         if (!ChunkedMembers.Unpack(ref edit, EntryForm.Scored, moreBytes))
             return false;
-        int capacity = (int)Math.Min(SequencePage.HeaderBytes + Signposts.Bytes + (bytes * 2L) + (count * 4L) + 256, Store.ValueBytesMax);
+        int capacity = (int)Math.Min(SequencePage.HeaderBytes + SparseIndex.Bytes + (bytes * 2L) + (count * 4L) + 256, Store.ValueBytesMax);
         SequencePage page = BeginOrder(ref edit, capacity, count);
         for (byte* from = copy; Entry.TryRead(EntryForm.Scored, from, copy + bytes, out Entry entry); from += entry.Bytes)
             SequencePage.Write(page.TryOpen(page.End, (int)SequencePage.BytesOf(entry.KeyBytes + 8)), entry.ValueSpan, entry.KeySpan);

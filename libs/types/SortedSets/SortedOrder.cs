@@ -57,7 +57,7 @@ public static unsafe class SortedOrder
     {
         if (!page.HasSigns || !Sse.IsSupported)
             return;
-        var stretch = new Stretch { Front = page.First, Back = page.End };
+        var stretch = new PageRange { Front = page.First, Back = page.End };
         page.Signs.Narrow(page.At, score, ref stretch);
         Sse.Prefetch0(stretch.Front);
         Sse.Prefetch0(stretch.Front + 64);
@@ -159,7 +159,7 @@ public static unsafe class SortedOrder
     {
         bool byScore = bound.Kind is BoundKind.Element or BoundKind.Score;
         double wanted = bound.Score;
-        var stretch = new Stretch { Front = page.First, Back = page.End, BeforeBack = page.Count };
+        var stretch = new PageRange { Front = page.First, Back = page.End, BeforeBack = page.Count };
         if (byScore && page.HasSigns)
             page.Signs.Narrow(page.At, wanted, ref stretch);
         while (stretch.Front != stretch.Back)

@@ -100,7 +100,7 @@ public static unsafe class SequenceCheck
         if (bytes < SequencePage.HeaderBytes || page.Count <= 0 || *(uint*)(at + 12) > (tally.Kind == SequenceKind.Sorted ? 1u : 0))
             return false;
         int first = *(int*)(at + 4), end = *(int*)(at + 8);
-        if (first < page.Head || first > end || end > bytes || (page.HasSigns && bytes >= Signposts.PageBytesMax))
+        if (first < page.Head || first > end || end > bytes || (page.HasSigns && bytes >= SparseIndex.PageBytesMax))
             return false;
         return AreElements(page.First, page.End, page.Count, ref tally) && (!page.HasSigns || AreSigns(page));
     }
@@ -160,10 +160,10 @@ public static unsafe class SequenceCheck
     {
         int post = 0;
         byte* at = page.First;
-        for (int index = 0; index < page.Count && post < Signposts.Posts; index++)
+        for (int index = 0; index < page.Count && post < SparseIndex.Posts; index++)
         {
             byte* next = SequencePage.Read(at, out byte* element, out _);
-            for (; post < Signposts.Posts && page.Signs[post].Place == at - page.At; post++)
+            for (; post < SparseIndex.Posts && page.Signs[post].Place == at - page.At; post++)
             {
                 if (page.Signs[post].Before != index || page.Signs[post].Score != Unsafe.ReadUnaligned<double>(element))
                     return false;
@@ -172,7 +172,7 @@ public static unsafe class SequenceCheck
             at = next;
         }
 
-        for (; post < Signposts.Posts; post++)
+        for (; post < SparseIndex.Posts; post++)
         {
             if (page.Signs[post].Place != page.End - page.At || page.Signs[post].Before != page.Count || !double.IsPositiveInfinity(page.Signs[post].Score))
                 return false;

@@ -142,7 +142,7 @@ public sealed class CrashTests
     {
         DataDirectory? directory = null;
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192, Sync = policy };
-        var log = new Aof(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
+        var log = new AppendOnlyLog(settings, disk, new ManualClock()) { Names = (sublog, logs) => directory!.NameLogs(sublog, logs) };
         var store = new TestStore(log: log);
         try
         {
@@ -151,7 +151,7 @@ public sealed class CrashTests
             log.Open(store.Recover(directory).Start);
             store.Store.Logging = true;
             store.Apply(0, Workload.Keys[0], value);
-            log.Sealer.Turn();
+            log.GroupCommitter.Turn();
             foreach (Sublog sublog in log.Sublogs) sublog.Turn();
             return true;
         }

@@ -37,7 +37,7 @@ internal sealed class DirectoryImage
         clock.Advance(seed);
         using DataDirectory directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes, life.Sublogs));
         var settings = new AofSettings { Sublogs = life.Sublogs, SealMinUs = 0, SegmentBytes = 64 << 10, Sync = life.Sync };
-        using var log = new Aof(settings, disk, clock) { Names = directory.NameLogs };
+        using var log = new AppendOnlyLog(settings, disk, clock) { Names = directory.NameLogs };
         using var store = new TestStore(Lanes, 16 << 20, log);
         RecoveryReport report = directory.Recover(store.Store, store.Table, new RecoverySettings { Threads = 1 }, SnapshotFiles.Instance, TestStore.Progress());
         log.Attach(store.Store);
@@ -90,13 +90,13 @@ internal sealed class DirectoryImage
     private static byte[] Bytes(IDisk disk, string name) =>
         disk is FileDisk ? File.ReadAllBytes(Path.Combine(disk.Path, name)) : WholeFile.Read(disk, name, int.MaxValue);
 
-    internal static void Turn(Aof log)
+    internal static void Turn(AppendOnlyLog log)
     {
-        log.Sealer.Turn();
+        log.GroupCommitter.Turn();
         foreach (Sublog sublog in log.Sublogs) sublog.Turn();
     }
 
-    private static void Snapshot(TestStore store, DataDirectory directory, Aof log, ManualClock clock)
+    private static void Snapshot(TestStore store, DataDirectory directory, AppendOnlyLog log, ManualClock clock)
     {
         var taker = new SnapshotTaker(store.Store, directory, clock)
         {

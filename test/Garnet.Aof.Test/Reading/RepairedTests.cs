@@ -112,7 +112,7 @@ internal sealed class RepairedTests
         try
         {
             using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
-            using var log = new Aof(new AofSettings { Sublogs = directory.Manifest.Sublogs, SealMinUs = 0, SegmentBytes = 64 << 10, Sync = SyncPolicy.Always }, disk, new ManualClock()) { Names = directory.NameLogs };
+            using var log = new AppendOnlyLog(new AofSettings { Sublogs = directory.Manifest.Sublogs, SealMinUs = 0, SegmentBytes = 64 << 10, Sync = SyncPolicy.Always }, disk, new ManualClock()) { Names = directory.NameLogs };
             using var store = new TestStore(directory.Manifest.Lanes, StoreBytes, log);
             RecoveryReport report = directory.Recover(store.Store, store.Table, new RecoverySettings { Threads = 1 }, SnapshotFiles.Instance, TestStore.Progress());
             if (life < 3) Assert.That(image.States, Does.Contain(store.Text()), $"{harm}, {life}");

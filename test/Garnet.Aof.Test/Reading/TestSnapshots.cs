@@ -3,6 +3,7 @@ using System.Text;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Recovery;
+using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Aof.Test.Reading;

@@ -16,7 +16,7 @@ public sealed unsafe class AnnouncementTests
         var clock = new ManualClock();
         using Backlog backlog = new();
         using TestStore leader = new(), follower = new();
-        using var log = new Aof(new AofSettings(), new MemoryDisk(), clock, backlog);
+        using var log = new AppendOnlyLog(new AofSettings(), new MemoryDisk(), clock, backlog);
         using AppliedState state = new();
         var start = new LogPosition(1, 0, [5]);
         backlog.Keep();

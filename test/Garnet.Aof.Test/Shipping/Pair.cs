@@ -18,8 +18,8 @@ internal sealed class Pair : IDisposable
 
     public Pair(SyncPolicy sync = SyncPolicy.EverySecond, long followerSegmentBytes = 1 << 20)
     {
-        PrimaryLog = new Aof(new AofSettings { Sublogs = Sublogs, SegmentBytes = 1 << 20 }, PrimaryDisk, Clock, PrimaryBacklog);
-        FollowerLog = new Aof(new AofSettings { Sublogs = Sublogs, SegmentBytes = followerSegmentBytes, Sync = sync }, FollowerDisk, Clock, FollowerBacklog);
+        PrimaryLog = new AppendOnlyLog(new AofSettings { Sublogs = Sublogs, SegmentBytes = 1 << 20 }, PrimaryDisk, Clock, PrimaryBacklog);
+        FollowerLog = new AppendOnlyLog(new AofSettings { Sublogs = Sublogs, SegmentBytes = followerSegmentBytes, Sync = sync }, FollowerDisk, Clock, FollowerBacklog);
         DataDirectory.OpenUnlocked(FollowerDisk, new DirectoryLayout(8, Sublogs)).RaiseTerm(1);
         PrimaryLog.Attach(Primary.Store);
         FollowerLog.Attach(Follower.Store);
@@ -43,8 +43,8 @@ internal sealed class Pair : IDisposable
     public MemoryDisk FollowerDisk { get; } = new();
     public Backlog PrimaryBacklog { get; } = new();
     public Backlog FollowerBacklog { get; } = new();
-    public Aof PrimaryLog { get; }
-    public Aof FollowerLog { get; }
+    public AppendOnlyLog PrimaryLog { get; }
+    public AppendOnlyLog FollowerLog { get; }
 
     /// <summary>Writes so many batches of a few changes each; now and then one on the whole store.</summary>
     public void Write(int batches, int seed = 1)
@@ -58,7 +58,7 @@ internal sealed class Pair : IDisposable
                 for (int change = random.Next(1, 9); change > 0; change--)
                     Primary.Apply(random.Next(2), Workload.Keys[random.Next(Workload.Keys.Length)], $"{random.Next(1000)}");
             }
-            PrimaryLog.Sealer.Turn();
+            PrimaryLog.GroupCommitter.Turn();
             foreach (Garnet.Aof.Writing.Sublog sublog in PrimaryLog.Sublogs) sublog.Turn();
         }
     }

@@ -19,7 +19,7 @@ internal sealed class Primary : IDisposable
     private readonly AofSettings _settings;
     private readonly ManualClock _clock = new();
     private readonly TestStore _store;
-    private readonly Aof _log;
+    private readonly AppendOnlyLog _log;
     private DataDirectory? _directory;
     private bool _inSnapshot;
     private int _tries;
@@ -32,7 +32,7 @@ internal sealed class Primary : IDisposable
             Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << random.Next(4),
             Sync = (SyncPolicy)random.Next(3),
         };
-        _log = new Aof(_settings, disk, new TurningClock(_clock, Retry)) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
+        _log = new AppendOnlyLog(_settings, disk, new TurningClock(_clock, Retry)) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
         _store = new TestStore(Lanes, 16 << 20, _log);
     }
 
@@ -81,7 +81,7 @@ internal sealed class Primary : IDisposable
     {
         for (int turns = 0; turns < TurnsToWrite; turns++)
         {
-            _log.Sealer.Turn();
+            _log.GroupCommitter.Turn();
             foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
             _clock.Advance(1_000_000);
         }
@@ -124,7 +124,7 @@ internal sealed class Primary : IDisposable
         int dice = _random.Next(100);
         if (dice < 60) Change();
         else if (dice < 66) _log.TryWrite();
-        else if (dice < 74) _log.Sealer.Turn();
+        else if (dice < 74) _log.GroupCommitter.Turn();
         else if (dice < 94) _log.Sublogs[_random.Next(_log.Sublogs.Count)].Turn();
         else if (dice < 97) _clock.Advance(_random.Next(1_500_000));
         else _store.Store.StepMovers(_clock.UnixMs);
@@ -179,7 +179,7 @@ internal sealed class Primary : IDisposable
         _log.RequireSync(batch);
         while (_log.Durable < batch && _log.Poison == null)
         {
-            _log.Sealer.Turn();
+            _log.GroupCommitter.Turn();
             foreach (Sublog sublog in _log.Sublogs) sublog.Turn();
             _clock.Advance(1_000_000);
         }

@@ -6,7 +6,7 @@ using NUnit.Framework;
 namespace Garnet.Aof.Test.Simulation;
 
 /// <summary>
-/// Store, sealer, sublogs, snapshots and recovery on one thread, in an order that a seed decides, on a machine that goes down.
+/// Store, group committer, sublogs, snapshots and recovery on one thread, in an order that a seed decides, on a machine that goes down.
 /// GARNET_SIMULATION_SEEDS sets how many seeds (2,000 with CI=true), GARNET_SIMULATION_SEED the first: with 1 of them, a failure
 /// is run again.
 /// </summary>

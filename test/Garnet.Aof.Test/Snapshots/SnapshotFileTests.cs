@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
+using Garnet.Common.Time;
 using NUnit.Framework;
 using Tsavorite;
 

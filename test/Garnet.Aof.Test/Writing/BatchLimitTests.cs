@@ -22,7 +22,7 @@ internal sealed class BatchLimitTests
         Assert.That(lanes.TryAnnounce(1, 2), Is.False);
         Assert.That(lanes.TryAnnounce(1, 1), Is.True, "what was refused does not count");
         Assert.That(lanes.TryAnnounce(1, 1), Is.False);
-        Assert.That(calls, Is.GreaterThan(0), "the sealer hears of it");
+        Assert.That(calls, Is.GreaterThan(0), "the group committer hears of it");
         Assert.That(lanes.TryAnnounce(2, LogLimits.BatchBytesMax), Is.True, "the next batch has room of its own");
         lanes.Raise();
         Assert.That(lanes.TryAnnounce(2, LogLimits.BatchBytesMax), Is.True, "which begins when it is opened");

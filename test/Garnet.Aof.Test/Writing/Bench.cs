@@ -17,7 +17,7 @@ internal sealed unsafe class Bench : IDisposable
     {
         Clock = clock as ManualClock ?? new ManualClock();
         change?.Invoke(Settings);
-        Log = new Aof(Settings, Disk, clock ?? Clock);
+        Log = new AppendOnlyLog(Settings, Disk, clock ?? Clock);
         Store = new Store(new StoreSettings
         {
             MemoryLimitBytes = 64 << 20, Partitions = lanes, Log = Log, HashSeed = 7, BackgroundMovers = false,
@@ -31,7 +31,7 @@ internal sealed unsafe class Bench : IDisposable
     public AofSettings Settings { get; } = new() { Sublogs = 1, SegmentBytes = 256 << 10, SealMinUs = 0, Sync = SyncPolicy.Always };
     public MemoryDisk Disk { get; } = new();
     public ManualClock Clock { get; }
-    public Aof Log { get; }
+    public AppendOnlyLog Log { get; }
     public Store Store { get; }
     public StoreSession Session { get; }
 

@@ -137,7 +137,7 @@ internal sealed unsafe class FileDiskTests
     public void A_log_on_the_real_disk_is_read_back()
     {
         var settings = new AofSettings { Sublogs = 2, SegmentBytes = 64 << 10, Sync = SyncPolicy.Always };
-        using var log = new Aof(settings, _disk, Garnet.Common.Time.SystemClock.Instance);
+        using var log = new AppendOnlyLog(settings, _disk, Garnet.Common.Time.SystemClock.Instance);
         using var store = new Tsavorite.Store(new Tsavorite.StoreSettings { MemoryLimitBytes = 64 << 20, Partitions = 4, Log = log });
         log.Attach(store);
         log.Start(new AofStart(1, 0, [], 4, 7));

@@ -153,7 +153,7 @@ internal sealed class SegmentTests
     public void A_disk_that_fails_at_the_start_is_the_callers_to_know()
     {
         var disk = new MemoryDisk { OnCreate = static name => throw MemoryDisk.Broken("create", name) };
-        using var log = new Aof(new AofSettings(), disk, new ManualClock());
+        using var log = new AppendOnlyLog(new AofSettings(), disk, new ManualClock());
         using var store = new Tsavorite.Store(new Tsavorite.StoreSettings { Partitions = 4, Log = log });
         log.Attach(store);
         Assert.Throws<DiskException>(() => log.Start(new AofStart(1, 0, [], 4, 7)));

@@ -9,6 +9,7 @@ using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Test;
 using Garnet.Common.Test.Resp;
+using Garnet.Common.Time;
 using Garnet.Types.Soundness;
 using Tsavorite;
 

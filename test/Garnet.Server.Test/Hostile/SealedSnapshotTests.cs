@@ -5,6 +5,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Test.Resp;
+using Garnet.Common.Time;
 using Garnet.Types.Soundness;
 using Tsavorite;
 

@@ -14,7 +14,7 @@ public sealed unsafe class InProcessClient : IDisposable
     private readonly Reactor _reactor;
     private readonly Connection _client;
 
-    internal InProcessClient(Server server)
+    internal InProcessClient(RespServer server)
     {
         _reactor = new Reactor(server.Context, server.Reactors.Count, _transport);
         _client = new Connection(_reactor, long.MaxValue, new PeerAddress(""), server.Clock.UnixMs);

@@ -35,7 +35,7 @@ public sealed class ReadServers : IDisposable
     public InProcessClient ToReplica() => new(_replica!.Server);
 
     /// <summary>How often reads waited on the replica for what was being applied.</summary>
-    public long Waits => _replica!.Server.Replication.ReadWaits;
+    public long Waits => _replica!.Server.Replication.Reads.Waits;
 
     /// <summary>Returns when the replica has all that was written.</summary>
     public void CatchUp() => ReplicaGroup.CatchUp(_replica!, _primary);

@@ -25,11 +25,11 @@ internal sealed class TestServer : IDisposable
         adjust?.Invoke(settings);
         SettingTable table = new();
         settings.Register(table);
-        Server = new Server(settings, table, NullLogger.Instance, Clock);
+        Server = new RespServer(settings, table, NullLogger.Instance, Clock);
         Server.Start();
     }
 
-    public Server Server { get; }
+    public RespServer Server { get; }
 
     public TestClock Clock { get; } = new();
 

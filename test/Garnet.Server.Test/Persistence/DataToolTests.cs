@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
+using Garnet.Common.Time;
 
 namespace Garnet.Server.Test.Persistence;
 

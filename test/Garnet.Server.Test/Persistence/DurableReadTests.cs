@@ -182,7 +182,7 @@ public sealed class DurableReadTests
         }
 
         public GatedDisk Disk { get; } = new();
-        public Server Server => _server.Server;
+        public RespServer Server => _server.Server;
         public TcpClient Writer { get; }
         public TcpClient Reader { get; }
 

@@ -30,7 +30,7 @@ internal sealed class RaceRun : IDisposable
     /// <summary>Seconds that one program runs.</summary>
     internal static int Seconds { get; } = Environment.GetEnvironmentVariable("GARNET_RACE_SECONDS") is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : LongRun.IsWanted ? 3 : 1;
 
-    internal Server Server => _server.Server;
+    internal RespServer Server => _server.Server;
 
     internal bool Goes => _wrong is null && _clock.Elapsed.TotalSeconds < Seconds;
 

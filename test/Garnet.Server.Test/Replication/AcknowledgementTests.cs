@@ -1,5 +1,5 @@
 using Garnet.Aof;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 
@@ -32,7 +32,7 @@ public sealed class AcknowledgementTests
         PlanFrame plan = PlanFrame.TryDecode(replica.Await(FrameKind.Plan))!;
         replica.Await(FrameKind.SnapshotEnd);
         client.Call("SET", "acked", "n");
-        (uint term, ulong batch) = primary.Server.Replication.Token();
+        (uint term, ulong batch) = primary.Server.Replication.Position.Token();
         replica.Await(FrameKind.Batch);
         replica.Send(new AckFrame(term, plan.At.Mark, batch, batch, batch)); // it guesses
         Assert.That(client.Call("WAIT", "1", "200"), Is.EqualTo("0"));

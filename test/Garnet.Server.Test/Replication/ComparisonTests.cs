@@ -75,7 +75,7 @@ public sealed class ComparisonTests
         ReplicaGroup.CatchUp(replica, primary);
         primary.Dispose();
         replica.Server.Replication.Follower!.Doubt();
-        Assert.That(replica.Server.Replication.ReceivedOffset, Is.Zero, "any other one comes first");
+        Assert.That(replica.Server.Replication.Position.ReceivedOffset, Is.Zero, "any other one comes first");
         using var client = new TestClient(replica.Server.Port);
         Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
         Assert.That(client.Call("SET", "after", "1"), Is.EqualTo("OK"));

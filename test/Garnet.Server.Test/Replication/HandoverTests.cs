@@ -197,7 +197,7 @@ public sealed class HandoverTests
         ReplicationNode changing = replica.Server.Replication;
         Assert.That(changing.Applied.TryHold());
         writer.Call("SET", "k", "2");
-        ulong last = primary.Server.Replication.Token().Batch;
+        ulong last = primary.Server.Replication.Position.Token().Batch;
         primary.Server.Replication.Node.Leading!.Demand(last);
         Assert.That(() => changing.Follower!.Ack().Received, Is.EqualTo(last).After(WaitMs, 5));
         Assert.That(reader.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Aof.Shipping;
 using Garnet.Aof.Test.Writing;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 using Garnet.Server.Test.Replication.Simulation;
 

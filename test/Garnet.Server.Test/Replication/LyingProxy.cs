@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using Garnet.Aof.Format;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Garnet.Server.Test.Hostile;
 
 namespace Garnet.Server.Test.Replication;

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 using Tsavorite;
 
@@ -19,9 +20,9 @@ internal static class ReplicaGroup
     /// <summary>Waits until the replica shows all that anybody can have seen on the primary by now.</summary>
     public static void CatchUp(EmbeddedServer replica, EmbeddedServer primary)
     {
-        (uint term, ulong batch) = primary.Server.Replication.Token();
+        (uint term, ulong batch) = primary.Server.Replication.Position.Token();
         primary.Server.Replication.Node.Leading?.Demand(batch);
-        Assert.That(() => replica.Server.Replication.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Position.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5));
     }
 
     /// <summary>All of database 0, and that the store is sound.</summary>

@@ -2,7 +2,7 @@ using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Time;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 

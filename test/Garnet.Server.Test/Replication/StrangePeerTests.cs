@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 

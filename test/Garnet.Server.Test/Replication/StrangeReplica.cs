@@ -1,7 +1,7 @@
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Common.Resp;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
 

@@ -5,6 +5,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Test.Writing;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;

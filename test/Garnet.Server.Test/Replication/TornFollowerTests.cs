@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Shipping;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication;
@@ -42,8 +43,8 @@ internal sealed class TornFollowerTests
     private sealed class NoLog : IFollowedLog, IDisposable
     {
         public Backlog Backlog { get; } = new();
-        public Aof.Aof? Current => null;
-        public Aof.Aof? OnDisk => null;
+        public AppendOnlyLog? Current => null;
+        public AppendOnlyLog? OnDisk => null;
         public bool IsKeptOnDisk => false;
         public IDisk? Disk => null;
 

@@ -47,7 +47,7 @@ internal readonly struct Monitor : ICommand
     {
         if (!call.MayPark)
             return call.FailBytes("ERR MONITOR isn't allowed for DENY BLOCKING client"u8);
-        call.Client.Gate |= Gate.Monitor;
+        call.Client.Modes |= ClientModes.Monitor;
         call.Server.Monitors.Add(call.Client);
         return call.Ok();
     }

@@ -4,7 +4,7 @@ using Garnet.Types.Collections;
 
 namespace Garnet.Server.Families.Collections;
 
-/// <summary>FIELDS or MEMBERS, their number, and they: the end of the commands on entries with an expiry.</summary>
+/// <summary>The last arguments of commands such as HEXPIRE: the word FIELDS or MEMBERS, how many follow, and these.</summary>
 internal readonly unsafe struct EntryList
 {
     private readonly int _first;

@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Aof;
 using Garnet.Aof.Snapshots;
+using Garnet.Common.Time;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Replication;

@@ -80,7 +80,7 @@ internal readonly struct SwapDb : ICommand
             return call.Fail(Fault.DatabaseOutOfRange);
         if (first == second)
             return call.Ok();
-        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+        if (!call.Server.ScriptTurns.TryBegin(call.Worker, out ScriptTurns.AloneTurn turn))
             return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
         {
@@ -102,7 +102,7 @@ internal readonly struct FlushDb : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+        if (!call.Server.ScriptTurns.TryBegin(call.Worker, out ScriptTurns.AloneTurn turn))
             return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
         {
@@ -122,7 +122,7 @@ internal readonly struct FlushAll : ICommand
     {
         if (!DatabaseCommands.TryMode(ref call, out bool wait, out Reply failed))
             return failed;
-        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+        if (!call.Server.ScriptTurns.TryBegin(call.Worker, out ScriptTurns.AloneTurn turn))
             return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
         {

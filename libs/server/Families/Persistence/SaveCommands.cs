@@ -108,7 +108,7 @@ internal readonly struct WaitAof : ICommand
         if (local > 0 && call.Server.Keeper is not { HasLog: true })
             return call.FailBytes("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."u8);
         LogMark write = call.Client.LastWrite;
-        call.Server.Replication.Demand(write);
+        call.Server.Replication.Position.Demand(write);
         if (local > 0)
             call.Server.Keeper!.RequireSync(write);
         var wait = new AckWait(call.Server, write, (int)local, (int)replicas, call.UntilMs(timeout));

@@ -52,7 +52,7 @@ internal static class PubSubCommands
             Acknowledge(ref call, word, call[i], kind);
         }
 
-        call.Client.Gate |= Gate.Subscribed;
+        call.Client.Modes |= ClientModes.Subscribed;
         return Reply.Sent;
     }
 
@@ -80,7 +80,7 @@ internal static class PubSubCommands
         }
 
         if (client.Subscriptions is not { Count: > 0 })
-            client.Gate &= ~Gate.Subscribed;
+            client.Modes &= ~ClientModes.Subscribed;
         return Reply.Sent;
     }
 

@@ -4,7 +4,7 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
 using Garnet.Server.Families.Strings;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Rdb;

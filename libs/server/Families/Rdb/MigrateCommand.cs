@@ -3,7 +3,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Keys;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Rdb;

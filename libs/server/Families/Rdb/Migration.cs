@@ -3,6 +3,7 @@ using System.Net;
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Families.Rdb;

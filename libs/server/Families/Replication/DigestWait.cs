@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Replication.Frames;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
@@ -29,11 +30,11 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
 
         worker.Out.Map(3);
         worker.Out.Bulk("token"u8);
-        worker.Out.Bulk(server.Replication.TextOf(found.Term, found.Batch));
+        worker.Out.Bulk(server.Replication.Position.TextOf(found.Term, found.Batch));
         worker.Out.Bulk("keys"u8);
         worker.Out.Int(found.Digest.Keys);
         worker.Out.Bulk("digests"u8);
-        worker.Out.Array(StoreDigest.Shares);
+        worker.Out.Array(DigestFrame.Shares);
         foreach (ulong share in found.Digest.Sums)
             worker.Out.Bulk(share.ToString("x16", CultureInfo.InvariantCulture));
         return true;
@@ -63,7 +64,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
         session.LockAll();
         try
         {
-            return Of(session, replication.Term, replication.LastBatch, goesOn);
+            return Of(session, replication.Term, replication.Position.LastBatch, goesOn);
         }
         finally
         {

@@ -1,9 +1,10 @@
 using Garnet.Aof;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Families.Replication;
 
@@ -61,7 +62,7 @@ internal readonly struct ReplToken : ICommand
 
     public static Reply Run(ref Call call)
     {
-        call.Out.Bulk(call.Server.Replication.TokenText());
+        call.Out.Bulk(call.Server.Replication.Position.TokenText());
         return Reply.Sent;
     }
 }

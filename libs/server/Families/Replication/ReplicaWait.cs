@@ -10,7 +10,7 @@ internal sealed class ReplicaWait(ReplicationNode replication, LogMark write, in
 
     internal override bool Resume(Worker worker, Connection client)
     {
-        bool isGivenUp = replication.HasGivenUp(write); // nobody will ever have it
+        bool isGivenUp = replication.Position.HasGivenUp(write); // nobody will ever have it
         int have = isGivenUp ? 0 : replication.Links.Count(link => !write.IsKnown || link.HasApplied(write.Term, write.Batch));
         if (have < wanted && !isGivenUp && worker.NowMs < untilMs && End == WaitEnd.None && !replication.IsReplica)
             return false;

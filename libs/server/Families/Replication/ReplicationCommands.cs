@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
@@ -75,14 +76,14 @@ internal readonly struct Role : ICommand
         IReadOnlyList<ReplicaThreads> replicas = replication.Links.All;
         call.Out.Array(3);
         call.Out.Bulk("master"u8);
-        call.Out.Int(replication.Offset);
+        call.Out.Int(replication.Position.Offset);
         call.Out.Array(replicas.Count);
         foreach (ReplicaThreads replica in replicas)
         {
             call.Out.Array(3);
             call.Out.Bulk(replica.Link.Hello.Address);
             call.Out.BulkInt(replica.Link.Hello.Port);
-            call.Out.BulkInt(replication.OffsetOf(replica.Link.Ack));
+            call.Out.BulkInt(NodePosition.OffsetOf(replica.Link.Ack));
         }
 
         return Reply.Sent;
@@ -96,7 +97,7 @@ internal readonly struct Role : ICommand
         call.Out.Bulk(primary.Host);
         call.Out.Int(primary.Port);
         call.Out.Bulk(replication.Following?.State ?? "connect");
-        call.Out.Int(replication.Following is { IsUp: true } ? replication.Offset : -1);
+        call.Out.Int(replication.Following is { IsUp: true } ? replication.Position.Offset : -1);
         return Reply.Sent;
     }
 }
@@ -117,7 +118,7 @@ internal readonly struct Wait : ICommand
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
         LogMark write = call.Client.LastWrite;
-        replication.Demand(write);
+        replication.Position.Demand(write);
         var wait = new ReplicaWait(replication, write, (int)Math.Clamp(replicas, 0, int.MaxValue), call.UntilMs(timeout));
         if (wait.Resume(call.Worker, call.Client))
             return Reply.Sent;

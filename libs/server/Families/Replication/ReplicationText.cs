@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Replication;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
 
@@ -19,19 +20,19 @@ internal sealed class ReplicationText(ServerContext server)
         if (_replication.IsReplica)
             text("garnet_repl_link_problem", _replication.Following?.Problem ?? "");
         number("garnet_repl_term", _replication.Term);
-        number("garnet_repl_last_batch", (long)_replication.LastBatch);
+        number("garnet_repl_last_batch", (long)_replication.Position.LastBatch);
         number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);
         number("garnet_repl_sealed_batch", (long)_replication.Backlog.End.Batch);
         number("garnet_repl_shipped_batch", Least(static link => link.Shipped));
         number("garnet_repl_acknowledged_batch", Least(static link => link.Ack.Received));
         number("garnet_repl_durable_batch", (long)(_replication.LogOnDisk?.Durable ?? 0));
-        number("garnet_repl_applied_batch", (long)_replication.LastBatch);
+        number("garnet_repl_applied_batch", (long)_replication.Position.LastBatch);
         number("garnet_repl_lag_ms", LagMs());
         number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
-        number("garnet_repl_waiting_reads", _replication.WaitingReads);
-        number("garnet_repl_read_waits", _replication.ReadWaits);
-        number("garnet_repl_read_retries", _replication.ReadRetries);
-        number("garnet_repl_gate_us", _replication.GateUs);
+        number("garnet_repl_waiting_reads", _replication.Reads.Waiting);
+        number("garnet_repl_read_waits", _replication.Reads.Waits);
+        number("garnet_repl_read_retries", _replication.Reads.Retries);
+        number("garnet_repl_gate_us", _replication.Reads.HeldUpUs);
         number("garnet_repl_divergences", _replication.Links.Divergences);
         number("garnet_repl_comparisons", _replication.Comparisons);
         number("garnet_repl_discards", _replication.Discards);
@@ -67,8 +68,8 @@ internal sealed class ReplicationText(ServerContext server)
         text("master_link_status", isUp ? "up" : "down");
         number("master_last_io_seconds_ago", isUp || isSyncing ? following!.SilentSeconds : -1);
         number("master_sync_in_progress", isSyncing ? 1 : 0);
-        number("slave_read_repl_offset", _replication.ReceivedOffset);
-        number("slave_repl_offset", _replication.ReceivedOffset);
+        number("slave_read_repl_offset", _replication.Position.ReceivedOffset);
+        number("slave_repl_offset", _replication.Position.ReceivedOffset);
         if (isSyncing)
         {
             number("master_sync_total_bytes", 0);
@@ -97,18 +98,18 @@ internal sealed class ReplicationText(ServerContext server)
             ReplicaLink link = replicas[i].Link;
             string state = link.Stage == LinkStage.Streaming ? "online" : link.Stage == LinkStage.Snapshot ? "send_bulk" : "wait_bgsave";
             text($"slave{i}", string.Create(CultureInfo.InvariantCulture,
-                $"ip={link.Hello.Address},port={link.Hello.Port},state={state},offset={_replication.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
+                $"ip={link.Hello.Address},port={link.Hello.Port},state={state},offset={NodePosition.OffsetOf(link.Ack)},lag={link.SilentUs / 1_000_000}"));
         }
 
         bool keeps = _replication.Backlog.IsKept;
         text("master_failover_state", _replication.HandoverState);
         text("master_replid", _replication.HistoryId);
         text("master_replid2", _replication.HistoryIdBefore);
-        number("master_repl_offset", _replication.Offset);
+        number("master_repl_offset", _replication.Position.Offset);
         number("second_repl_offset", -1);
         number("repl_backlog_active", keeps ? 1 : 0);
         number("repl_backlog_size", settings.BacklogBytes);
-        number("repl_backlog_first_byte_offset", keeps ? ReplicationNode.OffsetOf(_replication.Term, _replication.Backlog.First) : 0);
+        number("repl_backlog_first_byte_offset", keeps ? NodePosition.OffsetOf(_replication.Term, _replication.Backlog.First) : 0);
         number("repl_backlog_histlen", _replication.Backlog.Bytes);
     }
 }

@@ -32,7 +32,7 @@ internal readonly struct ReplBarrier : ICommand
         ReplicationNode replication = call.Server.Replication;
         if (!replication.IsReplica)
         {
-            call.Out.Bulk(replication.TokenText());
+            call.Out.Bulk(replication.Position.TokenText());
             return Reply.Sent;
         }
 

@@ -158,10 +158,10 @@ internal sealed unsafe class ScriptHost : IDisposable
     // The function to call lies on the stack, below its arguments.
     private Reply RunPushed(ref Call call, Running running, int arguments)
     {
-        bool isInStep = (call.Client.Gate & Gate.Transaction) != 0; // of an EXEC, which holds all locks
+        bool isInStep = (call.Client.Modes & ClientModes.Transaction) != 0; // of an EXEC, which holds all locks
         LuaState lua = State;
-        ScriptGate.AloneTurn turn = default;
-        if (!isInStep && !_server.ScriptGate.TryTake(_worker, out turn))
+        ScriptTurns.AloneTurn turn = default;
+        if (!isInStep && !_server.ScriptTurns.TryTake(_worker, out turn))
         {
             lua.Clear();
             return Busy(ref call);
@@ -183,7 +183,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         {
             if (!isInStep)
                 TakeLocks(ref call, running);
-            client.Gate |= Gate.Script;
+            client.Modes |= ClientModes.Script;
             _args = call.Args;
             _count = call.Count;
             _worker.Script = running;
@@ -195,7 +195,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         finally
         {
             _worker.Script = null;
-            client.Gate &= ~Gate.Script;
+            client.Modes &= ~ClientModes.Script;
             if (!isInStep)
                 call.Store.Unlock();
             CleanUp(lua);

@@ -220,7 +220,7 @@ internal readonly struct ClientPause : ICommand
             return call.Fail(Fault.TimeoutNegative);
         if (milliseconds > long.MaxValue - call.NowMs)
             return call.Fail(Fault.TimeoutNotAnInteger);
-        if (!call.Server.ScriptGate.TryBegin(call.Worker, out ScriptGate.AloneTurn turn))
+        if (!call.Server.ScriptTurns.TryBegin(call.Worker, out ScriptTurns.AloneTurn turn))
             return ScriptHost.Of(call.Worker).Busy(ref call);
         using (turn)
             call.Server.Pause.Begin(call.NowMs + milliseconds, writesOnly);
@@ -247,16 +247,16 @@ internal readonly struct ClientReply : ICommand
     {
         if (call.Is(2, "ON"u8))
         {
-            call.Client.Gate &= ~(Gate.ReplyOff | Gate.ReplySkip);
+            call.Client.Modes &= ~(ClientModes.ReplyOff | ClientModes.ReplySkip);
             return call.Ok();
         }
 
         if (call.Is(2, "OFF"u8))
-            call.Client.Gate |= Gate.ReplyOff;
+            call.Client.Modes |= ClientModes.ReplyOff;
         else if (!call.Is(2, "SKIP"u8))
             return call.Fail(Fault.Syntax);
-        else if ((call.Client.Gate & Gate.ReplyOff) == 0)
-            call.Client.Gate |= Gate.ReplySkip;
+        else if ((call.Client.Modes & ClientModes.ReplyOff) == 0)
+            call.Client.Modes |= ClientModes.ReplySkip;
         return Reply.Sent;
     }
 }

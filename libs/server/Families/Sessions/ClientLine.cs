@@ -22,18 +22,18 @@ internal static class ClientLine
         return line.ToString();
     }
 
-    private static int Queued(Connection client) => (client.Gate & Gate.Transaction) != 0 ? client.Transaction?.Queue.Count ?? 0 : -1;
+    private static int Queued(Connection client) => (client.Modes & ClientModes.Transaction) != 0 ? client.Transaction?.Queue.Count ?? 0 : -1;
 
     private static string CommandName(Connection client, ServerContext server) => client.LastCommand == 0 ? "NULL" : server.Commands.Specs[client.LastCommand].Name.ToLowerInvariant();
 
     private static string Flags(Connection client)
     {
         string flags = "";
-        if ((client.Gate & Gate.Monitor) != 0)
+        if ((client.Modes & ClientModes.Monitor) != 0)
             flags += "O";
         if (client.Subscriptions is { Count: > 0 })
             flags += "P";
-        if ((client.Gate & Gate.Transaction) != 0)
+        if ((client.Modes & ClientModes.Transaction) != 0)
             flags += "x";
         if (client.Parked)
             flags += "b";

@@ -56,7 +56,7 @@ internal readonly struct Ping : ICommand
     {
         if (call.Count > 2)
             return call.WrongArity();
-        if ((call.Client.Gate & Gate.Subscribed) != 0 && !call.Client.Resp3)
+        if ((call.Client.Modes & ClientModes.Subscribed) != 0 && !call.Client.Resp3)
         {
             call.Out.Array(2);
             call.Out.Bulk("pong"u8);
@@ -89,7 +89,7 @@ internal readonly struct Auth : ICommand
             return call.FailBytes("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
         if (!ConnectionCommands.Verify(call.Server, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]))
             return call.Fail(Fault.WrongPassword);
-        call.Client.Gate &= ~Gate.Unauthenticated;
+        call.Client.Modes &= ~ClientModes.Unauthenticated;
         return call.Ok();
     }
 }
@@ -116,13 +116,13 @@ internal readonly struct Hello : ICommand
 
         if (auth > 0 && !ConnectionCommands.Verify(call.Server, call[auth], call[auth + 1]))
             return call.Fail(Fault.WrongPassword);
-        if (auth == 0 && (call.Client.Gate & Gate.Unauthenticated) != 0)
+        if (auth == 0 && (call.Client.Modes & ClientModes.Unauthenticated) != 0)
             return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
         if (name > 0 && !ConnectionCommands.IsName(call[name]))
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
         if (name > 0)
             ConnectionCommands.RefuseLong(call[name], "a client's name");
-        call.Client.Gate &= ~Gate.Unauthenticated;
+        call.Client.Modes &= ~ClientModes.Unauthenticated;
         if (name > 0)
             call.Client.Name = call.Text(name);
         call.Client.Resp3 = resp3;
@@ -186,7 +186,7 @@ internal readonly struct Reset : ICommand
         call.Server.Monitors.Remove(client);
         call.Server.Tracker.Disable(client);
         call.Server.Watches.EndTransaction(client);
-        client.Gate = call.Server.PasswordRequired ? Gate.Unauthenticated : Gate.None;
+        client.Modes = call.Server.PasswordRequired ? ClientModes.Unauthenticated : ClientModes.None;
         client.Resp3 = false;
         client.NoEvict = false;
         client.NoTouch = false;

@@ -72,7 +72,7 @@ internal struct ReadRequest
 
     private bool TryBlock(ref Call call, int index)
     {
-        if ((call.Client.Gate & Gate.Script) != 0) // it would wait for nothing
+        if ((call.Client.Modes & ClientModes.Script) != 0) // it would wait for nothing
         {
             call.FailText($"ERR {call.Text(0)} command is not allowed with BLOCK option from scripts");
             return false;

@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;

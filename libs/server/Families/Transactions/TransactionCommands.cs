@@ -28,7 +28,7 @@ internal readonly struct Multi : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if ((call.Client.Gate & Gate.Transaction) != 0)
+        if ((call.Client.Modes & ClientModes.Transaction) != 0)
             return call.FailBytes("ERR MULTI calls can not be nested"u8);
         TransactionRun.Begin(call.Client);
         return call.Ok();
@@ -40,7 +40,7 @@ internal readonly struct Exec : ICommand
     public static CommandSpec Spec => TransactionCommands.Spec("EXEC", 1, CommandFlags.SkipSlowlog | CommandFlags.Immediate | CommandFlags.RunsQueue, "Runs the commands of the transaction as one step, unless a watched key has changed.", "1.2.0") with { Complexity = "Depends on the commands." };
 
     public static Reply Run(ref Call call) =>
-        (call.Client.Gate & Gate.Transaction) != 0 ? ((TransactionRun)call.Worker.Transactions).Exec(ref call) : call.FailBytes("ERR EXEC without MULTI"u8);
+        (call.Client.Modes & ClientModes.Transaction) != 0 ? ((TransactionRun)call.Worker.Transactions).Exec(ref call) : call.FailBytes("ERR EXEC without MULTI"u8);
 }
 
 internal readonly struct Discard : ICommand
@@ -49,7 +49,7 @@ internal readonly struct Discard : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if ((call.Client.Gate & Gate.Transaction) == 0)
+        if ((call.Client.Modes & ClientModes.Transaction) == 0)
             return call.FailBytes("ERR DISCARD without MULTI"u8);
         call.Server.Watches.EndTransaction(call.Client);
         return call.Ok();
@@ -62,7 +62,7 @@ internal readonly struct WatchKeys : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if ((call.Client.Gate & Gate.Transaction) != 0)
+        if ((call.Client.Modes & ClientModes.Transaction) != 0)
             return call.FailBytes("ERR WATCH inside MULTI is not allowed"u8);
         Transaction transaction = call.Client.Transaction ??= new Transaction();
         if (transaction.Touched)

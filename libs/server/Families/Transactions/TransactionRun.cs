@@ -61,7 +61,7 @@ internal sealed unsafe class TransactionRun : ITransactions, IDisposable
     internal static void Begin(Connection client)
     {
         client.Transaction ??= new Transaction();
-        client.Gate |= Gate.Transaction;
+        client.Modes |= ClientModes.Transaction;
     }
 
     /// <summary>Keeps a command for EXEC.</summary>
@@ -169,8 +169,8 @@ internal sealed unsafe class TransactionRun : ITransactions, IDisposable
     private Reply RunLocked(ref Call call, Transaction transaction)
     {
         bool alone = (transaction.Queue.Flags & (CommandFlags.RunsScript | CommandFlags.Alone)) != 0; // scripting.G4
-        ScriptGate.AloneTurn turn = default;
-        if (alone && !_worker.Server.ScriptGate.TryTake(_worker, out turn))
+        ScriptTurns.AloneTurn turn = default;
+        if (alone && !_worker.Server.ScriptTurns.TryTake(_worker, out turn))
             return Busy(ref call);
         using (turn)
             return RunInTurn(ref call, transaction);
@@ -318,7 +318,7 @@ internal sealed unsafe class TransactionRun : ITransactions, IDisposable
         long before = exec.Out.Mark;
         Reply reply = Reply.Sent;
         _leftOutBytes = 0;
-        if ((client.Gate & Gate.ReplyOff) == 0)
+        if ((client.Modes & ClientModes.ReplyOff) == 0)
             exec.Out.Array(queue.Count);
         QueuedCommand* command = queue.First;
         for (int left = queue.Count; left > 0; left--, command = QueuedCommand.Next(command))

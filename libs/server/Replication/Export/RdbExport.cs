@@ -3,9 +3,10 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Common.Linux;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Tsavorite;
 
 namespace Garnet.Server.Replication.Export;
@@ -103,7 +104,7 @@ internal sealed unsafe class RdbExport(ServerCore server, ReplicationNode node, 
         using var keys = new SnapshotKeys(snapshot, limit, this);
         byte[] mark = Encoding.ASCII.GetBytes(Convert.ToHexStringLower(Libc.RandomBytes(MarkBytes / 2)));
         if (request.TellsPlace)
-            socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {node.RunId} {node.Offset}\r\n"));
+            socket.Send(Encoding.ASCII.GetBytes($"+FULLRESYNC {node.RunId} {node.Position.Offset}\r\n"));
         socket.Send([.. "$EOF:"u8, .. mark, .. "\r\n"u8]);
         Begin();
         while (snapshot.Step(keys))

@@ -5,6 +5,7 @@ using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
+using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Aof;

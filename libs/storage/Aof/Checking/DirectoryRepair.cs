@@ -3,6 +3,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
+using Garnet.Common.Time;
 
 namespace Garnet.Aof;
 

@@ -23,9 +23,9 @@ internal sealed unsafe class StagedFile : IDiskFile
     private readonly Lock _draining = new();
     private StagingFile? _ring;
     private byte* _block;
-    // What the ring's header says, for whoever comes after us; what it says is never believed while we live.
+    // These also stand in the ring's header, for the process that starts after this one; this process never reads them back.
     private long _written, _drained;
-    private long _handed; // the disk has all before it, the last block as far as it is: a sync behind that writes nothing, and so meets no full disk
+    private long _handed; // the disk has all bytes before this one: a sync up to here has nothing to write and cannot fail because the disk is full
     private byte[]? _last; // what the first block is to be in the end
     private long _failedFrom = -1; // where the write began that failed; -1 if none did
 
@@ -198,7 +198,7 @@ internal sealed unsafe class StagedFile : IDiskFile
         }
         catch (DiskException)
         {
-            return false; // the next start has the ring
+            return false; // nothing is lost: the next start takes the bytes from the ring
         }
     }
 }

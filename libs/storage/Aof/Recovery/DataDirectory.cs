@@ -4,6 +4,7 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
 using Garnet.Aof.Recovery;
 using Garnet.Common;
+using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Aof;

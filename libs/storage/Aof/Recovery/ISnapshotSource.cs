@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Aof;

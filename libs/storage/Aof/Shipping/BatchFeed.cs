@@ -12,13 +12,13 @@ namespace Garnet.Aof.Shipping;
 public sealed unsafe class BatchFeed : IDisposable
 {
     private readonly Backlog _backlog;
-    private readonly Func<Aof?> _log;
+    private readonly Func<AppendOnlyLog?> _log;
     private readonly BacklogPin _pin;
     private LogReader? _reader;
     private ulong _readable;
 
     /// <summary>Begins behind <paramref name="after"/>. <paramref name="log"/>: the log in force, null if it is in memory only.</summary>
-    public BatchFeed(Backlog backlog, Func<Aof?> log, ulong after)
+    public BatchFeed(Backlog backlog, Func<AppendOnlyLog?> log, ulong after)
     {
         ArgumentNullException.ThrowIfNull(backlog);
         _backlog = backlog;
@@ -55,7 +55,7 @@ public sealed unsafe class BatchFeed : IDisposable
     /// <summary>
     /// Whether the position is one of this log's own: the header checksums of that batch, in memory or in the files, are the same.
     /// </summary>
-    public static bool Reaches(Backlog backlog, Aof? log, LogPosition position)
+    public static bool Reaches(Backlog backlog, AppendOnlyLog? log, LogPosition position)
     {
         ArgumentNullException.ThrowIfNull(backlog);
         ArgumentNullException.ThrowIfNull(position);
@@ -73,7 +73,7 @@ public sealed unsafe class BatchFeed : IDisposable
     /// <summary>
     /// Whether this log has another batch of that number and term: two servers wrote in one term, or one of them lost what it had written.
     /// </summary>
-    public static bool Diverges(Backlog backlog, Aof? log, LogPosition position)
+    public static bool Diverges(Backlog backlog, AppendOnlyLog? log, LogPosition position)
     {
         ArgumentNullException.ThrowIfNull(backlog);
         ArgumentNullException.ThrowIfNull(position);
@@ -118,7 +118,7 @@ public sealed unsafe class BatchFeed : IDisposable
         return batch;
     }
 
-    private void Reopen(Aof log)
+    private void Reopen(AppendOnlyLog log)
     {
         Close();
         _readable = log.Written;

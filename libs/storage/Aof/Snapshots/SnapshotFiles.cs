@@ -1,5 +1,6 @@
 using Garnet.Aof.Disk;
 using Garnet.Common;
+using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;

@@ -1,5 +1,6 @@
 using System.Runtime.ExceptionServices;
 using Garnet.Aof.Disk;
+using Garnet.Common.Time;
 using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;

@@ -113,7 +113,7 @@ internal sealed class Sublog : IDisposable
     }
 
     /// <summary>
-    /// Hands a part over, in the order of batches. Never waits: how many may be under way is the sealer's to say. Without
+    /// Hands a part over, in the order of batches. Never waits: how many may be under way is the group committer's to say. Without
     /// <paramref name="wakes"/> the caller goes on to write it, or to call the thread.
     /// </summary>
     public void Enqueue(SealedPart part, bool wakes)

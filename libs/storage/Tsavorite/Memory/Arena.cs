@@ -80,12 +80,12 @@ internal sealed unsafe class Arena : IDisposable
 
     public void SetLimit(long bytes)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         _limit = bytes > 0 ? bytes : End;
         long ceiling = Ceiling;
         _tightMark = ceiling - Math.Max(ceiling / 16, 0);
         _tight = _used >= _tightMark;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         _wake.Set();
     }
 
@@ -95,7 +95,7 @@ internal sealed unsafe class Arena : IDisposable
     public bool Take(long bytes, Claim claim)
     {
         bool wake = false;
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
         bool taken = claim == Claim.Forced || _used + bytes <= ceiling + Beyond(claim, ceiling);
         if (taken)
@@ -105,7 +105,7 @@ internal sealed unsafe class Arena : IDisposable
             wake = !_tight && _used >= _tightMark;
             _tight = _used >= _tightMark;
         }
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (wake) _wake.Set();
         return taken;
     }
@@ -115,10 +115,10 @@ internal sealed unsafe class Arena : IDisposable
 
     public void Give(long bytes)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         _used -= bytes;
         _tight = _used >= _tightMark;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
     }
 
     public void WakeMovers() => _wake.Set();

@@ -46,7 +46,7 @@ internal sealed unsafe class ExtentPool
         if (reused != 0) return reused;
         while (!_arena.Take((long)pages * Arena.PageBytes, claim))
             if (!Return(1)) return 0;
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         uint page = Find(pages);
         if (page == 0)
         {
@@ -54,7 +54,7 @@ internal sealed unsafe class ExtentPool
             page = Find(pages);
         }
         if (page != 0) _extents[page] = new Extent { Pages = pages, Taken = 1 };
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (page == 0) _arena.Give((long)pages * Arena.PageBytes);
         return page;
     }
@@ -62,12 +62,12 @@ internal sealed unsafe class ExtentPool
     /// <summary>Frees a run; its memory stays for the mover to return.</summary>
     public void Give(uint page)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         _extents[page].Next = _waiting;
         _waiting = page;
         _waitingBytes += (long)_extents[page].Pages * Arena.PageBytes;
         bool many = _waitingBytes > WaitingMax;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (many) _arena.WakeMovers();
     }
 
@@ -80,19 +80,19 @@ internal sealed unsafe class ExtentPool
         bool any = false;
         for (int i = 0; i < runs; i++)
         {
-            SpinGate.Enter(ref _gate);
+            SpinLatch.Enter(ref _gate);
             uint page = _waiting;
             if (page != 0) _waiting = _extents[page].Next;
-            SpinGate.Exit(ref _gate);
+            SpinLatch.Exit(ref _gate);
             if (page == 0) return any;
             long bytes = (long)_extents[page].Pages * Arena.PageBytes;
             _arena.Release((long)Offset(page), bytes);
-            SpinGate.Enter(ref _gate);
+            SpinLatch.Enter(ref _gate);
             _extents[page].Taken = 0;
             Push(page);
             _waitingBytes -= bytes;
             _arena.Give(bytes);
-            SpinGate.Exit(ref _gate);
+            SpinLatch.Exit(ref _gate);
             any = true;
         }
         return any;
@@ -101,17 +101,17 @@ internal sealed unsafe class ExtentPool
     /// <summary>Bytes of freed runs still in the account, and the account, at one moment.</summary>
     public long WaitingBytes(out long used)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         long waiting = _waitingBytes;
         used = _arena.Used;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         return waiting;
     }
 
     // The run freed last, if it has the right size: a value overwritten again and again needs no fresh memory.
     private uint Reuse(int pages)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         uint page = _waiting;
         if (page != 0 && _extents[page].Pages == pages)
         {
@@ -120,7 +120,7 @@ internal sealed unsafe class ExtentPool
             _extents[page] = new Extent { Pages = pages, Taken = 1 };
         }
         else page = 0;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         return page;
     }
 

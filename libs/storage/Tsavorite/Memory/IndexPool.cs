@@ -41,7 +41,7 @@ internal sealed unsafe class IndexPool
     {
         number = 0;
         if (!_arena.Take(SegmentBytes, force ? Claim.Forced : Claim.Limited)) return false;
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         bool reused = _freeHead != uint.MaxValue;
         bool found = reused || _fresh < _segmentsMax;
         if (reused)
@@ -50,7 +50,7 @@ internal sealed unsafe class IndexPool
             _freeHead = _descriptors[number].Next;
         }
         else if (found) number = _fresh++;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (!found)
         {
             _arena.Give(SegmentBytes);
@@ -65,10 +65,10 @@ internal sealed unsafe class IndexPool
     public void Give(uint number)
     {
         if (SegmentBytes >= Arena.PageBytes) _arena.Release(_arena.IndexStart + (long)number * SegmentBytes, SegmentBytes);
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         _descriptors[number].Next = _freeHead;
         _freeHead = number;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         _arena.Give(SegmentBytes);
     }
 

@@ -35,9 +35,9 @@ internal sealed unsafe class SegmentPool
     public uint Take(int partition, int ttlClass, Claim claim)
     {
         if (!_arena.Take(SegmentBytes, claim)) return 0;
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         uint number = TakeNumber();
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (number == 0)
         {
             _arena.Give(SegmentBytes);
@@ -62,12 +62,12 @@ internal sealed unsafe class SegmentPool
 
     public void Give(uint number)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         _segments[number].State = SegmentState.Free;
         _segments[number].Next = _backedHead;
         _backedHead = number;
         _backed++;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         _arena.Give(SegmentBytes);
     }
 
@@ -76,20 +76,20 @@ internal sealed unsafe class SegmentPool
     {
         for (int i = 0; i < 64 && _backed > keep; i++)
         {
-            SpinGate.Enter(ref _gate);
+            SpinLatch.Enter(ref _gate);
             uint number = _backedHead;
             if (number != 0)
             {
                 _backedHead = _segments[number].Next;
                 _backed--;
             }
-            SpinGate.Exit(ref _gate);
+            SpinLatch.Exit(ref _gate);
             if (number == 0) return false;
             _arena.Release((long)Offset(number), SegmentBytes);
-            SpinGate.Enter(ref _gate);
+            SpinLatch.Enter(ref _gate);
             _segments[number].Next = _bareHead;
             _bareHead = number;
-            SpinGate.Exit(ref _gate);
+            SpinLatch.Exit(ref _gate);
         }
         return _backed > keep;
     }

@@ -136,6 +136,6 @@ internal unsafe struct Partition
             while (Interlocked.CompareExchange(ref gate, 1, 0) != 0);
             return;
         }
-        SpinGate.EnterSlow(ref gate);
+        SpinLatch.EnterSlow(ref gate);
     }
 }

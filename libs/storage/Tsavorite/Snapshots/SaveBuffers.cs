@@ -57,26 +57,26 @@ internal sealed unsafe class SaveBuffers : IDisposable
         SavedBlock* block = _open[partition];
         if (block == null) return;
         _open[partition] = null;
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         block->Next = _full;
         _full = block;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
     }
 
     /// <summary>A full block, or null.</summary>
     public SavedBlock* TakeFull()
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         SavedBlock* block = _full;
         if (block != null) _full = block->Next;
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         return block;
     }
 
     /// <summary>The block's records are out.</summary>
     public void Return(SavedBlock* block)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         _bytes -= SizeOf(block->Room);
         if (_bytes <= _budget / 4 * 3) _behind = false;
         bool keeps = block->Room == _blockBytes && _keptCount < KeptMax;
@@ -86,7 +86,7 @@ internal sealed unsafe class SaveBuffers : IDisposable
             _kept = block;
             _keptCount++;
         }
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (!keeps) NativeMemory.Free(block);
     }
 
@@ -113,7 +113,7 @@ internal sealed unsafe class SaveBuffers : IDisposable
 
     private SavedBlock* Take(int room)
     {
-        SpinGate.Enter(ref _gate);
+        SpinLatch.Enter(ref _gate);
         SavedBlock* block = null;
         bool allowed = _bytes < _maximum;
         if (allowed)
@@ -127,7 +127,7 @@ internal sealed unsafe class SaveBuffers : IDisposable
             _kept = block->Next;
             _keptCount--;
         }
-        SpinGate.Exit(ref _gate);
+        SpinLatch.Exit(ref _gate);
         if (!allowed) return null;
         if (block == null) block = Allocate(room);
         if (block == null) return null;

@@ -1,3 +1,4 @@
+using Garnet.Aof;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 
@@ -11,7 +12,7 @@ internal sealed class HeldClient(World world, Random random)
 {
     private const int HoldEvery = 12, FailEvery = 4, LookEvery = 150, HeldMax = 8;
 
-    private readonly List<(Node Node, LogMark Mark, Aof.Aof Log)> _held = [];
+    private readonly List<(Node Node, LogMark Mark, AppendOnlyLog Log)> _held = [];
 
     public void Step()
     {
@@ -36,9 +37,9 @@ internal sealed class HeldClient(World world, Random random)
         if (world.Primary is { LastWrite: > 0, Current: { } log } node) _held.Add((node, new LogMark(node.Term, node.LastWrite), log));
     }
 
-    private bool IsOver((Node Node, LogMark Mark, Aof.Aof Log) held)
+    private bool IsOver((Node Node, LogMark Mark, AppendOnlyLog Log) held)
     {
-        (Node node, LogMark mark, Aof.Aof log) = held;
+        (Node node, LogMark mark, AppendOnlyLog log) = held;
         if (!ReferenceEquals(world.Nodes[node.Number], node)) return true; // nobody answers any more
         LogMark asked = world.Fault == SimulationFault.AnyLog ? mark with { Term = node.Logs.Term } : mark;
         if (node.Logs.Keeps(asked))

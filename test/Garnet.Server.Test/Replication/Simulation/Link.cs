@@ -1,7 +1,8 @@
 using Garnet.Common.Resp;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Replication;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication.Simulation;
 

@@ -6,6 +6,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common.Time;
+using Garnet.Replication;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Tsavorite;
@@ -22,8 +23,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     private readonly Terms _terms = new();
     private readonly AofStart? _recovered;
     private readonly LedLogs _logs;
-    private readonly Dictionary<Aof.Aof, SyncPolicy> _policies = [];
-    private Aof.Aof? _retired, _replaced;
+    private readonly Dictionary<AppendOnlyLog, SyncPolicy> _policies = [];
+    private AppendOnlyLog? _retired, _replaced;
     private string? _lost;
     private ulong _last;
 
@@ -58,7 +59,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public Lineage Lineage { get; set; } = new(null, 0);
     /// <summary>The lineage that this node is in once its plan is carried out.</summary>
     public Lineage? Next { get; set; }
-    public Aof.Aof? Current { get; private set; }
+    public AppendOnlyLog? Current { get; private set; }
     public bool Leads { get; private set; }
     public uint Term { get; private set; }
     /// <summary>The batch of the last change, while this one leads; 0 if there was none in this life.</summary>
@@ -72,8 +73,8 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     /// <summary>The last batch that came back from the disk at the start.</summary>
     public ulong Recovered => _recovered?.LastBatch ?? 0;
 
-    public Aof.Aof? OnDisk => DataDisk is null ? null : Current;
-    public Aof.Aof? LogOnDisk => OnDisk;
+    public AppendOnlyLog? OnDisk => DataDisk is null ? null : Current;
+    public AppendOnlyLog? LogOnDisk => OnDisk;
     public bool IsKeptOnDisk => _directory is not null && Current is not { Poison: not null };
     public IDisk? Disk => DataDisk;
     public (int Lanes, ulong HashSeed) Layout => Follower?.Layout ?? (Lanes, 77);
@@ -101,7 +102,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         uint[] chain = at.IsKnown ? [.. at.Crcs] : [(uint)_random.Next()];
         _directory?.RaiseTerm(term);
         Term = term;
-        Aof.Aof log = Fresh(chain.Length);
+        AppendOnlyLog log = Fresh(chain.Length);
         log.Open(new AofStart(term, at.Batch, chain, Lanes, 77) { LastTerm = at.IsKnown ? at.Term : term, Owner = Terms.OwnerBy(RunId) });
         _terms.Add(new TermStart(term, at.Batch + 1, at.IsKnown ? at.Term : term) { Owner = Terms.OwnerBy(RunId) });
         _logs.Take(log, term);
@@ -156,7 +157,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public LedLogs Logs => _logs;
 
     /// <summary>The last batch of a log that replies may acknowledge, as its policy says.</summary>
-    public ulong KeptBy(Aof.Aof log) => _policies[log] == SyncPolicy.Always ? log.Durable : log.Written;
+    public ulong KeptBy(AppendOnlyLog log) => _policies[log] == SyncPolicy.Always ? log.Durable : log.Written;
 
     /// <summary>True if what is applied here can be read.</summary>
     public bool IsReadable => Leads || Follower is { IsFed: true };
@@ -181,7 +182,7 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     public void Follow(AofStart start)
     {
         Stop();
-        Aof.Aof log = Fresh(start.LastHeaderCrcs.Count);
+        AppendOnlyLog log = Fresh(start.LastHeaderCrcs.Count);
         log.Open(start, follows: true);
         _logs.Take(log, ledTerm: 0);
     }
@@ -280,10 +281,10 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         return report.Start.Position;
     }
 
-    private Aof.Aof Fresh(int sublogs)
+    private AppendOnlyLog Fresh(int sublogs)
     {
         var settings = new AofSettings { Sublogs = sublogs, SealMinUs = 0, SegmentBytes = 8192 << _random.Next(3), Sync = DataDisk is null ? SyncPolicy.No : (SyncPolicy)_random.Next(3) };
-        var log = new Aof.Aof(settings, _lost is null && DataDisk is { } disk ? disk : new NullDisk(), _clock, Backlog) { Names = (sublog, logs) => (_lost is null ? _directory : null)?.NameLogs(sublog, logs), Lost = _lost };
+        var log = new AppendOnlyLog(settings, _lost is null && DataDisk is { } disk ? disk : new NullDisk(), _clock, Backlog) { Names = (sublog, logs) => (_lost is null ? _directory : null)?.NameLogs(sublog, logs), Lost = _lost };
         _policies[log] = settings.Sync;
         log.Attach(Store);
         _retired?.Dispose();

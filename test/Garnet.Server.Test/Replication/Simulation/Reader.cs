@@ -1,5 +1,6 @@
 using Garnet.Aof.Shipping;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Wire.Consistency;
 using Tsavorite;
 

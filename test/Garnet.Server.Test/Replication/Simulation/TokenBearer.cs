@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Replication;
 
 namespace Garnet.Server.Test.Replication.Simulation;

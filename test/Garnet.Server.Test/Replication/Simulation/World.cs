@@ -3,8 +3,9 @@ using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Replication;
-using Garnet.Server.Replication.Frames;
+using Garnet.Replication.Frames;
 using Garnet.Wire.Consistency;
 
 namespace Garnet.Server.Test.Replication.Simulation;

@@ -3,7 +3,7 @@ using Garnet.Common;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Garnet.Server.Scripting;
 
 namespace Garnet.Server.Families.Scripting.Functions;

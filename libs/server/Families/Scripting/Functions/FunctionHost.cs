@@ -3,7 +3,7 @@ using Garnet.Lua;
 using Garnet.Lua.Dialect;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Garnet.Server.Rdb;
+using Garnet.Rdb;
 using Garnet.Server.Scripting;
 using Tsavorite;
 

@@ -1,0 +1,278 @@
+using Garnet.Common.Faults;
+using Garnet.Common.Resp;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server.Net;
+
+/// <summary>
+/// From readable sockets to framed commands: receives for all connections of a reactor into one arena and has the batch run when it is full,
+/// or before the buffer is used anew. What cannot be framed yet is kept with its connection (net.R4).
+/// </summary>
+internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner, ServerContext server, ITransport transport, FrameBatch batch) : IDisposable
+{
+    internal const int QuotaCommands = 128;
+    private const int BufferBytes = 1024 * 1024;
+
+    private readonly ReceiveBuffer _buffer = new(BufferBytes);
+    private readonly RespParser _parser = new();
+    private readonly List<Connection> _carried = [];
+    private readonly List<Connection> _carriedNow = [];
+
+    /// <summary>What it has sent is being cut into frames: nobody else may read from it.</summary>
+    internal Connection? Framing { get; private set; }
+
+    /// <summary>True if somebody has kept requests that can be framed in the next round.</summary>
+    internal bool HasCarried => _carried.Count > 0;
+
+    /// <summary>Takes what has arrived for the client.</summary>
+    internal void Serve(Connection client)
+    {
+        Framing = client;
+        Receive(client);
+        Framing = null;
+    }
+
+    /// <summary>What the client has kept is framed in the next round, or at the end of this one.</summary>
+    internal void Carry(Connection client)
+    {
+        if (client.Carried || client.Closed)
+            return;
+        client.Carried = true;
+        _carried.Add(client);
+    }
+
+    /// <summary>Frames what was kept by those who can go on.</summary>
+    internal void ServeCarried()
+    {
+        if (_carried.Count == 0)
+            return;
+        runner.ExecuteBatch(); // net.R4: what is framed of a connection lies in one piece up to its end
+        _carriedNow.AddRange(_carried);
+        _carried.Clear();
+        foreach (Connection client in _carriedNow)
+        {
+            client.Carried = false;
+            Framing = client;
+            if (!client.Closed && !client.Stopped)
+                ServeKept(client);
+        }
+
+        Framing = null;
+        _carriedNow.Clear();
+    }
+
+    /// <summary>The round is over: what was received has been run, or is kept elsewhere.</summary>
+    internal void Reset() => _buffer.Reset();
+
+    /// <inheritdoc/>
+    public void Dispose() => _buffer.Dispose();
+
+    private void Receive(Connection client)
+    {
+        if (client.Big is { } big)
+        {
+            ReceiveBig(client, big);
+            return;
+        }
+
+        int kept = client.Pending.Count;
+        byte* start = ReceiveRoom(kept + Worker.ReceiveBytesMax);
+        int got = transport.Receive(client, start + kept, Worker.ReceiveBytesMax);
+        if (got <= 0)
+        {
+            ReceivedNothing(client, got);
+            return;
+        }
+
+        if (kept > 0)
+        {
+            Buffer.MemoryCopy(client.Pending.Head, start, kept, kept);
+            client.Pending.Free();
+        }
+
+        CountReceived(client, got);
+        byte* end = start + kept + got;
+        _buffer.Advance(end);
+        FrameAll(client, start, end);
+    }
+
+    // A peer that only ended its own side still gets the replies the socket has not taken.
+    internal void ReceivedNothing(Connection client, int got)
+    {
+        if (got == ITransport.Again)
+            return;
+        if (got == ITransport.Broken || client.Out.Count == 0)
+        {
+            worker.Close(client);
+            return;
+        }
+
+        client.CloseAfterReply = true;
+        runner.Watch(client);
+    }
+
+    // What was kept because of the quota or a park, without receiving more.
+    private void ServeKept(Connection client)
+    {
+        if (client.Big is { } big)
+        {
+            FrameBig(client, big);
+            return;
+        }
+
+        int kept = client.Pending.Count;
+        if (kept == 0)
+            return;
+        byte* start = ReceiveRoom(kept);
+        Buffer.MemoryCopy(client.Pending.Head, start, kept, kept);
+        client.Pending.Free();
+        _buffer.Advance(start + kept);
+        FrameAll(client, start, start + kept);
+    }
+
+    private byte* ReceiveRoom(int bytes)
+    {
+        if (_buffer.Left < bytes + ReceiveBuffer.Slack)
+        {
+            runner.ExecuteBatch(); // net.R5: nothing framed points into the buffer any more
+            _buffer.Reset();
+            Check.That(_buffer.Left >= bytes, "net.R5 what is kept for the buffer fits into it");
+        }
+
+        return _buffer.Position;
+    }
+
+    internal void CountReceived(Connection client, int bytes)
+    {
+        client.ActiveMs = worker.NowMs;
+        client.BytesIn += bytes;
+        worker.Figures.BytesIn += bytes;
+    }
+
+    private void FrameAll(Connection client, byte* at, byte* end)
+    {
+        client.RoundEnd = end;
+        client.Quota = QuotaCommands;
+        RespLimits limits = server.Limits;
+        while (at < end)
+        {
+            if (client.Quota == 0)
+            {
+                client.Keep(at, end);
+                Carry(client);
+                return;
+            }
+
+            limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
+            ParseResult result = _parser.Parse(at, end, batch.Args, in limits);
+            if (result == ParseResult.Incomplete)
+            {
+                client.KeepPartial(at, end, _parser.BytesNeeded);
+                return;
+            }
+
+            byte* start = at;
+            at = _parser.Position;
+            if (result == ParseResult.Command)
+            {
+                client.Quota--;
+                batch.Add(client, start, at, _parser);
+            }
+            else if (result != ParseResult.Nothing)
+            {
+                Refuse(client, result);
+                return;
+            }
+
+            // While not authenticated the limits of the next command depend on the outcome of this one.
+            if (batch.IsFull || limits.Unauthenticated)
+                runner.ExecuteBatch();
+            if (client.Stopped)
+                return; // net.R4: the batch kept what follows
+        }
+    }
+
+    private void ReceiveBig(Connection client, BigRequest big)
+    {
+        byte* to = big.Room(Worker.ReceiveBytesMax, out int room);
+        int got = transport.Receive(client, to, room);
+        if (got <= 0)
+        {
+            ReceivedNothing(client, got);
+            return;
+        }
+
+        big.Arrived(got);
+        CountReceived(client, got);
+        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > server.QueryBufferLimit)
+        {
+            server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
+            worker.Close(client);
+            return;
+        }
+
+        FrameBig(client, big);
+    }
+
+    private void FrameBig(Connection client, BigRequest big)
+    {
+        runner.ExecuteBatch();
+        RespLimits limits = server.Limits;
+        limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
+        ParseResult result = big.Parse(_parser, batch.Args, in limits);
+        if (result == ParseResult.Incomplete)
+            return;
+        if (result is ParseResult.ProtocolError or ParseResult.Foreign)
+        {
+            Refuse(client, result);
+            return;
+        }
+
+        client.Big = null;
+        client.Quota = QuotaCommands - 1;
+        client.RoundEnd = big.CommandEnd; // what follows is kept below, whatever the command does
+        if (result == ParseResult.Command)
+        {
+            batch.IsBig = true;
+            batch.Add(client, big.Start, big.CommandEnd, _parser);
+            runner.ExecuteBatch();
+        }
+
+        if (!client.Closed && big.End > big.CommandEnd)
+        {
+            if (client.Big is not null || big.End - big.CommandEnd > Worker.ReceiveBytesMax)
+            {
+                client.Big ??= new BigRequest(); // or the command itself, which is to run again first
+                client.Big.Append(big.CommandEnd, (int)(big.End - big.CommandEnd));
+            }
+            else
+            {
+                client.Keep(big.CommandEnd, big.End);
+            }
+
+            Carry(client);
+        }
+
+        big.Dispose();
+    }
+
+    private void Refuse(Connection client, ParseResult result)
+    {
+        runner.ExecuteBatch();
+        if (client.Closed)
+            return;
+        if (result == ParseResult.Foreign)
+        {
+            server.Log.ForeignProtocol(client.Peer.Remote);
+            worker.Close(client);
+            return;
+        }
+
+        runner.SwitchTo(client);
+        worker.Out.BeginReply();
+        worker.Out.Error("ERR Protocol error: " + _parser.Error);
+        worker.Figures.ProtocolErrors++;
+        client.CloseAfterReply = true;
+    }
+}

@@ -1,0 +1,282 @@
+using System.Buffers.Binary;
+using System.Globalization;
+using System.Net.Sockets;
+using Garnet.Common;
+using Garnet.Common.Time;
+using Garnet.Replication;
+using Garnet.Server.Base;
+using Garnet.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// Keeps a replica with its primary: connects, says where the log stands, takes what comes, and does it again when the link breaks,
+/// after a pause that grows. One thread (the caller's) receives, one applies, one acknowledges; what they do is the follower's
+/// and the link's.
+/// </summary>
+internal sealed class Following(ReplicationNode owner, Follower follower, Peer primary, IClock clock)
+{
+    private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
+
+    private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
+    private readonly DigestCheck _check = new(owner.Server, owner, follower);
+    private volatile bool _isCancelled;
+    private LinkSocket? _socket;
+    private PrimaryLink? _link;
+    private long _heardUs = clock.MonotonicUs;
+    private long _downSinceUs = clock.MonotonicUs;
+    private volatile string _lastReason = "";
+
+    /// <summary>The primary.</summary>
+    internal Peer Primary => primary;
+
+    /// <summary>True while batches come in.</summary>
+    internal bool IsUp => Volatile.Read(ref _link) is { IsStreaming: true };
+
+    /// <summary>True while the connection stands and the snapshot comes in.</summary>
+    internal bool IsSyncing => Volatile.Read(ref _link) is not null && follower.IsLoading;
+
+    /// <summary>Why the last attempt ended, on one line; empty while nothing was wrong.</summary>
+    internal string Problem => _lastReason;
+
+    /// <summary>What the primary answered last.</summary>
+    internal PlanFrame? Plan { get; private set; }
+
+    /// <summary>Seconds since something came.</summary>
+    internal long SilentSeconds => (clock.MonotonicUs - Volatile.Read(ref _heardUs)) / 1_000_000;
+
+    /// <summary>Seconds since the link broke.</summary>
+    internal long DownSeconds => (clock.MonotonicUs - Volatile.Read(ref _downSinceUs)) / 1_000_000;
+
+    /// <summary>State of the link in ROLE's words.</summary>
+    internal string State => IsUp ? "connected" : IsSyncing ? "sync" : Volatile.Read(ref _socket) is null ? "connect" : "connecting";
+
+    /// <summary>Follows until <see cref="Cancel"/>.</summary>
+    internal void Run()
+    {
+        Thread apply = BackgroundThread.Begin("replica apply", ApplyLoop, owner.Server.Fail), acknowledge = BackgroundThread.Begin("replica acknowledge", AckLoop, owner.Server.Fail);
+        Thread compare = BackgroundThread.Begin("replica digest", CompareLoop, owner.Server.Fail);
+        int pauseMs = PauseMinMs;
+        while (!_isCancelled)
+        {
+            bool streamed = TryFollow(out string reason);
+            if (streamed)
+                Volatile.Write(ref _downSinceUs, clock.MonotonicUs); // not by every attempt: Sentinels judge a replica by it
+            if (_isCancelled)
+                break;
+            reason = OneLine(reason);
+            if (reason != _lastReason)
+                owner.Log.LinkBroken(primary.ToString(), reason);
+            _lastReason = reason;
+            pauseMs = streamed ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
+            _pause.Wait(pauseMs);
+        }
+
+        apply.Join();
+        acknowledge.Join();
+        compare.Join();
+    }
+
+    /// <summary>Ends <see cref="Run"/>; from any thread.</summary>
+    internal void Cancel()
+    {
+        _isCancelled = true;
+        _pause.Set();
+        Volatile.Read(ref _socket)?.Dispose();
+        _work.Set();
+        _room.Set();
+        _acks.Set();
+        _told.Set();
+    }
+
+    // What a stranger sends must not look like lines of a log.
+    private static string OneLine(string reason) => string.Create(reason.Length, reason, static (to, from) =>
+    {
+        for (int i = 0; i < to.Length; i++)
+            to[i] = char.IsControl(from[i]) || from[i] > '~' ? '?' : from[i];
+    });
+
+    /// <summary>There may be something to acknowledge.</summary>
+    internal void NudgeAck() => _acks.Set();
+
+    // True if the link had come so far that batches came in.
+    private bool TryFollow(out string reason)
+    {
+        bool streamed = false;
+        try
+        {
+            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, owner.TimeoutMs);
+            Volatile.Write(ref _socket, socket);
+            if (_isCancelled)
+                throw new IOException("this server follows it no more");
+            Greet(socket);
+            Receive(socket, ref streamed);
+            reason = _link?.Fault ?? "the primary closed the connection";
+        }
+        catch (SocketException e)
+        {
+            reason = e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock
+                ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {owner.TimeoutMs / 1000} s (repl-timeout)") : e.Message;
+        }
+        catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
+        {
+            reason = BackgroundThread.WhyOf(e);
+        }
+        catch (ObjectDisposedException)
+        {
+            reason = "this server follows it no more";
+        }
+
+        Volatile.Write(ref _socket, null);
+        Volatile.Write(ref _link, null);
+        follower.Disconnect();
+        return streamed;
+    }
+
+    private void Greet(LinkSocket socket)
+    {
+        socket.Authenticate(owner.Credentials);
+        string hello = socket.Call(["REPL", "HELLO", FrameFormat.Protocol, .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString(), .. CopyWords()]);
+        if (hello.StartsWith($"+REPL {FrameFormat.Protocol} ", StringComparison.Ordinal))
+            return;
+        if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
+            throw new IOException("it is another kind of server, and only one of this kind can be followed. To take over the data of a Redis, put its dump.rdb into this server's empty dir and start it");
+        if (hello.StartsWith("+REPL ", StringComparison.Ordinal) || hello.StartsWith("-ERR this server knows version ", StringComparison.Ordinal))
+            throw new IOException($"it speaks another version of the protocol, and this server knows version {FrameFormat.Protocol} only: both must be of versions that go together; it answered " + hello);
+        throw new IOException("it answered " + hello);
+    }
+
+    private string[] CopyWords() => follower.Copy is { } copy ? [copy.ToString()] : [];
+
+    private void Receive(LinkSocket socket, ref bool streamed)
+    {
+        using FrameReader reader = FrameReader.OfPrimary();
+        var link = new PrimaryLink(follower, TakePlan, TakeDigest);
+        Volatile.Write(ref _link, link);
+        while (!_isCancelled)
+        {
+            int got = socket.Receive(reader.Room());
+            if (got == 0)
+                return;
+            Volatile.Write(ref _heardUs, clock.MonotonicUs);
+            reader.Arrived(got);
+            if (!link.Take(reader))
+                return;
+            streamed |= link.IsStreaming;
+            _work.Set();
+            _acks.Set();
+            if (link.IsStreaming && (follower.IsTorn || follower.IsDoubted))
+                throw new IOException(follower.IsDoubted ? "the data here are not the primary's" : "a batch of the primary's cannot be applied here"); // only a full sync helps
+            while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
+                _room.Wait(LookMs);
+        }
+    }
+
+    private void TakePlan(PlanFrame plan)
+    {
+        if (plan.Path.Contains(owner.RunId))
+            throw new IOException("it follows this server itself, directly or through others");
+        Plan = plan;
+        _lastReason = "";
+        owner.OnPlan(plan, follower.Position, primary);
+    }
+
+    // Those who follow this server hold the same data, or are to learn that they do not.
+    private void TakeDigest(DigestFrame digest)
+    {
+        owner.Links.Tell(digest);
+        _check.Take(digest);
+        _told.Set();
+    }
+
+    private void CompareLoop()
+    {
+        while (!_isCancelled)
+        {
+            _told.Wait(_check.Waits ? LookMs : Timeout.Infinite);
+            if (_isCancelled || _check.Turn() is not { } agrees)
+                continue;
+            owner.OnCompared(primary, agrees);
+            if (!agrees)
+                follower.Doubt();
+        }
+    }
+
+    private void ApplyLoop()
+    {
+        while (!_isCancelled)
+        {
+            if (!follower.Turn())
+            {
+                _work.Wait(LookMs);
+                continue;
+            }
+
+            owner.OnMoved();
+            _acks.Set();
+            _room.Set();
+            if (owner.Reads.Waiting > 0)
+                LetReadersIn();
+        }
+
+        while (follower.Turn())
+        {
+            // what has come whole is applied before another role begins
+        }
+
+        owner.OnMoved();
+    }
+
+    // Between two batches those who wait for one have a moment: else a key of every batch could be read never.
+    private void LetReadersIn()
+    {
+        long from = clock.MonotonicUs, until = from + GateUs;
+        for (int spins = 0; spins < GateUs * 4 && owner.Reads.Waiting > 0 && clock.MonotonicUs < until; spins++)
+            Thread.SpinWait(20);
+        owner.Reads.CountHeldUp(clock.MonotonicUs - from);
+    }
+
+    private void AckLoop()
+    {
+        using var writer = new FrameWriter();
+        byte[] body = new byte[AckFrame.Bytes];
+        AckFrame told = default;
+        long toldUs = 0;
+        CopyPlace? copied = null;
+        while (!_isCancelled)
+        {
+            _acks.Wait(AckEveryMs);
+            if (Volatile.Read(ref _link) is not { } link)
+                continue;
+            AckFrame ack = link.Ack();
+            if (Volatile.Read(ref _socket) is not { } socket || Volatile.Read(ref _link) != link)
+                continue; // what was true on one connection is not said on another
+            if (follower.IsLoading && follower.Copy is { } copy && copy != copied)
+            {
+                BinaryPrimitives.WriteUInt64LittleEndian(body, copy.Blocks);
+                writer.Add(FrameKind.SnapshotAck, body.AsSpan(0, sizeof(ulong)));
+                TrySend(socket, writer);
+                copied = copy;
+            }
+
+            if (ack == told && clock.MonotonicUs - toldUs < AckEveryMs * 1000L)
+                continue;
+            (told, toldUs) = (ack, clock.MonotonicUs);
+            ack.Write(body);
+            writer.Add(FrameKind.Ack, body);
+            TrySend(socket, writer);
+        }
+    }
+
+    private static void TrySend(LinkSocket socket, FrameWriter writer)
+    {
+        try
+        {
+            socket.Send(writer);
+        }
+        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        {
+            writer.Clear(); // the receiving thread learns of it and says so
+        }
+    }
+}

@@ -1,0 +1,121 @@
+using System.Net.Sockets;
+using System.Text;
+using Garnet.Common;
+using Garnet.Common.Resp;
+using Garnet.Server.Base;
+using Garnet.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>A socket between two servers: blocking, with a limit on silence. Any thread may close it, which ends the waits of others.</summary>
+internal sealed class LinkSocket : IDisposable
+{
+    private const int LineBytesMax = 1024;
+    private readonly Socket _socket;
+    private readonly Lock _sending = new();
+
+    internal LinkSocket(Socket socket, int timeoutMs)
+    {
+        _socket = socket;
+        socket.Blocking = true;
+        socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
+    }
+
+    /// <summary>True of what concerns one link and nothing else: it ends, with the reason (replication.P5). Anything else is a fault of ours.</summary>
+    internal static bool IsOfLink(Exception e) => BackgroundThread.IsOfEnvironment(e) || e is ObjectDisposedException;
+
+    /// <summary>Connects within the time.</summary>
+    internal static LinkSocket Connect(string host, int port, int timeoutMs)
+    {
+        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        try
+        {
+            if (!socket.ConnectAsync(host, port).Wait(timeoutMs))
+                throw new SocketException((int)SocketError.TimedOut);
+            return new LinkSocket(socket, timeoutMs);
+        }
+        catch (AggregateException e) when (e.InnerException is SocketException inner)
+        {
+            socket.Dispose();
+            throw inner;
+        }
+        catch (SocketException)
+        {
+            socket.Dispose();
+            throw;
+        }
+    }
+
+    internal void Send(ReadOnlySpan<byte> bytes)
+    {
+        lock (_sending)
+        {
+            while (!bytes.IsEmpty)
+                bytes = bytes[_socket.Send(bytes)..];
+        }
+    }
+
+    /// <summary>Sends what the writer holds and empties it.</summary>
+    internal void Send(FrameWriter writer)
+    {
+        Send(writer.Bytes);
+        writer.Clear();
+    }
+
+    /// <summary>Receives some bytes; 0 at the end.</summary>
+    internal int Receive(Span<byte> to) => _socket.Receive(to);
+
+    /// <summary>Says who is there, if there is a password to say.</summary>
+    internal void Authenticate((string User, string Password) credentials)
+    {
+        (string user, string password) = credentials;
+        if (password.Length == 0)
+            return;
+        string answer = user.Length > 0 ? Call("AUTH", user, password) : Call("AUTH", password);
+        if (answer != "+OK")
+            throw new IOException("it does not take masterauth: " + answer);
+    }
+
+    /// <summary>Sends a command and reads its one-line reply, byte by byte: what follows the line is no line.</summary>
+    internal string Call(params string[] words)
+    {
+        Send(RespClient.Encode(words));
+        return ReadLine();
+    }
+
+    /// <summary>Reads a line byte by byte: what follows it may be no line.</summary>
+    internal string ReadLine()
+    {
+        var line = new StringBuilder();
+        Span<byte> one = stackalloc byte[1];
+        while (line.Length < LineBytesMax)
+        {
+            if (Receive(one) == 0)
+                throw new IOException("it closed the connection");
+            if (one[0] == '\n')
+                return line.ToString().TrimEnd('\r');
+            line.Append((char)one[0]);
+        }
+
+        throw new IOException("its reply does not end");
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        try
+        {
+            _socket.Shutdown(SocketShutdown.Both); // wakes whoever waits in it
+        }
+        catch (SocketException)
+        {
+            // never connected, or the peer is gone: nobody waits
+        }
+        catch (ObjectDisposedException)
+        {
+            return;
+        }
+
+        _socket.Dispose();
+    }
+}

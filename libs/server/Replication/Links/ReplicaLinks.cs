@@ -1,0 +1,139 @@
+using Garnet.Aof.Shipping;
+using Garnet.Replication;
+using Garnet.Server.Clients;
+using Garnet.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>The replicas that are attached now, and what they together have.</summary>
+internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly LeftPlaces _left = new(server.Clock, (replica, why) => server.Log.PlaceGivenUp(replica.Address, replica.Port, why));
+    private ReplicaThreads[] _all = [];
+    private bool _closed;
+
+    /// <summary>All of them, in the order in which they came.</summary>
+    internal IReadOnlyList<ReplicaThreads> All => Volatile.Read(ref _all);
+
+    /// <summary>Snapshots sent, and replicas that went on from memory or files.</summary>
+    internal long Full { get; private set; }
+    internal long Partial { get; private set; }
+
+    /// <summary>Replicas that came with another batch of a number and term that this server has too, and times its own data were not its primary's.</summary>
+    internal long Divergences { get; private set; }
+
+    /// <summary>The first batch that a replica, attached or just gone, still needs; <see cref="ulong.MaxValue"/> without one.</summary>
+    internal ulong NeededFrom => Math.Min(_left.NeededFrom, All.Count == 0 ? ulong.MaxValue : All.Min(static one => one.Link.Needed));
+
+    /// <summary>Begins to serve a replica.</summary>
+    internal void Add(ReplicaThreads replica, string greeting)
+    {
+        lock (_gate)
+        {
+            if (_closed)
+            {
+                replica.Dispose();
+                return;
+            }
+
+            Volatile.Write(ref _all, [.. _all, replica]);
+        }
+
+        server.Log.ReplicaCame(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.Hello.Position.InWords);
+        replica.Start(greeting);
+    }
+
+    /// <summary>A replica's connection broke: what it may still need is kept for a while. On its own thread, before the link gives its place up.</summary>
+    internal void KeepPlace(ReplicaLink link)
+    {
+        Backlog backlog = node.Backlog;
+        _left.Keep(link.Hello, link.Needed, node.LogOnDisk is null ? backlog.Pin(link.Needed) : null);
+        if (All.Any(other => other.Link != link && other.Link.Hello.RunId == link.Hello.RunId && other.Link.Stage != LinkStage.Planning))
+            _left.Forget(link.Hello.RunId);
+    }
+
+    /// <summary>A batch has come: those who have been away for too long, or are too far behind, lose their places.</summary>
+    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, node.LogOnDisk is null ? node.Backlog.First : 0);
+
+    /// <summary>This server's log goes another way: nobody's place is one any more.</summary>
+    internal void DropPlaces() => _left.Clear();
+
+    /// <summary>A replica has gone; on its own thread.</summary>
+    internal void Remove(ReplicaThreads replica)
+    {
+        lock (_gate)
+            Volatile.Write(ref _all, [.. _all.Where(one => one != replica)]);
+        server.Log.ReplicaLeft(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.EndReason);
+    }
+
+    /// <summary>Breaks what links the same run of a server has here already.</summary>
+    internal void Break(string runId, string reason)
+    {
+        foreach (ReplicaThreads replica in All)
+        {
+            if (replica.Link.Hello.RunId == runId)
+                replica.Break(reason);
+        }
+    }
+
+    /// <summary>A replica comes up to date: it has its place itself now, and how is counted.</summary>
+    internal void CountPlan(HelloFacts replica, bool isFull)
+    {
+        _left.Forget(replica.RunId);
+        lock (_gate)
+        {
+            if (isFull)
+                Full++;
+            else
+                Partial++;
+        }
+    }
+
+    /// <summary>Counts a replica whose log has diverged.</summary>
+    internal void CountDivergence()
+    {
+        lock (_gate)
+            Divergences++;
+    }
+
+    /// <summary>All who follow are to be told what the data behind a batch are.</summary>
+    internal void Tell(DigestFrame digest)
+    {
+        foreach (ReplicaThreads replica in All)
+            replica.Link.Tell(digest);
+        Nudge();
+    }
+
+    /// <summary>There is more to send.</summary>
+    internal void Nudge()
+    {
+        foreach (ReplicaThreads replica in All)
+            replica.Nudge();
+    }
+
+    /// <summary>Sends all replicas away.</summary>
+    internal void EndAll(string reason)
+    {
+        foreach (ReplicaThreads replica in All)
+            replica.End(reason);
+    }
+
+    /// <summary>Replicas that stream and of which the condition holds.</summary>
+    internal int Count(Predicate<ReplicaLink> condition) => All.Count(one => one.Link.Stage == LinkStage.Streaming && condition(one.Link));
+
+    /// <summary>Replicas that stream and were heard of within the time.</summary>
+    internal int CountGood(int lagSecondsMax) =>
+        All.Count(one => one.Link.Stage == LinkStage.Streaming && one.Link.SilentUs <= (lagSecondsMax + 1L) * 1_000_000);
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        lock (_gate)
+            _closed = true;
+        EndAll("the server stops");
+        foreach (ReplicaThreads replica in All)
+            replica.Dispose();
+        _left.Clear();
+    }
+}

@@ -1,0 +1,36 @@
+using Garnet.Replication;
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>REPL BARRIER on a replica: until the primary has said how far it is and that can be read here, or for so long.</summary>
+internal sealed class BarrierWait(ReplicationNode replication, long untilMs) : LogWait
+{
+    private sealed record Answer(uint Term, ulong Batch, string? Fault);
+
+    private volatile Answer? _answer;
+
+    /// <summary>The primary has answered, or could not be asked; on any thread.</summary>
+    internal void Tell(uint term, ulong batch, string? fault) => _answer = new Answer(term, batch, fault);
+
+    internal override bool Resume(Worker worker, Connection client)
+    {
+        Answer? answer = _answer;
+        if (answer?.Fault is { } fault)
+        {
+            worker.Out.Error("NOMASTERLINK The primary cannot be asked: " + fault);
+            return true;
+        }
+
+        if (answer is not null && replication.Position.Reached(answer.Term, answer.Batch) == TokenState.Reached)
+        {
+            worker.Out.Bulk(replication.Position.TextOf(answer.Term, answer.Batch));
+            return true;
+        }
+
+        if (worker.NowMs < untilMs)
+            return false;
+        worker.Out.Error("TRYAGAIN What the primary has could not be applied here in that time; retry.");
+        return true;
+    }
+}

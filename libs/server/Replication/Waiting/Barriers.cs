@@ -1,0 +1,108 @@
+using System.Globalization;
+using System.Net.Sockets;
+using Garnet.Replication;
+using Garnet.Server.Base;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// Asks the primary for a token, over a connection of its own, for clients that want to read what anybody has written so far. One
+/// question serves all who asked before it was put.
+/// </summary>
+internal sealed class Barriers(ReplicationNode replication)
+{
+    private readonly Lock _gate = new();
+    private readonly Signal _asked = new();
+    private List<BarrierWait> _waiting = [];
+    private Thread? _thread;
+    private LinkSocket? _socket;
+    private Peer? _peer;
+    private bool _stops;
+
+    /// <summary>The wait will be told.</summary>
+    internal void Ask(BarrierWait wait)
+    {
+        lock (_gate)
+        {
+            _waiting.Add(wait);
+            if (_thread is null && !_stops)
+            {
+                _thread = BackgroundThread.Begin("replica barriers", Run, replication.Server.Fail);
+            }
+        }
+
+        _asked.Set();
+    }
+
+    /// <summary>Ends the thread.</summary>
+    internal void Stop()
+    {
+        lock (_gate)
+            _stops = true;
+        _asked.Set();
+        Volatile.Read(ref _socket)?.Dispose();
+        _thread?.Join();
+    }
+
+    private void Run()
+    {
+        while (true)
+        {
+            _asked.Wait(Timeout.Infinite);
+            List<BarrierWait> waiting;
+            lock (_gate)
+            {
+                if (_stops)
+                    break;
+                (waiting, _waiting) = (_waiting, []);
+            }
+
+            string? fault = TryAsk(out uint term, out ulong batch);
+            foreach (BarrierWait wait in waiting)
+                wait.Tell(term, batch, fault);
+            replication.OnMoved();
+        }
+
+        Hang();
+    }
+
+    // Null, or why there is no answer.
+    private string? TryAsk(out uint term, out ulong batch)
+    {
+        (term, batch) = (0, 0);
+        try
+        {
+            Connect();
+            string header = _socket!.Call("REPL", "BARRIER", replication.TimeoutMs.ToString(CultureInfo.InvariantCulture));
+            if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out term, out batch, out _))
+                return null;
+            Hang();
+            return header;
+        }
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
+        {
+            Hang();
+            return e.Message;
+        }
+    }
+
+    private void Connect()
+    {
+        Peer primary = replication.Primary;
+        if (_socket is not null && _peer == primary)
+            return;
+        Hang();
+        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, replication.TimeoutMs);
+        Volatile.Write(ref _socket, socket);
+        _peer = primary;
+        if (Volatile.Read(ref _stops))
+            throw new IOException("the server stops");
+        socket.Authenticate(replication.Credentials);
+    }
+
+    private void Hang()
+    {
+        _socket?.Dispose();
+        Volatile.Write(ref _socket, null);
+    }
+}

@@ -1,0 +1,269 @@
+using Garnet.Aof.Shipping;
+using Garnet.Common;
+using Garnet.Common.Time;
+using Garnet.Server.Base;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
+using Garnet.Server.Net;
+using Garnet.Server.Persistence;
+using Garnet.Server.Replication;
+using Garnet.Server.Tracking;
+using Garnet.Server.Transactions;
+using Garnet.Server.Blocking;
+using Garnet.Types.Soundness;
+using Microsoft.Extensions.Logging;
+using Tsavorite;
+
+namespace Garnet.Server;
+
+/// <summary>
+/// One server: makes the store, what stands around it (<see cref="ServerContext"/>) and the reactors, starts them and stops them. Several may
+/// live in one process; nothing here is static.
+/// </summary>
+public sealed class RespServer : IDisposable
+{
+    private GarnetException? _failure;
+    private int _disposals;
+    private readonly TaskCompletionSource _stopRequested = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly List<Thread> _threads = [];
+    private Reactor[] _reactors = [];
+    private Acceptor? _acceptor;
+    private int _stopRequests;
+    private int _reactorsRunning;
+
+    /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
+    public RespServer(ServerSettings settings, SettingTable table, ILogger logger)
+        : this(settings, table, logger, SystemClock.Instance)
+    {
+    }
+
+    internal RespServer(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null, Aof.DataDirectory? directory = null)
+    {
+        var lines = new ServerLog(logger);
+        long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
+        var backlog = new Backlog();
+        DataKeeper? keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, lines, backlog) : DataKeeper.Over(directory, settings.Persistence, clock, lines, backlog);
+        var store = new Store(new StoreSettings
+        {
+            MemoryLimitBytes = memoryLimitBytes,
+            Policy = settings.Memory.Policy,
+            Log = keeper?.Log ?? log,
+            ValueCheck = ValueCheck.Instance,
+            HashSeed = keeper?.HashSeed ?? 0,
+            Partitions = keeper?.Partitions ?? 0,
+            TellsBatches = settings.Persistence.DurableReads && keeper is { HasLog: true },
+        });
+        var core = new ServerCore
+        {
+            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Fail = Fail, RequestStop = RequestStop,
+            MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
+        };
+        Context = new ServerContext(core, new CommandTable(CommandFamilies.Register), keeper, backlog, CommandFamilies.Replay)
+        {
+            Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
+        };
+    }
+
+    /// <summary>The machineries.</summary>
+    internal ServerContext Context { get; }
+
+    /// <summary>The settings in force.</summary>
+    public ServerSettings Settings => Context.Settings;
+
+    /// <summary>The table over <see cref="Settings"/>.</summary>
+    public SettingTable Table => Context.Table;
+
+    /// <summary>The memory limit in force, bytes.</summary>
+    public long MemoryLimitBytes => Context.MemoryLimitBytes;
+
+    /// <summary>Writes the settings in force to the configuration file the server was started with, for CONFIG REWRITE; returns the reason if it cannot. Null without a file.</summary>
+    public Func<string?>? RewriteConfiguration
+    {
+        get => Context.RewriteConfiguration;
+        set => Context.RewriteConfiguration = value;
+    }
+
+    /// <summary>The configuration file the server was started with; null without one.</summary>
+    public string? ConfigurationFile
+    {
+        get => Context.ConfigurationFile;
+        set => Context.ConfigurationFile = value;
+    }
+
+    /// <summary>False if SHUTDOWN is refused, as the server is a part of a process that has other work.</summary>
+    public bool AllowsShutdown
+    {
+        get => Context.AllowsShutdown;
+        init => Context.AllowsShutdown = value;
+    }
+
+    /// <summary>True if the system granted 2 MiB pages.</summary>
+    public bool HugePages => Context.Store.Figures().HugePages;
+
+    /// <summary>The TCP port in use; 0 if none.</summary>
+    public int Port => _acceptor?.Port ?? 0;
+
+    /// <summary>What is listened on, for people.</summary>
+    public IReadOnlyList<string> Addresses => _acceptor?.Addresses ?? [];
+
+    /// <summary>The directory the data is kept in; null if it is in memory only.</summary>
+    public string? DataDirectory => Context.Keeper?.Directory;
+
+    /// <summary>Ends when the data is loaded and commands are served; at once without a data directory.</summary>
+    public Task Loaded => Context.Keeper?.Loaded ?? Task.CompletedTask;
+
+    /// <summary>Ends when the server has stopped, by <see cref="Stop"/> or by a client's SHUTDOWN.</summary>
+    public Task Completion => _completion.Task;
+
+    /// <summary>Ends when somebody has asked for a stop: <see cref="Stop"/>, SHUTDOWN, or a failure.</summary>
+    public Task StopRequested => _stopRequested.Task;
+
+    /// <summary>True if what was acknowledged is in a log, whenever the process ends.</summary>
+    public bool HasLog => Keeper is { HasLog: true };
+
+    /// <summary>True if the stop takes a last snapshot, without which all since the one before would be lost.</summary>
+    public bool SavesAtStop => Keeper is { HasLog: false, SavesAtStop: true };
+
+    /// <summary>True while threads serve clients, also after a stop was asked for.</summary>
+    public bool IsServing => Volatile.Read(ref _reactorsRunning) != 0;
+
+    internal Store Store => Context.Store;
+    internal CommandTable Commands => Context.Commands;
+    internal DataKeeper? Keeper => Context.Keeper;
+    internal IClock Clock => Context.Clock;
+    internal ReplicationNode Replication => Context.Replication;
+    internal WriteRefusals Refusals => Context.Refusals;
+    internal Tracker Tracker => Context.Tracker;
+    internal WatchTable Watches => Context.Watches;
+    internal WaitTable Waits => Context.Waits;
+    internal IReadOnlyList<Reactor> Reactors => _reactors;
+
+    /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
+    public void Start()
+    {
+        int count = Settings.Network.ReactorThreads > 0 ? Settings.Network.ReactorThreads : Environment.ProcessorCount;
+        bool epoll = UsesEpoll();
+        var reactors = new Reactor[count];
+        for (int i = 0; i < count; i++)
+            reactors[i] = new Reactor(Context, i, epoll ? new EpollTransport() : new SocketTransport());
+        _acceptor = epoll ? new EpollAcceptor(Context) : new SocketAcceptor(Context);
+        try
+        {
+            _acceptor.Open(Settings.Network);
+        }
+        catch (GarnetException)
+        {
+            foreach (Reactor reactor in reactors)
+                reactor.Dispose();
+            throw;
+        }
+
+        if (!Context.FitClients())
+            Context.Log.TooFewFiles(Settings.Network.ClientsMax, Context.ClientsMax + OpenFiles.Reserve, Context.ClientsMax);
+        Context.Port = _acceptor.Port;
+        Context.Workers = _reactors = reactors;
+        _reactorsRunning = count;
+        foreach (Reactor reactor in reactors)
+            StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
+        if (Keeper is null)
+            Replication.Begin(null);
+        Keeper?.Begin(Context, Replication, CommandFamilies.Replay);
+        StartThread("acceptor", _acceptor.Run);
+    }
+
+    /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
+    public void Stop(TimeSpan grace)
+    {
+        RequestStop();
+        Task.WaitAny([Completion], grace + TimeSpan.FromSeconds(Settings.Replication.StopSeconds)); // a failure is for whoever asks for it
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _disposals, 1) != 0)
+            return; // native memory is given back once
+        Stop(TimeSpan.FromSeconds(10));
+        if (!Completion.IsCompleted)
+            return; // a reactor hangs: its memory must stay
+        foreach (Reactor reactor in _reactors)
+            reactor.Dispose();
+        _acceptor?.Dispose();
+        Context.Dispose();
+    }
+
+    /// <summary>Begins to stop; from any thread, also a reactor's.</summary>
+    internal void RequestStop()
+    {
+        if (Interlocked.Exchange(ref _stopRequests, 1) != 0)
+            return;
+        _stopRequested.TrySetResult();
+        if (_completion.Task.IsCompleted || _reactors.Length == 0)
+            StopReactors();
+        else
+            Replication.HandOverAndStop(StopReactors);
+    }
+
+    /// <summary>Stops because the environment failed in a way that no client can be told; <see cref="Completion"/> carries it.</summary>
+    internal void Fail(GarnetException failure)
+    {
+        if (Interlocked.CompareExchange(ref _failure, failure, null) is null)
+            Context.Log.Failed(failure.Message); // before what the stop says
+        RequestStop();
+    }
+
+    private void StopReactors()
+    {
+        _acceptor?.Stop();
+        foreach (Reactor reactor in _reactors)
+            reactor.Stop();
+        if (_reactors.Length == 0)
+            Complete();
+    }
+
+    private void Complete()
+    {
+        if (Volatile.Read(ref _failure) is { } failure)
+            _completion.TrySetException(failure);
+        else
+            _completion.TrySetResult();
+    }
+
+    private bool UsesEpoll()
+    {
+        bool possible = OperatingSystem.IsLinux();
+        if (Settings.Network.Transport == TransportKind.Epoll && !possible)
+            throw new GarnetException(ExitKind.Configuration, "transport epoll", "epoll exists on Linux only", "Use --transport auto");
+        return possible && Settings.Network.Transport != TransportKind.Sockets;
+    }
+
+    private void StartThread(string name, Action body)
+    {
+        Thread thread = BackgroundThread.Of(name, body, Fail);
+        _threads.Add(thread);
+        thread.Start();
+    }
+
+    private void RunReactor(Reactor reactor)
+    {
+        try
+        {
+            reactor.Run();
+        }
+        catch (Exception e) // the background role's home: a reactor that fails would leave its clients hanging
+        {
+            Context.Log.ReactorFailed(e, reactor.Index);
+            Environment.FailFast($"reactor {reactor.Index} failed: {e}");
+        }
+
+        if (Interlocked.Decrement(ref _reactorsRunning) == 0)
+        {
+            Replication.Stop();
+            Keeper?.Stop();
+            Context.Log.Stopped();
+            Complete();
+        }
+    }
+}
