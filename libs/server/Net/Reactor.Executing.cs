@@ -16,6 +16,7 @@ internal sealed unsafe partial class Reactor
     private bool _afterwards; // the running command sent a message to its own client, or wrote more than that may get
 
     private bool _mayRun; // the store may be touched: no script of another reactor runs
+    private bool _skips; // the running command came with CLIENT REPLY SKIP
     private bool _resumesLater; // the replies of the running command stand at the end of the reply memory: nobody else's may
 
     internal int FrameAt { get; private set; } // of the running command
@@ -71,11 +72,23 @@ internal sealed unsafe partial class Reactor
     {
         try
         {
+            Fetching.InBatch(true);
             RunFrames(from, count);
             FrameAt = count;
+            Fetching.InBatch(false);
+        }
+        catch (Tsavorite.ColdMissException)
+        {
+            Fetching.InBatch(false);
+            Connection client = _frameClients[FrameAt];
+            if (_skips)
+                client.Gate |= Gate.ReplySkip; // it runs again
+            _skips = false;
+            EndCommand(client, _frames + FrameAt, Fetching.PutOff(client, _frames + FrameAt));
         }
         catch (Exception e)
         {
+            Fetching.InBatch(false);
             Connection client = _frameClients[FrameAt];
             if (!Failures.TryAnswer(e, client, (_frames + FrameAt)->Command))
                 throw;
@@ -164,12 +177,14 @@ internal sealed unsafe partial class Reactor
         bool off = (client.Gate & Gate.ReplyOff) != 0;
         bool skip = (client.Gate & Gate.ReplySkip) != 0;
         client.Gate &= ~Gate.ReplySkip;
+        _skips = skip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= Server.AsksRules; // what it has set holds for the next one already
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
+        _skips = false;
         if (skip || (off && (client.Gate & Gate.ReplyOff) != 0))
             Out.TakeBackTo(before);
         return reply;

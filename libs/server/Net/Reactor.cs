@@ -46,7 +46,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
     private long _nextTickMs;
     private volatile bool _stopping;
 
-    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index)
+    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index, transport.ReaderWake)
     {
         Replies = new ReplyMemory(this);
         Out = new RespWriter(Replies);
@@ -59,6 +59,7 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
         Busy = new BusyClients(this);
         Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
+        Fetching = new Fetching(this);
         _entries = server.Commands.Entries;
         _prefetch = new BatchPrefetch(this, _entries, FramesMax);
         Transport = transport;
@@ -90,6 +91,9 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
 
     /// <summary>Parked connections.</summary>
     internal WaitingClients Waiting { get; }
+
+    /// <summary>Commands that wait for values on the tier.</summary>
+    internal Fetching Fetching { get; }
 
     /// <summary>Clients while a script runs for too long.</summary>
     internal BusyClients Busy { get; }
@@ -234,6 +238,8 @@ internal sealed unsafe partial class Reactor : Executor, IScriptWorker, IDisposa
         _mailbox.Drain(this);
         if (AwaitsLog)
             Held.Release();
+        if (Fetching.IsOn)
+            Fetching.Poll();
         for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);
         ServeCarried();
