@@ -232,6 +232,7 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field("tier_cold_records", tier.Records);
         Field("tier_reads", tier.Reads);
         Field("tier_read_bytes", tier.ReadBytes);
+        Field("tier_pending_reads", server.Workers.Sum(static worker => worker.Session.PendingReads));
         Field("tier_read_failures", tier.ReadFailures);
         Field("tier_written_bytes", tier.WrittenBytes);
         Field("tier_write_failures", tier.WriteFailures);

@@ -27,7 +27,7 @@ internal sealed unsafe class Arena : IDisposable
     private readonly AutoResetEvent? _wakeLow;
     private readonly int _tightPart;
     private long _used, _peak, _limit, _fixed, _tightMark, _lowMark;
-    private bool _tight;
+    private bool _tight, _isLifted;
 
     public readonly byte* Base;
     public readonly long IndexStart, SlabStart, SegmentsStart, ExtentsStart, End;
@@ -88,7 +88,9 @@ internal sealed unsafe class Arena : IDisposable
     public void SetLimit(long bytes)
     {
         SpinGate.Enter(ref _gate);
-        _limit = bytes > 0 ? bytes : End;
+        // A limit that is lifted still says what a tier is to keep free: nothing is refused, and records leave.
+        _isLifted = bytes <= 0 && _wakeLow is not null && _limit > 0;
+        _limit = bytes > 0 ? bytes : _isLifted ? _limit : End;
         long ceiling = Ceiling;
         _tightMark = ceiling - Math.Max(ceiling / _tightPart, 0);
         _lowMark = ceiling - (ceiling / TierMovers.LowPart);
@@ -106,7 +108,7 @@ internal sealed unsafe class Arena : IDisposable
         bool wake = false, wakeLow = false;
         SpinGate.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = claim == Claim.Forced || _used + bytes <= ceiling + Beyond(claim, ceiling);
+        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
         if (taken)
         {
             _used += bytes;

@@ -15,7 +15,7 @@ namespace Tsavorite;
 internal sealed unsafe class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
-    private const long KeptMs = 100, KeptBytesMax = 64 << 20, KeptBytesOfWaiting = 4 << 20;
+    private const long KeptMs = 100, KeptBytesOfWaiting = 1 << 20;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
     private readonly ReaderWake _wake;
@@ -29,6 +29,7 @@ internal sealed unsafe class ColdReads : IDisposable
     private byte* _pageMemory;
     private long _keptBytes;
     private int _pending;
+    private bool _hasNews;
 
     public ColdReads(ColdTier tier, ReaderWake wake)
     {
@@ -166,19 +167,21 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>Takes what has come; true if something has. What has been there for long enough is given up.</summary>
     public bool Poll(long nowMs)
     {
-        bool finished = false;
         if (_pending > 0)
         {
             Span<FinishedRead> taken = stackalloc FinishedRead[FinishedMax];
             for (int count; (count = _reader!.Take(taken)) > 0;)
             {
                 foreach (FinishedRead read in taken[..count]) Finish(read);
-                finished = true;
+                _hasNews = true;
             }
             Submit();
         }
-        if (nowMs != long.MinValue) GiveUp(nowMs);
-        return finished;
+        if (nowMs == long.MinValue) return false; // in the middle of a step: others that wait are told later
+        GiveUp(nowMs);
+        bool news = _hasNews;
+        _hasNews = false;
+        return news;
     }
 
     /// <summary>A step begins: what earlier ones have fetched is given up, but for the last few. For owners that do not poll.</summary>
@@ -279,7 +282,7 @@ internal sealed unsafe class ColdReads : IDisposable
         while (_kept.TryPeek(out ColdRead? read))
         {
             if (read.KeptSinceMs == 0) read.KeptSinceMs = nowMs;
-            if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= KeptBytesMax) return;
+            if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= _tier.KeptBytesMax) return;
             GiveUp(_kept.Dequeue());
         }
     }

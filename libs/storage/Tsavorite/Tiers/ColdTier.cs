@@ -26,6 +26,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>How often a record on the tier is read until it comes back to memory, 1 to 3.</summary>
     public int PromotionThreshold = 2;
 
+    /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
+    public long KeptBytesMax = 64 << 20;
+
     /// <summary>False: what is read on the tier stays there.</summary>
     public volatile bool Promotes = true;
 
