@@ -37,7 +37,7 @@ public sealed class TierServerTests
             Fill(client);
             client.Call("BGSAVE");
             Change(client);
-            Assert.That(client.Call("WAITAOF", "1", "0", "60000").ToString(), Does.Contain("1"));
+            Assert.That(client.Call("WAITAOF", "1", "0", "60000").ToString(), Is.EqualTo("[ :1 :0 ]"));
         }
         server.Kill();
         server.Start();
@@ -70,8 +70,10 @@ public sealed class TierServerTests
     public void A_tier_that_cannot_be_is_refused_with_what_to_do(string flags, string said)
     {
         using Scratch tier = new();
-        RefusedStart refused = RefusedStart.Of(string.Format(CultureInfo.InvariantCulture, flags, tier.Path));
-        Assert.That(refused.Text, Does.Contain(said));
+        string[] words = [.. string.Format(CultureInfo.InvariantCulture, flags, tier.Path).Split(' '), "--port", "0", "--unixsocket", System.IO.Path.Combine(tier.Path, "socket")];
+        (int code, string text) = RefusedStart.RunWith(words);
+        Assert.That((code, text), Is.EqualTo((64, text)));
+        Assert.That(text, Does.Contain(said));
     }
 
     private static ServerProcess Start(string flags)
@@ -141,14 +143,12 @@ public sealed class TierServerTests
         do
         {
             IReadOnlyList<RespNode> items = client.Call("SCAN", cursor, "COUNT", "1000").Items!;
-            cursor = Text(items[0]);
-            foreach (RespNode key in items[1].Items!) seen.Add(Text(key));
+            cursor = items[0].Text;
+            foreach (RespNode key in items[1].Items!) seen.Add(key.Text);
         }
         while (cursor != "0");
         return seen.Count;
     }
-
-    private static string Text(RespNode node) => System.Text.Encoding.Latin1.GetString(node.Raw).TrimEnd().Split("\r\n")[^1].TrimStart('+', ':');
 
     private static void Ignore(int at, string reply) => Assert.That(reply, Does.Not.Contain("ERR"));
 
@@ -156,12 +156,12 @@ public sealed class TierServerTests
     {
         byte[][] all = [.. commands.Select(static words => RespConnection.Encode(words))];
         client.Send(all.SelectMany(static bytes => bytes).ToArray());
-        for (int i = 0; i < all.Length; i++) check(i, System.Text.Encoding.Latin1.GetString(client.Read().Raw));
+        for (int i = 0; i < all.Length; i++) check(i, client.Read().ToString());
     }
 
     private static long Number(RespConnection client, string name)
     {
-        string info = System.Text.Encoding.Latin1.GetString(client.Call("INFO", "tiering").Raw);
+        string info = client.Call("INFO", "tiering").Text;
         int at = info.IndexOf(name + ":", StringComparison.Ordinal) + name.Length + 1;
         return long.Parse(info[at..info.IndexOf('\r', at)], CultureInfo.InvariantCulture);
     }
