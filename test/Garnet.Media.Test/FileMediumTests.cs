@@ -63,7 +63,7 @@ internal sealed unsafe class FileMediumTests
             reader.Begin(3, 5 * Block, memory, Block);
             reader.Submit();
             ulong count;
-            Assert.That(Libc.read(descriptor, &count, sizeof(ulong)), Is.EqualTo(8), "the read of an eventfd waits until it is written to");
+            Assert.That((int)Libc.read(descriptor, &count, sizeof(ulong)), Is.EqualTo(8), "the read of an eventfd waits until it is written to");
             FinishedRead[] finished = new FinishedRead[2];
             Assert.That(reader.Take(finished), Is.EqualTo(1));
             Assert.That(finished[0], Is.EqualTo(new FinishedRead(3, Block)));
