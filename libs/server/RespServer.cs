@@ -8,6 +8,8 @@ using Garnet.Server.Inspect;
 using Garnet.Server.Net;
 using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
+using Garnet.Server.Families.Tiering;
+using Garnet.Server.Tiering;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 using Garnet.Server.Blocking;
@@ -31,6 +33,7 @@ public sealed class RespServer : IDisposable
     private Reactor[] _reactors = [];
     private Acceptor? _acceptor;
     private int _stopRequests;
+    private readonly Garnet.Media.IMedium? _tier;
     private int _reactorsRunning;
 
     /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
@@ -45,8 +48,10 @@ public sealed class RespServer : IDisposable
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
         DataKeeper? keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, lines, backlog) : DataKeeper.Over(directory, settings.Persistence, clock, lines, backlog);
+        _tier = TierMedium.Open(settings.Tier);
         var store = new Store(new StoreSettings
         {
+            Tier = _tier,
             MemoryLimitBytes = memoryLimitBytes,
             Policy = settings.Memory.Policy,
             Log = keeper?.Log ?? log,
@@ -63,6 +68,7 @@ public sealed class RespServer : IDisposable
         Context = new ServerContext(core, new CommandTable(CommandFamilies.Register), keeper, backlog, CommandFamilies.Replay)
         {
             Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
+            Hooks = new AdmissionHooks { Residency = _tier is null ? null : new FetchedKeys() },
         };
     }
 
@@ -192,6 +198,7 @@ public sealed class RespServer : IDisposable
             reactor.Dispose();
         _acceptor?.Dispose();
         Context.Dispose();
+        _tier?.Dispose();
     }
 
     /// <summary>Begins to stop; from any thread, also a reactor's.</summary>

@@ -1,5 +1,6 @@
 using NUnit.Framework;
 using Tsavorite.Test.Snapshots;
+using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test;
 
@@ -7,9 +8,10 @@ namespace Tsavorite.Test;
 public sealed class ChunkTests
 {
     [Test]
-    public void An_edit_writes_root_and_chunks_and_reads_them_again([Values(1, 2, 3)] int seed)
+    public void An_edit_writes_root_and_chunks_and_reads_them_again([Values(1, 2, 3)] int seed, [Values] bool tiered)
     {
-        using Bench bench = new();
+        using SimulatedMedium medium = new(16 << 20);
+        using Bench bench = new(tiered ? TieredBench.Settings(medium) : null);
         var random = new Random(seed);
         var model = new Dictionary<(string Key, uint Number), byte[]>();
         for (int i = 0; i < 4000; i++)
@@ -27,6 +29,7 @@ public sealed class ChunkTests
             if (edit.Removes) model.Remove((key, edit.Number));
             else model[(key, edit.Number)] = edit.Bytes;
             if (random.Next(20) == 0) bench.Store.StepMovers(bench.NowMs);
+            if (tiered && random.Next(20) == 0) bench.Demote();
         }
         Check(bench, model);
         bench.StepUntilIdle();
@@ -35,10 +38,12 @@ public sealed class ChunkTests
     }
 
     [Test]
-    public void Chunks_go_with_their_root_however_it_ends([Values("delete", "overwrite", "expire", "flush")] string end)
+    public void Chunks_go_with_their_root_however_it_ends([Values("delete", "overwrite", "expire", "flush")] string end, [Values] bool tiered)
     {
-        using Bench bench = new();
+        using SimulatedMedium medium = new(16 << 20);
+        using Bench bench = new(tiered ? TieredBench.Settings(medium) : null);
         Fill(bench, "root", 100);
+        if (tiered) bench.Demote();
         Assert.That(Chunks(bench), Is.EqualTo(100));
         if (end == "delete") bench.Delete("root");
         else if (end == "overwrite") bench.Set("root", "a string");

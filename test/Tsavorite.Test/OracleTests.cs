@@ -1,4 +1,5 @@
 using NUnit.Framework;
+using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test;
 
@@ -12,10 +13,20 @@ internal sealed class OracleTests
     [TestCase(3, 0xC00000000000000FUL, 20_000, Description = "two partitions, no bucket and no tag bits: all collide")]
     [TestCase(4, 0xFE00000000000000UL, 100_000, Description = "a few tag bits only")]
     [TestCase(5, ulong.MaxValue, 400_000)]
-    public void The_store_equals_a_dictionary(int seed, ulong hashMask, int steps)
+    public void The_store_equals_a_dictionary(int seed, ulong hashMask, int steps) => Run(seed, hashMask, steps, Bench.Tiny());
+
+    [TestCase(1, ulong.MaxValue, 200_000)]
+    [TestCase(2, 0xC00000000000000FUL, 10_000)]
+    [TestCase(3, 0xFE00000000000000UL, 30_000)]
+    public void So_does_one_whose_records_go_to_a_tier_and_come_back(int seed, ulong hashMask, int steps)
     {
-        StoreSettings settings = Bench.Tiny() with { HashMask = hashMask };
-        using Bench bench = new(settings);
+        using SimulatedMedium medium = new(64 << 20);
+        Run(seed, hashMask, steps, TieredBench.Settings(medium));
+    }
+
+    private static void Run(int seed, ulong hashMask, int steps, StoreSettings settings)
+    {
+        using Bench bench = new(settings with { HashMask = hashMask });
         Dictionary<(uint, string), Entry> model = [];
         Random random = new(seed);
         int keys = hashMask == ulong.MaxValue ? 3000 : 200;
@@ -25,6 +36,7 @@ internal sealed class OracleTests
             string key = "k" + random.Next(keys).ToString(System.Globalization.CultureInfo.InvariantCulture)
                 + new string('x', random.Next(10) == 0 ? 0 : 7);
             Act(bench, model, random, ns, key, $"seed {seed} step {step}");
+            if (settings.Tier is not null && random.Next(500) == 0) bench.Demote();
             if (random.Next(1000) == 0) Turn(bench, model, random, ns, keys);
             if (step % 20_000 == 0) Compare(bench, model, $"seed {seed} step {step}");
         }
@@ -96,6 +108,12 @@ internal sealed class OracleTests
         {
             IEnumerable<Entry> entries = model.Where(e => e.Key.Item1 == ns).Select(e => e.Value);
             Entry[] live = entries.Where(e => e.ExpireAtMs == 0 || e.ExpireAtMs > bench.NowMs).ToArray();
+            if (bench.Store.Settings.Tier is not null)
+            {
+                // What has expired on the tier goes when its segment's turn comes.
+                Assert.That(bench.Store.Count(ns), Is.GreaterThanOrEqualTo(live.Length), where);
+                continue;
+            }
             Assert.That(bench.Store.Count(ns), Is.EqualTo(live.Length), where);
             Assert.That(bench.Store.CountWithExpiry(ns), Is.EqualTo(live.Count(e => e.ExpireAtMs != 0)), where);
         }

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Common.Faults;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
@@ -32,6 +33,12 @@ internal sealed class CommandFailures(Executor worker)
         if (tooLarge)
         {
             Fail("ERR " + TooMuch.TextOf(error));
+            return true;
+        }
+
+        if (error is GarnetException environment)
+        {
+            Fail($"ERR {environment.What}: {environment.Why}");
             return true;
         }
 

@@ -1,6 +1,7 @@
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
+using Garnet.Server.Tiering;
 
 namespace Garnet.Server.Admission;
 
@@ -10,8 +11,15 @@ namespace Garnet.Server.Admission;
 /// </summary>
 internal static unsafe class MemoryRule
 {
-    internal static AdmissionResult Ask(ref Call call, in Question question) =>
-        Lacks(ref call, in question) ? AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Memory)) : AdmissionResult.Allowed;
+    internal static AdmissionResult Ask(ref Call call, in Question question)
+    {
+        if (!Lacks(ref call, in question))
+            return AdmissionResult.Allowed;
+        bool waits = call.Server.Store.IsMakingRoom && question.MayWait(ref call);
+        if (waits && RoomWait.Next(call.Client, call.NowMs) is { } wait)
+            return AdmissionResult.Until(wait);
+        return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Memory));
+    }
 
     /// <summary>True if memory is over its limit and no room can be made.</summary>
     internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Store.EnsureRoom(0);

@@ -64,6 +64,9 @@ internal sealed unsafe class Connection
     internal bool ReadsAnyState;     // CLIENT CONSISTENCY ANY
     internal bool HoldsState;        // its running command keeps a replica's state as it is (replication.Z5)
     internal long OverSoftLimitSinceMs;
+    internal long FetchCommand, RoomCommand; // number of the command that was put off for the tier last; for room
+    internal int FetchTries;         // how often in a row
+    internal long RoomUntilMs;       // until when it is, Unix milliseconds
 
     // Session: what commands see.
     internal ClientModes Modes;

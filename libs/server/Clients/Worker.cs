@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Media;
 using Garnet.Server.Base;
 using Tsavorite;
 
@@ -9,7 +10,7 @@ namespace Garnet.Server.Clients;
 /// runs, and the few things that may be asked of it. The reactor is one. On the way of a command only its fields are used, not what it
 /// overrides.
 /// </summary>
-internal abstract class Worker(ServerCore core, int index, int commands)
+internal abstract class Worker(ServerCore core, int index, int commands, ReaderWake wake)
 {
     internal const int ReceiveBytesMax = 64 * 1024;
     /// <summary>A request of more bytes than this always came in memory of its own.</summary>
@@ -21,7 +22,7 @@ internal abstract class Worker(ServerCore core, int index, int commands)
 
     internal int Index { get; } = index;
     internal Store Store { get; } = core.Store;
-    internal StoreSession Session { get; } = core.Store.OpenSession();
+    internal StoreSession Session { get; } = core.Store.OpenSession(wake);
     internal long NowMs { get; private protected set; } // wall clock of the round, as is the session's but for reads on a replica (replication.Z6)
     internal RespWriter Out { get; set; } = null!; // from the first moment on: there is no worker without replies
     internal ReactorFigures Figures { get; } = new(commands);

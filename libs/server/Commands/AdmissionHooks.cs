@@ -12,5 +12,6 @@ internal sealed class AdmissionHooks
     /// <summary>Which keys are at hand; the others are fetched while their command waits.</summary>
     internal IKeyRule? Residency { get; init; }
 
-    internal bool Any => Permission is not null || Ownership is not null || Residency is not null;
+    /// <summary>True if every command is asked about. Of keys that are not at hand a plain command finds out by itself, and is put off.</summary>
+    internal bool Any => Permission is not null || Ownership is not null;
 }

@@ -89,6 +89,8 @@ internal sealed unsafe class EpollTransport : ITransport
         return new System.Net.Sockets.Socket(new System.Net.Sockets.SafeSocketHandle(connection.Descriptor, ownsHandle: true)) { Blocking = false };
     }
 
+    public Garnet.Media.ReaderWake ReaderWake => new(_wakeup, null);
+
     public void Wake()
     {
         ulong one = 1;

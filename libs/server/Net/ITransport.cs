@@ -38,6 +38,9 @@ internal unsafe interface ITransport : IDisposable
     /// <summary>Lets go of the connection's socket and returns it, open.</summary>
     System.Net.Sockets.Socket Detach(Connection connection);
 
+    /// <summary>How reads of the tier that have finished wake it.</summary>
+    Garnet.Media.ReaderWake ReaderWake { get; }
+
     /// <summary>Makes the current or next <see cref="Wait"/> return at once. From any thread.</summary>
     void Wake();
 }

@@ -15,6 +15,7 @@ internal sealed unsafe partial class Reactor
     private bool _afterwards; // behind the running command: a message was sent to its own client, or its reply is longer than that may get
 
     private bool _mayRun; // the store may be touched: no script of another reactor runs
+    private bool _skips; // the running command came with CLIENT REPLY SKIP
     private bool _resumesLater; // while a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one
 
     internal int FrameAt { get; private set; } // of the running command
@@ -69,11 +70,23 @@ internal sealed unsafe partial class Reactor
     {
         try
         {
+            Fetching.InBatch(true);
             RunFrames(from, count);
             FrameAt = count;
+            Fetching.InBatch(false);
+        }
+        catch (Tsavorite.ColdMissException)
+        {
+            Fetching.InBatch(false);
+            Connection client = _frameClients[FrameAt];
+            if (_skips)
+                client.Modes |= ClientModes.ReplySkip; // it runs again
+            _skips = false;
+            EndCommand(client, _frames + FrameAt, Fetching.PutOff(client, _frames + FrameAt));
         }
         catch (Exception e)
         {
+            Fetching.InBatch(false);
             Connection client = _frameClients[FrameAt];
             if (!Failures.TryAnswer(e, client, (_frames + FrameAt)->Command))
                 throw;
@@ -162,12 +175,14 @@ internal sealed unsafe partial class Reactor
         bool off = (client.Modes & ClientModes.ReplyOff) != 0;
         bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
         client.Modes &= ~ClientModes.ReplySkip;
+        _skips = skip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= Server.AsksRules; // a setting that the command has changed counts for the next command of the batch
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
+        _skips = false;
         if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
             Out.TakeBackTo(before);
         return reply;

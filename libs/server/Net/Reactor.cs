@@ -38,7 +38,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     private long _nextTickMs;
     private volatile bool _stopping;
 
-    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index, WokenCommands.Instance)
+    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index, WokenCommands.Instance, transport.ReaderWake)
     {
         Replies = new ReplyMemory(this);
         Out = new RespWriter(Replies);
@@ -51,6 +51,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         Busy = new BusyClients(this);
         Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
+        Fetching = new Fetching(this);
         _entries = server.Commands.Entries;
         _batch = new FrameBatch(Store, server.Commands);
         _args = _batch.Args;
@@ -90,6 +91,9 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
 
     /// <summary>Parked connections.</summary>
     internal WaitingClients Waiting { get; }
+
+    /// <summary>Commands that wait for values on the tier.</summary>
+    internal Fetching Fetching { get; }
 
     /// <summary>Clients while a script runs for too long.</summary>
     internal BusyClients Busy { get; }
@@ -215,6 +219,8 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         _mailbox.Drain(this);
         if (AwaitsLog)
             Held.Release();
+        if (Fetching.IsOn)
+            Fetching.Poll();
         for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);
         Receiver.ServeCarried();

@@ -103,6 +103,8 @@ internal sealed unsafe class SocketTransport : ITransport
         return connection.Socket!;
     }
 
+    public Garnet.Media.ReaderWake ReaderWake => new(-1, Wake);
+
     public void Wake() => _wakeup.Set();
 
     public void Dispose()

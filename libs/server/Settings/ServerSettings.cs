@@ -12,6 +12,7 @@ public sealed class ServerSettings
     public NetworkSettings Network { get; } = new();
     public SecuritySettings Security { get; } = new();
     public MemorySettings Memory { get; } = new();
+    public TierSettings Tier { get; } = new();
     public InspectSettings Inspect { get; } = new();
     public PersistenceSettings Persistence { get; } = new();
     public EncodingSettings Encoding { get; } = new();
@@ -24,6 +25,7 @@ public sealed class ServerSettings
         table.Add(Network);
         table.Add(Security);
         table.Add(Memory);
+        table.Add(Tier);
         table.Add(Inspect);
         table.Add(Persistence);
         table.Add(Encoding);

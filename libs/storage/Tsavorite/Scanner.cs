@@ -1,7 +1,7 @@
 namespace Tsavorite;
 
 /// <summary>Who looks, when, and at which namespace.</summary>
-internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartitions Held);
+internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartitions Held, ColdReads? Cold);
 
 /// <summary>
 /// Walks all records of a namespace by a cursor that survives splits and merges: partition, directory prefix with the
@@ -10,7 +10,7 @@ internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartit
 /// </summary>
 internal static unsafe class Scanner
 {
-    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64;
+    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64, ReadsAhead = 64;
     private const long BucketsMin = 4096;
 
     public static ulong Scan<T>(StoreCore core, in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
@@ -22,6 +22,7 @@ internal static unsafe class Scanner
         if ((long)(cursor >> 40) >= partitions) return 0;
         while (shown < count && buckets-- > 0)
         {
+            if (terms.Cold is { HasMissing: true } cold) cold.Fetch(mayThrow: false);
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
@@ -81,6 +82,8 @@ internal static unsafe class Scanner
         bool merged = depth < depthThen && !StoreTestHooks.Has(PlantedFault.LoseCursorOnMerge);
         if (merged || bucket >= core.Shape->BucketsPerSegment) bucket = 0;
         byte* address = core.Index.BucketAt(number, bucket);
+        if (terms.Cold is { } cold && LacksAny(core, partition, terms, number, bucket, cold))
+            return (ulong)partition->Number << 40 | (ulong)prefix << 18 | (ulong)depth << 13 | (uint)bucket;
         for (SlotWalk walk = new(partition, address); walk.Next();)
             if (Show(core, walk.Slot, terms, ref visitor)) shown++;
         if (++bucket < core.Shape->BucketsPerSegment)
@@ -89,11 +92,29 @@ internal static unsafe class Scanner
         return next >> PrefixBits != 0 ? (ulong)(partition->Number + 1) << 40 : (ulong)partition->Number << 40 | next << 18;
     }
 
+    // Cold records of the bucket that have not been fetched: with them, those of the next buckets are, side by side.
+    private static bool LacksAny(StoreCore core, Partition* partition, in ScanTerms terms, uint number, int bucket, ColdReads cold)
+    {
+        int reads = 0;
+        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ReadsAhead; next++)
+        {
+            for (SlotWalk walk = new(partition, core.Index.BucketAt(number, next)); walk.Next();)
+            {
+                ulong word = *walk.Slot;
+                if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !core.Tier!.MayHold(word, terms.Namespace)) continue;
+                if (cold.Record(word) == null) reads++;
+            }
+            if (next == bucket && reads == 0) return false;
+        }
+        return true;
+    }
+
     private static bool Show<T>(StoreCore core, ulong* slot, in ScanTerms terms, ref T visitor) where T : struct, IRead
     {
         ulong word = *slot;
         if (word == 0 || (word & IndexWord.InternalBit) != 0) return false;
-        byte* record = core.Shape->Base + IndexWord.Offset(word);
+        if (IndexWord.IsCold(word) && !core.Tier!.MayHold(word, terms.Namespace)) return false;
+        byte* record = core.RecordAt(word, terms.Cold);
         if (Record.Namespace(record) != terms.Namespace) return false;
         RecordView view = Record.View(record, word);
         if (view.ExpireAtMs != 0 && view.ExpireAtMs <= terms.NowMs) return false;

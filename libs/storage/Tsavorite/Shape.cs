@@ -43,7 +43,8 @@ internal unsafe struct Shape
         HoldsRecord(shape, word) ? shape->Base + IndexWord.Offset(word) : null;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static bool HoldsRecord(Shape* shape, ulong word) => IndexWord.Offset(word) - shape->RecordsStart < shape->RecordsBytes;
+    public static bool HoldsRecord(Shape* shape, ulong word) =>
+        ((word & (IndexWord.AddressMask | IndexWord.ColdBit)) << 3) - shape->RecordsStart < shape->RecordsBytes; // a cold one lies above all memory
 
     /// <summary>Number of the segment that holds the offset; meaningless for extents.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -39,6 +39,10 @@ public sealed unsafe class Store : IDisposable
     public const int ElementBytesMax = (ValueBytesMax / 2) - (16 << 10);
 
     private readonly AutoResetEvent _wake = new(false);
+    private const int RoundsForRoomMax = 1000;
+    private readonly AutoResetEvent? _wakeTiers;
+    private readonly Lock _coldGate = new();
+    private readonly ColdReads? _cold;
     private readonly Shape* _shape;
     // Copies of the core's: a hash is taken for every command (StoreBenchmark).
     private readonly ulong _hashSeed, _hashMask;
@@ -47,14 +51,22 @@ public sealed unsafe class Store : IDisposable
     public Store(StoreSettings settings)
     {
         Settings = settings;
-        Arena = new Arena(settings, _wake);
+        if (settings.Tier is not null) _wakeTiers = new AutoResetEvent(false);
+        Arena = new Arena(settings, _wake, _wakeTiers);
         Core = new StoreCore(settings, Arena);
         _shape = Core.Shape;
         _hashSeed = Core.HashSeed;
         _hashMask = Core.HashMask;
         Movers = new MoverScheduler(Core, settings, Namespaces, _wake);
         Namespaces.Open(Core, Movers);
-        if (settings.BackgroundMovers) Movers.Start();
+        if (Core.Tier is { } tier)
+        {
+            Tiers = Movers.Tiers = new TierMovers(Core, tier, Movers, Movers.Cleaner, _wakeTiers!);
+            _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
+        }
+        if (!settings.BackgroundMovers) return;
+        Movers.Start();
+        Tiers?.Start();
     }
 
     /// <summary>The settings the store was opened with.</summary>
@@ -66,6 +78,7 @@ public sealed unsafe class Store : IDisposable
     internal Arena Arena { get; }
     internal StoreCore Core { get; }
     internal MoverScheduler Movers { get; }
+    internal TierMovers? Tiers { get; }
 
     /// <summary>Seed of the key hash.</summary>
     public ulong HashSeed => _hashSeed;
@@ -135,7 +148,23 @@ public sealed unsafe class Store : IDisposable
     public bool SnapshotBehind => Core.Snapshots.Running is { Behind: true };
 
     /// <summary>A new session; one per thread that uses the store.</summary>
-    public StoreSession OpenSession() => new(this);
+    public StoreSession OpenSession() => new(this, Garnet.Media.ReaderWake.None);
+
+    /// <summary>The same for a thread that sleeps elsewhere than in the store: how it is told that a read of its session has finished.</summary>
+    public StoreSession OpenSession(Garnet.Media.ReaderWake wake) => new(this, wake);
+
+    /// <summary>True while records are on their way to the tier, so that whoever finds no room now does well to ask again soon.</summary>
+    public bool IsMakingRoom => Tiers is { IsFull: false };
+
+    /// <summary>Room below the limit, made by the calling thread as far as there is any to make: for those who cannot come again later.</summary>
+    internal void MakeRoomNow(long nowMs)
+    {
+        int rounds = RoundsForRoomMax;
+        while (rounds-- > 0 && Arena.Used > Arena.Ceiling && Tiers!.Step(nowMs))
+        {
+            // each round is one
+        }
+    }
 
     /// <summary>Live keys in the namespace, O(partitions); may include expired ones not yet removed.</summary>
     public long Count(uint ns) => Sum(ns, expiring: false);
@@ -177,8 +206,10 @@ public sealed unsafe class Store : IDisposable
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         ulong* slot = Bucket.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key);
-        if (slot == null) return false;
-        long expireAtMs = Record.ExpireAtMs(_shape->Base + IndexWord.Offset(*slot));
+        if (slot == null && _cold == null) return false;
+        byte* record = slot != null ? _shape->Base + IndexWord.Offset(*slot) : FindCold(partition, key);
+        if (record == null) return false;
+        long expireAtMs = Record.ExpireAtMs(record);
         return expireAtMs == 0 || expireAtMs > nowMs;
     }
 
@@ -235,7 +266,7 @@ public sealed unsafe class Store : IDisposable
     /// Runs one round of the movers (expiry, cleaning, merging, reclaiming, eviction) at the given time; true if more
     /// is to be done at once. For owners that switched <see cref="StoreSettings.BackgroundMovers"/> off.
     /// </summary>
-    public bool StepMovers(long nowMs) => Movers.Step(nowMs);
+    public bool StepMovers(long nowMs) => Movers.Step(nowMs) | (Tiers?.Step(nowMs) ?? false);
 
     /// <summary>Exact figures of the moment.</summary>
     public StoreFigures Figures()
@@ -270,17 +301,36 @@ public sealed unsafe class Store : IDisposable
             Splits = splits,
             Merges = merges,
             CleanedBytes = cleaned,
+            Tier = Core.Tier?.Figures(),
         };
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
+        Tiers?.Dispose();
         Movers.Dispose();
+        _cold?.Dispose();
         Core.Snapshots.Running?.Dispose();
         Core.Dispose();
         Arena.Dispose();
         _wake.Dispose();
+        _wakeTiers?.Dispose();
+    }
+
+    // Rare, and under the partition's lock: a watched key that lies on the tier.
+    private byte* FindCold(Partition* partition, in KeyRef key)
+    {
+        lock (_coldGate)
+        {
+            _cold!.BeginStep();
+            while (true)
+            {
+                byte* image = _cold.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key, out _);
+                if (image != null || !_cold.HasMissing) return image; // kept for a while: what is read of it is read under the lock
+                _cold.Fetch(mayThrow: false);
+            }
+        }
     }
 
     private long Sum(uint ns, bool expiring)

@@ -19,6 +19,8 @@ internal sealed unsafe class StoreCore : IDisposable
     public readonly RecordSpace Records;
     public readonly SegmentPool Segments;
     public readonly SnapshotNumbers Snapshots;
+    /// <summary>Where records go that nobody reads; null: nowhere.</summary>
+    public readonly ColdTier? Tier;
     /// <summary>Null unless somebody wants to know which batch a change is in.</summary>
     public readonly ChangeSketch? Sketch;
     public readonly ulong HashSeed, HashMask;
@@ -52,6 +54,8 @@ internal sealed unsafe class StoreCore : IDisposable
         Index = new IndexSpace(Shape, pool);
         Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
         Snapshots = new SnapshotNumbers(this);
+        if (settings.Tier is { } medium) Tier = new ColdTier(medium, settings.TierSegmentBytes) { KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 64, 1 << 20, 64 << 20) };
+        arena.Take(Tier?.Segments.TableBytes ?? 0, Claim.Forced);
         if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
         arena.Take(Sketch?.Bytes ?? 0, Claim.Forced);
         OpenPartitions(arena);
@@ -150,6 +154,67 @@ internal sealed unsafe class StoreCore : IDisposable
         Bucket.EndWrite(bucket);
     }
 
+    /// <summary>
+    /// Takes a record back to memory from the tier, under the partition's lock: <paramref name="image"/> is what the slot's word names. Where it lies
+    /// then; null if there is no address space. What it holds does not change.
+    /// </summary>
+    public byte* TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
+    {
+        int bytes = Record.Round(ColdRecord.BytesOf(image));
+        NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(image) };
+        byte* record = Records.Append(partition, bytes, next, nowMs, force: true);
+        if (record == null) return null;
+        Buffer.MemoryCopy(image, record, bytes, bytes);
+        *(uint*)record = 0;
+        ulong offset = (ulong)(record - Shape->Base), old = *slot;
+        bool isExtent = offset >= (ulong)_arena.ExtentsStart;
+        if (isExtent) record[5] |= Record.ExtentFlag;
+        Bucket.BeginWrite(bucket);
+        Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | (isExtent ? IndexWord.Extent : IndexWord.Dram) | offset >> 3);
+        Bucket.EndWrite(bucket);
+        Tier!.Segments.Died(old);
+        Tier.CountReturned();
+        return record;
+    }
+
+    /// <summary><see cref="TakeBack"/> in the middle of an edit, which cannot do without; much more address space is reserved than may be used.</summary>
+    public byte* MustTakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
+    {
+        byte* record = TakeBack(partition, bucket, slot, image, nowMs);
+        Garnet.Common.Faults.Check.That(record != null, "store.C5 there is address space for a record that comes back");
+        return record;
+    }
+
+    /// <summary>The record that a word names, in memory or fetched, which may take a read; the partition is locked, the caller no reactor.</summary>
+    public byte* RecordAt(ulong word, ColdReads? cold)
+    {
+        if (!IndexWord.IsCold(word)) return Shape->Base + IndexWord.Offset(word);
+        byte* record = cold!.Record(word);
+        if (record == null) cold.Fetch(mayThrow: false);
+        return record != null ? record : cold.Record(word);
+    }
+
+    /// <summary>Removes a cold record, <paramref name="image"/> being what it holds: logged as the built-in deletion.</summary>
+    public void RemoveColdUnasked(Partition* partition, byte* bucket, ulong* slot, in KeyRef key, byte* image, KeyChange change)
+    {
+        Announce(partition, key, change);
+        bool hasChunks = Record.Owner(image) != 0 && CountOf(partition, key.Namespace)->Retired == 0;
+        if (hasChunks) Adopt(partition, Orphan.Of(image), true);
+        RemoveCold(partition, bucket, slot, key.Namespace);
+    }
+
+    /// <summary>Removes a cold record that has no chunks, or whose chunks go too.</summary>
+    public void RemoveCold(Partition* partition, byte* bucket, ulong* slot, uint ns)
+    {
+        ulong word = *slot;
+        SaveFirst(partition, bucket);
+        Count(partition, ns, word, -1);
+        Bucket.BeginWrite(bucket);
+        Index.Remove(partition, bucket, slot);
+        Bucket.EndWrite(bucket);
+        Tier!.Segments.Died(word);
+    }
+
     /// <summary>Lists chunks whose root is gone for removal in the background; or drops the note if the root has stayed after all.</summary>
     public void Adopt(Partition* partition, Orphan* orphan, bool gone)
     {
@@ -175,6 +240,13 @@ internal sealed unsafe class StoreCore : IDisposable
     /// <summary>Removes a record that no command asked to remove: logged as the built-in deletion.</summary>
     public void RemoveUnasked(Partition* partition, byte* bucket, ulong* slot, in KeyRef key, KeyChange change)
     {
+        Announce(partition, key, change);
+        Remove(partition, bucket, slot);
+    }
+
+    // Its deletion, which no command asked for, to the log and to whoever watches keys.
+    private void Announce(Partition* partition, in KeyRef key, KeyChange change)
+    {
         if (Hooked)
         {
             if (_logging && !StoreTestHooks.Has(PlantedFault.SkipLogOfExpiry)) LogDeletion(partition, key);
@@ -182,7 +254,6 @@ internal sealed unsafe class StoreCore : IDisposable
         }
         if (change == KeyChange.Expired) partition->ExpiredKeys++;
         else if (change == KeyChange.Evicted) partition->EvictedKeys++;
-        Remove(partition, bucket, slot);
     }
 
     /// <summary>Writes header, fields and key of a fresh record; returns the word that will name it.</summary>
@@ -232,6 +303,7 @@ internal sealed unsafe class StoreCore : IDisposable
             }
         }
         Sketch?.Dispose();
+        Tier?.Dispose();
         foreach (nint counts in _oldCounts) NativeMemory.Free((void*)counts);
         Index.Dispose();
         NativeMemory.AlignedFree(Shape->Partitions);

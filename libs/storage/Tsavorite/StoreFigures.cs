@@ -27,6 +27,8 @@ public readonly record struct StoreFigures
     public long Splits { get; init; }
     /// <summary>Index segments merged since the start.</summary>
     public long Merges { get; init; }
+    /// <summary>The tier; null: there is none.</summary>
+    public TierFigures? Tier { get; init; }
     /// <summary>Bytes the cleaner moved since the start.</summary>
     public long CleanedBytes { get; init; }
 }

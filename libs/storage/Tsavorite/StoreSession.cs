@@ -10,7 +10,7 @@ namespace Tsavorite;
 /// sequence, are even and unmoved. Changes take one lock (store.U1) and pass the log under it (store.U7), which has been asked before whether it
 /// can take them (store.U22, <see cref="StepBudget"/>).
 /// </summary>
-public sealed unsafe class StoreSession : IDisposable
+public sealed unsafe partial class StoreSession : IDisposable
 {
     private const int OptimisticTriesMax = 4, FrequencySample = 7;
 
@@ -27,17 +27,19 @@ public sealed unsafe class StoreSession : IDisposable
     private readonly Writer _writer;
     private readonly HeldPartitions _held;
     private readonly ChangeSketch? _sketch;
+    private readonly ColdReads? _cold;
     private readonly StepBudget _budget;
     private int _heldCount, _lockDepth;
     private int _readsToSample = FrequencySample;
     private ulong _random;
 
-    internal StoreSession(Store store)
+    internal StoreSession(Store store, Garnet.Media.ReaderWake wake)
     {
         _store = store;
         _core = store.Core;
         _shape = _core.Shape;
-        _writer = new Writer(_core);
+        _cold = _core.Tier is { } tier ? new ColdReads(tier, wake) : null;
+        _writer = new Writer(_core, _cold);
         _held = new HeldPartitions(_core);
         _budget = new StepBudget(_core, _writer);
         _sketch = _core.Sketch;
@@ -90,12 +92,13 @@ public sealed unsafe class StoreSession : IDisposable
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        if (_cold != null) FetchFirst(partition, key);
         bool announced = Enter(partition, key, ref operation);
         Changes++;
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
         Changes++;
         Exit(partition, announced);
-        return Seen(key, outcome);
+        return _cold is { HasMissing: true } ? ModifyAgain(key, ref operation) : Seen(key, outcome);
     }
 
     /// <summary>
@@ -105,6 +108,7 @@ public sealed unsafe class StoreSession : IDisposable
     /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
+        if (_cold != null) return EditTiered(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
         Changes++;
@@ -145,6 +149,7 @@ public sealed unsafe class StoreSession : IDisposable
     public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        if (_cold != null) FetchFirst(partition, key);
         bool held = _heldCount != 0;
         ulong* slot;
         if (held) CheckHeld(partition);
@@ -327,7 +332,7 @@ public sealed unsafe class StoreSession : IDisposable
     public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         if (_core.IsMine) LockRest();
-        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held), cursor, count, ref visitor);
+        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held, _cold), cursor, count, ref visitor);
         SeeAny();
         return cursor;
     }
@@ -336,7 +341,7 @@ public sealed unsafe class StoreSession : IDisposable
     public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
     {
         if (_core.IsMine) LockRest();
-        bool found = Scanner.Random(_core, new ScanTerms(ns, NowMs, _held), ref _random, ref read);
+        bool found = Scanner.Random(_core, new ScanTerms(ns, NowMs, _held, _cold), ref _random, ref read);
         SeeAny();
         return found;
     }
@@ -346,6 +351,7 @@ public sealed unsafe class StoreSession : IDisposable
     {
         UnlockTo(0);
         _writer.Dispose();
+        _cold?.Dispose();
     }
 
     // The key's partition is the session's afterwards, and a large entry announced (store.U22), with the deletion before it of a record whose time has come;
@@ -440,6 +446,7 @@ public sealed unsafe class StoreSession : IDisposable
         StoreTestHooks.Yield(YieldPoint.Found);
         bool live = false;
         if (slot != null && !Look(word, head, ref read, out live)) return Outcome.Unchanged;
+        if (slot == null && _cold != null) return ReadCold(partition, bucket, key, ref read, quiet, (ulong)structure << 32 | sequence);
         StoreTestHooks.Yield(YieldPoint.Looked);
         Volatile.ReadBarrier();
         if (!Unmoved(partition, bucket, structure, sequence)) return Outcome.Unchanged;
@@ -520,6 +527,7 @@ public sealed unsafe class StoreSession : IDisposable
                 Look(word, head, ref read, out live);
                 if (live && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
             }
+            else if (_cold != null) live = ReadColdLocked(partition, bucket, key, ref read, quiet);
         }
         finally
         {

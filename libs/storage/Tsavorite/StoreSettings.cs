@@ -28,6 +28,14 @@ public sealed record StoreSettings
     /// <summary>Wall clock in Unix milliseconds for the movers; null = the system's.</summary>
     public Func<long>? ClockMs { get; init; }
 
+    /// <summary>
+    /// What records that nobody reads go to when memory gets short; null = nothing. The store's alone while it is open, and disposed of by
+    /// its owner after the store. What lies there does not outlive the store.
+    /// </summary>
+    public Garnet.Media.IMedium? Tier { get; init; }
+
+    /// <summary>Test hook: bytes of a segment of the tier, a power of two from 8 KiB; 0 = 1 MiB.</summary>
+    internal int TierSegmentBytes { get; init; }
     /// <summary>Test hook: buckets of an index segment, a power of two from 2; 0 = derived.</summary>
     internal int IndexBuckets { get; init; }
     /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>

@@ -55,6 +55,8 @@ internal sealed unsafe class MemoryTransport : ITransport
 
     public Socket Detach(Connection connection) => throw new NotSupportedException();
 
+    public Garnet.Media.ReaderWake ReaderWake => new(-1, Wake);
+
     public void Wake()
     {
     }

@@ -14,7 +14,8 @@ internal static class RefusedStart
     /// <summary>The same of <c>garnet-server check</c>.</summary>
     public static (int Code, string Said) Check(string directory) => RunWith("check", directory);
 
-    private static (int Code, string Said) RunWith(params string[] flags)
+    /// <summary>The same with any words on the command line.</summary>
+    public static (int Code, string Said) RunWith(params string[] flags)
     {
         _ = Servers.Ours; // skips with the reason when it is not there
         using Process process = Process.Start(new ProcessStartInfo(ServerProcess.OurProgram, flags) { RedirectStandardOutput = true, RedirectStandardError = true })!;

@@ -1,4 +1,5 @@
 using NUnit.Framework;
+using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test.Linearizability;
 
@@ -17,6 +18,16 @@ internal sealed class LinearizabilityTests
         int seed = Environment.TickCount & 0xFFFFFF;
         TestContext.Out.WriteLine($"seed {seed}");
         Assert.That(Unexplained(threads, seed, Rounds, splits: false), Is.Null, $"seed {seed}");
+    }
+
+    [TestCase(2)]
+    [TestCase(4)]
+    public void So_has_every_history_while_records_go_to_a_tier_and_come_back(int threads)
+    {
+        int seed = Environment.TickCount & 0xFFFFFF;
+        TestContext.Out.WriteLine($"seed {seed}");
+        using SimulatedMedium medium = new(8 << 20);
+        Assert.That(Unexplained(threads, seed, Rounds, splits: false, medium), Is.Null, $"seed {seed}");
     }
 
     [Test]
@@ -45,9 +56,10 @@ internal sealed class LinearizabilityTests
     }
 
     // The first history without an order, or null.
-    private static string? Unexplained(int threads, int seed, int rounds, bool splits)
+    private static string? Unexplained(int threads, int seed, int rounds, bool splits, SimulatedMedium? medium = null)
     {
-        using Store store = new(Bench.Tiny() with { Partitions = 1, ReserveBytes = 64 << 20, MemoryLimitBytes = 8 << 20 });
+        using Store store = new(Bench.Tiny() with { Partitions = 1, ReserveBytes = 64 << 20, MemoryLimitBytes = 8 << 20, Tier = medium, TierSegmentBytes = 8 << 10 });
+        using DemotingThread? demoting = medium is null ? null : new(store);
         using Barrier barrier = new(threads + 1);
         Player[] players = Enumerable.Range(0, threads).Select(i => new Player(store, seed + i, splits, barrier, rounds)).ToArray();
         string? wrong = null;
@@ -57,7 +69,9 @@ internal sealed class LinearizabilityTests
         {
             barrier.SignalAndWait();
             store.StepMovers(1000);
+            demoting?.Pause(false);
             barrier.SignalAndWait();
+            demoting?.Pause(true);
             for (int key = 0; key < Keys && wrong == null; key++)
             {
                 RegisterCall[] history = players.SelectMany(player => player.Calls[key]).ToArray();

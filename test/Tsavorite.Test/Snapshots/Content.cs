@@ -10,21 +10,22 @@ internal static unsafe class Content
     {
         SortedDictionary<string, string> content = new(StringComparer.Ordinal);
         StoreCore core = store.Core;
+        using ColdReads? cold = core.Tier is { } tier ? new ColdReads(tier, Garnet.Media.ReaderWake.None) : null;
         for (int i = 0; i < core.Shape->PartitionCount; i++)
         {
             Partition* partition = core.Shape->Partitions + i;
             Partition.Enter(partition);
             for (BucketCursor cursor = default; !cursor.AtEnd; cursor.MoveOn(core, partition))
                 for (SlotWalk walk = new(partition, cursor.Current(core, partition)); walk.Next();)
-                    if (*walk.Slot != 0) Add(core, content, *walk.Slot);
+                    if (*walk.Slot != 0) Add(core, content, *walk.Slot, cold);
             Partition.Exit(partition);
         }
         return content;
     }
 
-    private static void Add(StoreCore core, SortedDictionary<string, string> content, ulong word)
+    private static void Add(StoreCore core, SortedDictionary<string, string> content, ulong word, ColdReads? cold)
     {
-        byte* record = core.Shape->Base + IndexWord.Offset(word);
+        byte* record = core.RecordAt(word, cold);
         int database = core.Databases[Record.Namespace(record)];
         if (database < 0) return;
         RecordView view = Record.View(record, word);

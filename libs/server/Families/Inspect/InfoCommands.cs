@@ -13,6 +13,7 @@ internal readonly struct Info : ICommand
         ("server", true, info => info.Server()),
         ("clients", true, info => info.Clients()),
         ("memory", true, info => info.Memory()),
+        ("tiering", true, info => info.Tiering()),
         ("persistence", true, info => info.Persistence()),
         ("stats", true, info => info.Stats()),
         ("replication", true, info => info.Replication()),

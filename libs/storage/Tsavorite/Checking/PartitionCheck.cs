@@ -12,11 +12,15 @@ internal sealed unsafe class PartitionCheck
     private readonly HashSet<string> _keys = [];
     private readonly HashSet<uint> _nodes = [];
     private readonly HashSet<ulong> _owners = [], _chunkOwners = [];
+    private readonly ColdReads? _cold;
+    private readonly Dictionary<uint, int> _coldLive;
     private long _live, _extents;
     private int _words, _extentRecords;
 
-    public PartitionCheck(StoreCore core, Partition* partition, List<string> broken)
+    public PartitionCheck(StoreCore core, Partition* partition, List<string> broken, ColdReads? cold, Dictionary<uint, int> coldLive)
     {
+        _cold = cold;
+        _coldLive = coldLive;
         _core = core;
         _shape = core.Shape;
         _partition = partition;
@@ -91,7 +95,8 @@ internal sealed unsafe class PartitionCheck
 
     private void CheckWord(byte* bucket, ulong word)
     {
-        byte* record = Shape.RecordOf(_shape, word);
+        bool isCold = IndexWord.IsCold(word);
+        byte* record = isCold ? _core.RecordAt(word, _cold) : Shape.RecordOf(_shape, word);
         Expect(record != null, "store.U3 a word's address is in range");
         if (record == null) return;
         KeyRef key = _core.KeyOf(record);
@@ -114,7 +119,15 @@ internal sealed unsafe class PartitionCheck
             if ((word & IndexWord.TtlBit) != 0) count.Expiring++;
         }
         _counts[key.Namespace] = count;
-        Weigh(record, word);
+        if (!isCold)
+        {
+            Weigh(record, word);
+            return;
+        }
+        uint segment = _core.Tier!.Segments.NumberOf(word);
+        _coldLive[segment] = _coldLive.GetValueOrDefault(segment) + 1;
+        Expect(_core.Tier.MayHold(word, key.Namespace), "store.C2 a cold segment knows its namespace");
+        _cold!.BeginStep();
     }
 
     private void Weigh(byte* record, ulong word)

@@ -52,6 +52,8 @@ internal enum PlantedFault
     MergeDuringSnapshot,
     /// <summary>Who begins to listen is counted before the switch is turned, and believes the switch it finds.</summary>
     CountBeforeSwitch,
+    /// <summary>A record leaves for the tier although it has changed since it was copied.</summary>
+    DemoteUnseen,
     /// <summary>A batch looks whether somebody has the turn alone before it says that it begins.</summary>
     BeginUnsaid,
 }

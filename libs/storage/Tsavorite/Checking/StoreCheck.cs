@@ -12,17 +12,30 @@ public static unsafe class StoreCheck
         ArgumentNullException.ThrowIfNull(store);
         List<string> broken = [];
         StoreCore core = store.Core;
-        long used = ((long)core.Shape->PartitionCount * sizeof(Partition)) + (core.Sketch?.Bytes ?? 0);
+        long used = ((long)core.Shape->PartitionCount * sizeof(Partition)) + (core.Sketch?.Bytes ?? 0) + (core.Tier?.Segments.TableBytes ?? 0);
+        using ColdReads? cold = core.Tier is { } tier ? new ColdReads(tier, Garnet.Media.ReaderWake.None) : null;
+        Dictionary<uint, int> coldLive = [];
         core.EnterAll();
         for (int i = 0; i < core.Shape->PartitionCount; i++)
         {
-            PartitionCheck check = new(core, core.Shape->Partitions + i, broken);
+            PartitionCheck check = new(core, core.Shape->Partitions + i, broken, cold, coldLive);
             check.Run();
             used += check.UsedBytes;
         }
         long parts = used + core.OldCountBytes + core.Records.WaitingBytes(out long account);
         if (parts != account) broken.Add($"accounting: parts sum to {parts}, used is {account}");
+        if (core.Tier is { } checkedTier) CompareLive(checkedTier.Segments, coldLive, broken);
         core.ExitAll();
         return broken;
+    }
+
+    private static void CompareLive(ColdSegments segments, Dictionary<uint, int> live, List<string> broken)
+    {
+        for (uint number = 1; number <= segments.Total; number++)
+        {
+            // What is staged counts as live until it is named, or is not.
+            if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number)) continue;
+            broken.Add($"store.C2 segment {number} counts {segments[number]->Live} live records, words name {live.GetValueOrDefault(number)}");
+        }
     }
 }

@@ -6,6 +6,8 @@ namespace Tsavorite;
 internal sealed unsafe class ChunkScratch : IDisposable
 {
     private const int SlackBytes = 64;
+    /// <summary>The session's reads of cold records; null where there is no tier.</summary>
+    public ColdReads? Cold;
     private byte* _key = (byte*)NativeMemory.AllocZeroed(Store.KeyBytesMax + SlackBytes);
 
     /// <summary>The chunk's key, valid until the next call.</summary>

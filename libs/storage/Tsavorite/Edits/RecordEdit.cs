@@ -35,14 +35,18 @@ public unsafe ref struct RecordEdit
     private ChunkPlaces _places;
     private uint _at;
     private uint _known;
+    private EditAim _aim;
+    private bool _hasChanged;
 
     /// <summary>
     /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
     /// written in pieces takes as long as the rest (CollectionCost).
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs)
+    internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs, EditAim aim)
     {
+        _aim = aim;
+        _hasChanged = false;
         _core = core;
         _partition = partition;
         _scratch = scratch;
@@ -92,6 +96,7 @@ public unsafe ref struct RecordEdit
     /// <summary>Makes a record where there is none and returns its value's bytes, to be filled before <see cref="Close"/>.</summary>
     public byte* Create(RecordKind kind, int valueBytes)
     {
+        _hasChanged = true;
         NewRecord next = new() { Kind = kind, ValueBytes = valueBytes };
         byte* record = Add(_key, next, force: false);
         if (record == null) return null;
@@ -205,6 +210,7 @@ public unsafe ref struct RecordEdit
     public byte* WriteChunk(uint number, int bytes, bool force = false)
     {
         byte* record = FindChunk(number);
+        _hasChanged = true;
         if (record == null)
         {
             record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
@@ -229,6 +235,7 @@ public unsafe ref struct RecordEdit
     public byte* BeginReplace(uint number, int bytes, out byte* old)
     {
         byte* record = FindChunk(number);
+        _hasChanged = true;
         old = Record.Value(record);
         _core.SaveFirst(_partition, Last.Bucket);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
@@ -267,6 +274,7 @@ public unsafe ref struct RecordEdit
     public void RemoveChunk(uint number)
     {
         if (FindChunk(number) == null) return;
+        _hasChanged = true;
         _core.Remove(_partition, Last.Bucket, Last.Slot);
         ForgetChunks(); // words of its bucket may have changed places
     }
@@ -328,13 +336,14 @@ public unsafe ref struct RecordEdit
         _structure = _partition->Structure;
         _bucket = Shape.BucketOf(_core.Shape, _partition, _key.Hash);
         _slot = Tsavorite.Bucket.Find(_core.Shape, _partition, _bucket, _key);
-        _record = _slot == null ? null : _core.Shape->Base + IndexWord.Offset(*_slot);
+        _record = _slot != null ? _core.Shape->Base + IndexWord.Offset(*_slot) : _scratch.Cold == null ? null : FindCold();
         if (_record != null) Owner = Record.Owner(_record);
     }
 
     // New chunks may split the index: bucket and slot are looked up again, the record stays where it is.
     private void Refresh()
     {
+        _hasChanged = true;
         if (_structure == _partition->Structure && _slot != null && _core.Shape->Base + IndexWord.Offset(*_slot) == _record) return;
         ulong owner = Owner;
         Find();
@@ -355,9 +364,44 @@ public unsafe ref struct RecordEdit
         last.Hash = ChunkKey.Hash(_core, _key.Hash, Owner, number);
         last.Bucket = Shape.BucketOf(_core.Shape, _partition, last.Hash);
         last.Slot = Tsavorite.Bucket.FindChunk(_core.Shape, _partition, last.Bucket, Owner, number, ChunkKey.InRoot(_key, last.Hash));
-        last.Record = last.Slot == null ? null : _core.Shape->Base + IndexWord.Offset(*last.Slot);
+        last.Record = last.Slot != null ? _core.Shape->Base + IndexWord.Offset(*last.Slot) : _scratch.Cold == null ? null : FindColdChunk(ref last);
         _known = last.Record == null ? _known & ~bit : _known | bit;
         return last.Record;
+    }
+
+    // The root, if it lies on the tier. A look shows what was fetched, where it lies; a change takes it back first (store.C5).
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private byte* FindCold()
+    {
+        ColdReads cold = _scratch.Cold!;
+        while (true)
+        {
+            byte* image = cold.Find(_core.Shape, _partition, _bucket, _key, out _slot);
+            if (image != null)
+            {
+                cold.Forget();
+                return _aim == EditAim.Look ? image : _core.MustTakeBack(_partition, _bucket, _slot, image, _nowMs);
+            }
+            if (!cold.HasMissing) return null;
+            cold.Fetch(mayThrow: !_hasChanged);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private byte* FindColdChunk(ref ChunkPlace place)
+    {
+        ColdReads cold = _scratch.Cold!;
+        while (true)
+        {
+            byte* image = cold.FindChunk(_core.Shape, _partition, place.Bucket, new ChunkName(Owner, place.Number, ChunkKey.InRoot(_key, place.Hash)), out place.Slot);
+            if (image != null)
+            {
+                cold.Forget();
+                return _aim == EditAim.Look ? image : _core.MustTakeBack(_partition, place.Bucket, place.Slot, image, _nowMs);
+            }
+            if (!cold.HasMissing) return null;
+            cold.Fetch(mayThrow: !_hasChanged);
+        }
     }
 
     private void ForgetChunks()
@@ -372,6 +416,7 @@ public unsafe ref struct RecordEdit
     // The chunk found last, as long as it is.
     private byte* Open(byte* record, int bytes)
     {
+        _hasChanged = true;
         _core.SaveFirst(_partition, Last.Bucket);
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }

@@ -155,7 +155,7 @@ internal static unsafe class Bucket
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // CollectionCost
     private static bool NamesChunk(Shape* shape, ulong word, ulong owner, uint number, in KeyRef root)
     {
-        if ((word & IndexWord.InternalBit) == 0) return false;
+        if ((word & (IndexWord.InternalBit | IndexWord.ColdBit)) != IndexWord.InternalBit) return false;
         byte* record = shape->Base + IndexWord.Offset(word), key = record + Record.KeyOffset(Record.Flags(record));
         return Record.KeyBytes(record) == root.Length + ChunkKey.HeadBytes && Record.Namespace(record) == root.Namespace
             && ChunkKey.Owner(key) == owner && ChunkKey.Number(key) == number
@@ -167,7 +167,7 @@ internal static unsafe class Bucket
     {
         ulong address = offset >> 3;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if ((*walk.Slot & IndexWord.AddressMask) == address && *walk.Slot != 0) return walk.Slot;
+            if ((*walk.Slot & (IndexWord.AddressMask | IndexWord.ColdBit)) == address && *walk.Slot != 0) return walk.Slot;
         return null;
     }
 

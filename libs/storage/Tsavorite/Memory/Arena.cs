@@ -24,16 +24,20 @@ internal sealed unsafe class Arena : IDisposable
     private readonly List<(nint Address, long Bytes)> _tables = [];
     private readonly AutoResetEvent _wake;
     private int _gate;
-    private long _used, _peak, _limit, _fixed, _tightMark;
-    private bool _tight;
+    private readonly AutoResetEvent? _wakeLow;
+    private readonly int _tightPart;
+    private long _used, _peak, _limit, _fixed, _tightMark, _lowMark;
+    private bool _tight, _isLifted;
 
     public readonly byte* Base;
     public readonly long IndexStart, SlabStart, SegmentsStart, ExtentsStart, End;
     public readonly bool HugePages;
 
-    public Arena(StoreSettings settings, AutoResetEvent wake)
+    public Arena(StoreSettings settings, AutoResetEvent wake, AutoResetEvent? wakeLow = null)
     {
         _wake = wake;
+        _wakeLow = wakeLow;
+        _tightPart = wakeLow is null ? 16 : 64; // room is made ahead of demand where there is a tier: little of it left is no news
         long limit = Math.Max(settings.MemoryLimitBytes, 1 << 20);
         long wanted = settings.ReserveBytes != 0 ? settings.ReserveBytes : Math.Max(4 * limit, limit + (8L << 30));
         long bytes = Math.Clamp(wanted / HugePageBytes * HugePageBytes, 64 << 20, ReserveMax);
@@ -58,7 +62,10 @@ internal sealed unsafe class Arena : IDisposable
     public long Limit => Volatile.Read(ref _limit);
     public long Fixed => _fixed;
 
-    /// <summary>True when less than a sixteenth of the limit is left.</summary>
+    /// <summary>Above it records are to leave for a tier.</summary>
+    public long LowMark => Volatile.Read(ref _lowMark);
+
+    /// <summary>True when less than a sixteenth of the limit is left, with a tier less than a 64th.</summary>
     public bool Tight
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -81,12 +88,16 @@ internal sealed unsafe class Arena : IDisposable
     public void SetLimit(long bytes)
     {
         SpinLatch.Enter(ref _gate);
-        _limit = bytes > 0 ? bytes : End;
+        // A limit that is lifted still says what a tier is to keep free: nothing is refused, and records leave.
+        _isLifted = bytes <= 0 && _wakeLow is not null && _limit > 0;
+        _limit = bytes > 0 ? bytes : _isLifted ? _limit : End;
         long ceiling = Ceiling;
-        _tightMark = ceiling - Math.Max(ceiling / 16, 0);
+        _tightMark = ceiling - Math.Max(ceiling / _tightPart, 0);
+        _lowMark = ceiling - (ceiling / TierMovers.LowPart);
         _tight = _used >= _tightMark;
         SpinLatch.Exit(ref _gate);
         _wake.Set();
+        _wakeLow?.Set();
     }
 
     /// <summary>
@@ -94,19 +105,21 @@ internal sealed unsafe class Arena : IDisposable
     /// </summary>
     public bool Take(long bytes, Claim claim)
     {
-        bool wake = false;
+        bool wake = false, wakeLow = false;
         SpinLatch.Enter(ref _gate);
         long ceiling = Ceiling;
-        bool taken = claim == Claim.Forced || _used + bytes <= ceiling + Beyond(claim, ceiling);
+        bool taken = claim == Claim.Forced || _isLifted || _used + bytes <= ceiling + Beyond(claim, ceiling);
         if (taken)
         {
             _used += bytes;
             if (_used > _peak) _peak = _used;
             wake = !_tight && _used >= _tightMark;
+            wakeLow = _wakeLow is not null && _used >= _lowMark && _used - bytes < _lowMark;
             _tight = _used >= _tightMark;
         }
         SpinLatch.Exit(ref _gate);
         if (wake) _wake.Set();
+        if (wakeLow) _wakeLow!.Set();
         return taken;
     }
 

@@ -31,4 +31,6 @@ internal struct Segment
     public uint Previous, Next;
     /// <summary>No record in the segment expires earlier (may be too early, never too late).</summary>
     public long MinExpiryMs;
+    /// <summary>Grows with every use of the segment.</summary>
+    public uint Life;
 }

@@ -51,6 +51,7 @@ internal sealed unsafe class SegmentPool
             Class = ttlClass,
             Used = Segment.HeaderBytes,
             MinExpiryMs = long.MaxValue,
+            Life = segment->Life + 1,
         };
         byte* header = Address(number);
         *(uint*)header = Segment.Magic;

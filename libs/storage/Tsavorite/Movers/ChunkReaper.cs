@@ -6,13 +6,21 @@ namespace Tsavorite;
 /// Removes the chunks of roots that are gone, some with each lock hold. The log has the removal of the root, and with it these.
 /// What is removed is saved for a running snapshot: like a writer, it stops while that is behind.
 /// </summary>
-internal sealed unsafe class ChunkReaper
+internal sealed unsafe class ChunkReaper : IDisposable
 {
     private const int ChunksPerHold = 16, ProbesPerHold = 64;
     private readonly StoreCore _core;
     private readonly Lock _gate = new();
+    private readonly ColdReads? _cold;
 
-    public ChunkReaper(StoreCore core) => _core = core;
+    public ChunkReaper(StoreCore core)
+    {
+        _core = core;
+        if (core.Tier is { } tier) _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _cold?.Dispose();
 
     /// <summary>At most that many lock holds of work; true if it found some, there or where it passed over a partition that somebody holds.</summary>
     public bool Step(int holds, bool passesHeld)
@@ -36,6 +44,7 @@ internal sealed unsafe class ChunkReaper
     {
         lock (_gate)
         {
+            _cold?.BeginStep();
             Partition.Enter(partition);
             Orphan* orphan = partition->Orphans;
             if (orphan != null && !ReapSome(partition, orphan))
@@ -44,6 +53,7 @@ internal sealed unsafe class ChunkReaper
                 NativeMemory.Free(orphan);
             }
             Partition.Exit(partition);
+            if (_cold is { HasMissing: true }) _cold.Fetch();
         }
     }
 
@@ -54,9 +64,11 @@ internal sealed unsafe class ChunkReaper
         int chunks = ChunksPerHold, probes = ProbesPerHold;
         while (orphan->Limit > 0 && chunks > 0 && probes-- > 0)
         {
-            uint number = --orphan->Limit;
+            uint number = orphan->Limit - 1;
             for (uint set = 0; set < orphan->Sets; set++)
                 chunks -= Remove(partition, root, orphan->Owner, RootLimit.NumberOf(set, number));
+            if (_cold is { HasMissing: true }) return true; // the same number again, with what it lacks
+            orphan->Limit = number;
         }
         return orphan->Limit > 0;
     }
@@ -66,8 +78,13 @@ internal sealed unsafe class ChunkReaper
         ulong hash = ChunkKey.Hash(_core, root.Hash, owner, number);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, hash);
         ulong* slot = Bucket.FindChunk(_core.Shape, partition, bucket, owner, number, ChunkKey.InRoot(root, hash));
-        if (slot == null) return 0;
-        _core.Remove(partition, bucket, slot);
+        if (slot != null)
+        {
+            _core.Remove(partition, bucket, slot);
+            return 1;
+        }
+        if (_cold?.FindChunk(_core.Shape, partition, bucket, new ChunkName(owner, number, ChunkKey.InRoot(root, hash)), out slot) == null) return 0;
+        _core.RemoveCold(partition, bucket, slot, root.Namespace);
         return 1;
     }
 

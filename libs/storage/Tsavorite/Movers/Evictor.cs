@@ -121,7 +121,7 @@ internal sealed unsafe class Evictor
     }
 
     private bool IsCandidate(ulong word, EvictionPolicy policy, bool reserves) =>
-        word != 0 && ((word & IndexWord.InternalBit) == 0 || StoreTestHooks.Has(PlantedFault.EvictChunks))
+        word != 0 && !IndexWord.IsCold(word) && ((word & IndexWord.InternalBit) == 0 || StoreTestHooks.Has(PlantedFault.EvictChunks))
             && (!policy.IsVolatile() || (word & IndexWord.TtlBit) != 0)
             && (!reserves || !IsReserved(_core.KeyOf(_core.Shape->Base + IndexWord.Offset(word)).Namespace));
 

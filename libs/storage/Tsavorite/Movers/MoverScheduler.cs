@@ -52,6 +52,11 @@ internal sealed unsafe class MoverScheduler : IDisposable
 
     public long NowMs => _clockMs();
 
+    /// <summary>Who makes room where there is a tier.</summary>
+    public TierMovers? Tiers { get; set; }
+
+    public Cleaner Cleaner => _cleaner;
+
     // What a mover removes is saved too while a snapshot runs: it waits with the writers.
     private bool MayExpire => !_expiryPaused && _core.Snapshots.Running is not { Behind: true };
 
@@ -67,6 +72,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         _stopping = true;
         _wake.Set();
         _thread?.Join();
+        _reclaimer.Dispose();
+        _reaper.Dispose();
     }
 
     public void Wake() => _wake.Set();
@@ -137,6 +144,11 @@ internal sealed unsafe class MoverScheduler : IDisposable
         {
             if (rounds-- == 0) return Relief.Some;
             if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
+            if (Tiers is { IsFull: false } tiers)
+            {
+                tiers.Wake();
+                return Relief.Some;
+            }
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
             if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;

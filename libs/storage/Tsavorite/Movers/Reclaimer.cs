@@ -4,16 +4,18 @@ namespace Tsavorite;
 /// Removes the records of namespaces that were given up, and gives their ids back when none is left. What it removes is saved for
 /// a running snapshot: like a writer, it stops while that is behind, and goes on with the next step.
 /// </summary>
-internal sealed unsafe class Reclaimer
+internal sealed unsafe class Reclaimer : IDisposable
 {
     private const int BucketsPerHold = 16;
     private readonly StoreCore _core;
     private readonly NamespaceTable _table;
+    private readonly ColdReads? _cold;
 
     public Reclaimer(StoreCore core, NamespaceTable table)
     {
         _core = core;
         _table = table;
+        if (core.Tier is { } tier) _cold = new ColdReads(tier, Garnet.Media.ReaderWake.None);
     }
 
     /// <summary>Empties all namespaces retired by now; true if there were any.</summary>
@@ -32,7 +34,10 @@ internal sealed unsafe class Reclaimer
     {
         ulong position = 0;
         while (Walk(partition, retired, ref position))
+        {
+            _cold?.BeginStep();
             if (_core.Snapshots.Running is { Behind: true }) return false;
+        }
         return true;
     }
 
@@ -48,9 +53,11 @@ internal sealed unsafe class Reclaimer
             if (entry >> IndexSpace.DepthOf(partition) != 0) position = entry = 0;
             byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % perSegment));
             EmptyBucket(partition, bucket, retired);
+            if (_cold is { HasMissing: true }) break; // the same bucket again, with what it lacks
             position++;
         }
         Partition.Exit(partition);
+        if (_cold is { HasMissing: true }) _cold.Fetch();
         return more;
     }
 
@@ -60,6 +67,24 @@ internal sealed unsafe class Reclaimer
             if ((partition->Counts[ns].Keys | partition->Counts[ns].Chunks) != 0) return true;
         return false;
     }
+
+    // A segment of the tier whose records are all of one namespace tells it without a read.
+    private bool TryNamespace(ulong word, bool isCold, out uint ns)
+    {
+        ns = 0;
+        if (isCold && _core.Tier!.NamespaceOf(word) is >= 0 and var of)
+        {
+            ns = (uint)of;
+            return true;
+        }
+        byte* record = isCold ? _cold!.Record(word) : _core.Shape->Base + IndexWord.Offset(word);
+        if (record == null) return false;
+        ns = Record.Namespace(record);
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _cold?.Dispose();
 
     // Removing a word may pull another into its slot: look at the bucket anew after each removal.
     private void EmptyBucket(Partition* partition, byte* bucket, uint[] retired)
@@ -71,9 +96,10 @@ internal sealed unsafe class Reclaimer
             for (SlotWalk walk = new(partition, bucket); walk.Next() && !removed;)
             {
                 if (*walk.Slot == 0) continue;
-                byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
-                if (Array.IndexOf(retired, Record.Namespace(record)) < 0) continue;
-                _core.Remove(partition, bucket, walk.Slot); // given up in one step, which the log has
+                bool isCold = IndexWord.IsCold(*walk.Slot);
+                if (!TryNamespace(*walk.Slot, isCold, out uint ns) || Array.IndexOf(retired, ns) < 0) continue;
+                if (isCold) _core.RemoveCold(partition, bucket, walk.Slot, ns);
+                else _core.Remove(partition, bucket, walk.Slot); // given up in one step, which the log has
                 removed = true;
             }
         }

@@ -14,6 +14,7 @@ internal sealed unsafe class Writer : IDisposable
     private readonly StoreCore _core;
     private readonly Shape* _shape;
     private readonly ChunkScratch _scratch = new();
+    private readonly ColdReads? _cold;
 
     /// <summary>The log's batch that the last change went to.</summary>
     public ulong LastBatch;
@@ -23,17 +24,18 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>Their bytes in the log.</summary>
     public long LoggedBytes;
 
-    public Writer(StoreCore core)
+    public Writer(StoreCore core, ColdReads? cold)
     {
         _core = core;
         _shape = core.Shape;
+        _scratch.Cold = _cold = cold;
     }
 
     public Outcome Change<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
     {
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         ulong* slot = Bucket.Find(_shape, partition, bucket, key);
-        if (slot == null) return Create(partition, key, ref operation, nowMs);
+        if (slot == null) return _cold == null ? Create(partition, key, ref operation, nowMs) : ChangeCold(partition, key, ref operation, nowMs);
         ulong word = *slot;
         byte* record = _shape->Base + IndexWord.Offset(word);
         RecordView existing = Record.View(record, word);
@@ -76,11 +78,11 @@ internal sealed unsafe class Writer : IDisposable
     {
         if (_core.CountOf(partition, key.Namespace)->Retired != 0) return Outcome.NotFound;
         Unsafe.SkipInit(out RecordEdit edit);
-        edit.Begin(_core, partition, _scratch, key, nowMs);
+        edit.Begin(_core, partition, _scratch, key, nowMs, EditAim.Change);
         if (edit.Exists && Record.ExpireAtMs(edit.Found) is var expireAtMs && expireAtMs != 0 && expireAtMs <= nowMs)
         {
             RemoveDue(partition, edit.Bucket, edit.Slot, key);
-            edit.Begin(_core, partition, _scratch, key, nowMs);
+            edit.Begin(_core, partition, _scratch, key, nowMs, EditAim.Change);
         }
         bool existed = edit.Exists, changed = operation.Run(ref edit);
         if (changed && _core.Hooked)
@@ -92,12 +94,23 @@ internal sealed unsafe class Writer : IDisposable
     public ulong* Examine<T>(Partition* partition, in KeyRef key, ref T look, long nowMs) where T : struct, IExamine
     {
         Unsafe.SkipInit(out RecordEdit record);
-        record.Begin(_core, partition, _scratch, key, nowMs);
+        record.Begin(_core, partition, _scratch, key, nowMs, EditAim.Look);
         if (!record.Exists) return null;
         long expireAtMs = Record.ExpireAtMs(record.Found);
         if (expireAtMs != 0 && expireAtMs <= nowMs) return null;
         look.Look(ref record);
         return record.Slot;
+    }
+
+    // store.C5: what lies on a tier is in memory before it is changed. Nothing is changed, and something is missing, where that has not been fetched.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Outcome ChangeCold<T>(Partition* partition, in KeyRef key, ref T operation, long nowMs) where T : struct, IModify
+    {
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        byte* image = _cold!.Find(_shape, partition, bucket, key, out ulong* slot);
+        if (image == null) return _cold.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
+        _cold.Forget(); // others of the same tag need not be looked at
+        return _core.TakeBack(partition, bucket, slot, image, nowMs) == null ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }
 
     // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment.

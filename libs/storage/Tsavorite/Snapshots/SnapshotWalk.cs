@@ -86,13 +86,13 @@ internal sealed unsafe class SnapshotWalk : IDisposable
         if (Bucket.Stamp(bucket) == stamp) return true;
         long bytes = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
-            if (*walk.Slot != 0 && _snapshot.Includes(RecordAt(*walk.Slot), out _)) bytes += SnapshotRecord.BytesOf(RecordAt(*walk.Slot));
+            if (*walk.Slot != 0 && !IndexWord.IsCold(*walk.Slot) && _snapshot.Includes(RecordAt(*walk.Slot), out _)) bytes += SnapshotRecord.BytesOf(RecordAt(*walk.Slot));
         if (bytes > BlockBytes) return _snapshot.SaveLarge(partition, bucket);
         if (bytes > BlockBytes - _used) return false;
         byte* to = _block + _used;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0 || !_snapshot.Includes(RecordAt(*walk.Slot), out int database)) continue;
+            if (*walk.Slot == 0 || _snapshot.NotesCold(*walk.Slot) || !_snapshot.Includes(RecordAt(*walk.Slot), out int database)) continue;
             to += SnapshotRecord.Write(to, RecordAt(*walk.Slot), database);
             _records++;
         }

@@ -20,6 +20,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private readonly StoreCore _core;
     private readonly SaveBuffers _buffers;
     private readonly SnapshotWalk _walk;
+    private readonly ColdReferences? _cold;
     private readonly int _holdsPerStep;
     private int[] _databases;
     private HashSet<ulong>? _orphaned;
@@ -27,13 +28,14 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private readonly bool _isOrdered;
     private int _told;
     private volatile SnapshotState _state;
-    private bool _disposed;
+    private bool _disposed, _isCut;
 
     internal StoreSnapshot(StoreCore core, SnapshotOptions options)
     {
         _core = core;
         _buffers = new SaveBuffers(options, core.Shape->PartitionCount);
         _walk = new SnapshotWalk(core, this, options);
+        if (core.Tier is { } tier) _cold = new ColdReferences(this, tier);
         _holdsPerStep = options.HoldsPerStep;
         _isOrdered = options.PartitionsAtOnce == 1;
         _databases = new int[core.Databases.Length * 2];
@@ -86,10 +88,12 @@ public sealed unsafe class StoreSnapshot : IDisposable
             break;
         }
         if (_state != SnapshotState.Running) return false;
+        _cold?.HandOut(sink);
         if (sink is IPartitionSink partitions) Tell(partitions);
         if (!_walk.AtEnd) return true;
         _walk.Flush(sink);
         HandOutSaved(sink, int.MaxValue);
+        _cold?.HandOut(sink);
         End(SnapshotState.Whole);
         return false;
     }
@@ -102,6 +106,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         if (!_isOrdered) throw new ArgumentException("A sink that is told of partitions needs PartitionsAtOnce 1.", nameof(sink));
         _walk.Flush(sink);
         HandOutSaved(sink, int.MaxValue);
+        _cold?.HandOut(sink);
         while (_told < done) sink.PartitionDone(_told++);
     }
 
@@ -128,11 +133,15 @@ public sealed unsafe class StoreSnapshot : IDisposable
         _core.Snapshots.Leave(this);
         _buffers.Dispose();
         _walk.Dispose();
+        _cold?.Dispose();
+        if (_isCut) _core.Tier?.Segments.Release();
     }
 
     /// <summary>The cut: every partition is locked, and the log's batch ends here.</summary>
     internal void Cut(ulong number)
     {
+        _core.Tier?.Segments.Hold();
+        _isCut = true;
         int[] databases = _core.Databases;
         if (databases.Length > _databases.Length) _databases = new int[databases.Length];
         Array.Fill(_databases, -1, databases.Length, _databases.Length - databases.Length);
@@ -165,7 +174,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         int saved = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0) continue;
+            if (*walk.Slot == 0 || NotesCold(*walk.Slot)) continue;
             byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
             if (!Includes(record, out int database)) continue;
             byte* to = _buffers.Reserve(partition->Number, SnapshotRecord.BytesOf(record));
@@ -179,6 +188,14 @@ public sealed unsafe class StoreSnapshot : IDisposable
         }
         Bucket.SetStamp(bucket, stamp); // store.S2
         if (saved != 0) Interlocked.Add(ref _saved, saved);
+    }
+
+    /// <summary>True, and noted, if the word's record lies on the tier.</summary>
+    internal bool NotesCold(ulong word)
+    {
+        if (!IndexWord.IsCold(word)) return false;
+        _cold!.Add(word);
+        return true;
     }
 
     /// <summary>The same for the walker, with a bucket that does not fit its block. Always true.</summary>

@@ -20,7 +20,8 @@ public static unsafe class LoadedValues
 
     private static string? Judge(StoreCore core, Partition* partition, IValueCheck check)
     {
-        using ChunkScratch scratch = new();
+        using ColdReads? cold = core.Tier is { } tier ? new ColdReads(tier, Garnet.Media.ReaderWake.None) : null;
+        using ChunkScratch scratch = new() { Cold = cold };
         string? fault = null;
         Partition.Enter(partition);
         uint* entries = IndexSpace.Entries(partition);
@@ -40,7 +41,8 @@ public static unsafe class LoadedValues
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             if (*walk.Slot == 0 || (*walk.Slot & IndexWord.InternalBit) != 0) continue;
-            byte* record = Shape.RecordOf(core.Shape, *walk.Slot);
+            scratch.Cold?.BeginStep();
+            byte* record = core.RecordAt(*walk.Slot, scratch.Cold);
             // Those without chunks were judged as they came.
             if (Record.Owner(record) == 0 || core.CountOf(partition, Record.Namespace(record))->Retired != 0) continue;
             RecordKind kind = Record.Kind(record);
@@ -53,7 +55,7 @@ public static unsafe class LoadedValues
     private static bool IsSound(StoreCore core, Partition* partition, in KeyRef key, IValueCheck check, ChunkScratch scratch)
     {
         System.Runtime.CompilerServices.Unsafe.SkipInit(out RecordEdit edit);
-        edit.Begin(core, partition, scratch, key, nowMs: 0);
+        edit.Begin(core, partition, scratch, key, nowMs: 0, EditAim.Look);
         return Judgement.Of(check, ref edit);
     }
 }

@@ -1,0 +1,48 @@
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Garnet.Server.Tiering;
+using Tsavorite;
+
+namespace Garnet.Server.Families.Tiering;
+
+/// <summary>
+/// Fetches the keys of a command that lie on the tier before it runs, all of them side by side: of a transaction before it locks, of a script
+/// those that it declares. What it is not asked about, or what leaves again meanwhile, is fetched by whoever comes to it.
+/// </summary>
+internal sealed class FetchedKeys : IKeyRule
+{
+    private const int TriesMax = 3;
+
+    /// <inheritdoc/>
+    public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
+    {
+        if (!mayWait || !Foresee(ref call, in keys, database) || !MayTry(call.Client))
+            return AdmissionResult.Allowed;
+        return AdmissionResult.Until(new FetchWait(call.Store.TakeWantedReads()));
+    }
+
+    /// <summary>Begins to fetch what is not at hand of the keys; false if all are.</summary>
+    internal static bool Foresee(ref Call call, in KeyPositions keys, int database)
+    {
+        if (!call.Worker.Store.Namespaces.TryId(database, out uint ns))
+            return false;
+        bool misses = false;
+        for (int i = 0; i < keys.Count; i++)
+        {
+            KeyRef key = call.KeyAt(keys[i], ns);
+            misses |= call.Store.Foresee(key);
+        }
+
+        call.Store.BeginReads();
+        return misses;
+    }
+
+    /// <summary>False once the command that the client is at has waited so often that what it needs left again each time: it waits in its run then.</summary>
+    internal static bool MayTry(Connection client)
+    {
+        bool isSame = client.Commands == client.FetchCommand + 1; // the same one, framed again
+        client.FetchCommand = client.Commands;
+        client.FetchTries = isSame ? client.FetchTries + 1 : 1;
+        return client.FetchTries <= TriesMax;
+    }
+}

@@ -1,0 +1,19 @@
+using Garnet.Common;
+
+namespace Garnet.Server;
+
+/// <summary>Where values go that nobody reads when memory gets short.</summary>
+public sealed class TierSettings
+{
+    [Setting("tier-path", "Directory on an SSD for values that nobody reads; empty keeps all of them in memory. What lies there is scratch: it is empty after a start.")]
+    public string Path { get; set; } = "";
+
+    [Setting("tier-size", "Room on it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20, Max = 1L << 40)]
+    public long SizeBytes { get; set; } = 8L << 30;
+
+    [Setting("tier-promotion", "Whether values that are read again on the tier come back to memory.", Live = true)]
+    public bool Promotion { get; set; } = true;
+
+    [Setting("tier-io-uring", "Read by io_uring where the system has it; no reads by threads.")]
+    public bool IoUring { get; set; } = true;
+}

@@ -1,0 +1,46 @@
+namespace Garnet.Media;
+
+/// <summary>Reads through an io_uring of the thread's own: no other thread, and no call for a read that has finished meanwhile.</summary>
+internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediumReader
+{
+    private int _underWay;
+
+    /// <inheritdoc/>
+    public int Room => depth - _underWay;
+
+    /// <inheritdoc/>
+    public void Begin(ulong token, long offset, byte* to, int bytes)
+    {
+        _underWay++;
+        ring.Read(file, offset, to, bytes, token);
+    }
+
+    /// <inheritdoc/>
+    public void Submit() => ring.Submit();
+
+    /// <inheritdoc/>
+    public int Take(Span<FinishedRead> finished)
+    {
+        int count = ring.Take(finished);
+        _underWay -= count;
+        return count;
+    }
+
+    /// <inheritdoc/>
+    public void Wait()
+    {
+        if (_underWay != 0) ring.Wait();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Span<FinishedRead> finished = stackalloc FinishedRead[16];
+        while (_underWay > 0)
+        {
+            ring.Wait(); // the kernel still writes to the callers' memory
+            Take(finished);
+        }
+        ring.Dispose();
+    }
+}

@@ -1,0 +1,79 @@
+using Garnet.Media;
+
+namespace Tsavorite;
+
+/// <summary>
+/// The records of a snapshot's cut that lie on the tier: noted by their words under the partition's lock, which copies nothing, and read and
+/// handed out later without it. What they name stays where it is until the snapshot ends (store.C2).
+/// </summary>
+internal sealed unsafe class ColdReferences : IDisposable
+{
+    private const int WindowMax = 1024, BlockBytes = SnapshotWalk.BlockBytes;
+    private readonly StoreSnapshot _snapshot;
+    private readonly ColdReads _reads;
+    private readonly Lock _gate = new();
+    private readonly List<ulong> _window = [];
+    private List<ulong> _words = [];
+    private byte[] _block = new byte[BlockBytes];
+    private int _used, _records;
+
+    public ColdReferences(StoreSnapshot snapshot, ColdTier tier)
+    {
+        _snapshot = snapshot;
+        _reads = new ColdReads(tier, ReaderWake.None);
+    }
+
+    /// <summary>Notes a word; its partition is locked.</summary>
+    public void Add(ulong word)
+    {
+        lock (_gate) _words.Add(word);
+    }
+
+    /// <summary>Reads what was noted and hands it out.</summary>
+    /// <exception cref="Garnet.Common.GarnetException">A record cannot be read: the snapshot is not whole.</exception>
+    public void HandOut(ISnapshotSink sink)
+    {
+        List<ulong> words;
+        lock (_gate)
+        {
+            if (_words.Count == 0) return;
+            (words, _words) = (_words, []);
+        }
+        words.Sort(static (left, right) => ColdAddress.Offset(left).CompareTo(ColdAddress.Offset(right))); // neighbours share pages, and a disk reads on
+        for (int from = 0; from < words.Count; from += WindowMax)
+        {
+            _reads.BeginStep();
+            _window.Clear();
+            for (int i = from; i < Math.Min(from + WindowMax, words.Count); i++)
+            {
+                _window.Add(words[i]);
+                _reads.Record(words[i]);
+            }
+            _reads.Fetch(mayThrow: false);
+            foreach (ulong word in _window) Encode(_reads.Record(word), sink);
+        }
+        Flush(sink);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _reads.Dispose();
+
+    private void Encode(byte* image, ISnapshotSink sink)
+    {
+        if (!_snapshot.Includes(image, out int database)) return;
+        int bytes = SnapshotRecord.BytesOf(image);
+        if (_used + bytes > BlockBytes) Flush(sink);
+        if (bytes > _block.Length) _block = new byte[bytes];
+        fixed (byte* to = _block) SnapshotRecord.Write(to + _used, image, database);
+        _used += bytes;
+        _records++;
+    }
+
+    private void Flush(ISnapshotSink sink)
+    {
+        if (_records == 0) return;
+        sink.Write(_block.AsSpan(0, _used), _records);
+        _snapshot.CountOut(_records, _used);
+        _used = _records = 0;
+    }
+}

@@ -1,0 +1,174 @@
+using System.Runtime.InteropServices;
+using Garnet.Media;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Rewrites sealed segments: those with few live records so that their room comes back (compaction), those with expired ones, and, where the policy
+/// allows it and nothing else helps, the fullest of dead wood to give their records up (eviction). A segment is read once, as a whole, and what lives
+/// in it never comes to memory's tier.
+/// </summary>
+internal sealed unsafe class ColdCleaner : IDisposable
+{
+    /// <summary>Compaction pays up to this share of live records; above it, moving costs more than it wins.</summary>
+    private const double LiveShareMax = 0.9;
+    private const long SweepPauseMs = 60_000;
+    private const int RecordsPerHold = 16;
+    private readonly StoreCore _core;
+    private readonly ColdTier _tier;
+    private readonly ColdSegments _segments;
+    private readonly ColdWriter _writer;
+    private readonly IMediumReader _reader;
+    private readonly byte* _buffer;
+
+    public ColdCleaner(StoreCore core, ColdTier tier, ColdWriter writer)
+    {
+        _core = core;
+        _tier = tier;
+        _segments = tier.Segments;
+        _writer = writer;
+        _reader = tier.Medium.OpenReader(1, ReaderWake.None);
+        _buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
+    }
+
+    /// <summary>Moves the live records of the segment that has the fewest together with others'; false if none is worth it.</summary>
+    public bool Compact(long nowMs) => Rewrite(_segments.Best(static (segment, _) => LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
+
+    /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
+    public bool Sweep(long nowMs) => Rewrite(_segments.Best(static (segment, now) => IsDue(segment, now) ? 1 : 0, nowMs), Judge, nowMs);
+
+    /// <summary>Gives up the records of a segment that the policy allows to; false if there is none.</summary>
+    public bool Evict(EvictionPolicy policy, long nowMs)
+    {
+        if (policy == EvictionPolicy.NoEviction) return false;
+        return policy.IsVolatile()
+            ? Rewrite(_segments.Best(static (segment, _) => segment->MinExpiryMs != long.MaxValue ? 1 : 0, nowMs), DropVolatile, nowMs)
+            : Rewrite(_segments.Best(static (segment, _) => 2 - LiveShare(segment), nowMs), Drop, nowMs);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _reader.Dispose();
+        NativeMemory.AlignedFree(_buffer);
+    }
+
+    private static double LiveShare(ColdSegment* segment) => segment->Records == 0 ? 0 : (double)segment->Live / segment->Records;
+
+    private static bool IsDue(ColdSegment* segment, long nowMs) =>
+        segment->MinExpiryMs <= nowMs && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
+
+    private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs)
+    {
+        if (number == 0) return false;
+        _segments.Pin(number);
+        int before = Volatile.Read(ref _segments[number]->Live);
+        _writer.MayTakeReserve = true;
+        bool isRead = Read(number);
+        if (isRead) Walk(number, judge, nowMs);
+        _writer.Flush(seal: false);
+        _writer.MayTakeReserve = false;
+        _segments[number]->SweptMs = nowMs;
+        bool won = isRead && Volatile.Read(ref _segments[number]->Live) < before;
+        _segments.Unpin(number);
+        return won;
+    }
+
+    private bool Read(uint number)
+    {
+        Span<FinishedRead> finished = stackalloc FinishedRead[1];
+        _reader.Begin(0, _segments.OffsetOf(number), _buffer, _segments.SegmentBytes);
+        _reader.Submit();
+        while (_reader.Take(finished) == 0) _reader.Wait();
+        _tier.CountRead(_segments.SegmentBytes);
+        if (finished[0].Result == _segments.SegmentBytes) return true;
+        _tier.CountFailure(number, finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
+        _segments.Seal(number, ColdState.Bad);
+        return false;
+    }
+
+    private void Walk(uint number, Func<nint, long, Fate> judge, long nowMs)
+    {
+        ColdSegment* segment = _segments[number];
+        long earliest = long.MaxValue;
+        int step = ColdSegments.PageBytes;
+        for (int at = 64, end; at < segment->Used; at = end)
+        {
+            bool isRecord = ColdRecord.TryMeasure(_buffer + at, segment->Used - at, out int bytes);
+            // Nothing more in this page: what follows begins with the next.
+            end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
+            if (!isRecord) continue;
+            if (segment->Band != 0) end = (end + step - 1) & ~(step - 1);
+            Settle(number, at, judge, nowMs);
+            if (Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs) earliest = Math.Min(earliest, expireAtMs);
+        }
+        segment->MinExpiryMs = earliest;
+    }
+
+    private void Settle(uint number, int at, Func<nint, long, Fate> judge, long nowMs)
+    {
+        byte* image = _buffer + at;
+        KeyRef key = _core.KeyOf(image);
+        Partition* partition = Shape.PartitionOf(_core.Shape, key.Hash);
+        ulong word = ColdAddress.Word(Shape.TagOf(_core.Shape, key.Hash), _segments.OffsetOf(number) + at);
+        bool staged = false, isFull = false;
+        while (!staged && !isFull)
+        {
+            Partition.Enter(partition);
+            byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
+            ulong* slot = FindAddress(partition, bucket, word);
+            staged = slot == null || Apply(judge((nint)image, nowMs), partition, bucket, slot, key, image, out isFull);
+            Partition.Exit(partition);
+            if (!staged && !isFull) _writer.Flush(seal: false);
+        }
+    }
+
+    // False if the writer takes no more as things are.
+    private bool Apply(Fate fate, Partition* partition, byte* bucket, ulong* slot, in KeyRef key, byte* image, out bool isFull)
+    {
+        isFull = false;
+        switch (fate)
+        {
+            case Fate.Stay: return true;
+            case Fate.Move: return _writer.TryStage(partition, key.Hash, *slot, image, out isFull);
+            case Fate.Expire: _tier.CountExpired(); break;
+            default: _tier.CountEvicted(); break;
+        }
+        _core.RemoveColdUnasked(partition, bucket, slot, key, image, fate == Fate.Expire ? KeyChange.Expired : KeyChange.Evicted);
+        return true;
+    }
+
+    private static ulong* FindAddress(Partition* partition, byte* bucket, ulong word)
+    {
+        const ulong Place = IndexWord.AddressMask | IndexWord.TierMask;
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            if (*walk.Slot != 0 && ((*walk.Slot ^ word) & Place) == 0) return walk.Slot;
+        }
+        return null;
+    }
+
+    private static bool IsChunk(nint image) => Record.Kind((byte*)image) == RecordKind.Chunk;
+
+    private static Fate Keep(nint image, long nowMs) => IsExpired(image, nowMs) ? Fate.Expire : Fate.Move;
+
+    private static Fate Judge(nint image, long nowMs) => IsExpired(image, nowMs) ? Fate.Expire : Fate.Stay;
+
+    // What belongs to a larger whole goes with that only; its segment is rewritten all the same.
+    private static Fate Drop(nint image, long nowMs) =>
+        IsExpired(image, nowMs) ? Fate.Expire : IsChunk(image) ? Fate.Move : Fate.Evict;
+
+    private static Fate DropVolatile(nint image, long nowMs) =>
+        Record.ExpireAtMs((byte*)image) == 0 ? Fate.Stay : Drop(image, nowMs);
+
+    private static bool IsExpired(nint image, long nowMs) => Record.ExpireAtMs((byte*)image) is > 0 and var at && at <= nowMs && !IsChunk(image);
+
+    // What becomes of a live record.
+    private enum Fate
+    {
+        Stay,
+        Move,
+        Expire,
+        Evict,
+    }
+}

@@ -1,0 +1,10 @@
+namespace Tsavorite;
+
+/// <summary>A record that was copied into a cold segment, and the word that is to name the copy once it is written (store.C1).</summary>
+/// <param name="Partition">Number of the partition it lives in.</param>
+/// <param name="Hash">Hash of its key.</param>
+/// <param name="From">The word that named it when it was copied.</param>
+/// <param name="To">The word that will.</param>
+/// <param name="Image">The copy, in the segment's buffer.</param>
+/// <param name="Bytes">Its length.</param>
+internal readonly record struct ColdMove(int Partition, ulong Hash, ulong From, ulong To, nint Image, int Bytes);

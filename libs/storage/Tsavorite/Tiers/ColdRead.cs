@@ -1,0 +1,15 @@
+namespace Tsavorite;
+
+/// <summary>A cold record that is wanted, on its way, or there.</summary>
+internal sealed unsafe class ColdRead(ulong word)
+{
+    /// <summary>Its name (<see cref="ColdAddress.Name"/>).</summary>
+    public readonly ulong Word = word;
+    public ColdReadState State;
+    public int Band, Bytes, Skip, RecordBytes, Error;
+    /// <summary>Where it is read to.</summary>
+    public nint To;
+    public byte* Record;
+    /// <summary>When it was first seen to be there.</summary>
+    public long KeptSinceMs;
+}

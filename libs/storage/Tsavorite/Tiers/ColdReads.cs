@@ -1,0 +1,306 @@
+using System.Runtime.InteropServices;
+using Garnet.Common;
+using Garnet.Common.Linux;
+using Garnet.Media;
+
+namespace Tsavorite;
+
+/// <summary>
+/// One session's reads of cold records: those under way, and those that have come, each known by its index word. What has come is kept for
+/// a moment, for the step that asked for it, which is done again, and for others that want the same.
+/// store.C3: a record that was fetched is what its word names for as long as the word stands in the index: its segment is pinned from before
+/// the word was looked at last until the record is given up (store.C2), and what lies in a segment never changes.
+/// store.C4: nothing that was read is shown before its checksum was right and its lengths were within what was read.
+/// </summary>
+internal sealed unsafe class ColdReads : IDisposable
+{
+    private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
+    private const long KeptMs = 100, KeptBytesOfWaiting = 1 << 20;
+    private readonly ColdTier _tier;
+    private readonly ColdSegments _segments;
+    private readonly ReaderWake _wake;
+    private readonly Dictionary<ulong, ColdRead> _reads = [];
+    private readonly Queue<ColdRead> _queued = new(), _kept = new();
+    private readonly Stack<nint> _pages = new();
+    private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
+    private readonly Stack<int> _places = new();
+    private readonly List<ulong> _missing = [], _wanted = [];
+    private IMediumReader? _reader;
+    private byte* _pageMemory;
+    private long _keptBytes;
+    private int _pending;
+    private bool _hasNews;
+
+    public ColdReads(ColdTier tier, ReaderWake wake)
+    {
+        _tier = tier;
+        _segments = tier.Segments;
+        _wake = wake;
+    }
+
+    /// <summary>Whether the owner can do a step again later; null: it waits.</summary>
+    public Func<bool>? MayPostpone { get; set; }
+
+    /// <summary>True if a look has come to records that are not there.</summary>
+    public bool HasMissing => _wanted.Count != 0;
+
+    /// <summary>The words of the records that the step which was put off has come to.</summary>
+    public ulong[] TakeWanted()
+    {
+        ulong[] wanted = [.. _wanted];
+        _wanted.Clear();
+        return wanted;
+    }
+
+    /// <summary>Reads that have not finished.</summary>
+    public int Pending => _pending;
+
+    /// <summary>
+    /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
+    /// sequence before anything is believed. What must be read before it can be said is among the missing then, and pinned.
+    /// </summary>
+    public byte* Find(Shape* shape, Partition* partition, byte* bucket, in KeyRef key, out ulong* slot)
+    {
+        ulong tag = Shape.TagOf(shape, key.Hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = Volatile.Read(ref *walk.Slot);
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0) continue;
+            byte* record = Record(word);
+            slot = walk.Slot;
+            if (record != null && Tsavorite.Record.KeyBytes(record) == key.Length && Tsavorite.Record.Namespace(record) == key.Namespace
+                && Tsavorite.Record.SameKey(Tsavorite.Record.Key(record), key.Bytes, key.Length)) return record;
+        }
+        slot = null;
+        return null;
+    }
+
+    /// <summary>The same for a chunk.</summary>
+    public byte* FindChunk(Shape* shape, Partition* partition, byte* bucket, in ChunkName chunk, out ulong* slot)
+    {
+        ulong tag = Shape.TagOf(shape, chunk.Hash);
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0) continue;
+            byte* record = Record(word);
+            slot = walk.Slot;
+            if (record != null && chunk.Names(record)) return record;
+        }
+        slot = null;
+        return null;
+    }
+
+    /// <summary>The record that a cold word names, or null: it is among the missing then, and pinned.</summary>
+    /// <exception cref="GarnetException">It cannot be read, or is not what was written.</exception>
+    public byte* Record(ulong word)
+    {
+        word = ColdAddress.Name(word);
+        if (_reads.TryGetValue(word, out ColdRead? read))
+        {
+            if (read.State == ColdReadState.Failed) throw Unreadable(read);
+            if (read.State == ColdReadState.Ready) return read.Record;
+        }
+        else
+        {
+            _segments.Pin(_segments.NumberOf(word));
+            _missing.Add(word);
+        }
+        _wanted.Add(word);
+        return null;
+    }
+
+    /// <summary>How much is missing, for <see cref="Forget"/>.</summary>
+    public (int Missing, int Wanted) Mark => (_missing.Count, _wanted.Count);
+
+    /// <summary>The look since the mark, which came to what is missing, was not true or found what it wanted all the same.</summary>
+    public void Forget((int Missing, int Wanted) mark)
+    {
+        for (int i = mark.Missing; i < _missing.Count; i++) _segments.Unpin(_segments.NumberOf(_missing[i]));
+        _missing.RemoveRange(mark.Missing, _missing.Count - mark.Missing);
+        _wanted.RemoveRange(mark.Wanted, _wanted.Count - mark.Wanted);
+    }
+
+    /// <summary>The last look found what it wanted: what it came to besides is not waited for.</summary>
+    public void Forget()
+    {
+        if (HasMissing) Forget(default);
+    }
+
+    /// <summary>
+    /// Fetches what is missing. Waits for it; or, where the owner can do the step again, throws <see cref="ColdMissException"/>.
+    /// </summary>
+    public void Fetch(bool mayThrow = true)
+    {
+        Begin();
+        if (mayThrow && MayPostpone is { } may && may())
+        {
+            _tier.Postponed++;
+            throw ColdTier.Miss;
+        }
+        _wanted.Clear();
+        while (_pending > 0)
+        {
+            _reader!.Wait();
+            Poll(nowMs: long.MinValue);
+        }
+    }
+
+    /// <summary>Begins to read what is missing.</summary>
+    public void Begin()
+    {
+        foreach (ulong word in _missing)
+        {
+            ColdRead read = new(word);
+            if (!_reads.TryAdd(word, read))
+            {
+                _segments.Unpin(_segments.NumberOf(word)); // missing twice
+                continue;
+            }
+            _queued.Enqueue(read);
+            _pending++;
+        }
+        _missing.Clear();
+        Submit();
+    }
+
+    /// <summary>Takes what has come; true if something has. What has been there for long enough is given up.</summary>
+    public bool Poll(long nowMs)
+    {
+        if (_pending > 0)
+        {
+            Span<FinishedRead> taken = stackalloc FinishedRead[FinishedMax];
+            for (int count; (count = _reader!.Take(taken)) > 0;)
+            {
+                foreach (FinishedRead read in taken[..count]) Finish(read);
+                _hasNews = true;
+            }
+            Submit();
+        }
+        if (nowMs == long.MinValue) return false; // in the middle of a step: others that wait are told later
+        GiveUp(nowMs);
+        bool news = _hasNews;
+        _hasNews = false;
+        return news;
+    }
+
+    /// <summary>A step begins: what earlier ones have fetched is given up, but for the last few. For owners that do not poll.</summary>
+    public void BeginStep()
+    {
+        if (HasMissing) // left by a look that needed no more: what is to come is not waited for
+        {
+            Begin();
+            _wanted.Clear();
+        }
+        if (MayPostpone is not null) return;
+        while (_keptBytes > KeptBytesOfWaiting) GiveUp(_kept.Dequeue());
+    }
+
+    /// <summary>True once the record of the word need not be waited for any more.</summary>
+    public bool IsDone(ulong word) => !_reads.TryGetValue(word, out ColdRead? read) || read.State > ColdReadState.UnderWay;
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Forget();
+        _reader?.Dispose(); // what is under way has come to its end
+        foreach (ColdRead? read in _underWay)
+        {
+            if (read is not null && read.Band != 0) NativeMemory.AlignedFree((void*)read.To);
+        }
+        foreach (ColdRead read in _reads.Values) Free(read);
+        _reads.Clear();
+        NativeMemory.AlignedFree(_pageMemory);
+    }
+
+    private void Submit()
+    {
+        if (_queued.Count == 0 && _reader is null) return;
+        if (_reader is null) Open();
+        while (_queued.Count > 0 && _reader!.Room > 0 && _places.Count > 0)
+        {
+            ColdRead read = _queued.Dequeue();
+            uint number = _segments.NumberOf(read.Word);
+            long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
+            long end = Math.Min(start + ((long)ColdSegments.PageBytes << _segments[number]->Band), _segments.OffsetOf(number) + _segments.SegmentBytes);
+            read.Band = _segments[number]->Band;
+            read.Bytes = (int)(end - start);
+            read.Skip = (int)(offset - start);
+            read.To = read.Band == 0 ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
+            read.State = ColdReadState.UnderWay;
+            int place = _places.Pop();
+            _underWay[place] = read;
+            _reader.Begin((ulong)place, start, (byte*)read.To, read.Bytes);
+        }
+        _reader!.Submit();
+    }
+
+    // With the first read: most sessions of a server never make one.
+    private void Open()
+    {
+        _reader = _tier.Medium.OpenReader(Depth, _wake);
+        _pageMemory = (byte*)NativeMemory.AlignedAlloc(Depth * ColdSegments.PageBytes, ColdSegments.PageBytes);
+        for (int i = Depth - 1; i >= 0; i--)
+        {
+            _pages.Push((nint)(_pageMemory + (i * ColdSegments.PageBytes)));
+            _places.Push(i);
+        }
+    }
+
+    private void Finish(in FinishedRead finished)
+    {
+        int place = (int)finished.Token;
+        ColdRead read = _underWay[place]!;
+        _underWay[place] = null;
+        _places.Push(place);
+        _pending--;
+        _tier.CountRead(read.Bytes);
+        byte* image = (byte*)read.To + read.Skip;
+        bool isWhole = finished.Result == read.Bytes;
+        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, out int bytes))
+        {
+            read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
+            NativeMemory.Copy(image, read.Record, (nuint)bytes);
+            new Span<byte>(read.Record + bytes, SlackBytes).Clear();
+            read.RecordBytes = bytes;
+            read.State = ColdReadState.Ready;
+        }
+        else
+        {
+            read.State = ColdReadState.Failed;
+            read.Error = finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO;
+            _tier.CountFailure(_segments.NumberOf(read.Word), read.Error);
+        }
+        if (read.Band == 0) _pages.Push(read.To);
+        else NativeMemory.AlignedFree((void*)read.To);
+        _keptBytes += read.RecordBytes;
+        _kept.Enqueue(read);
+    }
+
+    private void GiveUp(long nowMs)
+    {
+        while (_kept.TryPeek(out ColdRead? read))
+        {
+            if (read.KeptSinceMs == 0) read.KeptSinceMs = nowMs;
+            if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= _tier.KeptBytesMax) return;
+            GiveUp(_kept.Dequeue());
+        }
+    }
+
+    private void GiveUp(ColdRead read)
+    {
+        _keptBytes -= read.RecordBytes;
+        _reads.Remove(read.Word);
+        Free(read);
+    }
+
+    private void Free(ColdRead read)
+    {
+        NativeMemory.Free(read.Record);
+        read.Record = null;
+        _segments.Unpin(_segments.NumberOf(read.Word));
+    }
+
+    private static GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
+        read.Error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(read.Error).Message, "see INFO tiering and the log");
+}

@@ -1,0 +1,43 @@
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>State of a cold segment.</summary>
+internal enum ColdState
+{
+    Free,
+    /// <summary>Being filled.</summary>
+    Open,
+    /// <summary>Full, and never written again.</summary>
+    Sealed,
+    /// <summary>Nothing in it is named any more, but a snapshot that runs may read it.</summary>
+    Held,
+    /// <summary>The medium failed to write it: not used again.</summary>
+    Bad,
+}
+
+/// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>
+[StructLayout(LayoutKind.Sequential, Size = 64)]
+internal struct ColdSegment
+{
+    /// <summary>No record yet, and records of several namespaces.</summary>
+    public const long NoNamespace = -1, MixedNamespaces = -2;
+
+    public ColdState State;
+    /// <summary>Records take up to 2^Band pages of it each; in band 0 several share a page, and none crosses the end of one.</summary>
+    public int Band;
+    /// <summary>Bytes that records have, header included.</summary>
+    public int Used;
+    /// <summary>Records put into it, and those that index words still name.</summary>
+    public int Records, Live;
+    /// <summary>Readers that have it from before they looked whether it may be read until they are through.</summary>
+    public int Pins;
+    /// <summary>The namespace of all its records, or one of the constants.</summary>
+    public long Namespace;
+    /// <summary>No record in it expires earlier (may be too early, never too late).</summary>
+    public long MinExpiryMs;
+    /// <summary>All records in it have an expiry, and it is not later (may be too late, never too early); else the end of time.</summary>
+    public long MaxExpiryMs;
+    /// <summary>When its expired records were looked for last.</summary>
+    public long SweptMs;
+}

@@ -1,0 +1,193 @@
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// The segments of a tier: which are free, how many live records each has, and who reads it. Segment 0 is never handed out, so that no
+/// cold record lies at address 0.
+/// store.C2: a segment is reused only after no index word names a record in it, nobody has it pinned, and no snapshot that runs has begun before
+/// it died. Whoever reads without a lock pins first and then looks whether the word still stands.
+/// </summary>
+internal sealed unsafe class ColdSegments : IDisposable
+{
+    public const int SegmentBytesDefault = 1 << 20, PageBytes = 4096;
+    private readonly ColdSegment* _segments;
+    private readonly int _shift;
+    private readonly uint _count;
+    private readonly Stack<uint> _free = new();
+    private readonly List<uint> _held = [];
+    private int _gate, _holders, _freeCount;
+    private uint _fresh = 1;
+
+    public ColdSegments(long mediumBytes, int segmentBytes)
+    {
+        SegmentBytes = segmentBytes;
+        _shift = System.Numerics.BitOperations.Log2((uint)segmentBytes);
+        _count = (uint)(Math.Min(mediumBytes, ColdAddress.BytesMax) >> _shift);
+        _segments = (ColdSegment*)NativeMemory.AllocZeroed(Math.Max(_count, 1), (nuint)sizeof(ColdSegment));
+    }
+
+    public int SegmentBytes { get; }
+
+    /// <summary>Segments that may hold records.</summary>
+    public int Total => (int)Math.Max(_count, 1) - 1;
+
+    /// <summary>Those that are free now.</summary>
+    public int Free => Volatile.Read(ref _freeCount) + (int)(_count - Math.Min(_fresh, _count));
+
+    /// <summary>Live records in all of them; a walk.</summary>
+    public long Live
+    {
+        get
+        {
+            long live = 0;
+            for (uint number = 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++) live += Volatile.Read(ref _segments[number].Live);
+            return live;
+        }
+    }
+
+    /// <summary>Bytes of the table.</summary>
+    public long TableBytes => _count * (long)sizeof(ColdSegment);
+
+    public ColdSegment* this[uint number] => _segments + number;
+
+    public uint NumberOf(ulong word) => (uint)(ColdAddress.Offset(word) >> _shift);
+
+    public long OffsetOf(uint number) => (long)number << _shift;
+
+    /// <summary>An empty segment of the band, or 0.</summary>
+    public uint Take(int band)
+    {
+        SpinLatch.Enter(ref _gate);
+        uint number = 0;
+        if (_free.Count != 0)
+        {
+            number = _free.Pop();
+            _freeCount--;
+        }
+        else if (_fresh < _count) number = _fresh++;
+        if (number != 0)
+        {
+            Empty(_segments + number, band);
+        }
+        SpinLatch.Exit(ref _gate);
+        return number;
+    }
+
+    /// <summary>A record was put into the segment, which is open; it counts as live.</summary>
+    public void Note(uint number, uint ns, long expireAtMs, int used)
+    {
+        ColdSegment* segment = _segments + number;
+        segment->Used = used;
+        segment->Records++;
+        Interlocked.Increment(ref segment->Live);
+        if (segment->Namespace == ColdSegment.NoNamespace) segment->Namespace = ns;
+        else if (segment->Namespace != ns) Volatile.Write(ref segment->Namespace, ColdSegment.MixedNamespaces);
+        if (expireAtMs != 0) segment->MinExpiryMs = Math.Min(segment->MinExpiryMs, expireAtMs);
+        segment->MaxExpiryMs = expireAtMs == 0 ? long.MaxValue : Math.Max(segment->MaxExpiryMs, expireAtMs);
+    }
+
+    /// <summary>The segment is full, or cannot be written.</summary>
+    public void Seal(uint number, ColdState state)
+    {
+        SpinLatch.Enter(ref _gate);
+        _segments[number].State = state;
+        FreeIfUnused(number);
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>No index word names the record any more, or none ever did.</summary>
+    public void Died(ulong word)
+    {
+        uint number = NumberOf(word);
+        int left = Interlocked.Decrement(ref _segments[number].Live);
+        Garnet.Common.Faults.Check.That(left >= 0, "store.C2 a cold record dies once");
+        if (left == 0) Review(number);
+    }
+
+    /// <summary>The segment is not reused until <see cref="Unpin"/>.</summary>
+    public void Pin(uint number) => Interlocked.Increment(ref _segments[number].Pins);
+
+    public void Unpin(uint number)
+    {
+        if (Interlocked.Decrement(ref _segments[number].Pins) == 0 && Volatile.Read(ref _segments[number].Live) == 0) Review(number);
+    }
+
+    /// <summary>Until <see cref="Release"/> no segment is reused.</summary>
+    public void Hold()
+    {
+        SpinLatch.Enter(ref _gate);
+        _holders++;
+        SpinLatch.Exit(ref _gate);
+    }
+
+    public void Release()
+    {
+        SpinLatch.Enter(ref _gate);
+        if (--_holders == 0)
+        {
+            foreach (uint number in _held)
+            {
+                _segments[number].State = ColdState.Sealed;
+                FreeIfUnused(number);
+            }
+            _held.Clear();
+        }
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>
+    /// The sealed segment that a walk over all of them likes best, by what <paramref name="score"/> says (0 or less: not at all); 0 if there is none.
+    /// </summary>
+    public uint Best(ColdScore score, long nowMs)
+    {
+        uint best = 0;
+        double most = 0;
+        for (uint number = 1; number < Math.Min(_fresh, _count); number++)
+        {
+            if (_segments[number].State != ColdState.Sealed) continue;
+            double found = score(_segments + number, nowMs);
+            if (found <= most) continue;
+            most = found;
+            best = number;
+        }
+        return best;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => NativeMemory.Free(_segments);
+
+    // Pins are left as they are: readers that come late have some, and find out that the word is gone.
+    private static void Empty(ColdSegment* segment, int band)
+    {
+        segment->State = ColdState.Open;
+        segment->Band = band;
+        segment->Used = segment->Records = 0;
+        segment->Namespace = ColdSegment.NoNamespace;
+        segment->MinExpiryMs = long.MaxValue;
+        segment->MaxExpiryMs = segment->SweptMs = 0;
+    }
+
+    private void Review(uint number)
+    {
+        SpinLatch.Enter(ref _gate);
+        FreeIfUnused(number);
+        SpinLatch.Exit(ref _gate);
+    }
+
+    // Whoever takes the last word or the last pin away comes here and sees the other's.
+    private void FreeIfUnused(uint number)
+    {
+        ColdSegment* segment = _segments + number;
+        if (segment->State != ColdState.Sealed || Volatile.Read(ref segment->Live) != 0 || Volatile.Read(ref segment->Pins) != 0) return;
+        if (_holders != 0)
+        {
+            segment->State = ColdState.Held;
+            _held.Add(number);
+            return;
+        }
+        segment->State = ColdState.Free;
+        _free.Push(number);
+        _freeCount++;
+    }
+}

@@ -1,0 +1,200 @@
+using System.Numerics;
+using System.Runtime.InteropServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Puts records into cold segments: copies gather in a buffer per size of record, are written together, and only then do words name them
+/// (store.C1). One thread at a time. Within a segment small records share pages and none crosses the end of one; larger ones begin at a
+/// page: one read fetches a record, whichever it is.
+/// </summary>
+internal sealed unsafe class ColdWriter : IDisposable
+{
+    private const int SharedBytesMax = ColdSegments.PageBytes - HeaderBytes;
+    /// <summary>Free segments that only compaction takes: it moves a segment's records before it has the segment's room.</summary>
+    public const int Reserve = 2;
+    private const int HeaderBytes = 64, MovesPerHold = 16, Magic = 0x444C4F43, FormatVersion = 1;
+    private readonly StoreCore _core;
+    private readonly ColdTier _tier;
+    private readonly ColdSegments _segments;
+    private readonly OpenSegment[] _open;
+    private readonly List<ColdMove> _moves = [];
+
+    public ColdWriter(StoreCore core, ColdTier tier)
+    {
+        _core = core;
+        _tier = tier;
+        _segments = tier.Segments;
+        _open = new OpenSegment[BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1];
+    }
+
+    /// <summary>Longest record that a segment takes.</summary>
+    public int RecordBytesMax => _segments.SegmentBytes - ColdSegments.PageBytes;
+
+    /// <summary>The last few free segments may be taken: for what frees more than it takes.</summary>
+    public bool MayTakeReserve { get; set; }
+
+    /// <summary>Bytes of records that were staged and are not named yet.</summary>
+    public long StagedBytes { get; private set; }
+
+    /// <summary>
+    /// Copies a record for the tier; its partition is locked, or it lies in a buffer of the caller's. False: <see cref="Flush"/> first, or there is no
+    /// free segment (<paramref name="isFull"/>).
+    /// </summary>
+    public bool TryStage(Partition* partition, ulong hash, ulong word, byte* record, out bool isFull)
+    {
+        int bytes = (int)ColdRecord.BytesOf(record);
+        int band = BandOf(bytes);
+        ref OpenSegment open = ref _open[band];
+        isFull = false;
+        int at = PlaceIn(open, band, bytes);
+        if (open.Number == 0 || at + bytes > _segments.SegmentBytes)
+        {
+            open.IsFull = open.Number != 0;
+            if (open.IsFull) return false;
+            isFull = !TryOpen(ref open, band);
+            if (isFull) return false;
+            at = PlaceIn(open, band, bytes);
+        }
+        ColdRecord.Write(open.Buffer + at, record, bytes);
+        open.Used = at + bytes;
+        ulong to = ColdAddress.Word(word, _segments.OffsetOf(open.Number) + at);
+        _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), open.Used);
+        _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes));
+        StagedBytes += bytes;
+        return true;
+    }
+
+    /// <summary>Writes what was staged and lets words name it; returns how many records moved.</summary>
+    public int Flush(bool seal)
+    {
+        for (int band = 0; band < _open.Length; band++) Write(ref _open[band]);
+        int moved = 0;
+        for (int i = 0; i < _moves.Count;) moved += Commit(ref i);
+        _moves.Clear();
+        StagedBytes = 0;
+        for (int band = 0; band < _open.Length; band++)
+        {
+            ref OpenSegment open = ref _open[band];
+            if (open.Number == 0 || !(open.IsFull || open.IsBad || seal)) continue;
+            _segments.Seal(open.Number, open.IsBad ? ColdState.Bad : ColdState.Sealed);
+            open.Number = 0;
+        }
+        return moved;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        foreach (OpenSegment open in _open) NativeMemory.AlignedFree(open.Buffer);
+    }
+
+    private static int BandOf(int bytes) =>
+        bytes <= SharedBytesMax ? 0 : BitOperations.Log2((uint)(bytes - 1) / ColdSegments.PageBytes) + 1;
+
+    private static int PlaceIn(in OpenSegment open, int band, int bytes)
+    {
+        int at = (open.Used + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1);
+        int pageEnd = (at | (ColdSegments.PageBytes - 1)) + 1;
+        bool isPageStart = (at & (ColdSegments.PageBytes - 1)) == 0;
+        return band == 0 ? (at + bytes <= pageEnd ? at : pageEnd) : isPageStart ? at : pageEnd;
+    }
+
+    private bool TryOpen(ref OpenSegment open, int band)
+    {
+        uint number = MayTakeReserve || _segments.Free > Reserve ? _segments.Take(band) : 0;
+        if (number == 0) return false;
+        if (open.Buffer == null) open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
+        new Span<byte>(open.Buffer, _segments.SegmentBytes).Clear();
+        *(int*)open.Buffer = Magic;
+        *(int*)(open.Buffer + 4) = FormatVersion;
+        *(uint*)(open.Buffer + 8) = number;
+        *(int*)(open.Buffer + 12) = band;
+        open.Number = number;
+        open.Used = HeaderBytes;
+        open.Written = 0;
+        open.IsBad = open.IsFull = false;
+        return true;
+    }
+
+    // Pages are written once: what follows begins with the next one.
+    private void Write(ref OpenSegment open)
+    {
+        if (open.Number == 0 || open.IsBad) return;
+        int end = (open.Used + ColdSegments.PageBytes - 1) & ~(ColdSegments.PageBytes - 1);
+        if (end == open.Written || (open.Written == 0 && open.Used == HeaderBytes)) return;
+        int bytes = end - open.Written;
+        int error = _tier.Medium.Write(_segments.OffsetOf(open.Number) + open.Written, open.Buffer + open.Written, bytes);
+        _tier.CountWrite(bytes, error);
+        open.IsBad = error != 0;
+        open.Written = open.Used = end;
+    }
+
+    // Several moves of one partition in one lock hold (store.U5).
+    private int Commit(ref int next)
+    {
+        int number = _moves[next].Partition, moved = 0;
+        Partition* partition = _core.Shape->Partitions + number;
+        Partition.Enter(partition);
+        for (int left = MovesPerHold; left > 0 && next < _moves.Count && _moves[next].Partition == number; left--, next++)
+        {
+            if (TryMove(partition, _moves[next])) moved++;
+        }
+        Partition.Exit(partition);
+        return moved;
+    }
+
+    // store.C1
+    private bool TryMove(Partition* partition, in ColdMove move)
+    {
+        byte* bucket = Shape.BucketOf(_core.Shape, partition, move.Hash);
+        ulong* slot = IsWritten(move.To) ? FindWord(partition, bucket, move.From) : null;
+        bool isCold = IndexWord.IsCold(move.From);
+        byte* record = _core.Shape->Base + IndexWord.Offset(move.From);
+        if (slot == null || (!isCold && !StoreTestHooks.Has(PlantedFault.DemoteUnseen)
+            && (IndexWord.Frequency(*slot) != 0 || !ColdRecord.IsSame(record, (byte*)move.Image, move.Bytes))))
+        {
+            _segments.Died(move.To);
+            _tier.CountStillborn();
+            return false;
+        }
+        Bucket.BeginWrite(bucket);
+        Volatile.Write(ref *slot, move.To | (*slot & IndexWord.FrequencyMask));
+        if (!isCold) _core.Records.Bury(partition, record);
+        Bucket.EndWrite(bucket);
+        if (isCold) _segments.Died(move.From);
+        if (isCold) _tier.CountCompacted();
+        else _tier.CountDemoted(move.Bytes);
+        return true;
+    }
+
+    private bool IsWritten(ulong word)
+    {
+        uint number = _segments.NumberOf(word);
+        foreach (ref readonly OpenSegment open in _open.AsSpan())
+        {
+            if (open.Number == number) return !open.IsBad;
+        }
+        return true;
+    }
+
+    /// <summary>The slot whose word is the one looked for, whatever its frequency; under the lock.</summary>
+    public static ulong* FindWord(Partition* partition, byte* bucket, ulong word)
+    {
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            if (*walk.Slot != 0 && IndexWord.Same(*walk.Slot, word)) return walk.Slot;
+        }
+        return null;
+    }
+
+    private struct OpenSegment
+    {
+        public byte* Buffer;
+        public uint Number;
+        /// <summary>Bytes that records have; those that are on the medium, whole pages.</summary>
+        public int Used, Written;
+        /// <summary>The medium did not write it; a record did not fit any more.</summary>
+        public bool IsBad, IsFull;
+    }
+}

@@ -1,0 +1,164 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Moves records that nobody reads from memory to the tier, before anybody has to wait for room: a clock over the segments of each partition, the
+/// oldest first. A record that was read since the clock came by last loses a step of its frequency and stays; of the others copies are
+/// made, written, and named (<see cref="ColdWriter"/>). What is left of a segment the <see cref="Cleaner"/> moves together.
+/// </summary>
+internal sealed unsafe class Demoter
+{
+    private const int RecordsPerHold = 32, ExtentsPerHold = 2;
+    private const int BytesPerHold = 64 << 10;
+    private readonly StoreCore _core;
+    private readonly ColdWriter _writer;
+    private readonly Place[] _places;
+    private int _turn;
+
+    /// <summary>Segments that are being filled are walked too.</summary>
+    public bool TakesActive { get; set; }
+
+    public Demoter(StoreCore core, ColdWriter writer)
+    {
+        _core = core;
+        _writer = writer;
+        _places = new Place[core.Shape->PartitionCount];
+    }
+
+    /// <summary>
+    /// Stages records until <paramref name="bytes"/> of them are staged or the clock has come round about once. <paramref name="isFull"/>: the tier has
+    /// no free segment.
+    /// </summary>
+    public void Stage(long bytes, out bool isFull)
+    {
+        isFull = false;
+        long staged = 0;
+        for (long holds = HoldsOfLap(); holds > 0 && staged + _writer.StagedBytes < bytes; holds--)
+        {
+            int number = _turn++ & (_core.Shape->PartitionCount - 1);
+            Partition* partition = _core.Shape->Partitions + number;
+            if (partition->LiveBytes == 0) continue;
+            if (!Hold(partition, ref _places[number], out isFull)) continue;
+            if (isFull) return;
+            staged += _writer.StagedBytes;
+            _writer.Flush(seal: false);
+        }
+    }
+
+    // A guess, from above: small records are of 64 bytes.
+    private long HoldsOfLap()
+    {
+        long segments = 0, extents = 0;
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+        {
+            segments += _core.Shape->Partitions[i].Segments;
+            extents += _core.Shape->Partitions[i].ExtentBytes / _core.Shape->RecordBytesMax;
+        }
+        return (segments * (1 + (_core.Shape->SegmentBytes / (RecordsPerHold * 64)))) + extents + (2 * _core.Shape->PartitionCount);
+    }
+
+    // One lock hold; true if the writer takes no more as things are.
+    private bool Hold(Partition* partition, ref Place place, out bool isFull)
+    {
+        isFull = false;
+        bool stops = false;
+        Partition.Enter(partition);
+        if (!IsStill(partition, place)) Begin(partition, ref place);
+        int records = RecordsPerHold;
+        long limit = _writer.StagedBytes + BytesPerHold;
+        Segment* segment = _core.Shape->Segments + place.Segment;
+        while (place.Segment != 0 && place.Offset < segment->Used && records-- > 0 && _writer.StagedBytes < limit && !stops)
+        {
+            byte* record = _core.Records.Address(place.Segment) + place.Offset;
+            stops = Record.Kind(record) != RecordKind.Padding && !TryTake(partition, record, out isFull);
+            if (!stops) place.Offset += Record.Capacity(record);
+        }
+        if (place.Segment != 0 && place.Offset >= segment->Used) GoOn(partition, ref place);
+        else if (place.Segment == 0) stops = TakeExtents(partition, ref place, out isFull);
+        Partition.Exit(partition);
+        return stops;
+    }
+
+    // False if the writer does not take it.
+    private bool TryTake(Partition* partition, byte* record, out bool isFull)
+    {
+        isFull = false;
+        if (ColdRecord.BytesOf(record) > _writer.RecordBytesMax || IsReserved(Record.Namespace(record))) return true;
+        KeyRef key = _core.KeyOf(record);
+        byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
+        ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - _core.Shape->Base));
+        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record not buried is named by its word");
+        ulong word = Volatile.Read(ref *slot);
+        if (IndexWord.Frequency(word) == 0) return _writer.TryStage(partition, key.Hash, word, record, out isFull);
+        Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word); // store.U1: readers raise it meanwhile
+        return true;
+    }
+
+    private bool TakeExtents(Partition* partition, ref Place place, out bool isFull)
+    {
+        isFull = false;
+        int extents = ExtentsPerHold;
+        uint page = place.Extent;
+        // The list may have changed since: the walk begins anew where its place is gone.
+        if (page != 0 && !IsListed(partition, page)) page = 0;
+        if (page == 0) page = partition->ExtentsHead;
+        for (; page != 0 && extents-- > 0; page = _core.Records.ExtentDescriptor(page)->Next)
+        {
+            if (TryTake(partition, _core.Records.ExtentAddress(page), out isFull)) continue;
+            place.Extent = page;
+            return true;
+        }
+        place.Extent = page;
+        if (page == 0) Begin(partition, ref place);
+        return false;
+    }
+
+    private bool IsListed(Partition* partition, uint page)
+    {
+        for (uint next = partition->ExtentsHead; next != 0; next = _core.Records.ExtentDescriptor(next)->Next)
+        {
+            if (next == page) return true;
+        }
+        return false;
+    }
+
+    private bool IsStill(Partition* partition, in Place place)
+    {
+        if (place.Segment == 0) return place.HasBegun;
+        Segment* segment = _core.Shape->Segments + place.Segment;
+        return segment->Partition == partition->Number && IsWalked(place.Segment) && segment->Life == place.Life;
+    }
+
+    // The oldest segment stands at the end of the list.
+    private void Begin(Partition* partition, ref Place place)
+    {
+        uint oldest = 0;
+        for (uint number = partition->SegmentsHead; number != 0; number = _core.Shape->Segments[number].Next)
+        {
+            if (IsWalked(number)) oldest = number;
+        }
+        place = At(oldest);
+    }
+
+    private void GoOn(Partition* partition, ref Place place)
+    {
+        uint number = _core.Shape->Segments[place.Segment].Previous;
+        while (number != 0 && !IsWalked(number)) number = _core.Shape->Segments[number].Previous;
+        if (number == 0 && partition->ExtentsHead == 0) Begin(partition, ref place);
+        else place = At(number);
+    }
+
+    private bool IsWalked(uint number) =>
+        _core.Shape->Segments[number].State == SegmentState.Full || (TakesActive && _core.Shape->Segments[number].State == SegmentState.Active);
+
+    private Place At(uint number) => new() { HasBegun = true, Segment = number, Life = _core.Shape->Segments[number].Life, Offset = Segment.HeaderBytes };
+
+    private bool IsReserved(uint ns) => ns < _core.Databases.Length && _core.Databases[ns] == NamespaceTable.Reserved;
+
+    // Where the clock's hand is in a partition; segment 0: among the extents.
+    private struct Place
+    {
+        public bool HasBegun;
+        public uint Segment, Life, Extent;
+        public int Offset;
+    }
+}

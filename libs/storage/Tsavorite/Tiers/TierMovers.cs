@@ -1,0 +1,129 @@
+namespace Tsavorite;
+
+/// <summary>
+/// The thread that keeps room free in memory and on the tier, ahead of demand: woken when less than the low mark of memory is free, it demotes and cleans up to the
+/// target; then it compacts the tier up to its own. Apart from the other movers, whose work must not wait for a disk.
+/// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes) counts as on its way: no more is demoted than is needed.
+/// </summary>
+internal sealed unsafe class TierMovers : IDisposable
+{
+    /// <summary>Parts of the memory limit: below the first demotion begins, at the second it ends.</summary>
+    public const int LowPart = 32, TargetPart = 16;
+    private const int TierFreePart = 16, PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
+    private const int Laps = 4; // what was read most loses its frequency in three
+    private const long StageBytesMax = 1 << 20;
+    private readonly StoreCore _core;
+    private readonly ColdTier _tier;
+    private readonly MoverScheduler _movers;
+    private readonly ColdWriter _writer;
+    private readonly Demoter _demoter;
+    private readonly ColdCleaner _coldCleaner;
+    private readonly Cleaner _cleaner;
+    private readonly AutoResetEvent _wake;
+    private readonly Lock _stepping = new();
+    private Thread? _thread;
+    private volatile bool _stopping;
+    private int _turn;
+
+    public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
+    {
+        _core = core;
+        _tier = tier;
+        _movers = movers;
+        _cleaner = cleaner;
+        _wake = wake;
+        _writer = new ColdWriter(core, tier);
+        _demoter = new Demoter(core, _writer);
+        _coldCleaner = new ColdCleaner(core, tier, _writer);
+    }
+
+    /// <summary>True if the tier takes no more: eviction by policy is what is left.</summary>
+    public bool IsFull { get; private set; }
+
+    public void Wake() => _wake.Set();
+
+    public void Start()
+    {
+        _thread = new Thread(Run) { IsBackground = true, Name = "tier movers" };
+        _thread.Start();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _stopping = true;
+        _wake.Set();
+        _thread?.Join();
+        _writer.Dispose();
+        _coldCleaner.Dispose();
+    }
+
+    /// <summary>One round; true if there is more to do at once.</summary>
+    public bool Step(long nowMs)
+    {
+        lock (_stepping)
+        {
+            bool worked = false;
+            if (!_movers.IsExpiryPaused) worked |= _coldCleaner.Sweep(nowMs);
+            if (_tier.Segments.Free < _tier.Segments.Total / TierFreePart + 1) worked |= MakeTierRoom(nowMs);
+            return Demote(nowMs) | worked;
+        }
+    }
+
+    /// <summary>Moves everything that nobody has read to the tier, as far as it takes it; for tests and TIER DEMOTE.</summary>
+    public void DemoteAll()
+    {
+        lock (_stepping)
+        {
+            _demoter.TakesActive = true;
+            bool isFull = false;
+            for (int lap = 0; lap < Laps && !isFull; lap++)
+            {
+                _demoter.Stage(long.MaxValue, out isFull);
+                _writer.Flush(seal: true);
+            }
+            _demoter.TakesActive = false;
+        }
+    }
+
+    private bool MakeTierRoom(long nowMs)
+    {
+        if (_coldCleaner.Compact(nowMs)) return true;
+        bool evicted = _tier.Segments.Free <= ColdWriter.Reserve && _core.Arena.Used > _core.Arena.LowMark && !_movers.IsExpiryPaused && _coldCleaner.Evict(_movers.Policy, nowMs);
+        return evicted;
+    }
+
+    private bool Demote(long nowMs)
+    {
+        Arena arena = _core.Arena;
+        if (arena.Used < arena.LowMark)
+        {
+            IsFull = false;
+            return false;
+        }
+        long wanted = arena.Used - (arena.Ceiling - (arena.Ceiling / TargetPart)), dead = 0;
+        for (int i = 0; i < _core.Shape->PartitionCount; i++) dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);
+        long staged = 0;
+        bool isFull = false;
+        if (dead < wanted)
+        {
+            _demoter.Stage(Math.Min(wanted - dead, StageBytesMax), out isFull);
+            staged = _writer.StagedBytes;
+            if (_writer.Flush(seal: false) == 0 && staged == 0 && !isFull) isFull = dead == 0; // all that is left is read
+        }
+        IsFull = isFull && _tier.Segments.Free <= ColdWriter.Reserve;
+        bool cleaned = _core.Records.ReturnExtents(64);
+        for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > arena.Ceiling - (arena.Ceiling / TargetPart); i++)
+            cleaned |= _cleaner.Clean(_core.Shape->Partitions + (_turn++ & (_core.Shape->PartitionCount - 1)), nowMs, CleanParts, passesHeld: true);
+        return staged != 0 || cleaned;
+    }
+
+    private void Run()
+    {
+        while (!_stopping)
+        {
+            bool worked = Step(_movers.NowMs);
+            if (!worked) _wake.WaitOne(IsFull ? FullPauseMs : PauseMs);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+using System.Globalization;
+using Garnet.Wire.Persistence;
+using Garnet.Wire.Replication;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Tiering;
+
+/// <summary>Servers whose data are several times their memory: what they answer is what one with all of it in memory would.</summary>
+public sealed class TierServerTests
+{
+    private const int Keys = 120_000, Fields = 4_000, PerRound = 200;
+
+    [Test]
+    public void What_is_larger_than_memory_is_read_changed_and_emptied([Values("epoll", "sockets")] string transport, [Values("yes", "no")] string ring)
+    {
+        using Scratch tier = new();
+        using ServerProcess server = Start($"{tier.Flags} --tier-io-uring {ring} --transport {transport}");
+        using RespConnection client = new(server.Address, 60_000);
+        Fill(client);
+        Assert.That(Number(client, "tier_cold_records"), Is.GreaterThan(Keys / 2));
+        CheckAll(client);
+        Change(client);
+        Assert.That(client.Call("DBSIZE").ToString(), Does.Contain((Keys + 4).ToString(CultureInfo.InvariantCulture)));
+        Assert.That(Scan(client), Is.EqualTo(Keys + 4));
+        client.Call("FLUSHALL", "SYNC");
+        Assert.That(Number(client, "tier_cold_records"), Is.Zero.After(20_000, 50));
+        Assert.That(client.Call("SET", "k", "v").ToString(), Does.Contain("OK"));
+    }
+
+    [Test]
+    public void What_is_larger_than_memory_survives_a_kill()
+    {
+        using Scratch tier = new();
+        using DataServer server = new(tier.Flags);
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            client.Call("BGSAVE");
+            Change(client);
+            Assert.That(client.Call("WAITAOF", "1", "0", "60000").ToString(), Is.EqualTo("[ :1 :0 ]"));
+        }
+        server.Kill();
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        CheckAll(again);
+        Assert.That(Number(again, "tier_cold_records"), Is.GreaterThan(Keys / 2));
+    }
+
+    [Test]
+    public void A_replica_has_a_tier_of_its_own()
+    {
+        using Scratch tier = new(), other = new();
+        using ReplicaServer primary = new(keepsData: false, tier.Flags), replica = new(keepsData: false, other.Flags);
+        using RespConnection client = new(primary.Process.Address, 60_000);
+        Fill(client);
+        replica.Follow(primary);
+        replica.AwaitLink();
+        Change(client);
+        replica.CatchUp(primary);
+        using RespConnection reader = new(replica.Process.Address, 60_000);
+        CheckAll(reader);
+        Assert.That(Number(reader, "tier_cold_records"), Is.GreaterThan(Keys / 2));
+        Assert.That(replica.Digest(), Is.EqualTo(primary.Digest()));
+    }
+
+    [TestCase("--tier-path /nowhere/at/all", "tier-path")]
+    [TestCase("--tier-path /proc", "tier-path")]
+    [TestCase("--tier-path {0} --tier-size 1tb", "tier-size")]
+    [TestCase("--tier-path {0} --tier-size 1mb", "tier-size")]
+    public void A_tier_that_cannot_be_is_refused_with_what_to_do(string flags, string said)
+    {
+        using Scratch tier = new();
+        string[] words = [.. string.Format(CultureInfo.InvariantCulture, flags, tier.Path).Split(' '), "--port", "0", "--unixsocket", System.IO.Path.Combine(tier.Path, "socket")];
+        (int code, string text) = RefusedStart.RunWith(words);
+        Assert.That((code, text), Is.EqualTo((64, text)));
+        Assert.That(text, Does.Contain(said));
+    }
+
+    private static ServerProcess Start(string flags)
+    {
+        _ = Servers.Ours; // skips with the reason when it is not there
+        return ServerProcess.TryStartOurs(flags)!;
+    }
+
+    private static string Value(int i) => string.Create(CultureInfo.InvariantCulture, $"{i}:").PadRight(300 + (i % 900), (char)('a' + (i % 26)));
+
+    private static void Fill(RespConnection client)
+    {
+        for (int from = 0; from < Keys; from += PerRound)
+            Pipeline(client, Enumerable.Range(from, PerRound).Select(static i => new[] { "SET", "key:" + i, Value(i) }), static (_, reply) => Assert.That(reply, Does.Contain("OK")));
+        for (int from = 0; from < Fields; from += PerRound)
+        {
+            Pipeline(client, Enumerable.Range(from, PerRound).Select(static i => new[] { "HSET", "hash", "f" + i, Value(i) }), Ignore);
+            Pipeline(client, Enumerable.Range(from, PerRound).Select(static i => new[] { "ZADD", "sorted", i.ToString(CultureInfo.InvariantCulture), "m" + i }), Ignore);
+            Pipeline(client, Enumerable.Range(from, PerRound).Select(static i => new[] { "RPUSH", "list", Value(i) }), Ignore);
+            Pipeline(client, Enumerable.Range(from, PerRound).Select(static i => new[] { "XADD", "stream", $"{i + 1}-0", "f", Value(i) }), Ignore);
+        }
+        // What came last is what memory has: the collections go to the tier too.
+        for (int from = 0; from < Keys; from += PerRound)
+            Pipeline(client, Enumerable.Range(from, PerRound).Select(static i => new[] { "SET", "key:" + i, Value(i) }), Ignore);
+    }
+
+    private static void CheckAll(RespConnection client)
+    {
+        int[] some = [.. Enumerable.Range(0, Keys / 23).Select(static i => i * 23)];
+        foreach (int[] chunk in some.Chunk(PerRound))
+            Pipeline(client, chunk.Select(static i => new[] { "GET", "key:" + i }), (at, reply) => Assert.That(reply, Does.Contain(Value(chunk[at]))));
+        int[] few = [.. Enumerable.Range(0, Fields / 37).Select(static i => i * 37)];
+        Pipeline(client, few.Select(static i => new[] { "HGET", "hash", "f" + i }), (at, reply) => Assert.That(reply, Does.Contain(Value(few[at]))));
+        Pipeline(client, few.Select(static i => new[] { "LINDEX", "list", i.ToString(CultureInfo.InvariantCulture) }), (at, reply) => Assert.That(reply, Does.Contain(Value(few[at]))));
+        Pipeline(client, few.Select(static i => new[] { "ZRANK", "sorted", "m" + i }), (at, reply) => Assert.That(reply, Does.Contain(few[at].ToString(CultureInfo.InvariantCulture))));
+        Pipeline(client, few.Select(static i => new[] { "XRANGE", "stream", $"{i + 1}", $"{i + 1}" }), (at, reply) => Assert.That(reply, Does.Contain(Value(few[at]))));
+    }
+
+    // What was changed is afterwards as it was, so that all of it can be checked.
+    private static void Change(RespConnection client)
+    {
+        int[] some = [.. Enumerable.Range(0, 400).Select(static i => i * 23 * 7 % (Keys / 23) * 23)];
+        Pipeline(client, some.SelectMany(static i => new[]
+        {
+            new[] { "APPEND", "key:" + i, "tail" }, ["GETRANGE", "key:" + i, "-4", "-1"], ["SETRANGE", "key:" + i, "0", Value(i)], ["SET", "key:" + i, Value(i)],
+        }), static (at, reply) => Assert.That(reply, at % 4 == 1 ? Does.Contain("tail") : Does.Not.Contain("ERR")));
+        string[] keys = [.. some.Distinct().Take(50).Select(static i => "key:" + i)];
+        Assert.That(client.Call(["MGET", .. keys]).Items, Has.Count.EqualTo(keys.Length).And.None.Matches<RespNode>(static item => item.ToString().Contains("nil", StringComparison.Ordinal)));
+        client.Call("MULTI");
+        foreach (string key in keys) client.Call("STRLEN", key);
+        client.Call("RENAME", keys[0], "renamed");
+        client.Call("RENAME", "renamed", keys[0]);
+        Assert.That(client.Call("EXEC").Items, Has.Count.EqualTo(keys.Length + 2));
+        Assert.That(client.Call(["EVAL", "local n = 0; for _, k in ipairs(KEYS) do n = n + redis.call('STRLEN', k) end return n", keys.Length.ToString(CultureInfo.InvariantCulture), .. keys]).ToString(), Does.Not.Contain("ERR"));
+        Assert.That(client.Call("EVAL", "return redis.call('STRLEN', 'key:' .. ARGV[1])", "0", "77").ToString(), Does.Contain(Value(77).Length.ToString(CultureInfo.InvariantCulture)));
+        Pipeline(client, Enumerable.Range(0, 100).SelectMany(static i => new[]
+        {
+            new[] { "HINCRBY", "hash", "counter" + i, "1" }, ["HDEL", "hash", "counter" + i], ["ZADD", "sorted", (i * 17).ToString(CultureInfo.InvariantCulture), "m" + (i * 17)],
+            ["LSET", "list", (i * 37).ToString(CultureInfo.InvariantCulture), Value(i * 37)],
+        }), static (_, reply) => Assert.That(reply, Does.Not.Contain("ERR")));
+    }
+
+    private static int Scan(RespConnection client)
+    {
+        HashSet<string> seen = [];
+        string cursor = "0";
+        do
+        {
+            IReadOnlyList<RespNode> items = client.Call("SCAN", cursor, "COUNT", "1000").Items!;
+            cursor = items[0].Text;
+            foreach (RespNode key in items[1].Items!) seen.Add(key.Text);
+        }
+        while (cursor != "0");
+        return seen.Count;
+    }
+
+    private static void Ignore(int at, string reply) => Assert.That(reply, Does.Not.Contain("ERR"));
+
+    private static void Pipeline(RespConnection client, IEnumerable<string[]> commands, Action<int, string> check)
+    {
+        byte[][] all = [.. commands.Select(static words => RespConnection.Encode(words))];
+        client.Send(all.SelectMany(static bytes => bytes).ToArray());
+        for (int i = 0; i < all.Length; i++) check(i, client.Read().ToString());
+    }
+
+    private static long Number(RespConnection client, string name)
+    {
+        string info = client.Call("INFO", "tiering").Text;
+        int at = info.IndexOf(name + ":", StringComparison.Ordinal) + name.Length + 1;
+        return long.Parse(info[at..info.IndexOf('\r', at)], CultureInfo.InvariantCulture);
+    }
+
+    private sealed class Scratch : IDisposable
+    {
+        private readonly DirectoryInfo _directory = Directory.CreateTempSubdirectory("garnet-tier-");
+
+        public string Path => _directory.FullName;
+
+        public string Flags => $"--maxmemory 24mb --tier-path {Path} --tier-size 512mb";
+
+        public void Dispose() => _directory.Delete(recursive: true);
+    }
+}

@@ -1,0 +1,99 @@
+using Garnet.Media;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>
+/// A medium in memory that fails when it is told to. Reads bring what lies there when they are taken, not when they were begun, and in another
+/// order: whoever lets go of what is being read gets something else.
+/// </summary>
+internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
+{
+    private readonly byte[] _bytes = new byte[bytes];
+    private int _reads, _writes;
+
+    /// <summary>The error number of a write, by its number; 0: it succeeds.</summary>
+    public Func<int, int> FailsWrite { get; set; } = static _ => 0;
+
+    /// <summary>What a read by its number comes to: 0 as it is, 1 one bit flipped, else an error number.</summary>
+    public Func<int, int> FailsRead { get; set; } = static _ => 0;
+
+    public int Reads => _reads;
+
+    public MediumFacts Facts { get; } = new() { BlockBytes = 4096, Domain = PersistenceDomain.None, IsDirect = true, Reading = "memory" };
+
+    public long Bytes => _bytes.LongLength;
+
+    public int Write(long offset, byte* from, int bytes)
+    {
+        Assert(offset, from, bytes);
+        int error = FailsWrite(Interlocked.Increment(ref _writes));
+        // What fails may have got half of it there.
+        new ReadOnlySpan<byte>(from, error == 0 ? bytes : bytes / 2).CopyTo(_bytes.AsSpan((int)offset));
+        return error;
+    }
+
+    public int Sync() => 0;
+
+    public IMediumReader OpenReader(int depth, ReaderWake wake) => new Reader(this, depth);
+
+    public void Dispose()
+    {
+    }
+
+    private void Assert(long offset, byte* at, int bytes)
+    {
+        if (((offset | (long)at | (long)bytes) & 4095) != 0) throw new InvalidOperationException($"not whole blocks: {offset} {(long)at:x} {bytes}");
+        if (offset < 0 || offset + bytes > Bytes) throw new InvalidOperationException("outside");
+    }
+
+    private FinishedRead Finish(in Begun read)
+    {
+        int fault = FailsRead(Interlocked.Increment(ref _reads));
+        if (fault > 1) return new FinishedRead(read.Token, -fault);
+        _bytes.AsSpan((int)read.Offset, read.Bytes).CopyTo(new Span<byte>((void*)read.To, read.Bytes));
+        if (fault == 1)
+        {
+            // The bit of a random byte may be one that no record has: all pages have one flipped somewhere in each 16 bytes.
+            for (int i = 0; i < read.Bytes; i += 16) ((byte*)read.To)[i] ^= 4;
+        }
+        return new FinishedRead(read.Token, read.Bytes);
+    }
+
+    private readonly record struct Begun(ulong Token, long Offset, nint To, int Bytes);
+
+    private sealed class Reader(SimulatedMedium medium, int depth) : IMediumReader
+    {
+        private readonly List<Begun> _begun = [];
+        private readonly Random _random = new(1);
+
+        public int Room => depth - _begun.Count;
+
+        public void Begin(ulong token, long offset, byte* to, int bytes)
+        {
+            medium.Assert(offset, to, bytes);
+            _begun.Add(new Begun(token, offset, (nint)to, bytes));
+        }
+
+        public void Submit()
+        {
+        }
+
+        public int Take(Span<FinishedRead> finished)
+        {
+            int count = 0;
+            while (_begun.Count > 0 && count < finished.Length && _random.Next(4) != 0)
+            {
+                int next = _random.Next(_begun.Count);
+                finished[count++] = medium.Finish(_begun[next]);
+                _begun.RemoveAt(next);
+            }
+            return count;
+        }
+
+        public void Wait()
+        {
+        }
+
+        public void Dispose() => _begun.Clear();
+    }
+}

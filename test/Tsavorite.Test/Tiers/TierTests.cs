@@ -1,0 +1,228 @@
+using Garnet.Common;
+using NUnit.Framework;
+using Tsavorite.Test.Snapshots;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>Records on a tier: what is asked of them, and what becomes of them.</summary>
+internal sealed class TierTests
+{
+    private const int Eio = 5, Enospc = 28;
+
+    [Test]
+    public void What_was_demoted_is_read_and_takes_no_memory()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 2000; i++) bench.Set("k" + i, Value(i, i % 300));
+        long before = bench.Store.Figures().LiveBytes;
+        bench.Demote();
+        Assert.That(bench.Tier().Demoted, Is.GreaterThan(1900));
+        Assert.That(bench.Store.Figures().LiveBytes, Is.LessThan(before / 10));
+        for (int i = 0; i < 2000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(Value(i, i % 300)), $"k{i}");
+        Assert.That(bench.Get("none"), Is.Null);
+        Assert.That(bench.Store.Count(0), Is.EqualTo(2000));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_record_of_every_size_is_fetched_by_one_read()
+    {
+        using SimulatedMedium medium = new(64 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { TierSegmentBytes = 1 << 20 });
+        bench.Store.Core.Tier!.Promotes = false;
+        int[] sizes = [0, 1, 100, 3_900, 4_000, 4_096, 5_000, 8_192, 30_000, 70_000, 300_000, 1_000_000];
+        foreach (int size in sizes) bench.Set("k" + size, Value(size, size));
+        bench.Demote();
+        foreach (int size in sizes)
+        {
+            int before = medium.Reads;
+            Assert.That(bench.Get("k" + size), Is.EqualTo(Value(size, size)), $"{size}");
+            Assert.That(medium.Reads - before, Is.LessThanOrEqualTo(1), $"{size}");
+        }
+        Assert.That(bench.Tier().Demoted, Is.GreaterThanOrEqualTo(sizes.Length - 2));
+    }
+
+    [Test]
+    public void A_record_that_is_read_twice_comes_back_and_needs_no_third_read()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 500; i++) bench.Set("k" + i, "value");
+        bench.Demote();
+        for (int read = 0; read < 3; read++) Assert.That(bench.Text("k7"), Is.EqualTo("value"));
+        Assert.That(bench.Tier().Promoted, Is.EqualTo(1));
+        int reads = medium.Reads;
+        Assert.That(bench.Text("k7"), Is.EqualTo("value"));
+        Assert.That(medium.Reads, Is.EqualTo(reads));
+    }
+
+    [Test]
+    public void A_record_that_changes_while_it_is_written_to_the_tier_stays()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 100; i++) bench.Set("k" + i, "before");
+        bool changed = false;
+        medium.FailsWrite = _ =>
+        {
+            // Where it lies (the same length), elsewhere (longer), and gone.
+            if (!changed) bench.Set("k1", "within");
+            if (!changed) bench.Set("k2", "something that is longer");
+            if (!changed) bench.Delete("k3");
+            changed = true;
+            return 0;
+        };
+        bench.Demote();
+        Assert.That((bench.Text("k1"), bench.Text("k2"), bench.Text("k3"), bench.Text("k4")), Is.EqualTo(("within", "something that is longer", (string?)null, "before")));
+        Assert.That(bench.Tier().Stillborn, Is.GreaterThanOrEqualTo(1));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_value_that_cannot_be_read_is_an_error_for_its_key_alone_and_is_read_again_later([Values(1, Eio)] int fault)
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 2000; i++) bench.Set("k" + i, Value(i, 100));
+        bench.Demote();
+        medium.FailsRead = _ => fault;
+        Assert.That(() => bench.Get("k1"), Throws.TypeOf<GarnetException>());
+        Assert.That(() => bench.Set("k2", "new"), Throws.TypeOf<GarnetException>(), "whether it is there cannot be said");
+        medium.FailsRead = static _ => 0;
+        bench.Set("other", "value");
+        Assert.That(bench.Text("other"), Is.EqualTo("value"));
+        Assert.That(bench.Get("k3"), Is.EqualTo(Value(3, 100)));
+        Assert.That(bench.Tier().ReadFailures, Is.EqualTo(2));
+        Assert.That(bench.Tier().LastFailure, Is.Not.Null);
+        for (int i = 0; i < 2; i++) bench.Session.PollReads();
+        bench.NowMs += 1000;
+        bench.Session.PollReads();
+        Assert.That(bench.Get("k1"), Is.EqualTo(Value(1, 100)));
+    }
+
+    [Test]
+    public void What_the_medium_does_not_take_stays_in_memory()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 1000; i++) bench.Set("k" + i, Value(i, 100));
+        medium.FailsWrite = static number => number % 2 == 0 ? Enospc : 0;
+        bench.Demote();
+        Assert.That(bench.Tier().WriteFailures, Is.GreaterThan(0));
+        medium.FailsWrite = static _ => 0;
+        for (int i = 0; i < 1000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(Value(i, 100)), $"k{i}");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_flush_empties_the_tier_too([Values(false, true)] bool mixed)
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        uint other = bench.Store.Namespaces.Id(1);
+        for (int i = 0; i < 1000; i++) bench.Set("k" + i, Value(i, 100), mixed && i % 2 == 0 ? other : 0);
+        bench.Demote();
+        bench.Store.Namespaces.Flush(0, wait: false);
+        bench.StepUntilIdle();
+        Assert.That(bench.Store.Count(0), Is.Zero);
+        Assert.That(bench.Store.Count(other), Is.EqualTo(mixed ? 500 : 0));
+        for (int i = 0; mixed && i < 1000; i += 2) Assert.That(bench.Get("k" + i, other), Is.EqualTo(Value(i, 100)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void What_has_expired_on_the_tier_is_not_there_and_goes()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 1000; i++) bench.Set("k" + i, Value(i, 100), 0, bench.NowMs + 1000);
+        for (int i = 0; i < 100; i++) bench.Set("s" + i, Value(i, 100));
+        bench.Demote();
+        bench.NowMs += 2000;
+        Assert.That(bench.Get("k5"), Is.Null);
+        bench.NowMs += 100_000;
+        bench.StepUntilIdle();
+        Assert.That(bench.Store.Count(0), Is.EqualTo(100));
+        Assert.That(bench.Get("s5"), Is.EqualTo(Value(5, 100)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_snapshot_has_what_lay_on_the_tier_at_its_cut_whatever_becomes_of_it()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 3000; i++) bench.Set("k" + i, Value(i, i % 200), 0, 0, (ulong)i);
+        bench.Demote();
+        for (int i = 0; i < 3000; i += 7) bench.Set("k" + i, "in memory");
+        SortedDictionary<string, string> then = Content.Of(bench.Store);
+        BlockList blocks = new();
+        using (StoreSnapshot snapshot = bench.Store.BeginSnapshot(new SnapshotOptions { BucketsPerHold = 1, HoldsPerStep = 1 }))
+        {
+            int step = 0;
+            while (snapshot.Step(blocks))
+            {
+                int i = step++ * 31 % 3000;
+                bench.Set("k" + i, "later");
+                bench.Delete("k" + ((i + 1) % 3000));
+                bench.Get("k" + ((i + 2) % 3000));
+                if (step % 50 == 0) bench.Demote();
+                if (step % 70 == 0) bench.Store.StepMovers(bench.NowMs);
+            }
+            Assert.That(snapshot.State, Is.EqualTo(SnapshotState.Whole));
+        }
+        using Store copy = new(Bench.Tiny());
+        Assert.That(blocks.Load(copy), Is.EqualTo(LoadOutcome.Done));
+        Assert.That(Content.Of(copy), Is.EqualTo(then));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void Overwriting_goes_on_for_ever_on_a_tier_that_is_four_fifths_full()
+    {
+        using SimulatedMedium medium = new(4 << 20);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20 });
+        int keys = (int)((4 << 20) * 0.7 / 330);
+        Random random = new(1);
+        int[] versions = new int[keys];
+        for (int i = 0; i < keys * 8; i++)
+        {
+            int key = i < keys ? i : random.Next(keys);
+            versions[key]++;
+            Assert.That(bench.Set("k" + key, Value(key + versions[key], 270)), Is.EqualTo(Outcome.Done), $"write {i} of {keys}");
+            if (i % 16 == 0) bench.Store.StepMovers(bench.NowMs);
+        }
+        for (int key = 0; key < keys; key++) Assert.That(bench.Get("k" + key), Is.EqualTo(Value(key + versions[key], 270)));
+        TestContext.Out.WriteLine($"written {bench.Tier().WrittenBytes} demoted {bench.Tier().DemotedBytes} compacted {bench.Tier().Compacted}");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_full_tier_evicts_by_policy_or_refuses([Values] bool evicts)
+    {
+        using SimulatedMedium medium = new(1 << 20);
+        EvictionPolicy policy = evicts ? EvictionPolicy.AllKeysLru : EvictionPolicy.NoEviction;
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, Policy = policy });
+        int refused = 0;
+        for (int i = 0; i < 20_000; i++)
+        {
+            for (int round = 0; round < 20 && !bench.Session.EnsureRoom(300) && bench.Store.StepMovers(bench.NowMs); round++)
+            {
+            }
+            if (!bench.Session.EnsureRoom(300) || bench.Set("k" + i, Value(i, 270)) != Outcome.Done) refused++;
+        }
+        Assert.That(refused, evicts ? Is.Zero : Is.GreaterThan(5_000));
+        if (evicts) Assert.That(bench.Get("k19999"), Is.EqualTo(Value(19999, 270)));
+        else Assert.That(bench.Get("k0"), Is.EqualTo(Value(0, 270)));
+        Assert.That(bench.Store.Figures().UsedBytes, Is.LessThan(bench.Store.Arena.Ceiling * 11 / 10));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    private static byte[] Value(int seed, int bytes)
+    {
+        byte[] value = new byte[bytes];
+        new Random(seed).NextBytes(value);
+        return value;
+    }
+}
