@@ -235,7 +235,9 @@ internal sealed class ServerContext : ServerCore, IDisposable
             MemoryLimitBytes = MemoryPlan.LimitBytes(Settings.Memory.MaxMemoryBytes);
             Replication.TakeMemorySettings();
         });
+        Table.OnSet("tier-promotion", TakePromotion);
         Table.OnSet("slowlog-max-len", Slowlog.Trim);
+        TakePromotion();
         Table.OnSet("commandlog-large-request-max-len", LargeRequests.Trim);
         Table.OnSet("commandlog-large-reply-max-len", LargeReplies.Trim);
         Table.OnSet("notify-keyspace-events", Changes.Listen);
@@ -257,6 +259,8 @@ internal sealed class ServerContext : ServerCore, IDisposable
         _measuresAll = MeasuresReplies | inspect.RequestLargerThanBytes is >= 0 and < Worker.PlainRequestBytesMax
             || inspect.SlowerThanMicroseconds is >= 0 and < 1000 || inspect.LatencyMonitorMilliseconds > 0;
     }
+
+    private void TakePromotion() => Store.Promotes = Settings.Tier.Promotion;
 
     /// <inheritdoc/>
     public void Dispose()

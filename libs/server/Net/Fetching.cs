@@ -10,32 +10,32 @@ namespace Garnet.Server.Net;
 internal sealed unsafe class Fetching
 {
     private readonly Reactor _reactor;
-    private bool _mayPutOff;
+    private readonly SessionTier? _tier;
 
     internal Fetching(Reactor reactor)
     {
         _reactor = reactor;
-        IsOn = reactor.Store.Settings.Tier is not null;
-        if (IsOn)
-            reactor.Session.MayPostpone = MayPutOff;
+        _tier = reactor.Session.Tier;
+        if (_tier is not null)
+            _tier.MayPostpone = MayPutOff;
     }
 
-    /// <summary>True if there is a tier.</summary>
-    internal bool IsOn { get; }
-
-    /// <summary>A batch begins, or has ended: only a command that a connection has just sent can be framed again.</summary>
-    internal void InBatch(bool inBatch) => _mayPutOff = inBatch;
+    /// <summary>The running command came with CLIENT REPLY SKIP.</summary>
+    internal bool Skips { get; set; }
 
     /// <summary>Takes the reads that have finished, and lets those go on that waited for them.</summary>
     internal void Poll()
     {
-        if (_reactor.Session.PollReads())
+        if (_tier is not null && _tier.Poll(_reactor.NowMs))
             _reactor.Waiting.Resume(waiting => waiting is FetchWait fetch && !fetch.IsWaiting(_reactor));
     }
 
     /// <summary>The running command came to what is not at hand, and has changed nothing: it waits. All its keys are fetched at once.</summary>
     internal Reply PutOff(Connection client, Frame* frame)
     {
+        if (Skips)
+            client.Modes |= ClientModes.ReplySkip; // it runs again
+        Skips = false;
         _reactor.Session.UnlockTo(0);
         _reactor.Session.ForgetWanted();
         _reactor.Session.NowMs = _reactor.NowMs;
@@ -45,17 +45,21 @@ internal sealed unsafe class Fetching
         var call = new Call(_reactor, client, _reactor.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if (KeyPositions.TryOf(ref call, _reactor.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys))
             FetchedKeys.Foresee(ref call, in keys, client.Database);
-        _reactor.Park(client, new FetchWait(_reactor.Session.TakeWantedReads()));
+        _reactor.Park(client, new FetchWait(_tier!.TakeWanted()));
         return Reply.Postponed;
     }
 
-    // A transaction and a script have taken locks or run other commands: they wait where they are.
+    // Only what a connection has just sent can be framed again. A transaction and a script have taken locks or run other commands: they wait
+    // where they are, as does a command that goes on for a client that waited.
     private bool MayPutOff()
     {
-        if (!_mayPutOff || _reactor.Session.Changes != _reactor.ChangesBefore || _reactor.Script is not null || _reactor.FrameAt >= _reactor.FrameCount)
+        int at = _reactor.FrameAt;
+        if (at >= _reactor.FrameCount || _reactor.Session.Changes != _reactor.ChangesBefore || _reactor.Script is not null)
             return false;
-        Frame* frame = _reactor.Frames + _reactor.FrameAt;
+        Frame* frame = _reactor.Frames + at;
+        Connection client = _reactor.FrameClients[at];
         CommandFlags flags = (_reactor.Server.Commands.Entries + frame->Command)->Flags;
-        return (flags & (CommandFlags.RunsQueue | CommandFlags.RunsScript)) == 0 && FetchedKeys.MayTry(_reactor.FrameClients[_reactor.FrameAt]);
+        bool runsOthers = (flags & (CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0;
+        return !runsOthers && _reactor.Running == client && FetchedKeys.MayTry(client);
     }
 }

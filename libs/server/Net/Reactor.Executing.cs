@@ -3,6 +3,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Tsavorite;
 
 namespace Garnet.Server.Net;
 
@@ -13,9 +14,7 @@ internal sealed unsafe partial class Reactor
     private bool _placed; // the server's role restricts commands, or is being changed
     private bool _reads; // the server is a replica that answers reads
     private bool _afterwards; // behind the running command: a message was sent to its own client, or its reply is longer than that may get
-
     private bool _mayRun; // the store may be touched: no script of another reactor runs
-    private bool _skips; // the running command came with CLIENT REPLY SKIP
     private bool _resumesLater; // while a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one
 
     internal int FrameAt { get; private set; } // of the running command
@@ -24,7 +23,6 @@ internal sealed unsafe partial class Reactor
     internal Connection[] FrameClients => _frameClients;
     internal ArgList Args => _args;
     internal List<Connection> Touched => _touched;
-
     /// <inheritdoc/>
     internal override void ServeBusy() => Busy.Serve();
 
@@ -70,27 +68,16 @@ internal sealed unsafe partial class Reactor
     {
         try
         {
-            Fetching.InBatch(true);
             RunFrames(from, count);
             FrameAt = count;
-            Fetching.InBatch(false);
-        }
-        catch (Tsavorite.ColdMissException)
-        {
-            Fetching.InBatch(false);
-            Connection client = _frameClients[FrameAt];
-            if (_skips)
-                client.Modes |= ClientModes.ReplySkip; // it runs again
-            _skips = false;
-            EndCommand(client, _frames + FrameAt, Fetching.PutOff(client, _frames + FrameAt));
         }
         catch (Exception e)
         {
-            Fetching.InBatch(false);
             Connection client = _frameClients[FrameAt];
-            if (!Failures.TryAnswer(e, client, (_frames + FrameAt)->Command))
+            Frame* frame = _frames + FrameAt;
+            if (e is not ColdMissException && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
-            EndCommand(client, _frames + FrameAt, client.CloseAfterReply ? Reply.Close : Reply.Failed);
+            EndCommand(client, frame, e is ColdMissException ? _fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
         }
     }
 
@@ -175,14 +162,14 @@ internal sealed unsafe partial class Reactor
         bool off = (client.Modes & ClientModes.ReplyOff) != 0;
         bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
         client.Modes &= ~ClientModes.ReplySkip;
-        _skips = skip;
+        _fetching.Skips = skip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= Server.AsksRules; // a setting that the command has changed counts for the next command of the batch
         if (Server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             Server.LargeReplies.Consider(client, call.Arguments, Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
-        _skips = false;
+        _fetching.Skips = false;
         if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
             Out.TakeBackTo(before);
         return reply;

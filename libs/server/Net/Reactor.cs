@@ -35,6 +35,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     private readonly BatchPrefetch _prefetch;
     private readonly TransactionRun _transactions;
     private int _readyCount;
+    private readonly Fetching _fetching;
     private long _nextTickMs;
     private volatile bool _stopping;
 
@@ -51,7 +52,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         Busy = new BusyClients(this);
         Failures = new CommandFailures(this);
         Waiting = new WaitingClients(this);
-        Fetching = new Fetching(this);
+        _fetching = new Fetching(this);
         _entries = server.Commands.Entries;
         _batch = new FrameBatch(Store, server.Commands);
         _args = _batch.Args;
@@ -91,9 +92,6 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
 
     /// <summary>Parked connections.</summary>
     internal WaitingClients Waiting { get; }
-
-    /// <summary>Commands that wait for values on the tier.</summary>
-    internal Fetching Fetching { get; }
 
     /// <summary>Clients while a script runs for too long.</summary>
     internal BusyClients Busy { get; }
@@ -219,8 +217,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         _mailbox.Drain(this);
         if (AwaitsLog)
             Held.Release();
-        if (Fetching.IsOn)
-            Fetching.Poll();
+        _fetching.Poll();
         for (int i = 0; i < _readyCount; i++)
             Serve(Transport[i]);
         Receiver.ServeCarried();

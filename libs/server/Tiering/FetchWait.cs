@@ -6,7 +6,7 @@ namespace Garnet.Server.Tiering;
 internal sealed class FetchWait(ulong[] wanted) : Parking
 {
     /// <summary>True while one of them is on its way.</summary>
-    internal bool IsWaiting(Worker worker) => worker.Session.AwaitsReads(wanted);
+    internal bool IsWaiting(Worker worker) => worker.Session.Tier!.Awaits(wanted);
 
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client) => !IsWaiting(worker);

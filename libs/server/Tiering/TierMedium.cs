@@ -13,9 +13,11 @@ internal static class TierMedium
         if (settings.Path.Length == 0)
             return null;
         if (!OperatingSystem.IsLinux())
-            throw new GarnetException(ExitKind.Configuration, "there is no tier on this system", "tier-path works on Linux only", "start without it");
+            throw new GarnetException(ExitKind.Configuration, "there is no tier on this system", "tier-path works on Linux only",
+                "start without it");
         if (!Directory.Exists(settings.Path))
-            throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", "it is not there", "make it, on the disk that is to have the values, or name another");
+            throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", "it is not there",
+                "make it, on the disk that is to have the values, or name another");
         return FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring);
     }
 }

@@ -9,6 +9,7 @@ namespace Garnet.Media;
 /// A file of a fixed size, its room set aside at once: a tier does not find out in the middle of its work that the disk is full. Past the
 /// system's cache where the file system allows it. The file has no name while it is used (it is unlinked when it is open): whatever ends the
 /// process, the disk has its room back, and nobody takes what is in it for data to keep.
+/// media.M1  What is written is whole blocks inside the file: nothing is read first to be written again.
 /// </summary>
 public sealed unsafe class FileMedium : IMedium
 {
@@ -59,14 +60,20 @@ public sealed unsafe class FileMedium : IMedium
                 _ = Libc.unlink(first);
                 file = Libc.open(first, Flags, 0x180);
             }
-            if (file < 0) failure = Libc.Errno;
-            if (file >= 0) _ = Libc.unlink(first);
+            if (file < 0)
+                failure = Libc.Errno;
+            if (file >= 0)
+                _ = Libc.unlink(first);
         }
-        if (file < 0) throw Failed($"cannot make a file in {directory}", failure, "name a directory that the server may write to (tier-path)");
-        if (Libc.fallocate(file, 0, 0, bytes) != 0) failure = Libc.Errno;
+        if (file < 0)
+            throw Failed($"cannot make a file in {directory}", failure, "name a directory that the server may write to (tier-path)");
+        if (Libc.fallocate(file, 0, 0, bytes) != 0)
+            failure = Libc.Errno;
         // What has no such call takes the size alone; it says that it is full when it is.
-        if (failure == Libc.EOPNOTSUPP) failure = Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
-        if (failure == 0) return new FileMedium(file, bytes, isDirect, WhyNoRing(mayRing));
+        if (failure == Libc.EOPNOTSUPP)
+            failure = Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
+        if (failure == 0)
+            return new FileMedium(file, bytes, isDirect, WhyNoRing(mayRing));
         _ = Libc.close(file);
         throw Failed($"cannot set {bytes} bytes aside in {directory}", failure, "make room there, or lower tier-size");
     }
@@ -74,14 +81,18 @@ public sealed unsafe class FileMedium : IMedium
     /// <inheritdoc/>
     public int Write(long offset, byte* from, int bytes)
     {
-        Check.That(((offset | (long)from | (long)bytes) & (Block - 1)) == 0 && offset >= 0 && offset + bytes <= Bytes, "media.M1 whole blocks inside the medium are written");
+        Check.That(((offset | (long)from | (long)bytes) & (Block - 1)) == 0 && offset >= 0
+            && offset + bytes <= Bytes, "media.M1 whole blocks inside the medium are written");
         while (bytes > 0)
         {
             nint put = Libc.pwrite(_file, from, bytes, offset);
-            if (put < 0 && Libc.Errno == Libc.EINTR) continue;
-            if (put <= 0) return put < 0 ? Libc.Errno : Libc.EIO;
+            if (put < 0 && Libc.Errno == Libc.EINTR)
+                continue;
+            if (put <= 0)
+                return put < 0 ? Libc.Errno : Libc.EIO;
             put = put / Block * Block; // what is left of a block is written anew
-            if (put == 0) return Libc.EIO;
+            if (put == 0)
+                return Libc.EIO;
             from += put;
             offset += put;
             bytes -= (int)put;
@@ -110,7 +121,8 @@ public sealed unsafe class FileMedium : IMedium
 
     private static string? WhyNoRing(bool mayRing)
     {
-        if (!mayRing) return "switched off";
+        if (!mayRing)
+            return "switched off";
         using Ring? ring = Ring.TryMake(1, -1, out int error);
         return ring is null ? Reason(error) : null;
     }

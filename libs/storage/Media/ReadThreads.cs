@@ -13,7 +13,8 @@ internal sealed class ReadThreads : IDisposable
     /// <summary>Adds a read.</summary>
     public void Add(in PooledRead read)
     {
-        if (Volatile.Read(ref _threads) is null) Start();
+        if (Volatile.Read(ref _threads) is null)
+            Start();
         _reads.Add(read);
     }
 
@@ -29,7 +30,8 @@ internal sealed class ReadThreads : IDisposable
     {
         lock (_gate)
         {
-            if (_threads is not null) return;
+            if (_threads is not null)
+                return;
             Thread[] threads = new Thread[Threads];
             for (int i = 0; i < Threads; i++)
             {

@@ -29,12 +29,14 @@ internal sealed unsafe class Ring : IDisposable
         uint* submissionAt = words + 10, completionAt = words + 20;
         _submissionBytes = (nint)(submissionAt[6] + (submissions * sizeof(uint)));
         _completionBytes = (nint)(completionAt[5] + (completions * CompletionBytes));
-        if ((features & SingleMapping) != 0) _submissionBytes = _completionBytes = nint.Max(_submissionBytes, _completionBytes);
+        if ((features & SingleMapping) != 0)
+            _submissionBytes = _completionBytes = nint.Max(_submissionBytes, _completionBytes);
         _entriesBytes = (nint)submissions * EntryBytes;
         _submission = Map(ring, _submissionBytes, SubmissionAt);
         _completion = (features & SingleMapping) != 0 ? _submission : Map(ring, _completionBytes, CompletionAt);
         _entries = Map(ring, _entriesBytes, EntriesAt);
-        if (!IsMapped) return;
+        if (!IsMapped)
+            return;
         _submissionTail = (uint*)(_submission + submissionAt[1]);
         _submissionMask = *(uint*)(_submission + submissionAt[2]);
         _submissionArray = (uint*)(_submission + submissionAt[6]);
@@ -53,11 +55,15 @@ internal sealed unsafe class Ring : IDisposable
         new Span<byte>(parameters, ParameterBytes).Clear();
         int made = Libc.SetUpRing((uint)depth, parameters);
         error = made < 0 ? Libc.Errno : 0;
-        if (made < 0) return null;
+        if (made < 0)
+            return null;
         Ring ring = new(made, parameters);
-        if (!ring.IsMapped) error = Libc.ENOMEM;
-        else if (descriptor >= 0 && Libc.RegisterRing(made, RegisterEvent, &descriptor, 1) < 0) error = Libc.Errno;
-        if (error == 0) return ring;
+        if (!ring.IsMapped)
+            error = Libc.ENOMEM;
+        else if (descriptor >= 0 && Libc.RegisterRing(made, RegisterEvent, &descriptor, 1) < 0)
+            error = Libc.Errno;
+        if (error == 0)
+            return ring;
         ring.Dispose();
         return null;
     }
@@ -82,16 +88,19 @@ internal sealed unsafe class Ring : IDisposable
     /// <summary>Tells the kernel of what is in the queue. What it does not take now (EAGAIN, EBUSY) it takes with the next call.</summary>
     public void Submit()
     {
-        if (_unsubmitted == 0) return;
+        if (_unsubmitted == 0)
+            return;
         int taken = Libc.EnterRing(_ring, _unsubmitted, 0, 0);
-        if (taken > 0) _unsubmitted -= (uint)taken;
+        if (taken > 0)
+            _unsubmitted -= (uint)taken;
     }
 
     /// <summary>Waits for a completion, and tells the kernel of what is in the queue.</summary>
     public void Wait()
     {
         int taken = Libc.EnterRing(_ring, _unsubmitted, 1, GetEvents);
-        if (taken > 0) _unsubmitted -= (uint)taken;
+        if (taken > 0)
+            _unsubmitted -= (uint)taken;
     }
 
     /// <summary>Takes what the kernel has completed.</summary>
@@ -104,7 +113,8 @@ internal sealed unsafe class Ring : IDisposable
             byte* completion = _completions + ((head & _completionMask) * CompletionBytes);
             finished[count++] = new FinishedRead(*(ulong*)completion, *(int*)(completion + 8));
         }
-        if (count != 0) Volatile.Write(ref *_completionHead, head);
+        if (count != 0)
+            Volatile.Write(ref *_completionHead, head);
         return count;
     }
 
@@ -112,7 +122,8 @@ internal sealed unsafe class Ring : IDisposable
     public void Dispose()
     {
         Unmap(_entries, _entriesBytes);
-        if (_completion != _submission) Unmap(_completion, _completionBytes);
+        if (_completion != _submission)
+            Unmap(_completion, _completionBytes);
         Unmap(_submission, _submissionBytes);
         _ = Libc.close(_ring);
     }
@@ -125,6 +136,7 @@ internal sealed unsafe class Ring : IDisposable
 
     private static void Unmap(byte* mapping, nint bytes)
     {
-        if (mapping != null) _ = Libc.munmap(mapping, bytes);
+        if (mapping != null)
+            _ = Libc.munmap(mapping, bytes);
     }
 }

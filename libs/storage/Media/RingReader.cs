@@ -29,7 +29,8 @@ internal sealed unsafe class RingReader(Ring ring, int file, int depth) : IMediu
     /// <inheritdoc/>
     public void Wait()
     {
-        if (_underWay != 0) ring.Wait();
+        if (_underWay != 0)
+            ring.Wait();
     }
 
     /// <inheritdoc/>

@@ -153,6 +153,17 @@ public sealed unsafe class Store : IDisposable
     /// <summary>The same for a thread that sleeps elsewhere than in the store: how it is told that a read of its session has finished.</summary>
     public StoreSession OpenSession(Garnet.Media.ReaderWake wake) => new(this, wake);
 
+    /// <summary>Whether records that are read again on the tier come back to memory; without a tier it is kept for nothing.</summary>
+    public bool Promotes
+    {
+        get => Core.Tier is { Promotes: true };
+        set
+        {
+            if (Core.Tier is { } tier)
+                tier.Promotes = value;
+        }
+    }
+
     /// <summary>True while records are on their way to the tier, so that whoever finds no room now does well to ask again soon.</summary>
     public bool IsMakingRoom => Tiers is { IsFull: false };
 

@@ -38,7 +38,8 @@ public sealed unsafe partial class StoreSession : IDisposable
         _store = store;
         _core = store.Core;
         _shape = _core.Shape;
-        _cold = _core.Tier is { } tier ? new ColdReads(tier, wake) : null;
+        Tier = _core.Tier is { } tier ? new SessionTier(store, tier, wake) : null;
+        _cold = Tier?.Reads;
         _writer = new Writer(_core, _cold);
         _held = new HeldPartitions(_core);
         _budget = new StepBudget(_core, _writer);
@@ -92,7 +93,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        if (_cold != null) FetchFirst(partition, key);
+        Tier?.FetchFirst(partition, key, NowMs, _heldCount != 0);
         bool announced = Enter(partition, key, ref operation);
         Changes++;
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
@@ -149,7 +150,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        if (_cold != null) FetchFirst(partition, key);
+        Tier?.FetchFirst(partition, key, NowMs, _heldCount != 0);
         bool held = _heldCount != 0;
         ulong* slot;
         if (held) CheckHeld(partition);
@@ -464,7 +465,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static bool Unmoved(Partition* partition, byte* bucket, uint structure, uint sequence) =>
+    internal static bool Unmoved(Partition* partition, byte* bucket, uint structure, uint sequence) =>
         (Volatile.Read(ref *(uint*)bucket) == sequence || StoreTestHooks.Has(PlantedFault.SkipRecheck))
         && (Volatile.Read(ref partition->Structure) == structure || StoreTestHooks.Has(PlantedFault.SkipStructureRecheck));
 

@@ -95,9 +95,9 @@ internal sealed class TierTests
         Assert.That(bench.Get("k3"), Is.EqualTo(Value(3, 100)));
         Assert.That(bench.Tier().ReadFailures, Is.EqualTo(2));
         Assert.That(bench.Tier().LastFailure, Is.Not.Null);
-        for (int i = 0; i < 2; i++) bench.Session.PollReads();
+        for (int i = 0; i < 2; i++) bench.Session.Tier!.Poll(bench.NowMs);
         bench.NowMs += 1000;
-        bench.Session.PollReads();
+        bench.Session.Tier!.Poll(bench.NowMs);
         Assert.That(bench.Get("k1"), Is.EqualTo(Value(1, 100)));
     }
 

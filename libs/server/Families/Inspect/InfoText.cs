@@ -219,35 +219,7 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field(name + "_eta_seconds", Math.Max(job.LeftMs, 0) / 1000);
     }
 
-    /// <summary>The tier, if there is one.</summary>
-    internal void Tiering()
-    {
-        if (Store.Tier is not { } tier)
-            return;
-        Section("Tiering");
-        Field("tier_path", server.Settings.Tier.Path);
-        Field("tier_reading", tier.Medium.Reading);
-        Field("tier_direct_io", tier.Medium.IsDirect ? 1 : 0);
-        Field("tier_size_bytes", tier.SizeBytes);
-        Field("tier_free_bytes", tier.FreeBytes);
-        Field("tier_cold_records", tier.Records);
-        Field("tier_reads", tier.Reads);
-        Field("tier_read_bytes", tier.ReadBytes);
-        Field("tier_pending_reads", server.Workers.Sum(static worker => worker.Session.PendingReads));
-        Field("tier_read_failures", tier.ReadFailures);
-        Field("tier_written_bytes", tier.WrittenBytes);
-        Field("tier_write_failures", tier.WriteFailures);
-        Field("tier_demoted_records", tier.Demoted);
-        Field("tier_demoted_bytes", tier.DemotedBytes);
-        Field("tier_promoted_records", tier.Promoted);
-        Field("tier_returned_records", tier.Returned);
-        Field("tier_copies_dead_at_birth", tier.Stillborn);
-        Field("tier_compacted_records", tier.Compacted);
-        Field("tier_evicted_records", tier.Evicted);
-        Field("tier_expired_records", tier.Expired);
-        Field("tier_postponed_commands", tier.Postponed);
-        Field("tier_last_failure", tier.LastFailure ?? "");
-    }
+    internal void Tiering() => TierText.Write(this, server);
 
     internal void Stats()
     {
@@ -393,16 +365,16 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         return quickCalls <= 0 ? 0 : Math.Max(totals.BusyUs - timedUs, 0) / (double)quickCalls;
     }
 
-    private void Section(string name)
+    internal void Section(string name)
     {
         if (text.Length > 0)
             text.Append("\r\n");
         text.Append("# ").Append(name).Append("\r\n");
     }
 
-    private void Field(string name, string value) => text.Append(name).Append(':').Append(value).Append("\r\n");
+    internal void Field(string name, string value) => text.Append(name).Append(':').Append(value).Append("\r\n");
 
-    private void Field(string name, long value) => text.Append(name).Append(':').Append(value).Append("\r\n");
+    internal void Field(string name, long value) => text.Append(name).Append(':').Append(value).Append("\r\n");
 
     private void Size(string name, long bytes)
     {

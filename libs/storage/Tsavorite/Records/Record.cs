@@ -54,6 +54,12 @@ internal static unsafe class Record
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long ExpireAtMs(byte* record) => (Flags(record) & TtlFlag) != 0 ? *(long*)(record + HeaderBytes) : 0;
 
+    public static bool IsLive(byte* record, long nowMs)
+    {
+        long expireAtMs = ExpireAtMs(record);
+        return expireAtMs == 0 || expireAtMs > nowMs;
+    }
+
     public static ulong ETag(byte* record)
     {
         byte flags = Flags(record);

@@ -36,10 +36,12 @@ internal sealed unsafe class ColdReferences : IDisposable
         List<ulong> words;
         lock (_gate)
         {
-            if (_words.Count == 0) return;
+            if (_words.Count == 0)
+                return;
             (words, _words) = (_words, []);
         }
-        words.Sort(static (left, right) => ColdAddress.Offset(left).CompareTo(ColdAddress.Offset(right))); // neighbours share pages, and a disk reads on
+        // neighbours share pages, and a disk reads on
+        words.Sort(static (left, right) => ColdAddress.Offset(left).CompareTo(ColdAddress.Offset(right)));
         for (int from = 0; from < words.Count; from += WindowMax)
         {
             _reads.BeginStep();
@@ -60,10 +62,13 @@ internal sealed unsafe class ColdReferences : IDisposable
 
     private void Encode(byte* image, ISnapshotSink sink)
     {
-        if (!_snapshot.Includes(image, out int database)) return;
+        if (!_snapshot.Includes(image, out int database))
+            return;
         int bytes = SnapshotRecord.BytesOf(image);
-        if (_used + bytes > BlockBytes) Flush(sink);
-        if (bytes > _block.Length) _block = new byte[bytes];
+        if (_used + bytes > BlockBytes)
+            Flush(sink);
+        if (bytes > _block.Length)
+            _block = new byte[bytes];
         fixed (byte* to = _block) SnapshotRecord.Write(to + _used, image, database);
         _used += bytes;
         _records++;
@@ -71,7 +76,8 @@ internal sealed unsafe class ColdReferences : IDisposable
 
     private void Flush(ISnapshotSink sink)
     {
-        if (_records == 0) return;
+        if (_records == 0)
+            return;
         sink.Write(_block.AsSpan(0, _used), _records);
         _snapshot.CountOut(_records, _used);
         _used = _records = 0;

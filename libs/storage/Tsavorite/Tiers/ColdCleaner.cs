@@ -32,7 +32,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
     }
 
     /// <summary>Moves the live records of the segment that has the fewest together with others'; false if none is worth it.</summary>
-    public bool Compact(long nowMs) => Rewrite(_segments.Best(static (segment, _) => LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
+    public bool Compact(long nowMs) => Rewrite(_segments.Best(static (segment, _) =>
+        LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
 
     /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
     public bool Sweep(long nowMs) => Rewrite(_segments.Best(static (segment, now) => IsDue(segment, now) ? 1 : 0, nowMs), Judge, nowMs);
@@ -40,7 +41,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
     /// <summary>Gives up the records of a segment that the policy allows to; false if there is none.</summary>
     public bool Evict(EvictionPolicy policy, long nowMs)
     {
-        if (policy == EvictionPolicy.NoEviction) return false;
+        if (policy == EvictionPolicy.NoEviction)
+            return false;
         return policy.IsVolatile()
             ? Rewrite(_segments.Best(static (segment, _) => segment->MinExpiryMs != long.MaxValue ? 1 : 0, nowMs), DropVolatile, nowMs)
             : Rewrite(_segments.Best(static (segment, _) => 2 - LiveShare(segment), nowMs), Drop, nowMs);
@@ -60,12 +62,14 @@ internal sealed unsafe class ColdCleaner : IDisposable
 
     private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs)
     {
-        if (number == 0) return false;
+        if (number == 0)
+            return false;
         _segments.Pin(number);
         int before = Volatile.Read(ref _segments[number]->Live);
         _writer.MayTakeReserve = true;
         bool isRead = Read(number);
-        if (isRead) Walk(number, judge, nowMs);
+        if (isRead)
+            Walk(number, judge, nowMs);
         _writer.Flush(seal: false);
         _writer.MayTakeReserve = false;
         _segments[number]->SweptMs = nowMs;
@@ -81,7 +85,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         _reader.Submit();
         while (_reader.Take(finished) == 0) _reader.Wait();
         _tier.CountRead(_segments.SegmentBytes);
-        if (finished[0].Result == _segments.SegmentBytes) return true;
+        if (finished[0].Result == _segments.SegmentBytes)
+            return true;
         _tier.CountFailure(number, finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
         _segments.Seal(number, ColdState.Bad);
         return false;
@@ -97,10 +102,13 @@ internal sealed unsafe class ColdCleaner : IDisposable
             bool isRecord = ColdRecord.TryMeasure(_buffer + at, segment->Used - at, out int bytes);
             // Nothing more in this page: what follows begins with the next.
             end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
-            if (!isRecord) continue;
-            if (segment->Band != 0) end = (end + step - 1) & ~(step - 1);
+            if (!isRecord)
+                continue;
+            if (segment->Band != 0)
+                end = (end + step - 1) & ~(step - 1);
             Settle(number, at, judge, nowMs);
-            if (Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs) earliest = Math.Min(earliest, expireAtMs);
+            if (Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs)
+                earliest = Math.Min(earliest, expireAtMs);
         }
         segment->MinExpiryMs = earliest;
     }
@@ -117,24 +125,27 @@ internal sealed unsafe class ColdCleaner : IDisposable
             Partition.Enter(partition);
             byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
             ulong* slot = FindAddress(partition, bucket, word);
-            staged = slot == null || Apply(judge((nint)image, nowMs), partition, bucket, slot, key, image, out isFull);
+            Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = image };
+            staged = slot == null || Apply(judge((nint)image, nowMs), target, key, out isFull);
             Partition.Exit(partition);
-            if (!staged && !isFull) _writer.Flush(seal: false);
+            if (!staged && !isFull)
+                _writer.Flush(seal: false);
         }
     }
 
     // False if the writer takes no more as things are.
-    private bool Apply(Fate fate, Partition* partition, byte* bucket, ulong* slot, in KeyRef key, byte* image, out bool isFull)
+    private bool Apply(Fate fate, in Target target, in KeyRef key, out bool isFull)
     {
         isFull = false;
         switch (fate)
         {
             case Fate.Stay: return true;
-            case Fate.Move: return _writer.TryStage(partition, key.Hash, *slot, image, out isFull);
+            case Fate.Move: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
             case Fate.Expire: _tier.CountExpired(); break;
             default: _tier.CountEvicted(); break;
         }
-        _core.RemoveColdUnasked(partition, bucket, slot, key, image, fate == Fate.Expire ? KeyChange.Expired : KeyChange.Evicted);
+        KeyChange change = fate == Fate.Expire ? KeyChange.Expired : KeyChange.Evicted;
+        _core.RemoveColdUnasked(target.Partition, target.Bucket, target.Slot, key, target.Record, change);
         return true;
     }
 
@@ -143,7 +154,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         const ulong Place = IndexWord.AddressMask | IndexWord.TierMask;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot != 0 && ((*walk.Slot ^ word) & Place) == 0) return walk.Slot;
+            if (*walk.Slot != 0 && ((*walk.Slot ^ word) & Place) == 0)
+                return walk.Slot;
         }
         return null;
     }
@@ -161,7 +173,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
     private static Fate DropVolatile(nint image, long nowMs) =>
         Record.ExpireAtMs((byte*)image) == 0 ? Fate.Stay : Drop(image, nowMs);
 
-    private static bool IsExpired(nint image, long nowMs) => Record.ExpireAtMs((byte*)image) is > 0 and var at && at <= nowMs && !IsChunk(image);
+    private static bool IsExpired(nint image, long nowMs) => Record.ExpireAtMs((byte*)image) is > 0 and var at && at <= nowMs
+        && !IsChunk(image);
 
     // What becomes of a live record.
     private enum Fate

@@ -65,7 +65,8 @@ internal sealed unsafe class ColdReads : IDisposable
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             ulong word = Volatile.Read(ref *walk.Slot);
-            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0) continue;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0)
+                continue;
             byte* record = Record(word);
             slot = walk.Slot;
             if (record != null && Tsavorite.Record.KeyBytes(record) == key.Length && Tsavorite.Record.Namespace(record) == key.Namespace
@@ -82,10 +83,12 @@ internal sealed unsafe class ColdReads : IDisposable
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             ulong word = *walk.Slot;
-            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0) continue;
+            if ((word ^ tag) >> IndexWord.TagShift != 0 || !IndexWord.IsCold(word) || (word & IndexWord.InternalBit) == 0)
+                continue;
             byte* record = Record(word);
             slot = walk.Slot;
-            if (record != null && chunk.Names(record)) return record;
+            if (record != null && chunk.Names(record))
+                return record;
         }
         slot = null;
         return null;
@@ -98,8 +101,10 @@ internal sealed unsafe class ColdReads : IDisposable
         word = ColdAddress.Name(word);
         if (_reads.TryGetValue(word, out ColdRead? read))
         {
-            if (read.State == ColdReadState.Failed) throw Unreadable(read);
-            if (read.State == ColdReadState.Ready) return read.Record;
+            if (read.State == ColdReadState.Failed)
+                throw Unreadable(read);
+            if (read.State == ColdReadState.Ready)
+                return read.Record;
         }
         else
         {
@@ -124,7 +129,8 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>The last look found what it wanted: what it came to besides is not waited for.</summary>
     public void Forget()
     {
-        if (HasMissing) Forget(default);
+        if (HasMissing)
+            Forget(default);
     }
 
     /// <summary>
@@ -177,7 +183,8 @@ internal sealed unsafe class ColdReads : IDisposable
             }
             Submit();
         }
-        if (nowMs == long.MinValue) return false; // in the middle of a step: others that wait are told later
+        if (nowMs == long.MinValue)
+            return false; // in the middle of a step: others that wait are told later
         GiveUp(nowMs);
         bool news = _hasNews;
         _hasNews = false;
@@ -192,7 +199,8 @@ internal sealed unsafe class ColdReads : IDisposable
             Begin();
             _wanted.Clear();
         }
-        if (MayPostpone is not null) return;
+        if (MayPostpone is not null)
+            return;
         while (_keptBytes > KeptBytesOfWaiting) GiveUp(_kept.Dequeue());
     }
 
@@ -206,7 +214,8 @@ internal sealed unsafe class ColdReads : IDisposable
         _reader?.Dispose(); // what is under way has come to its end
         foreach (ColdRead? read in _underWay)
         {
-            if (read is not null && read.Band != 0) NativeMemory.AlignedFree((void*)read.To);
+            if (read is not null && read.Band != 0)
+                NativeMemory.AlignedFree((void*)read.To);
         }
         foreach (ColdRead read in _reads.Values) Free(read);
         _reads.Clear();
@@ -215,14 +224,17 @@ internal sealed unsafe class ColdReads : IDisposable
 
     private void Submit()
     {
-        if (_queued.Count == 0 && _reader is null) return;
-        if (_reader is null) Open();
+        if (_queued.Count == 0 && _reader is null)
+            return;
+        if (_reader is null)
+            Open();
         while (_queued.Count > 0 && _reader!.Room > 0 && _places.Count > 0)
         {
             ColdRead read = _queued.Dequeue();
             uint number = _segments.NumberOf(read.Word);
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
-            long end = Math.Min(start + ((long)ColdSegments.PageBytes << _segments[number]->Band), _segments.OffsetOf(number) + _segments.SegmentBytes);
+            long end = Math.Min(start + ((long)ColdSegments.PageBytes << _segments[number]->Band),
+                _segments.OffsetOf(number) + _segments.SegmentBytes);
             read.Band = _segments[number]->Band;
             read.Bytes = (int)(end - start);
             read.Skip = (int)(offset - start);
@@ -271,8 +283,10 @@ internal sealed unsafe class ColdReads : IDisposable
             read.Error = finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO;
             _tier.CountFailure(_segments.NumberOf(read.Word), read.Error);
         }
-        if (read.Band == 0) _pages.Push(read.To);
-        else NativeMemory.AlignedFree((void*)read.To);
+        if (read.Band == 0)
+            _pages.Push(read.To);
+        else
+            NativeMemory.AlignedFree((void*)read.To);
         _keptBytes += read.RecordBytes;
         _kept.Enqueue(read);
     }
@@ -281,8 +295,10 @@ internal sealed unsafe class ColdReads : IDisposable
     {
         while (_kept.TryPeek(out ColdRead? read))
         {
-            if (read.KeptSinceMs == 0) read.KeptSinceMs = nowMs;
-            if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= _tier.KeptBytesMax) return;
+            if (read.KeptSinceMs == 0)
+                read.KeptSinceMs = nowMs;
+            if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= _tier.KeptBytesMax)
+                return;
             GiveUp(_kept.Dequeue());
         }
     }
@@ -302,5 +318,6 @@ internal sealed unsafe class ColdReads : IDisposable
     }
 
     private static GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
-        read.Error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(read.Error).Message, "see INFO tiering and the log");
+        read.Error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(read.Error).Message,
+            "see INFO tiering and the log");
 }

@@ -28,9 +28,11 @@ internal static unsafe class ColdRecord
     public static bool TryMeasure(byte* image, int room, out int bytes)
     {
         bytes = 0;
-        if (room < Record.HeaderBytes || Record.ValueBytes(image) < 0) return false;
+        if (room < Record.HeaderBytes || Record.ValueBytes(image) < 0)
+            return false;
         long wanted = BytesOf(image);
-        if (wanted > room || (Record.Flags(image) & Record.ExtentFlag) != 0 || image[SlackAt] != 0) return false;
+        if (wanted > room || (Record.Flags(image) & Record.ExtentFlag) != 0 || image[SlackAt] != 0)
+            return false;
         bytes = (int)wanted;
         return *(uint*)image == Crc(image, bytes);
     }
@@ -38,11 +40,15 @@ internal static unsafe class ColdRecord
     /// <summary>True if the record in memory still is what the image was made from.</summary>
     public static bool IsSame(byte* record, byte* image, int bytes)
     {
-        if (BytesOf(record) != bytes || record[KindAt] != image[KindAt]) return false;
-        if (((record[FlagsAt] ^ image[FlagsAt]) & ~Record.ExtentFlag) != 0 || Record.KeyBytes(record) != Record.KeyBytes(image)) return false;
-        if (Record.Namespace(record) != Record.Namespace(image)) return false;
+        if (BytesOf(record) != bytes || record[KindAt] != image[KindAt])
+            return false;
+        if (((record[FlagsAt] ^ image[FlagsAt]) & ~Record.ExtentFlag) != 0 || Record.KeyBytes(record) != Record.KeyBytes(image))
+            return false;
+        if (Record.Namespace(record) != Record.Namespace(image))
+            return false;
         int rest = bytes - Record.HeaderBytes;
-        return new ReadOnlySpan<byte>(record + Record.HeaderBytes, rest).SequenceEqual(new ReadOnlySpan<byte>(image + Record.HeaderBytes, rest));
+        return new ReadOnlySpan<byte>(record + Record.HeaderBytes,
+            rest).SequenceEqual(new ReadOnlySpan<byte>(image + Record.HeaderBytes, rest));
     }
 
     private static uint Crc(byte* image, int bytes)

@@ -41,7 +41,8 @@ internal sealed unsafe class ColdSegments : IDisposable
         get
         {
             long live = 0;
-            for (uint number = 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++) live += Volatile.Read(ref _segments[number].Live);
+            for (uint number = 1; number < Math.Min(Volatile.Read(ref _fresh),
+                _count); number++) live += Volatile.Read(ref _segments[number].Live);
             return live;
         }
     }
@@ -65,7 +66,8 @@ internal sealed unsafe class ColdSegments : IDisposable
             number = _free.Pop();
             _freeCount--;
         }
-        else if (_fresh < _count) number = _fresh++;
+        else if (_fresh < _count)
+            number = _fresh++;
         if (number != 0)
         {
             Empty(_segments + number, band);
@@ -81,9 +83,12 @@ internal sealed unsafe class ColdSegments : IDisposable
         segment->Used = used;
         segment->Records++;
         Interlocked.Increment(ref segment->Live);
-        if (segment->Namespace == ColdSegment.NoNamespace) segment->Namespace = ns;
-        else if (segment->Namespace != ns) Volatile.Write(ref segment->Namespace, ColdSegment.MixedNamespaces);
-        if (expireAtMs != 0) segment->MinExpiryMs = Math.Min(segment->MinExpiryMs, expireAtMs);
+        if (segment->Namespace == ColdSegment.NoNamespace)
+            segment->Namespace = ns;
+        else if (segment->Namespace != ns)
+            Volatile.Write(ref segment->Namespace, ColdSegment.MixedNamespaces);
+        if (expireAtMs != 0)
+            segment->MinExpiryMs = Math.Min(segment->MinExpiryMs, expireAtMs);
         segment->MaxExpiryMs = expireAtMs == 0 ? long.MaxValue : Math.Max(segment->MaxExpiryMs, expireAtMs);
     }
 
@@ -102,7 +107,8 @@ internal sealed unsafe class ColdSegments : IDisposable
         uint number = NumberOf(word);
         int left = Interlocked.Decrement(ref _segments[number].Live);
         Garnet.Common.Faults.Check.That(left >= 0, "store.C2 a cold record dies once");
-        if (left == 0) Review(number);
+        if (left == 0)
+            Review(number);
     }
 
     /// <summary>The segment is not reused until <see cref="Unpin"/>.</summary>
@@ -110,7 +116,8 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     public void Unpin(uint number)
     {
-        if (Interlocked.Decrement(ref _segments[number].Pins) == 0 && Volatile.Read(ref _segments[number].Live) == 0) Review(number);
+        if (Interlocked.Decrement(ref _segments[number].Pins) == 0 && Volatile.Read(ref _segments[number].Live) == 0)
+            Review(number);
     }
 
     /// <summary>Until <see cref="Release"/> no segment is reused.</summary>
@@ -145,9 +152,11 @@ internal sealed unsafe class ColdSegments : IDisposable
         double most = 0;
         for (uint number = 1; number < Math.Min(_fresh, _count); number++)
         {
-            if (_segments[number].State != ColdState.Sealed) continue;
+            if (_segments[number].State != ColdState.Sealed)
+                continue;
             double found = score(_segments + number, nowMs);
-            if (found <= most) continue;
+            if (found <= most)
+                continue;
             most = found;
             best = number;
         }
@@ -179,7 +188,8 @@ internal sealed unsafe class ColdSegments : IDisposable
     private void FreeIfUnused(uint number)
     {
         ColdSegment* segment = _segments + number;
-        if (segment->State != ColdState.Sealed || Volatile.Read(ref segment->Live) != 0 || Volatile.Read(ref segment->Pins) != 0) return;
+        if (segment->State != ColdState.Sealed || Volatile.Read(ref segment->Live) != 0 || Volatile.Read(ref segment->Pins) != 0)
+            return;
         if (_holders != 0)
         {
             segment->State = ColdState.Held;

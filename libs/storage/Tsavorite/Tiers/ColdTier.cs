@@ -15,7 +15,8 @@ internal sealed class ColdTier : IDisposable
     /// <summary>One for all: what is missing is noted in the session.</summary>
     public static readonly ColdMissException Miss = new();
 
-    private long _reads, _readBytes, _failures, _demoted, _demotedBytes, _writtenBytes, _promoted, _returned, _stillborn, _compacted, _evicted, _expired, _writeFailures;
+    private long _reads, _readBytes, _failures, _demoted, _demotedBytes, _writtenBytes, _promoted, _returned, _stillborn, _compacted,
+        _evicted, _expired, _writeFailures;
 
     public ColdTier(IMedium medium, int segmentBytes)
     {
@@ -61,7 +62,8 @@ internal sealed class ColdTier : IDisposable
 
     public void CountWrite(int bytes, int error)
     {
-        if (error == 0) Interlocked.Add(ref _writtenBytes, bytes);
+        if (error == 0)
+            Interlocked.Add(ref _writtenBytes, bytes);
         else
         {
             Interlocked.Increment(ref _writeFailures);

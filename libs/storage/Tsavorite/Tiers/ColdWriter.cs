@@ -51,9 +51,11 @@ internal sealed unsafe class ColdWriter : IDisposable
         if (open.Number == 0 || at + bytes > _segments.SegmentBytes)
         {
             open.IsFull = open.Number != 0;
-            if (open.IsFull) return false;
+            if (open.IsFull)
+                return false;
             isFull = !TryOpen(ref open, band);
-            if (isFull) return false;
+            if (isFull)
+                return false;
             at = PlaceIn(open, band, bytes);
         }
         ColdRecord.Write(open.Buffer + at, record, bytes);
@@ -76,7 +78,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         for (int band = 0; band < _open.Length; band++)
         {
             ref OpenSegment open = ref _open[band];
-            if (open.Number == 0 || !(open.IsFull || open.IsBad || seal)) continue;
+            if (open.Number == 0 || !(open.IsFull || open.IsBad || seal))
+                continue;
             _segments.Seal(open.Number, open.IsBad ? ColdState.Bad : ColdState.Sealed);
             open.Number = 0;
         }
@@ -103,8 +106,10 @@ internal sealed unsafe class ColdWriter : IDisposable
     private bool TryOpen(ref OpenSegment open, int band)
     {
         uint number = MayTakeReserve || _segments.Free > Reserve ? _segments.Take(band) : 0;
-        if (number == 0) return false;
-        if (open.Buffer == null) open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
+        if (number == 0)
+            return false;
+        if (open.Buffer == null)
+            open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
         new Span<byte>(open.Buffer, _segments.SegmentBytes).Clear();
         *(int*)open.Buffer = Magic;
         *(int*)(open.Buffer + 4) = FormatVersion;
@@ -120,9 +125,11 @@ internal sealed unsafe class ColdWriter : IDisposable
     // Pages are written once: what follows begins with the next one.
     private void Write(ref OpenSegment open)
     {
-        if (open.Number == 0 || open.IsBad) return;
+        if (open.Number == 0 || open.IsBad)
+            return;
         int end = (open.Used + ColdSegments.PageBytes - 1) & ~(ColdSegments.PageBytes - 1);
-        if (end == open.Written || (open.Written == 0 && open.Used == HeaderBytes)) return;
+        if (end == open.Written || (open.Written == 0 && open.Used == HeaderBytes))
+            return;
         int bytes = end - open.Written;
         int error = _tier.Medium.Write(_segments.OffsetOf(open.Number) + open.Written, open.Buffer + open.Written, bytes);
         _tier.CountWrite(bytes, error);
@@ -138,7 +145,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         Partition.Enter(partition);
         for (int left = MovesPerHold; left > 0 && next < _moves.Count && _moves[next].Partition == number; left--, next++)
         {
-            if (TryMove(partition, _moves[next])) moved++;
+            if (TryMove(partition, _moves[next]))
+                moved++;
         }
         Partition.Exit(partition);
         return moved;
@@ -160,11 +168,15 @@ internal sealed unsafe class ColdWriter : IDisposable
         }
         Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, move.To | (*slot & IndexWord.FrequencyMask));
-        if (!isCold) _core.Records.Bury(partition, record);
+        if (!isCold)
+            _core.Records.Bury(partition, record);
         Bucket.EndWrite(bucket);
-        if (isCold) _segments.Died(move.From);
-        if (isCold) _tier.CountCompacted();
-        else _tier.CountDemoted(move.Bytes);
+        if (isCold)
+            _segments.Died(move.From);
+        if (isCold)
+            _tier.CountCompacted();
+        else
+            _tier.CountDemoted(move.Bytes);
         return true;
     }
 
@@ -173,7 +185,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         uint number = _segments.NumberOf(word);
         foreach (ref readonly OpenSegment open in _open.AsSpan())
         {
-            if (open.Number == number) return !open.IsBad;
+            if (open.Number == number)
+                return !open.IsBad;
         }
         return true;
     }
@@ -183,7 +196,8 @@ internal sealed unsafe class ColdWriter : IDisposable
     {
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot != 0 && IndexWord.Same(*walk.Slot, word)) return walk.Slot;
+            if (*walk.Slot != 0 && IndexWord.Same(*walk.Slot, word))
+                return walk.Slot;
         }
         return null;
     }

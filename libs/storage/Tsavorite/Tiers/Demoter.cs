@@ -36,9 +36,12 @@ internal sealed unsafe class Demoter
         {
             int number = _turn++ & (_core.Shape->PartitionCount - 1);
             Partition* partition = _core.Shape->Partitions + number;
-            if (partition->LiveBytes == 0) continue;
-            if (!Hold(partition, ref _places[number], out isFull)) continue;
-            if (isFull) return;
+            if (partition->LiveBytes == 0)
+                continue;
+            if (!Hold(partition, ref _places[number], out isFull))
+                continue;
+            if (isFull)
+                return;
             staged += _writer.StagedBytes;
             _writer.Flush(seal: false);
         }
@@ -62,7 +65,8 @@ internal sealed unsafe class Demoter
         isFull = false;
         bool stops = false;
         Partition.Enter(partition);
-        if (!IsStill(partition, place)) Begin(partition, ref place);
+        if (!IsStill(partition, place))
+            Begin(partition, ref place);
         int records = RecordsPerHold;
         long limit = _writer.StagedBytes + BytesPerHold;
         Segment* segment = _core.Shape->Segments + place.Segment;
@@ -70,10 +74,13 @@ internal sealed unsafe class Demoter
         {
             byte* record = _core.Records.Address(place.Segment) + place.Offset;
             stops = Record.Kind(record) != RecordKind.Padding && !TryTake(partition, record, out isFull);
-            if (!stops) place.Offset += Record.Capacity(record);
+            if (!stops)
+                place.Offset += Record.Capacity(record);
         }
-        if (place.Segment != 0 && place.Offset >= segment->Used) GoOn(partition, ref place);
-        else if (place.Segment == 0) stops = TakeExtents(partition, ref place, out isFull);
+        if (place.Segment != 0 && place.Offset >= segment->Used)
+            GoOn(partition, ref place);
+        else if (place.Segment == 0)
+            stops = TakeExtents(partition, ref place, out isFull);
         Partition.Exit(partition);
         return stops;
     }
@@ -82,13 +89,15 @@ internal sealed unsafe class Demoter
     private bool TryTake(Partition* partition, byte* record, out bool isFull)
     {
         isFull = false;
-        if (ColdRecord.BytesOf(record) > _writer.RecordBytesMax || IsReserved(Record.Namespace(record))) return true;
+        if (ColdRecord.BytesOf(record) > _writer.RecordBytesMax || IsReserved(Record.Namespace(record)))
+            return true;
         KeyRef key = _core.KeyOf(record);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
         ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - _core.Shape->Base));
         Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record not buried is named by its word");
         ulong word = Volatile.Read(ref *slot);
-        if (IndexWord.Frequency(word) == 0) return _writer.TryStage(partition, key.Hash, word, record, out isFull);
+        if (IndexWord.Frequency(word) == 0)
+            return _writer.TryStage(partition, key.Hash, word, record, out isFull);
         Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word); // store.U1: readers raise it meanwhile
         return true;
     }
@@ -99,16 +108,20 @@ internal sealed unsafe class Demoter
         int extents = ExtentsPerHold;
         uint page = place.Extent;
         // The list may have changed since: the walk begins anew where its place is gone.
-        if (page != 0 && !IsListed(partition, page)) page = 0;
-        if (page == 0) page = partition->ExtentsHead;
+        if (page != 0 && !IsListed(partition, page))
+            page = 0;
+        if (page == 0)
+            page = partition->ExtentsHead;
         for (; page != 0 && extents-- > 0; page = _core.Records.ExtentDescriptor(page)->Next)
         {
-            if (TryTake(partition, _core.Records.ExtentAddress(page), out isFull)) continue;
+            if (TryTake(partition, _core.Records.ExtentAddress(page), out isFull))
+                continue;
             place.Extent = page;
             return true;
         }
         place.Extent = page;
-        if (page == 0) Begin(partition, ref place);
+        if (page == 0)
+            Begin(partition, ref place);
         return false;
     }
 
@@ -116,14 +129,16 @@ internal sealed unsafe class Demoter
     {
         for (uint next = partition->ExtentsHead; next != 0; next = _core.Records.ExtentDescriptor(next)->Next)
         {
-            if (next == page) return true;
+            if (next == page)
+                return true;
         }
         return false;
     }
 
     private bool IsStill(Partition* partition, in Place place)
     {
-        if (place.Segment == 0) return place.HasBegun;
+        if (place.Segment == 0)
+            return place.HasBegun;
         Segment* segment = _core.Shape->Segments + place.Segment;
         return segment->Partition == partition->Number && IsWalked(place.Segment) && segment->Life == place.Life;
     }
@@ -134,7 +149,8 @@ internal sealed unsafe class Demoter
         uint oldest = 0;
         for (uint number = partition->SegmentsHead; number != 0; number = _core.Shape->Segments[number].Next)
         {
-            if (IsWalked(number)) oldest = number;
+            if (IsWalked(number))
+                oldest = number;
         }
         place = At(oldest);
     }
@@ -143,14 +159,18 @@ internal sealed unsafe class Demoter
     {
         uint number = _core.Shape->Segments[place.Segment].Previous;
         while (number != 0 && !IsWalked(number)) number = _core.Shape->Segments[number].Previous;
-        if (number == 0 && partition->ExtentsHead == 0) Begin(partition, ref place);
-        else place = At(number);
+        if (number == 0 && partition->ExtentsHead == 0)
+            Begin(partition, ref place);
+        else
+            place = At(number);
     }
 
     private bool IsWalked(uint number) =>
-        _core.Shape->Segments[number].State == SegmentState.Full || (TakesActive && _core.Shape->Segments[number].State == SegmentState.Active);
+        _core.Shape->Segments[number].State == SegmentState.Full || (TakesActive
+            && _core.Shape->Segments[number].State == SegmentState.Active);
 
-    private Place At(uint number) => new() { HasBegun = true, Segment = number, Life = _core.Shape->Segments[number].Life, Offset = Segment.HeaderBytes };
+    private Place At(uint number) => new() { HasBegun = true, Segment = number, Life = _core.Shape->Segments[number].Life,
+        Offset = Segment.HeaderBytes };
 
     private bool IsReserved(uint ns) => ns < _core.Databases.Length && _core.Databases[ns] == NamespaceTable.Reserved;
 

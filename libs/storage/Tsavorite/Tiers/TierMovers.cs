@@ -64,8 +64,10 @@ internal sealed unsafe class TierMovers : IDisposable
         lock (_stepping)
         {
             bool worked = false;
-            if (!_movers.IsExpiryPaused) worked |= _coldCleaner.Sweep(nowMs);
-            if (_tier.Segments.Free < _tier.Segments.Total / TierFreePart + 1) worked |= MakeTierRoom(nowMs);
+            if (!_movers.IsExpiryPaused)
+                worked |= _coldCleaner.Sweep(nowMs);
+            if (_tier.Segments.Free < _tier.Segments.Total / TierFreePart + 1)
+                worked |= MakeTierRoom(nowMs);
             return Demote(nowMs) | worked;
         }
     }
@@ -88,8 +90,10 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool MakeTierRoom(long nowMs)
     {
-        if (_coldCleaner.Compact(nowMs)) return true;
-        bool evicted = _tier.Segments.Free <= ColdWriter.Reserve && _core.Arena.Used > _core.Arena.LowMark && !_movers.IsExpiryPaused && _coldCleaner.Evict(_movers.Policy, nowMs);
+        if (_coldCleaner.Compact(nowMs))
+            return true;
+        bool evicted = _tier.Segments.Free <= ColdWriter.Reserve && _core.Arena.Used > _core.Arena.LowMark && !_movers.IsExpiryPaused
+            && _coldCleaner.Evict(_movers.Policy, nowMs);
         return evicted;
     }
 
@@ -109,12 +113,14 @@ internal sealed unsafe class TierMovers : IDisposable
         {
             _demoter.Stage(Math.Min(wanted - dead, StageBytesMax), out isFull);
             staged = _writer.StagedBytes;
-            if (_writer.Flush(seal: false) == 0 && staged == 0 && !isFull) isFull = dead == 0; // all that is left is read
+            if (_writer.Flush(seal: false) == 0 && staged == 0 && !isFull)
+                isFull = dead == 0; // all that is left is read
         }
         IsFull = isFull && _tier.Segments.Free <= ColdWriter.Reserve;
         bool cleaned = _core.Records.ReturnExtents(64);
         for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > arena.Ceiling - (arena.Ceiling / TargetPart); i++)
-            cleaned |= _cleaner.Clean(_core.Shape->Partitions + (_turn++ & (_core.Shape->PartitionCount - 1)), nowMs, CleanParts, passesHeld: true);
+            cleaned |= _cleaner.Clean(_core.Shape->Partitions + (_turn++ & (_core.Shape->PartitionCount - 1)), nowMs, CleanParts,
+                passesHeld: true);
         return staged != 0 || cleaned;
     }
 
@@ -123,7 +129,8 @@ internal sealed unsafe class TierMovers : IDisposable
         while (!_stopping)
         {
             bool worked = Step(_movers.NowMs);
-            if (!worked) _wake.WaitOne(IsFull ? FullPauseMs : PauseMs);
+            if (!worked)
+                _wake.WaitOne(IsFull ? FullPauseMs : PauseMs);
         }
     }
 }

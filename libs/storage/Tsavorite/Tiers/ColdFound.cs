@@ -1,0 +1,10 @@
+namespace Tsavorite;
+
+/// <summary>A record on the tier that was looked for: what was fetched of it, and the word that names it where it stands.</summary>
+internal unsafe struct ColdFound
+{
+    /// <summary>Null: there is no such record on the tier.</summary>
+    public byte* Image;
+    public ulong* Slot;
+    public ulong Word;
+}

@@ -1,0 +1,161 @@
+using Garnet.Common;
+using Garnet.Media;
+
+namespace Tsavorite;
+
+/// <summary>
+/// A session's way to records on the tier: what its owner decides (whether steps wait for reads or are put off) and asks (what is on its way),
+/// and what its steps need. Used by the session's thread alone.
+/// </summary>
+public sealed unsafe class SessionTier
+{
+    private const int TriesMax = 64;
+    private readonly Store _store;
+    private readonly StoreCore _core;
+    private readonly Shape* _shape;
+
+    internal SessionTier(Store store, ColdTier tier, ReaderWake wake)
+    {
+        _store = store;
+        _core = store.Core;
+        _shape = _core.Shape;
+        Reads = new ColdReads(tier, wake);
+    }
+
+    /// <summary>
+    /// Asked whether the step that runs may be put off, while nothing has been changed: it is left by a <see cref="ColdMissException"/> then. Null, as
+    /// it is at first: every step waits for what it needs. The owner then calls <see cref="Poll"/> now and then.
+    /// </summary>
+    public Func<bool>? MayPostpone
+    {
+        get => Reads.MayPostpone;
+        set => Reads.MayPostpone = value;
+    }
+
+    /// <summary>Reads that have not finished.</summary>
+    public int Pending => Reads.Pending;
+
+    internal ColdReads Reads { get; }
+
+    /// <summary>Takes the reads that have finished, and gives up what was fetched some time ago; true if one has finished since the last call.</summary>
+    public bool Poll(long nowMs) => Reads.Poll(nowMs);
+
+    /// <summary>What the step that was put off last has come to; to be asked about by <see cref="Awaits"/>.</summary>
+    public ulong[] TakeWanted() => Reads.TakeWanted();
+
+    /// <summary>True while one of them is still on its way.</summary>
+    public bool Awaits(ulong[] wanted)
+    {
+        ArgumentNullException.ThrowIfNull(wanted);
+        foreach (ulong word in wanted)
+        {
+            if (!Reads.IsDone(word))
+                return true;
+        }
+        return false;
+    }
+
+    /// <summary>
+    /// True if the key's record lies on the tier and is not at hand. For whoever knows the keys of a step before it begins: with
+    /// <see cref="BeginReads"/> they are read side by side.
+    /// </summary>
+    public bool Foresee(in KeyRef key)
+    {
+        try
+        {
+            return IsMissing(Shape.PartitionOf(_shape, key.Hash), key);
+        }
+        catch (GarnetException)
+        {
+            return false; // the step itself finds out, and says it
+        }
+    }
+
+    /// <summary>Hands the reads that <see cref="Foresee"/> has found to the device.</summary>
+    public void BeginReads() => Reads.Begin();
+
+    /// <summary>
+    /// Before a step over the key: fetches its record without the lock, so that nobody waits for it while the disk is read. With locks held it is
+    /// read under them, when the step comes to it.
+    /// </summary>
+    internal void FetchFirst(Partition* partition, in KeyRef key, long nowMs, bool isHeld)
+    {
+        Reads.BeginStep();
+        if (isHeld)
+            return;
+        if (Reads.MayPostpone == null && _core.Arena.Used > _core.Arena.Ceiling)
+            _store.MakeRoomNow(nowMs);
+        for (int tries = 0; tries < TriesMax && IsMissing(partition, key); tries++)
+            Reads.Fetch();
+    }
+
+    /// <summary>
+    /// Looks for the key without the lock; <paramref name="sequences"/> are those of the structure and the bucket. False: look again, either because something has moved,
+    /// or because what was missing has been fetched meanwhile.
+    /// </summary>
+    internal bool TryFind(Partition* partition, byte* bucket, in KeyRef key, ulong sequences, out ColdFound found)
+    {
+        Reads.BeginStep();
+        found.Image = Reads.Find(_shape, partition, bucket, key, out found.Slot);
+        found.Word = found.Image == null ? 0 : *found.Slot;
+        Volatile.ReadBarrier();
+        bool isTrue = StoreSession.Unmoved(partition, bucket, (uint)(sequences >> 32), (uint)sequences);
+        bool lacks = isTrue && found.Image == null && Reads.HasMissing;
+        if (lacks)
+            Reads.Fetch();
+        else
+            Reads.Forget();
+        return isTrue && !lacks;
+    }
+
+    /// <summary>Looks for the key under the partition's lock.</summary>
+    internal ColdFound FindLocked(Partition* partition, byte* bucket, in KeyRef key)
+    {
+        ColdFound found;
+        while ((found.Image = Reads.Find(_shape, partition, bucket, key, out found.Slot)) == null && Reads.HasMissing)
+            Reads.Fetch();
+        Reads.Forget();
+        found.Word = found.Image == null ? 0 : *found.Slot;
+        return found;
+    }
+
+    /// <summary>
+    /// The record was read often enough to come back: what was fetched for the reader is taken, without a second read. Whoever has changed the key
+    /// meanwhile has won (store.C1).
+    /// </summary>
+    internal void Promote(Partition* partition, in KeyRef key, in ColdFound found, long nowMs)
+    {
+        ColdTier tier = _core.Tier!;
+        bool isWanted = tier.Promotes && IndexWord.Frequency(found.Word) + 1 >= tier.PromotionThreshold;
+        if (!isWanted || _core.Arena.Used > _core.Arena.Ceiling - (_core.Arena.Ceiling / 64) || Partition.IsHeld(partition))
+            return;
+        Partition.Enter(partition);
+        byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+        ulong* slot = ColdWriter.FindWord(partition, bucket, found.Word);
+        if (slot != null && _core.TakeBack(partition, bucket, slot, found.Image, nowMs) != null)
+            tier.CountPromoted();
+        Partition.Exit(partition);
+    }
+
+    // store.C3: pinned, then looked at again.
+    private bool IsMissing(Partition* partition, in KeyRef key)
+    {
+        while (true)
+        {
+            uint structure = Volatile.Read(ref partition->Structure);
+            byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
+            uint sequence = Volatile.Read(ref *(uint*)bucket);
+            if (((structure | sequence) & 1) != 0)
+                return false; // somebody changes it: the step finds out under the lock
+            (int, int) mark = Reads.Mark;
+            bool found = Bucket.Find(_shape, partition, bucket, key) != null || Reads.Find(_shape, partition, bucket, key, out _) != null;
+            bool lacks = !found && Reads.Mark != mark;
+            Volatile.ReadBarrier();
+            bool isTrue = StoreSession.Unmoved(partition, bucket, structure, sequence);
+            if (!isTrue || found)
+                Reads.Forget(mark);
+            if (isTrue)
+                return lacks;
+        }
+    }
+}
