@@ -68,7 +68,7 @@ public sealed class RespServer : IDisposable
         Context = new ServerContext(core, new CommandTable(CommandFamilies.Register), keeper, backlog, CommandFamilies.Replay)
         {
             Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
-            Hooks = new AdmissionHooks { Residency = _tier is null ? null : new FetchedKeys() },
+            Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
         };
     }
 

@@ -22,7 +22,7 @@ internal sealed class CommandFailures(Executor worker)
     {
         bool inChange = (worker.Session.Changes & 1) != 0, changed = worker.Session.Changes != worker.ChangesBefore;
         bool tooLarge = TooMuch.IsTooLarge(error);
-        if (inChange || (changed && !tooLarge))
+        if (inChange || (changed && !tooLarge && error is not GarnetException))
             return false;
         worker.Session.UnlockTo(0);
         worker.Session.ForgetWanted();
@@ -104,11 +104,11 @@ internal sealed class CommandFailures(Executor worker)
                 AnnounceRequest(ref call);
             return plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
         }
-        catch (Exception e) when (TooMuch.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
+        catch (Exception e) when ((TooMuch.IsTooLarge(e) || e is GarnetException) && (worker.Session.Changes & 1) == 0)
         {
             worker.Session.UnlockTo(depth);
             worker.TakeBackReply();
-            return call.FailText("ERR " + TooMuch.TextOf(e));
+            return call.FailText("ERR " + (e is GarnetException unreadable ? $"{unreadable.What}: {unreadable.Why}" : TooMuch.TextOf(e)));
         }
     }
 

@@ -12,6 +12,12 @@ internal sealed class AdmissionHooks
     /// <summary>Which keys are at hand; the others are fetched while their command waits.</summary>
     internal IKeyRule? Residency { get; init; }
 
-    /// <summary>True if every command is asked about. Of keys that are not at hand a plain command finds out by itself, and is put off.</summary>
-    internal bool Any => Permission is not null || Ownership is not null;
+    /// <summary>
+    /// The same for those commands that pass the rules anyway (transactions, scripts, timed ones): keys are fetched ahead for them. A plain command finds out by
+    /// itself what is not at hand, and is put off, so that it pays nothing while all is.
+    /// </summary>
+    internal IKeyRule? Ahead { get; init; }
+
+    /// <summary>True if every command is asked about.</summary>
+    internal bool Any => Permission is not null || Ownership is not null || Residency is not null;
 }

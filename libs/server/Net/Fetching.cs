@@ -11,6 +11,7 @@ internal sealed unsafe class Fetching
 {
     private readonly Reactor _reactor;
     private readonly SessionTier? _tier;
+    private bool _serves;
 
     internal Fetching(Reactor reactor)
     {
@@ -22,6 +23,25 @@ internal sealed unsafe class Fetching
 
     /// <summary>The running command came with CLIENT REPLY SKIP.</summary>
     internal bool Skips { get; set; }
+
+    /// <summary>True while fetched values are kept, which are to be given up soon.</summary>
+    internal bool Keeps => _tier is { Keeps: true };
+
+    /// <summary>True if that is what left the running command; else what was noted of it for a miss is forgotten.</summary>
+    internal bool IsMiss(Exception error)
+    {
+        bool isMiss = error is ColdMissException;
+        Skips &= isMiss;
+        return isMiss;
+    }
+
+    /// <summary>Serves those who wait for keys, behind a command that has run: it cannot be put off any more.</summary>
+    internal void ServeReady()
+    {
+        _serves = true;
+        _reactor.Ready.Serve();
+        _serves = false;
+    }
 
     /// <summary>Takes the reads that have finished, and lets those go on that waited for them.</summary>
     internal void Poll()
@@ -54,7 +74,9 @@ internal sealed unsafe class Fetching
     private bool MayPutOff()
     {
         int at = _reactor.FrameAt;
-        if (at >= _reactor.FrameCount || _reactor.Session.Changes != _reactor.ChangesBefore || _reactor.Script is not null)
+        // In the middle of its first change an edit has changed nothing yet, or does not ask.
+        bool hasChanged = _reactor.Session.Changes - _reactor.ChangesBefore > 1;
+        if (_serves || hasChanged || at >= _reactor.FrameCount || _reactor.Script is not null)
             return false;
         Frame* frame = _reactor.Frames + at;
         Connection client = _reactor.FrameClients[at];

@@ -3,7 +3,6 @@ using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
-using Tsavorite;
 
 namespace Garnet.Server.Net;
 
@@ -16,7 +15,6 @@ internal sealed unsafe partial class Reactor
     private bool _afterwards; // behind the running command: a message was sent to its own client, or its reply is longer than that may get
     private bool _mayRun; // the store may be touched: no script of another reactor runs
     private bool _resumesLater; // while a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one
-
     internal int FrameAt { get; private set; } // of the running command
     internal int FrameCount => _batch.Count;
     internal Frame* Frames => _frames;
@@ -75,9 +73,10 @@ internal sealed unsafe partial class Reactor
         {
             Connection client = _frameClients[FrameAt];
             Frame* frame = _frames + FrameAt;
-            if (e is not ColdMissException && !Failures.TryAnswer(e, client, frame->Command))
+            bool isMiss = _fetching.IsMiss(e);
+            if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
-            EndCommand(client, frame, e is ColdMissException ? _fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
+            EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
         }
     }
 
@@ -136,7 +135,7 @@ internal sealed unsafe partial class Reactor
         if ((Session.LastBatch | Session.LastSeen) != 0)
             Held.Note(client);
         if (Ready.Count != 0)
-            Ready.Serve();
+            _fetching.ServeReady();
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_afterwards)

@@ -197,6 +197,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     /// <inheritdoc/>
     public void Dispose()
     {
+        Session.Dispose(); // reads that finish wake the transport
         Transport.Dispose();
         Receiver.Dispose();
         _transactions.Dispose();
@@ -204,7 +205,6 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         Busy.Dispose();
         Ready.Dispose();
         Replies.Dispose();
-        Session.Dispose();
         _batch.Dispose();
         _prefetch.Dispose();
     }
@@ -234,7 +234,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     {
         if (Receiver.HasCarried || Held.MissedAdvance())
             return 0;
-        if (Waiting.Count > 0 || Server.NeedsTicks)
+        if (Waiting.Count > 0 || Server.NeedsTicks || _fetching.Keeps)
             return (int)Math.Clamp(Waiting.NextDeadlineMs - NowMs, 0, TickMs);
         return (ConnectionCount > 0 && Server.HasIdleLimit) || SlowReaders.AnyOverSoftLimit ? 1000 : -1;
     }

@@ -16,7 +16,7 @@ internal static class TierMedium
             throw new GarnetException(ExitKind.Configuration, "there is no tier on this system", "tier-path works on Linux only",
                 "start without it");
         if (!Directory.Exists(settings.Path))
-            throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", "it is not there",
+            throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", File.Exists(settings.Path) ? "it is a file" : "it is not there",
                 "make it, on the disk that is to have the values, or name another");
         return FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring);
     }

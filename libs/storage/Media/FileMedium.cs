@@ -129,5 +129,6 @@ public sealed unsafe class FileMedium : IMedium
 
     private static string Reason(int error) => new System.ComponentModel.Win32Exception(error).Message;
 
-    private static GarnetException Failed(string what, int error, string next) => new(ExitKind.Configuration, what, Reason(error), next);
+    private static GarnetException Failed(string what, int error, string next) => new(
+        error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);
 }

@@ -22,6 +22,7 @@ internal static unsafe class Scanner
         if ((long)(cursor >> 40) >= partitions) return 0;
         while (shown < count && buckets-- > 0)
         {
+            terms.Cold?.Trim();
             if (terms.Cold is { HasMissing: true } cold) cold.Fetch(mayThrow: false);
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
@@ -51,9 +52,14 @@ internal static unsafe class Scanner
             if (IsEmpty(partition, terms.Namespace)) continue;
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
-            bool found = RandomIn(core, partition, terms, ref random, ref read);
-            if (!held) Partition.Exit(partition);
-            if (found) return true;
+            try
+            {
+                if (RandomIn(core, partition, terms, ref random, ref read)) return true;
+            }
+            finally
+            {
+                if (!held) Partition.Exit(partition);
+            }
         }
         return false;
     }
@@ -102,6 +108,7 @@ internal static unsafe class Scanner
             {
                 ulong word = *walk.Slot;
                 if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !core.Tier!.MayHold(word, terms.Namespace)) continue;
+                if (cold.IsUnreadable(word)) continue;
                 if (cold.Record(word) == null) reads++;
             }
             if (next == bucket && reads == 0) return false;
@@ -113,7 +120,7 @@ internal static unsafe class Scanner
     {
         ulong word = *slot;
         if (word == 0 || (word & IndexWord.InternalBit) != 0) return false;
-        if (IndexWord.IsCold(word) && !core.Tier!.MayHold(word, terms.Namespace)) return false;
+        if (IndexWord.IsCold(word) && (!core.Tier!.MayHold(word, terms.Namespace) || terms.Cold!.IsUnreadable(word))) return false;
         byte* record = core.RecordAt(word, terms.Cold);
         if (Record.Namespace(record) != terms.Namespace) return false;
         RecordView view = Record.View(record, word);

@@ -218,10 +218,7 @@ public sealed unsafe class Store : IDisposable
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         ulong* slot = Bucket.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key);
         if (slot == null && _cold == null) return false;
-        byte* record = slot != null ? _shape->Base + IndexWord.Offset(*slot) : FindCold(partition, key);
-        if (record == null) return false;
-        long expireAtMs = Record.ExpireAtMs(record);
-        return expireAtMs == 0 || expireAtMs > nowMs;
+        return slot != null ? Record.IsLive(_shape->Base + IndexWord.Offset(*slot), nowMs) : IsLiveCold(partition, key, nowMs);
     }
 
     /// <summary>True if the database stands for the key's namespace; for whoever holds its partition's lock: it does as long as that is held.</summary>
@@ -330,7 +327,7 @@ public sealed unsafe class Store : IDisposable
     }
 
     // Rare, and under the partition's lock: a watched key that lies on the tier.
-    private byte* FindCold(Partition* partition, in KeyRef key)
+    private bool IsLiveCold(Partition* partition, in KeyRef key, long nowMs)
     {
         lock (_coldGate)
         {
@@ -338,8 +335,15 @@ public sealed unsafe class Store : IDisposable
             while (true)
             {
                 byte* image = _cold.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key, out _);
-                if (image != null || !_cold.HasMissing) return image; // kept for a while: what is read of it is read under the lock
-                _cold.Fetch(mayThrow: false);
+                if (image == null && _cold.HasMissing)
+                {
+                    _cold.Fetch(mayThrow: false);
+                    continue;
+                }
+                _cold.Forget();
+                bool live = image != null && Record.IsLive(image, nowMs);
+                _cold.Release();
+                return live;
             }
         }
     }

@@ -54,7 +54,7 @@ internal sealed unsafe class StoreCore : IDisposable
         Index = new IndexSpace(Shape, pool);
         Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
         Snapshots = new SnapshotNumbers(this);
-        if (settings.Tier is { } medium) Tier = new ColdTier(medium, settings.TierSegmentBytes) { KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 64, 1 << 20, 64 << 20) };
+        if (settings.Tier is { } medium) Tier = new ColdTier(medium, settings.TierSegmentBytes) { KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20) };
         arena.Take(Tier?.Segments.TableBytes ?? 0, Claim.Forced);
         if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
         arena.Take(Sketch?.Bytes ?? 0, Claim.Forced);
@@ -175,6 +175,19 @@ internal sealed unsafe class StoreCore : IDisposable
         Tier!.Segments.Died(old);
         Tier.CountReturned();
         return record;
+    }
+
+    /// <summary>A look has come to a cold record, whose partition is locked: true if it was read often enough to come back.</summary>
+    public bool IsToBePromoted(ulong* slot)
+    {
+        ulong word = *slot;
+        if (IndexWord.Frequency(word) + 1 >= Tier!.PromotionThreshold && Tier.Promotes && _arena.Used <= _arena.Ceiling - (_arena.Ceiling / 64))
+        {
+            Tier.CountPromoted();
+            return true;
+        }
+        if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
+        return false;
     }
 
     /// <summary><see cref="TakeBack"/> in the middle of an edit, which cannot do without; much more address space is reserved than may be used.</summary>

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common;
 
 namespace Tsavorite;
 
@@ -8,13 +9,33 @@ public sealed unsafe partial class StoreSession
     /// <summary>The way to records on the tier; null where there is none.</summary>
     public SessionTier? Tier { get; }
 
-    // The record has left since it was looked for, or another of the same tag came between.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Outcome ModifyAgain<T>(in KeyRef key, ref T operation) where T : struct, IModify
+    private Outcome ModifyTiered<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
-        Changes -= 2; // nothing was changed
-        _cold!.Fetch();
-        return Modify(key, ref operation);
+        Partition* partition = Shape.PartitionOf(_shape, key.Hash);
+        Tier!.FetchFirst(partition, key, NowMs, _heldCount != 0);
+        while (true)
+        {
+            bool announced = Enter(partition, key, ref operation);
+            Changes++;
+            Outcome outcome;
+            try
+            {
+                outcome = _writer.Change(partition, key, ref operation, NowMs);
+            }
+            catch (GarnetException)
+            {
+                Changes--; // whether the key is there cannot be read: nothing was changed
+                Exit(partition, announced);
+                throw;
+            }
+            Changes++;
+            Exit(partition, announced);
+            if (!_cold!.HasMissing)
+                return Seen(key, outcome);
+            Changes -= 2; // the record has left since it was looked for: nothing was changed
+            _cold.Fetch();
+        }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -29,9 +50,9 @@ public sealed unsafe partial class StoreSession
         {
             outcome = _writer.Edit(partition, key, ref operation, NowMs);
         }
-        catch (ColdMissException)
+        catch (Exception e) when (e is ColdMissException or GarnetException)
         {
-            Changes--; // nothing was changed
+            Changes--; // nothing was changed (store.C7)
             Exit(partition, announced);
             throw;
         }

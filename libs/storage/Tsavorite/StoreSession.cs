@@ -92,14 +92,14 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Modify<T>(in KeyRef key, ref T operation) where T : struct, IModify
     {
+        if (_cold != null) return ModifyTiered(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        Tier?.FetchFirst(partition, key, NowMs, _heldCount != 0);
         bool announced = Enter(partition, key, ref operation);
         Changes++;
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
         Changes++;
         Exit(partition, announced);
-        return _cold is { HasMissing: true } ? ModifyAgain(key, ref operation) : Seen(key, outcome);
+        return Seen(key, outcome);
     }
 
     /// <summary>

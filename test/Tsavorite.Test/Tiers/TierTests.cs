@@ -80,6 +80,29 @@ internal sealed class TierTests
     }
 
     [Test]
+    public void A_step_that_is_put_off_is_told_of_its_read_though_another_step_took_it()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 500; i++) bench.Set("k" + i, "value");
+        bench.Demote();
+        SessionTier tier = bench.Session.Tier!;
+        bool putsOff = true;
+        tier.MayPostpone = () => putsOff;
+        Assert.That(() => bench.Text("k1"), Throws.TypeOf<ColdMissException>());
+        ulong[] wanted = tier.TakeWanted();
+        Assert.That(wanted, Is.Not.Empty);
+        Assert.That(() => bench.Set("k2", "new"), Throws.TypeOf<ColdMissException>(), "a change too, before it is made");
+        putsOff = false;
+        Assert.That(bench.Text("k3"), Is.EqualTo("value"), "it waits, and takes what has come for all");
+        Assert.That(tier.Poll(bench.NowMs), Is.True, "somebody waits for one of them");
+        Assert.That((tier.Awaits(wanted), tier.Poll(bench.NowMs)), Is.EqualTo((false, false)));
+        putsOff = true;
+        Assert.That((bench.Text("k1"), bench.Set("k2", "new"), bench.Text("k2")), Is.EqualTo(("value", Outcome.Done, "new")), "they are at hand");
+        Assert.That(bench.Session.Changes % 2, Is.Zero);
+    }
+
+    [Test]
     public void A_value_that_cannot_be_read_is_an_error_for_its_key_alone_and_is_read_again_later([Values(1, Eio)] int fault)
     {
         using SimulatedMedium medium = new(8 << 20);
@@ -93,12 +116,41 @@ internal sealed class TierTests
         bench.Set("other", "value");
         Assert.That(bench.Text("other"), Is.EqualTo("value"));
         Assert.That(bench.Get("k3"), Is.EqualTo(Value(3, 100)));
-        Assert.That(bench.Tier().ReadFailures, Is.EqualTo(2));
+        Assert.That(bench.Tier().ReadFailures, Is.GreaterThanOrEqualTo(2));
         Assert.That(bench.Tier().LastFailure, Is.Not.Null);
         for (int i = 0; i < 2; i++) bench.Session.Tier!.Poll(bench.NowMs);
         bench.NowMs += 1000;
         bench.Session.Tier!.Poll(bench.NowMs);
         Assert.That(bench.Get("k1"), Is.EqualTo(Value(1, 100)));
+    }
+
+    [Test]
+    public void An_unreadable_record_stops_neither_a_flush_nor_a_scan_of_others_nor_an_edit([Values(1, Eio)] int fault)
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        long now = 1_000_000;
+        using Bench bench = new(TieredBench.Settings(medium) with { ClockMs = () => now });
+        uint other = bench.Store.Namespaces.Id(1);
+        for (int i = 0; i < 1000; i++) bench.Set("k" + i, Value(i, 100), i % 2 == 0 ? other : 0);
+        ChunkEdit edit = new() { Number = 1, Bytes = new byte[100] };
+        Assert.That(bench.Session.Edit(bench.Key("root"), ref edit), Is.EqualTo(Outcome.Done));
+        bench.Demote();
+        medium.FailsRead = _ => fault;
+        Assert.That(() => bench.Session.Edit(bench.Key("root"), ref edit), Throws.TypeOf<GarnetException>());
+        bench.Session.Lock([bench.Key("k1")]);
+        Assert.That(() => bench.Set("k1", "new"), Throws.TypeOf<GarnetException>(), "under a lock too");
+        bench.Session.Unlock();
+        bench.Store.Namespaces.Flush(0, wait: false);
+        for (int i = 0; i < 10; i++) bench.Store.StepMovers(bench.NowMs);
+        medium.FailsRead = static _ => 0;
+        bench.NowMs += 1000;
+        bench.Session.Tier!.Poll(bench.NowMs);
+        bench.NowMs += 1000;
+        bench.Session.Tier!.Poll(bench.NowMs);
+        now += 10_000; // what could not be read is tried again after a while
+        bench.StepUntilIdle();
+        for (int i = 0; i < 1000; i += 2) Assert.That(bench.Get("k" + i, other), Is.EqualTo(Value(i, 100)), $"k{i}");
+        Assert.That(bench.Store.Count(0), Is.Zero);
     }
 
     [Test]
@@ -112,6 +164,8 @@ internal sealed class TierTests
         Assert.That(bench.Tier().WriteFailures, Is.GreaterThan(0));
         medium.FailsWrite = static _ => 0;
         for (int i = 0; i < 1000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(Value(i, 100)), $"k{i}");
+        bench.Demote();
+        Assert.That(bench.Tier().FreeBytes, Is.GreaterThan(bench.Tier().SizeBytes / 2), "what failed is free again");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
@@ -213,6 +267,7 @@ internal sealed class TierTests
             if (!bench.Session.EnsureRoom(300) || bench.Set("k" + i, Value(i, 270)) != Outcome.Done) refused++;
         }
         Assert.That(refused, evicts ? Is.Zero : Is.GreaterThan(5_000));
+        Assert.That(bench.Tier().Evicted, evicts ? Is.GreaterThan(1_000) : Is.Zero);
         if (evicts) Assert.That(bench.Get("k19999"), Is.EqualTo(Value(19999, 270)));
         else Assert.That(bench.Get("k0"), Is.EqualTo(Value(0, 270)));
         Assert.That(bench.Store.Figures().UsedBytes, Is.LessThan(bench.Store.Arena.Ceiling * 11 / 10));

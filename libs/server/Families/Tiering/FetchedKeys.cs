@@ -40,9 +40,10 @@ internal sealed class FetchedKeys : IKeyRule
     /// <summary>False once the command that the client is at has waited so often that what it needs left again each time: it waits in its run then.</summary>
     internal static bool MayTry(Connection client)
     {
-        bool isSame = client.Commands == client.FetchCommand + 1; // the same one, framed again
+        long since = client.Commands - client.FetchCommand; // 0: asked twice about one framing, 1: the same one, framed again
         client.FetchCommand = client.Commands;
-        client.FetchTries = isSame ? client.FetchTries + 1 : 1;
+        if (since != 0)
+            client.FetchTries = since == 1 ? client.FetchTries + 1 : 1;
         return client.FetchTries <= TriesMax;
     }
 }

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common;
 using System.Runtime.Intrinsics.X86;
 
 namespace Tsavorite;
@@ -373,35 +374,43 @@ public unsafe ref struct RecordEdit
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* FindCold()
     {
-        ColdReads cold = _scratch.Cold!;
-        while (true)
-        {
-            byte* image = cold.Find(_core.Shape, _partition, _bucket, _key, out _slot);
-            if (image != null)
-            {
-                cold.Forget();
-                return _aim == EditAim.Look ? image : _core.MustTakeBack(_partition, _bucket, _slot, image, _nowMs);
-            }
-            if (!cold.HasMissing) return null;
-            cold.Fetch(mayThrow: !_hasChanged);
-        }
+        byte* image;
+        while ((image = _scratch.Cold!.Find(_core.Shape, _partition, _bucket, _key, out _slot)) == null && _scratch.Cold.HasMissing)
+            Fetch();
+        return Take(_bucket, _slot, image);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private byte* FindColdChunk(ref ChunkPlace place)
     {
-        ColdReads cold = _scratch.Cold!;
-        while (true)
+        ChunkName name = new(Owner, place.Number, ChunkKey.InRoot(_key, place.Hash));
+        byte* image;
+        while ((image = FindImage(place.Bucket, name, out place.Slot)) == null && _scratch.Cold!.HasMissing)
+            Fetch();
+        return Take(place.Bucket, place.Slot, image);
+    }
+
+    // In the middle of a change there is no way back: a chunk that cannot be read then leaves half of a value behind, and is the end (store.C7).
+    private readonly byte* FindImage(byte* bucket, in ChunkName name, out ulong* slot)
+    {
+        try
         {
-            byte* image = cold.FindChunk(_core.Shape, _partition, place.Bucket, new ChunkName(Owner, place.Number, ChunkKey.InRoot(_key, place.Hash)), out place.Slot);
-            if (image != null)
-            {
-                cold.Forget();
-                return _aim == EditAim.Look ? image : _core.MustTakeBack(_partition, place.Bucket, place.Slot, image, _nowMs);
-            }
-            if (!cold.HasMissing) return null;
-            cold.Fetch(mayThrow: !_hasChanged);
+            return _scratch.Cold!.FindChunk(_core.Shape, _partition, bucket, name, out slot);
         }
+        catch (GarnetException e) when (_hasChanged)
+        {
+            Garnet.Common.Faults.Check.That(false, $"store.C7 what a change needs can be read: {e.Why}");
+            throw;
+        }
+    }
+
+    private readonly void Fetch() => _scratch.Cold!.Fetch(mayThrow: !_hasChanged);
+
+    private readonly byte* Take(byte* bucket, ulong* slot, byte* image)
+    {
+        _scratch.Cold!.Forget(); // others of the same tag need not be looked at
+        bool stays = image == null || (_aim == EditAim.Look && !_core.IsToBePromoted(slot));
+        return stays ? image : _core.MustTakeBack(_partition, bucket, slot, image, _nowMs);
     }
 
     private void ForgetChunks()

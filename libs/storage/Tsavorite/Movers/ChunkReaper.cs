@@ -37,6 +37,7 @@ internal sealed unsafe class ChunkReaper : IDisposable
                 Reap(partition);
             }
         }
+        _cold?.Release();
         return worked;
     }
 
@@ -83,9 +84,23 @@ internal sealed unsafe class ChunkReaper : IDisposable
             _core.Remove(partition, bucket, slot);
             return 1;
         }
-        if (_cold?.FindChunk(_core.Shape, partition, bucket, new ChunkName(owner, number, ChunkKey.InRoot(root, hash)), out slot) == null) return 0;
+        if (_cold == null || !FindsCold(partition, bucket, new ChunkName(owner, number, ChunkKey.InRoot(root, hash)), out slot)) return 0;
         _core.RemoveCold(partition, bucket, slot, root.Namespace);
         return 1;
+    }
+
+    // A chunk that cannot be read stays for good.
+    private bool FindsCold(Partition* partition, byte* bucket, in ChunkName name, out ulong* slot)
+    {
+        try
+        {
+            return _cold!.FindChunk(_core.Shape, partition, bucket, name, out slot) != null;
+        }
+        catch (Garnet.Common.GarnetException)
+        {
+            slot = null;
+            return false;
+        }
     }
 
     private KeyRef RootOf(Orphan* orphan)

@@ -58,7 +58,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public Cleaner Cleaner => _cleaner;
 
     // What a mover removes is saved too while a snapshot runs: it waits with the writers.
-    private bool MayExpire => !_expiryPaused && _core.Snapshots.Running is not { Behind: true };
+    public bool MayExpire => !_expiryPaused && _core.Snapshots.Running is not { Behind: true };
 
     public void Start()
     {
@@ -90,7 +90,11 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public void PauseExpiry(bool paused)
     {
         _expiryPaused = paused;
-        if (paused) lock (_stepping) return;
+        if (!paused) return;
+        lock (_stepping)
+        {
+        }
+        Tiers?.AwaitStep();
     }
 
     private bool StepLocked(long nowMs)

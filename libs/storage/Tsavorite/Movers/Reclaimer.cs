@@ -10,6 +10,9 @@ internal sealed unsafe class Reclaimer : IDisposable
     private readonly StoreCore _core;
     private readonly NamespaceTable _table;
     private readonly ColdReads? _cold;
+    private const long PauseMs = 1000;
+    private bool _unreadable, _lacks; // in the lap that goes on; in the bucket that it is at
+    private long _againMs;
 
     public Reclaimer(StoreCore core, NamespaceTable table)
     {
@@ -22,23 +25,30 @@ internal sealed unsafe class Reclaimer : IDisposable
     public bool Step(long nowMs)
     {
         uint[] retired = _table.Retired();
-        if (retired.Length == 0) return false;
+        if (retired.Length == 0 || nowMs < _againMs) return false;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
-            if (!Empty(_core.Shape->Partitions + i, retired)) return true;
+        {
+            if (Empty(_core.Shape->Partitions + i, retired)) continue;
+            if (_unreadable) _againMs = nowMs + PauseMs;
+            return true;
+        }
         foreach (uint ns in retired) _table.Rest(ns, nowMs);
         return true;
     }
 
-    // False if it stopped for a snapshot.
+    // False if it stopped for a snapshot, or before what cannot be read: it may be of another namespace.
     private bool Empty(Partition* partition, uint[] retired)
     {
         ulong position = 0;
+        _unreadable = false;
+        _cold?.ForgetFailed();
         while (Walk(partition, retired, ref position))
         {
-            _cold?.BeginStep();
+            if (!_lacks) _cold?.BeginStep();
             if (_core.Snapshots.Running is { Behind: true }) return false;
         }
-        return true;
+        _cold?.Release();
+        return !_unreadable;
     }
 
     // One lock hold. The directory may change between holds; the walk starts again until the counts are zero.
@@ -50,14 +60,19 @@ internal sealed unsafe class Reclaimer : IDisposable
         for (int i = 0; i < BucketsPerHold && more; i++)
         {
             ulong entry = position / perSegment;
-            if (entry >> IndexSpace.DepthOf(partition) != 0) position = entry = 0;
+            if (entry >> IndexSpace.DepthOf(partition) != 0)
+            {
+                if (_unreadable) more = false; // all else is gone
+                position = entry = 0;
+            }
             byte* bucket = _core.Index.BucketAt(IndexSpace.Entries(partition)[entry], (int)(position % perSegment));
             EmptyBucket(partition, bucket, retired);
             if (_cold is { HasMissing: true }) break; // the same bucket again, with what it lacks
             position++;
         }
         Partition.Exit(partition);
-        if (_cold is { HasMissing: true }) _cold.Fetch();
+        _lacks = _cold is { HasMissing: true };
+        if (_lacks) _cold!.Fetch();
         return more;
     }
 
@@ -77,10 +92,24 @@ internal sealed unsafe class Reclaimer : IDisposable
             ns = (uint)of;
             return true;
         }
-        byte* record = isCold ? _cold!.Record(word) : _core.Shape->Base + IndexWord.Offset(word);
+        byte* record = isCold ? ReadCold(word) : _core.Shape->Base + IndexWord.Offset(word);
         if (record == null) return false;
         ns = Record.Namespace(record);
         return true;
+    }
+
+    // What cannot be read stays: nobody can say whose it is.
+    private byte* ReadCold(ulong word)
+    {
+        try
+        {
+            return _cold!.Record(word);
+        }
+        catch (Garnet.Common.GarnetException)
+        {
+            _unreadable = true;
+            return null;
+        }
     }
 
     /// <inheritdoc/>

@@ -12,7 +12,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
 {
     /// <summary>Compaction pays up to this share of live records; above it, moving costs more than it wins.</summary>
     private const double LiveShareMax = 0.9;
-    private const long SweepPauseMs = 60_000;
+    private const long SweepPauseMs = 60_000, RestMs = 1000;
     private const int RecordsPerHold = 16;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
@@ -20,6 +20,9 @@ internal sealed unsafe class ColdCleaner : IDisposable
     private readonly ColdWriter _writer;
     private readonly IMediumReader _reader;
     private readonly byte* _buffer;
+
+    /// <summary>False while nothing may be removed because its time has come.</summary>
+    public bool MayExpire { get; set; }
 
     public ColdCleaner(StoreCore core, ColdTier tier, ColdWriter writer)
     {
@@ -32,8 +35,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
     }
 
     /// <summary>Moves the live records of the segment that has the fewest together with others'; false if none is worth it.</summary>
-    public bool Compact(long nowMs) => Rewrite(_segments.Best(static (segment, _) =>
-        LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
+    public bool Compact(long nowMs) => Rewrite(_segments.Best(static (segment, now) =>
+        IsRested(segment, now) && LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
 
     /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
     public bool Sweep(long nowMs) => Rewrite(_segments.Best(static (segment, now) => IsDue(segment, now) ? 1 : 0, nowMs), Judge, nowMs);
@@ -44,8 +47,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         if (policy == EvictionPolicy.NoEviction)
             return false;
         return policy.IsVolatile()
-            ? Rewrite(_segments.Best(static (segment, _) => segment->MinExpiryMs != long.MaxValue ? 1 : 0, nowMs), DropVolatile, nowMs)
-            : Rewrite(_segments.Best(static (segment, _) => 2 - LiveShare(segment), nowMs), Drop, nowMs);
+            ? Rewrite(_segments.Best(static (segment, now) => IsRested(segment, now) && segment->MinExpiryMs != long.MaxValue ? 1 : 0, nowMs), DropVolatile, nowMs)
+            : Rewrite(_segments.Best(static (segment, now) => IsRested(segment, now) ? 2 - LiveShare(segment) : 0, nowMs), Drop, nowMs);
     }
 
     /// <inheritdoc/>
@@ -54,6 +57,9 @@ internal sealed unsafe class ColdCleaner : IDisposable
         _reader.Dispose();
         NativeMemory.AlignedFree(_buffer);
     }
+
+    // One that was rewritten a moment ago, and is still there, has nothing to win now: it is damaged, or what is left of it stays.
+    private static bool IsRested(ColdSegment* segment, long nowMs) => nowMs - segment->SweptMs >= RestMs;
 
     private static double LiveShare(ColdSegment* segment) => segment->Records == 0 ? 0 : (double)segment->Live / segment->Records;
 
@@ -106,19 +112,20 @@ internal sealed unsafe class ColdCleaner : IDisposable
                 continue;
             if (segment->Band != 0)
                 end = (end + step - 1) & ~(step - 1);
-            Settle(number, at, judge, nowMs);
-            if (Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs)
+            if (Settle(number, at, judge, nowMs) && Record.ExpireAtMs(_buffer + at) is > 0 and var expireAtMs && expireAtMs > nowMs)
                 earliest = Math.Min(earliest, expireAtMs);
         }
         segment->MinExpiryMs = earliest;
     }
 
-    private void Settle(uint number, int at, Func<nint, long, Fate> judge, long nowMs)
+    // True if it stays where it is, or moves.
+    private bool Settle(uint number, int at, Func<nint, long, Fate> judge, long nowMs)
     {
         byte* image = _buffer + at;
         KeyRef key = _core.KeyOf(image);
         Partition* partition = Shape.PartitionOf(_core.Shape, key.Hash);
         ulong word = ColdAddress.Word(Shape.TagOf(_core.Shape, key.Hash), _segments.OffsetOf(number) + at);
+        Fate fate = judge((nint)image, nowMs);
         bool staged = false, isFull = false;
         while (!staged && !isFull)
         {
@@ -126,11 +133,12 @@ internal sealed unsafe class ColdCleaner : IDisposable
             byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
             ulong* slot = FindAddress(partition, bucket, word);
             Target target = new() { Partition = partition, Bucket = bucket, Slot = slot, Record = image };
-            staged = slot == null || Apply(judge((nint)image, nowMs), target, key, out isFull);
+            staged = slot == null || Apply(fate, target, key, out isFull);
             Partition.Exit(partition);
             if (!staged && !isFull)
                 _writer.Flush(seal: false);
         }
+        return fate is Fate.Stay or Fate.Move;
     }
 
     // False if the writer takes no more as things are.
@@ -162,19 +170,22 @@ internal sealed unsafe class ColdCleaner : IDisposable
 
     private static bool IsChunk(nint image) => Record.Kind((byte*)image) == RecordKind.Chunk;
 
-    private static Fate Keep(nint image, long nowMs) => IsExpired(image, nowMs) ? Fate.Expire : Fate.Move;
+    private Fate Keep(nint image, long nowMs) => IsExpired(image, nowMs) ? Fate.Expire : Fate.Move;
 
-    private static Fate Judge(nint image, long nowMs) => IsExpired(image, nowMs) ? Fate.Expire : Fate.Stay;
+    private Fate Judge(nint image, long nowMs) => IsExpired(image, nowMs) ? Fate.Expire : Fate.Stay;
 
     // What belongs to a larger whole goes with that only; its segment is rewritten all the same.
-    private static Fate Drop(nint image, long nowMs) =>
+    private Fate Drop(nint image, long nowMs) =>
         IsExpired(image, nowMs) ? Fate.Expire : IsChunk(image) ? Fate.Move : Fate.Evict;
 
-    private static Fate DropVolatile(nint image, long nowMs) =>
+    private Fate DropVolatile(nint image, long nowMs) =>
         Record.ExpireAtMs((byte*)image) == 0 ? Fate.Stay : Drop(image, nowMs);
 
-    private static bool IsExpired(nint image, long nowMs) => Record.ExpireAtMs((byte*)image) is > 0 and var at && at <= nowMs
-        && !IsChunk(image);
+    private bool IsExpired(nint image, long nowMs)
+    {
+        long expireAtMs = Record.ExpireAtMs((byte*)image);
+        return MayExpire && expireAtMs > 0 && expireAtMs <= nowMs && !IsChunk(image);
+    }
 
     // What becomes of a live record.
     private enum Fate

@@ -10,6 +10,6 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Where it is read to.</summary>
     public nint To;
     public byte* Record;
-    /// <summary>When it was first seen to be there.</summary>
+    /// <summary>When it was first seen to have come.</summary>
     public long KeptSinceMs;
 }

@@ -20,7 +20,7 @@ internal sealed unsafe class ColdReads : IDisposable
     private readonly ColdSegments _segments;
     private readonly ReaderWake _wake;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
-    private readonly Queue<ColdRead> _queued = new(), _kept = new();
+    private readonly Queue<ColdRead> _queued = new(), _kept = new(), _failed = new();
     private readonly Stack<nint> _pages = new();
     private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
     private readonly Stack<int> _places = new();
@@ -29,7 +29,7 @@ internal sealed unsafe class ColdReads : IDisposable
     private byte* _pageMemory;
     private long _keptBytes;
     private int _pending;
-    private bool _hasNews;
+    private bool _hasNews, _hasUnstamped;
 
     public ColdReads(ColdTier tier, ReaderWake wake)
     {
@@ -51,6 +51,9 @@ internal sealed unsafe class ColdReads : IDisposable
         _wanted.Clear();
         return wanted;
     }
+
+    /// <summary>True while something that was fetched is kept.</summary>
+    public bool Keeps => _kept.Count + _failed.Count != 0;
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
@@ -204,6 +207,30 @@ internal sealed unsafe class ColdReads : IDisposable
         while (_keptBytes > KeptBytesOfWaiting) GiveUp(_kept.Dequeue());
     }
 
+    /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
+    public void Trim()
+    {
+        while (_keptBytes > _tier.KeptBytesMax)
+            GiveUp(_kept.Dequeue());
+    }
+
+    /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
+    public void Release()
+    {
+        while (_kept.TryDequeue(out ColdRead? read))
+            GiveUp(read);
+    }
+
+    /// <summary>True if the word's record was wanted and could not be read.</summary>
+    public bool IsUnreadable(ulong word) => _reads.TryGetValue(ColdAddress.Name(word), out ColdRead? read) && read.State == ColdReadState.Failed;
+
+    /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
+    public void ForgetFailed()
+    {
+        while (MayPostpone is null && _failed.TryDequeue(out ColdRead? failed))
+            GiveUp(failed);
+    }
+
     /// <summary>True once the record of the word need not be waited for any more.</summary>
     public bool IsDone(ulong word) => !_reads.TryGetValue(word, out ColdRead? read) || read.State > ColdReadState.UnderWay;
 
@@ -287,19 +314,39 @@ internal sealed unsafe class ColdReads : IDisposable
             _pages.Push(read.To);
         else
             NativeMemory.AlignedFree((void*)read.To);
+        _hasUnstamped = true;
         _keptBytes += read.RecordBytes;
-        _kept.Enqueue(read);
+        (read.State == ColdReadState.Failed ? _failed : _kept).Enqueue(read);
     }
 
     private void GiveUp(long nowMs)
     {
-        while (_kept.TryPeek(out ColdRead? read))
+        if (_hasUnstamped)
+        {
+            Stamp(_kept, nowMs);
+            Stamp(_failed, nowMs);
+            _hasUnstamped = false;
+        }
+        GiveUp(_kept, nowMs);
+        GiveUp(_failed, nowMs);
+    }
+
+    private static void Stamp(Queue<ColdRead> reads, long nowMs)
+    {
+        foreach (ColdRead read in reads)
         {
             if (read.KeptSinceMs == 0)
                 read.KeptSinceMs = nowMs;
+        }
+    }
+
+    private void GiveUp(Queue<ColdRead> reads, long nowMs)
+    {
+        while (reads.TryPeek(out ColdRead? read))
+        {
             if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= _tier.KeptBytesMax)
                 return;
-            GiveUp(_kept.Dequeue());
+            GiveUp(reads.Dequeue());
         }
     }
 
@@ -319,5 +366,5 @@ internal sealed unsafe class ColdReads : IDisposable
 
     private static GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
         read.Error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(read.Error).Message,
-            "see INFO tiering and the log");
+            "see INFO tiering");
 }

@@ -152,7 +152,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         double most = 0;
         for (uint number = 1; number < Math.Min(_fresh, _count); number++)
         {
-            if (_segments[number].State != ColdState.Sealed)
+            if (_segments[number].State != ColdState.Sealed || Volatile.Read(ref _segments[number].Live) == 0)
                 continue;
             double found = score(_segments + number, nowMs);
             if (found <= most)

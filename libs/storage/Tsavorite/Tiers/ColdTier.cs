@@ -9,6 +9,7 @@ namespace Tsavorite;
 /// since it was copied stays, and its copy is dead.
 /// store.C2, store.C3, store.C4: <see cref="ColdSegments"/>, <see cref="ColdReads"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
+/// store.C7: what a step cannot read leaves it before it has changed anything, or ends the process: no value is left half changed.
 /// </summary>
 internal sealed class ColdTier : IDisposable
 {

@@ -19,6 +19,7 @@ internal sealed unsafe class ColdWriter : IDisposable
     private readonly ColdSegments _segments;
     private readonly OpenSegment[] _open;
     private readonly List<ColdMove> _moves = [];
+    private bool _hasFailed;
 
     public ColdWriter(StoreCore core, ColdTier tier)
     {
@@ -26,6 +27,14 @@ internal sealed unsafe class ColdWriter : IDisposable
         _tier = tier;
         _segments = tier.Segments;
         _open = new OpenSegment[BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1];
+    }
+
+    /// <summary>True if a write has failed since the last call.</summary>
+    public bool TakeFailure()
+    {
+        bool failed = _hasFailed;
+        _hasFailed = false;
+        return failed;
     }
 
     /// <summary>Longest record that a segment takes.</summary>
@@ -80,7 +89,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             ref OpenSegment open = ref _open[band];
             if (open.Number == 0 || !(open.IsFull || open.IsBad || seal))
                 continue;
-            _segments.Seal(open.Number, open.IsBad ? ColdState.Bad : ColdState.Sealed);
+            _segments.Seal(open.Number, ColdState.Sealed); // also what failed: with nothing in it that counts it is free again
             open.Number = 0;
         }
         return moved;
@@ -134,6 +143,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         int error = _tier.Medium.Write(_segments.OffsetOf(open.Number) + open.Written, open.Buffer + open.Written, bytes);
         _tier.CountWrite(bytes, error);
         open.IsBad = error != 0;
+        _hasFailed |= open.IsBad;
         open.Written = open.Used = end;
     }
 

@@ -28,7 +28,7 @@ internal sealed unsafe class Demoter
     /// Stages records until <paramref name="bytes"/> of them are staged or the clock has come round about once. <paramref name="isFull"/>: the tier has
     /// no free segment.
     /// </summary>
-    public void Stage(long bytes, out bool isFull)
+    public long Stage(long bytes, out bool isFull)
     {
         isFull = false;
         long staged = 0;
@@ -41,10 +41,11 @@ internal sealed unsafe class Demoter
             if (!Hold(partition, ref _places[number], out isFull))
                 continue;
             if (isFull)
-                return;
+                break;
             staged += _writer.StagedBytes;
             _writer.Flush(seal: false);
         }
+        return staged + _writer.StagedBytes;
     }
 
     // A guess, from above: small records are of 64 bytes.

@@ -35,6 +35,9 @@ public sealed unsafe class SessionTier
     /// <summary>Reads that have not finished.</summary>
     public int Pending => Reads.Pending;
 
+    /// <summary>True while fetched records are kept, which <see cref="Poll"/> gives up when their time has come.</summary>
+    public bool Keeps => Reads.Keeps;
+
     internal ColdReads Reads { get; }
 
     /// <summary>Takes the reads that have finished, and gives up what was fetched some time ago; true if one has finished since the last call.</summary>
@@ -81,6 +84,7 @@ public sealed unsafe class SessionTier
     internal void FetchFirst(Partition* partition, in KeyRef key, long nowMs, bool isHeld)
     {
         Reads.BeginStep();
+        Reads.ForgetFailed();
         if (isHeld)
             return;
         if (Reads.MayPostpone == null && _core.Arena.Used > _core.Arena.Ceiling)

@@ -10,6 +10,7 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>Parts of the memory limit: below the first demotion begins, at the second it ends.</summary>
     public const int LowPart = 32, TargetPart = 16;
     private const int TierFreePart = 16, PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
+    private const int ExtentsPerRound = 64, FailurePauseMs = 1000;
     private const int Laps = 4; // what was read most loses its frequency in three
     private const long StageBytesMax = 1 << 20;
     private readonly StoreCore _core;
@@ -23,7 +24,8 @@ internal sealed unsafe class TierMovers : IDisposable
     private readonly Lock _stepping = new();
     private Thread? _thread;
     private volatile bool _stopping;
-    private int _turn;
+    private int _turn, _idleRounds;
+    private long _pausedUntilMs;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
     {
@@ -37,7 +39,7 @@ internal sealed unsafe class TierMovers : IDisposable
         _coldCleaner = new ColdCleaner(core, tier, _writer);
     }
 
-    /// <summary>True if the tier takes no more: eviction by policy is what is left.</summary>
+    /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
     public bool IsFull { get; private set; }
 
     public void Wake() => _wake.Set();
@@ -64,15 +66,24 @@ internal sealed unsafe class TierMovers : IDisposable
         lock (_stepping)
         {
             bool worked = false;
-            if (!_movers.IsExpiryPaused)
+            _coldCleaner.MayExpire = _movers.MayExpire;
+            if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
-            if (_tier.Segments.Free < _tier.Segments.Total / TierFreePart + 1)
+            if (_tier.Segments.Free <= Math.Max(_tier.Segments.Total / TierFreePart, ColdWriter.Reserve))
                 worked |= MakeTierRoom(nowMs);
             return Demote(nowMs) | worked;
         }
     }
 
-    /// <summary>Moves everything that nobody has read to the tier, as far as it takes it; for tests and TIER DEMOTE.</summary>
+    /// <summary>Returns when no step that began before goes on.</summary>
+    public void AwaitStep()
+    {
+        lock (_stepping)
+        {
+        }
+    }
+
+    /// <summary>Moves everything that nobody has read to the tier, as far as it takes it; for tests.</summary>
     public void DemoteAll()
     {
         lock (_stepping)
@@ -92,7 +103,7 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         if (_coldCleaner.Compact(nowMs))
             return true;
-        bool evicted = _tier.Segments.Free <= ColdWriter.Reserve && _core.Arena.Used > _core.Arena.LowMark && !_movers.IsExpiryPaused
+        bool evicted = _tier.Segments.Free <= ColdWriter.Reserve && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
             && _coldCleaner.Evict(_movers.Policy, nowMs);
         return evicted;
     }
@@ -103,25 +114,38 @@ internal sealed unsafe class TierMovers : IDisposable
         if (arena.Used < arena.LowMark)
         {
             IsFull = false;
+            _idleRounds = 0;
             return false;
         }
+        if (nowMs < _pausedUntilMs)
+            return false;
         long wanted = arena.Used - (arena.Ceiling - (arena.Ceiling / TargetPart)), dead = 0;
-        for (int i = 0; i < _core.Shape->PartitionCount; i++) dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);
-        long staged = 0;
-        bool isFull = false;
-        if (dead < wanted)
-        {
-            _demoter.Stage(Math.Min(wanted - dead, StageBytesMax), out isFull);
-            staged = _writer.StagedBytes;
-            if (_writer.Flush(seal: false) == 0 && staged == 0 && !isFull)
-                isFull = dead == 0; // all that is left is read
-        }
-        IsFull = isFull && _tier.Segments.Free <= ColdWriter.Reserve;
-        bool cleaned = _core.Records.ReturnExtents(64);
+        for (int i = 0; i < _core.Shape->PartitionCount; i++)
+            dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);
+        bool moves = dead < wanted && Move(Math.Min(wanted - dead, StageBytesMax), nowMs);
+        bool cleaned = _core.Records.ReturnExtents(ExtentsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > arena.Ceiling - (arena.Ceiling / TargetPart); i++)
-            cleaned |= _cleaner.Clean(_core.Shape->Partitions + (_turn++ & (_core.Shape->PartitionCount - 1)), nowMs, CleanParts,
-                passesHeld: true);
-        return staged != 0 || cleaned;
+            cleaned |= Clean(nowMs);
+        return moves || cleaned;
+    }
+
+    // What was read loses its frequency round by round: only after some rounds without a move is there nothing to be moved.
+    private bool Move(long bytes, long nowMs)
+    {
+        long staged = _demoter.Stage(bytes, out _);
+        _writer.Flush(seal: false);
+        bool failed = _writer.TakeFailure();
+        if (failed)
+            _pausedUntilMs = nowMs + FailurePauseMs;
+        _idleRounds = staged > 0 && !failed ? 0 : _idleRounds + 1;
+        IsFull = failed || _idleRounds > Laps;
+        return !IsFull;
+    }
+
+    private bool Clean(long nowMs)
+    {
+        int next = _turn++ & (_core.Shape->PartitionCount - 1);
+        return _cleaner.Clean(_core.Shape->Partitions + next, nowMs, CleanParts, passesHeld: true);
     }
 
     private void Run()

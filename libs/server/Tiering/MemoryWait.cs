@@ -3,20 +3,20 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Tiering;
 
 /// <summary>A write that found no room while room is being made; it is framed again a moment later.</summary>
-internal sealed class RoomWait : Parking
+internal sealed class MemoryWait : Parking
 {
-    private const int PauseMs = 5, WaitMaxMs = 100;
+    private const int PauseMs = 5, WaitMaxMs = 1000;
 
-    private RoomWait(long nowMs) => DeadlineMs = nowMs + PauseMs;
+    private MemoryWait(long nowMs) => DeadlineMs = nowMs + PauseMs;
 
     /// <summary>The wait of the command that the client is at; null if that has waited for long enough.</summary>
-    internal static RoomWait? Next(Connection client, long nowMs)
+    internal static MemoryWait? Next(Connection client, long nowMs)
     {
         bool isSame = client.Commands == client.RoomCommand + 1; // the same one, framed again
         client.RoomCommand = client.Commands;
         if (!isSame)
             client.RoomUntilMs = nowMs + WaitMaxMs;
-        return nowMs < client.RoomUntilMs ? new RoomWait(nowMs) : null;
+        return nowMs < client.RoomUntilMs ? new MemoryWait(nowMs) : null;
     }
 
     /// <inheritdoc/>
