@@ -25,7 +25,6 @@ internal sealed unsafe class Arena : IDisposable
     private readonly AutoResetEvent _wake;
     private int _gate;
     private readonly AutoResetEvent? _wakeLow;
-    private readonly int _tightPart;
     private long _used, _peak, _limit, _fixed, _tightMark, _lowMark;
     private bool _tight, _isLifted;
 
@@ -37,7 +36,6 @@ internal sealed unsafe class Arena : IDisposable
     {
         _wake = wake;
         _wakeLow = wakeLow;
-        _tightPart = wakeLow is null ? 16 : 64; // room is made ahead of demand where there is a tier: little of it left is no news
         long limit = Math.Max(settings.MemoryLimitBytes, 1 << 20);
         long wanted = settings.ReserveBytes != 0 ? settings.ReserveBytes : Math.Max(4 * limit, limit + (8L << 30));
         long bytes = Math.Clamp(wanted / HugePageBytes * HugePageBytes, 64 << 20, ReserveMax);
@@ -65,7 +63,7 @@ internal sealed unsafe class Arena : IDisposable
     /// <summary>Above it records are to leave for a tier.</summary>
     public long LowMark => Volatile.Read(ref _lowMark);
 
-    /// <summary>True when less than a sixteenth of the limit is left, with a tier less than a 64th.</summary>
+    /// <summary>True when little of the limit is left: less than a sixteenth; with a tier less than 4 MiB or a 64th.</summary>
     public bool Tight
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -92,7 +90,7 @@ internal sealed unsafe class Arena : IDisposable
         _isLifted = bytes <= 0 && _wakeLow is not null && _limit > 0;
         _limit = bytes > 0 ? bytes : _isLifted ? _limit : End;
         long ceiling = Ceiling;
-        _tightMark = ceiling - Math.Max(ceiling / _tightPart, 0);
+        _tightMark = ceiling - TightBytes(ceiling);
         _lowMark = ceiling - (ceiling / TierMovers.LowPart);
         _tight = _used >= _tightMark;
         SpinLatch.Exit(ref _gate);
@@ -166,6 +164,10 @@ internal sealed unsafe class Arena : IDisposable
         _tables.Clear();
         Unmap(_mapping, _mappingBytes);
     }
+
+    // Where room is made ahead of demand little of it is left most of the time: that is no news. A value of some megabytes must find room all the same.
+    private long TightBytes(long ceiling) =>
+        _wakeLow is null ? ceiling / 16 : Math.Max(ceiling / 64, Math.Min(ceiling / 16, 4 << 20));
 
     private bool Advise(long offset, long bytes, int advice) =>
         OperatingSystem.IsLinux() && Libc.madvise(Base + offset, (nint)bytes, advice) == 0;
