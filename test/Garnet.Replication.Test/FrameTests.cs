@@ -39,6 +39,20 @@ public sealed class FrameTests
         Assert.That(PlanFrame.TryDecode((Plan with { Term = TermStart.TermMax + 1 }).Encode()), Is.Null);
     }
 
+    [TestCase(-1)]
+    [TestCase(long.MinValue)]
+    public void A_plan_of_a_time_before_all_times_is_none(long started) => Assert.That(PlanFrame.TryDecode((Plan with { StartedUnixUs = started }).Encode()), Is.Null);
+
+    [TestCase(0, 0UL, 0L, 0UL)]
+    [TestCase(uint.MaxValue, ulong.MaxValue, long.MaxValue, ulong.MaxValue)]
+    public void The_place_of_a_copy_is_read_as_it_was_written(long term, ulong batch, long started, ulong blocks)
+    {
+        var place = new CopyPlace(new LogPosition((uint)term, batch, [0, uint.MaxValue]), started, blocks);
+        Assert.That(CopyPlace.TryParse(place.ToString(), out CopyPlace? read));
+        Assert.That(read!.At.Is(place.At));
+        Assert.That((read.StartedUnixUs, read.Blocks), Is.EqualTo((started, blocks)));
+    }
+
     [Test]
     public void A_plan_cut_or_longer_is_none()
     {

@@ -79,6 +79,8 @@ public sealed record PlanFrame
             return null;
         if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
             return null;
+        if (BinaryPrimitives.ReadInt64LittleEndian(from[32..]) < 0)
+            return null; // a replica that believed it would greet by it, and no primary understand it
         if (!DirectoryLayout.CanHave(BinaryPrimitives.ReadInt32LittleEndian(from[12..])))
             return null;
         if (Math.Max(BinaryPrimitives.ReadUInt32LittleEndian(from[4..]), BinaryPrimitives.ReadUInt32LittleEndian(from[8..])) > TermStart.TermMax)

@@ -13,8 +13,9 @@ internal sealed class TestServer : IDisposable
 {
     private const int WaitMs = 10_000;
 
-    public TestServer(TransportKind transport, Action<ServerSettings>? adjust = null)
+    public TestServer(TransportKind transport, Action<ServerSettings>? adjust = null, bool stopsClock = false)
     {
+        if (stopsClock) Clock.Stop();
         ServerSettings settings = new();
         settings.Network.AnyPort = true;
         settings.Network.Port = 0;

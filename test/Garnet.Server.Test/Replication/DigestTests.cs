@@ -83,8 +83,9 @@ public sealed class DigestTests
         ReplicaGroup.CatchUp(promoted, primary);
         using var client = new TestClient(promoted.Server.Port);
         Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
-        string token = "";
-        Assert.That(() => token = client.Call("REPL", "TOKEN"), Does.Match("^[0-9]+:[0-9]+:[0-9a-f]{8}$").After(ReplicaGroup.WaitMs, 10));
+        ReplicaGroup.AwaitRole(promoted, "master");
+        string token = client.Call("REPL", "TOKEN");
+        Assert.That(token, Does.Match("^[0-9]+:[0-9]+:[0-9a-f]{8}$"));
         Assert.That(client.Call("REPL", "DIGEST"), Does.Match("^.token [0-9]+:[0-9]+:" + token[^8..] + " "));
     }
 

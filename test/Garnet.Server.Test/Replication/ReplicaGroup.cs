@@ -25,6 +25,13 @@ internal static class ReplicaGroup
         Assert.That(() => replica.Server.Replication.Position.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5));
     }
 
+    /// <summary>Waits until the server has taken the role: it says so as soon as it is on its way there.</summary>
+    public static void AwaitRole(EmbeddedServer server, string role)
+    {
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(() => client.Call("ROLE").StartsWith('[' + role, StringComparison.Ordinal) && !server.Server.Replication.IsChanging, Is.True.After(WaitMs, 5));
+    }
+
     /// <summary>All of database 0, and that the store is sound.</summary>
     public static SortedDictionary<string, string> ContentOf(EmbeddedServer server)
     {

@@ -63,7 +63,6 @@ internal unsafe struct RecordRoom
         Volatile.Write(ref *slot, word | (oldWord & IndexWord.FrequencyMask));
         core.Records.Bury(partition, old);
         Bucket.EndWrite(bucket);
-        core.Count(partition, ns, oldWord, -1);
-        core.Count(partition, ns, word, 1);
+        core.Recount(partition, ns, oldWord, word);
     }
 }
