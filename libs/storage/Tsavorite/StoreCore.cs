@@ -116,7 +116,8 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         int expiring = (word & IndexWord.TtlBit) == 0 ? 0 : 1;
         expiring -= (old & IndexWord.TtlBit) == 0 ? 0 : 1;
-        if (expiring != 0) CountOf(partition, ns)->Expiring += expiring;
+        if (expiring != 0)
+            CountOf(partition, ns)->Expiring += expiring;
     }
 
     /// <summary>A word came or went: the key counts.</summary>
