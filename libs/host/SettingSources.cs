@@ -69,6 +69,7 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
                 next);
         }
         NoteSavePoints();
+        NoteTier();
         foreach (Setting setting in table.All)
         {
             if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default)
@@ -90,6 +91,20 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         }
         table.SetAtStart(save.Name, SaveRules.OfRedis.Text, SettingSource.File, log!.Where);
         Notices.Add($"appendonly is no and there are no save lines: snapshots are taken as redis takes them by default (save {SaveRules.OfRedis.Text})");
+    }
+
+    private void NoteTier()
+    {
+        string path = table.TryFind("tier-path", out Setting? setting) ? setting.Text : "";
+        if (path.Length > 0 && !Directory.Exists(path))
+            Notices.Add($"tier-path ({setting!.Where}) names no directory on this machine: {path}; a start is refused until it is there");
+        if (path.Length > 0)
+            return;
+        foreach (string name in (string[])["tier-size", "tier-promotion", "tier-io-uring"])
+        {
+            if (table.TryFind(name, out Setting? other) && other.Source != SettingSource.Default)
+                Notices.Add($"{name} ({other.Where}) has no effect: there is no tier without tier-path");
+        }
     }
 
     private static bool IsServiceLink(string key, string value)

@@ -52,6 +52,7 @@ public sealed class RespServer : IDisposable
         var store = new Store(new StoreSettings
         {
             Tier = _tier,
+            TierObserver = _tier is null ? null : new TierLines(lines),
             MemoryLimitBytes = memoryLimitBytes,
             Policy = settings.Memory.Policy,
             Log = keeper?.Log ?? log,
@@ -107,6 +108,9 @@ public sealed class RespServer : IDisposable
 
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Context.Store.Figures().HugePages;
+
+    /// <summary>What the tier lies on and how; null without one.</summary>
+    public Garnet.Media.MediumFacts? Tier => _tier?.Facts;
 
     /// <summary>The TCP port in use; 0 if none.</summary>
     public int Port => _acceptor?.Port ?? 0;

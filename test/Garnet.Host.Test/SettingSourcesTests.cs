@@ -128,6 +128,16 @@ public sealed class SettingSourcesTests
         Assert.That(_sources.Notices.Single(), Does.Contain("daemonize").And.Contain("stays in the foreground"));
     }
 
+    [TestCase("tier-size", "1gb", "there is no tier without tier-path")]
+    [TestCase("tier-promotion", "no", "there is no tier without tier-path")]
+    [TestCase("tier-path", "/not/there", "names no directory on this machine")]
+    public void What_is_said_of_a_tier_that_cannot_be_is_noted(string name, string value, string notice)
+    {
+        _sources.AddCommandLine([new(name, [value])]);
+        _sources.Finish();
+        Assert.That(_sources.Notices.Single(), Does.StartWith(name + " (command line) ").And.Contain(notice));
+    }
+
     [Test]
     public void A_setting_without_effect_is_noted()
     {

@@ -79,6 +79,19 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void WritesRefused(string why) => Write(LogLevel.Error, 16, $"Writes are refused: {why}");
 
+    internal void TierReadFailed(string why, long failures) => Write(LogLevel.Error, 75,
+        $"A value cannot be read from the tier ({why}), {failures} until now: its key answers an error while that lasts; a restart has it back from the log or a snapshot");
+
+    internal void TierWritesFail(string why) => Write(LogLevel.Error, 76,
+        $"The tier takes no writes ({why}): values stay in memory, and when that is full maxmemory-policy decides; trying again every second");
+
+    internal void TierWritesAgain() => Write(LogLevel.Information, 77, "The tier takes writes again");
+
+    internal void TierFull() => Write(LogLevel.Warning, 78,
+        "The tier is full: keys are evicted or writes refused, as maxmemory-policy says, until room comes back; a larger tier-size needs a restart");
+
+    internal void TierHasRoom() => Write(LogLevel.Information, 79, "The tier has room again");
+
     internal void WritesTaken(string cause) => Write(LogLevel.Information, 17, $"Writes are no longer refused ({cause})");
 
     internal void ReplicaCame(string address, int port, string at) => Write(LogLevel.Information, 40, $"Replica {address}:{port} has come, its log stands at {at}");

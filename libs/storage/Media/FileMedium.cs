@@ -18,7 +18,9 @@ public sealed unsafe class FileMedium : IMedium
     private readonly ReadThreads _threads = new();
     private readonly bool _hasRing;
 
-    private FileMedium(int file, long bytes, bool isDirect, string? whyNoRing)
+    private const long Tmpfs = 0x01021994, Ramfs = 0x858458F6; // statfs(2)
+
+    private FileMedium(int file, long bytes, bool isDirect, bool isMemory, string? whyNoRing)
     {
         _file = file;
         Bytes = bytes;
@@ -28,6 +30,7 @@ public sealed unsafe class FileMedium : IMedium
             BlockBytes = Block,
             Domain = PersistenceDomain.Disk,
             IsDirect = isDirect,
+            IsMemory = isMemory,
             Reading = _hasRing ? "io_uring" : $"threads, as there is no io_uring here ({whyNoRing})",
         };
     }
@@ -73,7 +76,7 @@ public sealed unsafe class FileMedium : IMedium
         if (failure == Libc.EOPNOTSUPP)
             failure = Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
         if (failure == 0)
-            return new FileMedium(file, bytes, isDirect, WhyNoRing(mayRing));
+            return new FileMedium(file, bytes, isDirect, IsMemory(directory), WhyNoRing(mayRing));
         _ = Libc.close(file);
         throw Failed($"cannot set {bytes} bytes aside in {directory}", failure, "make room there, or lower tier-size");
     }
@@ -117,6 +120,12 @@ public sealed unsafe class FileMedium : IMedium
     {
         _threads.Dispose();
         _ = Libc.close(_file);
+    }
+
+    private static bool IsMemory(string directory)
+    {
+        fixed (byte* name = Encoding.UTF8.GetBytes(directory + '\0'))
+            return Libc.FileSystemOf(name) is Tmpfs or Ramfs;
     }
 
     private static string? WhyNoRing(bool mayRing)

@@ -54,7 +54,14 @@ internal sealed unsafe class StoreCore : IDisposable
         Index = new IndexSpace(Shape, pool);
         Records = new RecordSpace(Shape, Segments, new ExtentPool(arena));
         Snapshots = new SnapshotNumbers(this);
-        if (settings.Tier is { } medium) Tier = new ColdTier(medium, settings.TierSegmentBytes) { KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20) };
+        if (settings.Tier is { } medium)
+        {
+            Tier = new ColdTier(medium, settings.TierSegmentBytes)
+            {
+                KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20), Observer = settings.TierObserver,
+            };
+        }
+
         arena.Take(Tier?.Segments.TableBytes ?? 0, Claim.Forced);
         if (settings.TellsBatches) Sketch = new ChangeSketch(Shape->PartitionCount);
         arena.Take(Sketch?.Bytes ?? 0, Claim.Forced);

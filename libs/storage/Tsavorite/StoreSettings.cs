@@ -34,6 +34,9 @@ public sealed record StoreSettings
     /// </summary>
     public Garnet.Media.IMedium? Tier { get; init; }
 
+    /// <summary>Told of trouble with <see cref="Tier"/>; null = nobody.</summary>
+    public ITierObserver? TierObserver { get; init; }
+
     /// <summary>Test hook: bytes of a segment of the tier, a power of two from 8 KiB; 0 = 1 MiB.</summary>
     internal int TierSegmentBytes { get; init; }
     /// <summary>Test hook: buckets of an index segment, a power of two from 2; 0 = derived.</summary>

@@ -31,6 +31,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
+    /// <summary>Told of trouble; null: nobody.</summary>
+    public ITierObserver? Observer;
+
     /// <summary>False: what is read on the tier stays there.</summary>
     public volatile bool Promotes = true;
 
@@ -57,8 +60,10 @@ internal sealed class ColdTier : IDisposable
 
     public void CountFailure(uint segment, int error)
     {
-        Interlocked.Increment(ref _failures);
+        long failures = Interlocked.Increment(ref _failures);
         LastFailure = $"segment {segment}: {(error == 0 ? "a checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}";
+        if (System.Numerics.BitOperations.IsPow2(failures))
+            Observer?.OnReadFailed(LastFailure, failures);
     }
 
     public void CountWrite(int bytes, int error)

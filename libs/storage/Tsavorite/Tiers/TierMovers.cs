@@ -26,6 +26,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private volatile bool _stopping;
     private int _turn, _idleRounds;
     private long _pausedUntilMs;
+    private bool _toldFailing, _toldFull;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
     {
@@ -132,14 +133,32 @@ internal sealed unsafe class TierMovers : IDisposable
     // What was read loses its frequency round by round: only after some rounds without a move is there nothing to be moved.
     private bool Move(long bytes, long nowMs)
     {
-        long staged = _demoter.Stage(bytes, out _);
-        _writer.Flush(seal: false);
+        long staged = _demoter.Stage(bytes, out bool isTierFull);
+        int moved = _writer.Flush(seal: false);
         bool failed = _writer.TakeFailure();
+        Tell(failed, worked: moved > 0, isTierFull);
         if (failed)
             _pausedUntilMs = nowMs + FailurePauseMs;
         _idleRounds = staged > 0 && !failed ? 0 : _idleRounds + 1;
         IsFull = failed || _idleRounds > Laps;
         return !IsFull;
+    }
+
+    // Once for each time it begins and ends: a round without work says nothing.
+    private void Tell(bool failed, bool worked, bool isTierFull)
+    {
+        if (failed != _toldFailing && (failed || worked))
+        {
+            _toldFailing = failed;
+            _tier.Observer?.OnWriting(failed ? _tier.LastFailure : null);
+        }
+        bool hasRoom = _tier.Segments.Free > _tier.Segments.Total / TierFreePart;
+        bool isFull = isTierFull && !failed && _idleRounds > Laps;
+        if (_toldFull ? hasRoom : isFull)
+        {
+            _toldFull = !_toldFull;
+            _tier.Observer?.OnFull(_toldFull);
+        }
     }
 
     private bool Clean(long nowMs)

@@ -1,0 +1,29 @@
+using Garnet.Server.Base;
+using Tsavorite;
+
+namespace Garnet.Server.Tiering;
+
+/// <summary>Trouble with the tier, as lines of the log: one when it begins and one when it ends.</summary>
+internal sealed class TierLines(ServerLog log) : ITierObserver
+{
+    /// <inheritdoc/>
+    public void OnReadFailed(string why, long failures) => log.TierReadFailed(why, failures);
+
+    /// <inheritdoc/>
+    public void OnWriting(string? failure)
+    {
+        if (failure is null)
+            log.TierWritesAgain();
+        else
+            log.TierWritesFail(failure);
+    }
+
+    /// <inheritdoc/>
+    public void OnFull(bool isFull)
+    {
+        if (isFull)
+            log.TierFull();
+        else
+            log.TierHasRoom();
+    }
+}

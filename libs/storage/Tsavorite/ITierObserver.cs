@@ -1,0 +1,17 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Told what people should know of a tier. Called by whoever has met it, a thread that serves clients among them, and perhaps with a lock held: it may
+/// only note it and return.
+/// </summary>
+public interface ITierObserver
+{
+    /// <summary>A record could not be read; so many could not be read until now. Not called for each of many.</summary>
+    void OnReadFailed(string why, long failures);
+
+    /// <summary>The medium does not take writes, and why; null: it takes them again.</summary>
+    void OnWriting(string? failure);
+
+    /// <summary>There is no room on it for what should leave memory, or there is again.</summary>
+    void OnFull(bool isFull);
+}

@@ -1,0 +1,87 @@
+using NUnit.Framework;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>What people are told of a tier in trouble: once when it begins, and once when it ends.</summary>
+internal sealed class TierTroubleTests
+{
+    private const int Eio = 5, Rounds = 50;
+
+    private sealed class Told : ITierObserver
+    {
+        public List<string> Lines { get; } = [];
+
+        public void OnReadFailed(string why, long failures) => Lines.Add($"read {failures}");
+
+        public void OnWriting(string? failure) => Lines.Add(failure is null ? "writes" : "writes no more");
+
+        public void OnFull(bool isFull) => Lines.Add(isFull ? "full" : "room");
+    }
+
+    [Test]
+    public void A_medium_that_takes_no_writes_for_a_while()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        Told told = new();
+        using Bench bench = Small(medium, told);
+        bool fails = true;
+        medium.FailsWrite = _ => fails ? Eio : 0;
+        Fill(bench);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(told.Lines, Is.EqualTo((string[])["writes no more"]));
+        fails = false;
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(told.Lines, Is.EqualTo((string[])["writes no more", "writes"]));
+    }
+
+    [Test]
+    public void A_medium_that_is_full()
+    {
+        using SimulatedMedium medium = new(512 << 10);
+        Told told = new();
+        using Bench bench = Small(medium, told);
+        Fill(bench);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(told.Lines, Is.EqualTo((string[])["full"]));
+        for (int i = 0; i < Keys; i++) bench.Delete("k" + i);
+        Fill(bench, Keys / 20);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(told.Lines, Is.EqualTo((string[])["full", "room"]));
+    }
+
+    [Test]
+    public void Values_that_cannot_be_read()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        Told told = new();
+        using Bench bench = Small(medium, told);
+        for (int i = 0; i < 100; i++) bench.Set("k" + i, "value");
+        bench.Demote();
+        medium.FailsRead = static _ => Eio;
+        for (int i = 0; i < 20; i++)
+        {
+            bench.NowMs += 1000;
+            Assert.That(() => bench.Text("k" + i), Throws.Exception);
+        }
+        Assert.That(told.Lines, Is.EqualTo((string[])["read 1", "read 2", "read 4", "read 8", "read 16"]));
+    }
+
+    private const int Keys = 4000;
+
+    private static Bench Small(SimulatedMedium medium, Told told) =>
+        new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, TierObserver = told });
+
+    private static void Fill(Bench bench, int keys = Keys)
+    {
+        for (int i = 0; i < keys; i++)
+        {
+            bench.Set("k" + i, new string('v', 400));
+        }
+    }
+
+    private static void Step(Bench bench)
+    {
+        bench.NowMs += 1100;
+        bench.Store.StepMovers(bench.NowMs);
+    }
+}
