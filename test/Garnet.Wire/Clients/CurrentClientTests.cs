@@ -8,41 +8,22 @@ namespace Garnet.Wire.Clients;
 /// <summary>What only the current StackExchange.Redis can do, in both protocols: RESP3 itself, and commands that the old one has no methods for.</summary>
 [Parallelizable] // servers of its own
 [TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
-internal sealed class CurrentClientTests(string protocol)
+internal sealed class CurrentClientTests(string protocol) : ClientFixture(protocol)
 {
     private const int WaitMs = 20_000;
 
-    private RestartableServer _server = null!;
-    private ConnectionMultiplexer _client = null!;
-
-    private IDatabase Database => _client.GetDatabase();
-
-    private IServer Server => _client.GetServer(IPAddress.Loopback, _server.Port);
-
-    [OneTimeSetUp]
-    public void Connect()
-    {
-        _server = new RestartableServer();
-        _client = ConnectionMultiplexer.Connect(Options());
-    }
-
-    [OneTimeTearDown]
-    public void Close()
-    {
-        _client?.Dispose();
-        _server?.Dispose();
-    }
+    private IServer Server => Client.GetServer(IPAddress.Loopback, Restartable.Port);
 
     [Test]
     public void It_speaks_the_protocol_it_was_told_to_on_the_connection_that_listens_too()
     {
-        RedisProtocol wanted = protocol == "RESP3" ? RedisProtocol.Resp3 : RedisProtocol.Resp2;
-        _client.GetSubscriber().Subscribe(RedisChannel.Literal("cc:any"), static (_, _) => { });
+        RedisProtocol wanted = Protocol == "RESP3" ? RedisProtocol.Resp3 : RedisProtocol.Resp2;
+        Client.GetSubscriber().Subscribe(RedisChannel.Literal("cc:any"), static (_, _) => { });
         Assert.That(Server.Protocol, Is.EqualTo(wanted));
         Assert.That(Server.ClientList().Where(client => client.Name == "cc").Select(static client => client.Protocol), Is.Not.Empty.And.All.EqualTo(wanted));
         Assert.That(Server.ClientList().Where(client => client.Name == "cc").Select(static client => client.LibraryName), Has.All.StartWith("SE.Redis"));
         Assert.That(Server.Features.Streams);
-        _client.GetSubscriber().Unsubscribe(RedisChannel.Literal("cc:any"));
+        Client.GetSubscriber().Unsubscribe(RedisChannel.Literal("cc:any"));
     }
 
     [Test]
@@ -64,7 +45,7 @@ internal sealed class CurrentClientTests(string protocol)
     {
         ConcurrentQueue<string> got = new();
         RedisChannel channel = RedisChannel.Sharded("cc:sharded");
-        ISubscriber subscriber = _client.GetSubscriber();
+        ISubscriber subscriber = Client.GetSubscriber();
         subscriber.Subscribe(channel, (_, message) => got.Enqueue(message.ToString()));
         Assert.That(subscriber.Publish(channel, "one"), Is.EqualTo(1));
         Assert.That(() => got.Order(), Is.EqualTo(new[] { "one" }).After(WaitMs, 5));
@@ -78,11 +59,11 @@ internal sealed class CurrentClientTests(string protocol)
         Server.ConfigSet("notify-keyspace-events", "KEA");
         ConcurrentQueue<string> got = new();
         RedisChannel channel = RedisChannel.KeySpaceSingleKey("cc:watched", 0);
-        _client.GetSubscriber().Subscribe(channel, (_, message) => got.Enqueue(message.ToString()));
+        Client.GetSubscriber().Subscribe(channel, (_, message) => got.Enqueue(message.ToString()));
         Database.StringSet("cc:watched", "v");
         Database.KeyDelete("cc:watched");
         Assert.That(() => got.ToArray(), Is.EqualTo(new[] { "set", "del" }).After(WaitMs, 5));
-        _client.GetSubscriber().Unsubscribe(channel);
+        Client.GetSubscriber().Unsubscribe(channel);
         Server.ConfigSet("notify-keyspace-events", "");
     }
 
@@ -172,7 +153,7 @@ internal sealed class CurrentClientTests(string protocol)
     [TestCase(1)]
     [TestCase(300)]
     [TestCase(100_000)]
-    public void The_digest_of_a_value_is_the_one_that_the_client_computes(int bytes)
+    public void The_digest_of_a_value_is_the_one_that_theClient_computes(int bytes)
     {
         byte[] value = new byte[bytes];
         new Random(bytes).NextBytes(value);
@@ -221,7 +202,7 @@ internal sealed class CurrentClientTests(string protocol)
     }
 
     [Test]
-    public void What_an_operator_asks_the_server_is_answered()
+    public void What_an_operator_asks_theRestartable_is_answered()
     {
         Assert.That(Server.InfoRaw("everything"), Does.Contain("redis_version"));
         Assert.That(Server.Role(), Is.InstanceOf<Role.Master>());
@@ -233,15 +214,4 @@ internal sealed class CurrentClientTests(string protocol)
         Assert.That(Server.SlowlogGet(), Is.Not.Null);
         Assert.That(Server.SubscriptionPatternCount(), Is.Zero);
     }
-
-    private ConfigurationOptions Options() => Options(_server.Port);
-
-    private ConfigurationOptions Options(int port) => ClientVersion.Speak(protocol, new ConfigurationOptions
-    {
-        EndPoints = { { IPAddress.Loopback, port } },
-        ClientName = "cc",
-        AllowAdmin = true,
-        ConnectTimeout = 5000,
-        SyncTimeout = 10_000,
-    });
 }

@@ -10,28 +10,9 @@ namespace Garnet.Wire.Clients;
 /// <summary>StackExchange.Redis, the client most .NET programs use: what every version of it can do, in each protocol that it speaks.</summary>
 [Parallelizable] // servers of its own
 [TestFixtureSource(typeof(ClientVersion), nameof(ClientVersion.Protocols))]
-internal sealed class StackExchangeTests(string protocol)
+internal sealed class StackExchangeTests(string protocol) : ClientFixture(protocol)
 {
     private const int WaitMs = 20_000;
-
-    private RestartableServer _server = null!;
-    private ConnectionMultiplexer _client = null!;
-
-    private IDatabase Database => _client.GetDatabase();
-
-    [OneTimeSetUp]
-    public void Connect()
-    {
-        _server = new RestartableServer();
-        _client = ConnectionMultiplexer.Connect(Options());
-    }
-
-    [OneTimeTearDown]
-    public void Close()
-    {
-        _client?.Dispose();
-        _server?.Dispose();
-    }
 
     [Test]
     public void It_is_the_version_that_is_to_be_tested()
@@ -42,9 +23,9 @@ internal sealed class StackExchangeTests(string protocol)
     }
 
     [Test]
-    public void It_sees_a_standalone_server_that_can_be_written()
+    public void It_sees_a_standaloneRestartable_that_can_be_written()
     {
-        IServer server = _client.GetServer(IPAddress.Loopback.ToString(), _server.Port);
+        IServer server = Client.GetServer(IPAddress.Loopback.ToString(), Restartable.Port);
         Assert.That((server.IsConnected, ClientVersion.IsReplica(server), server.ServerType), Is.EqualTo((true, false, ServerType.Standalone)));
         Assert.That(server.Version, Is.GreaterThanOrEqualTo(new Version(7, 0)));
         Assert.That(server.Ping(), Is.LessThan(TimeSpan.FromSeconds(5)));
@@ -139,7 +120,7 @@ internal sealed class StackExchangeTests(string protocol)
     [Test]
     public void Messages_reach_subscribers_and_patterns()
     {
-        ISubscriber subscriber = _client.GetSubscriber();
+        ISubscriber subscriber = Client.GetSubscriber();
         ConcurrentQueue<string> got = new();
         RedisChannel one = Channel("se:ch");
         subscriber.Subscribe(one, (channel, message) => got.Enqueue($"{channel} {message}"));
@@ -157,20 +138,20 @@ internal sealed class StackExchangeTests(string protocol)
         HashSet<string> wanted = [.. Enumerable.Range(0, 1500).Select(i => "se:s:" + i.ToString(CultureInfo.InvariantCulture))];
         foreach (string key in wanted) Database.StringSet(key, "v", flags: CommandFlags.FireAndForget);
         Database.Ping();
-        IServer server = _client.GetServer(IPAddress.Loopback.ToString(), _server.Port);
+        IServer server = Client.GetServer(IPAddress.Loopback.ToString(), Restartable.Port);
         Assert.That(server.Keys(pattern: "se:s:*", pageSize: 100).Select(key => key.ToString()).ToHashSet().SetEquals(wanted));
     }
 
     [Test]
     public void Other_databases_are_their_own()
     {
-        _client.GetDatabase(5).StringSet("se:db", "five");
+        Client.GetDatabase(5).StringSet("se:db", "five");
         Assert.That(Database.KeyExists("se:db"), Is.False);
-        Assert.That((string?)_client.GetDatabase(5).StringGet("se:db"), Is.EqualTo("five"));
+        Assert.That((string?)Client.GetDatabase(5).StringGet("se:db"), Is.EqualTo("five"));
     }
 
     [Test]
-    public void Errors_of_the_server_reach_the_caller()
+    public void Errors_of_theRestartable_reach_the_caller()
     {
         Database.StringSet("se:text2", "x");
         Assert.That(() => Database.StringIncrement("se:text2"), Throws.InstanceOf<RedisServerException>().With.Message.Contains("not an integer"));
@@ -190,7 +171,7 @@ internal sealed class StackExchangeTests(string protocol)
     }
 
     [Test]
-    public void Told_of_all_servers_it_writes_to_the_one_that_is_the_primary_now()
+    public void Told_of_allRestartables_it_writes_to_the_one_that_is_the_primary_now()
     {
         using ReplicaServer first = new(keepsData: false), second = new(keepsData: false);
         second.Follow(first);
@@ -237,15 +218,4 @@ internal sealed class StackExchangeTests(string protocol)
         client.GetDatabase().Publish(Channel("se:again"), "x");
         return Volatile.Read(ref heard);
     }
-
-    private ConfigurationOptions Options() => Options(_server.Port);
-
-    private ConfigurationOptions Options(int port) => ClientVersion.Speak(protocol, new ConfigurationOptions
-    {
-        EndPoints = { { IPAddress.Loopback, port } },
-        AbortOnConnectFail = false,
-        AllowAdmin = true,
-        ConnectTimeout = 5000,
-        SyncTimeout = 10_000,
-    });
 }
