@@ -18,7 +18,7 @@ internal sealed class Report
     public void Opening(CompareOptions options, List<Peer> peers)
     {
         string commit = Shell.Read("git", "rev-parse --short HEAD");
-        if (Shell.Read("git", "status --porcelain --untracked-files=no").Length > 0) commit += " with local changes";
+        if (Shell.Read("git", "status --porcelain --untracked-files=no -- . :!benchmark/RESULTS.md").Length > 0) commit += " with local changes";
         Line($"## {options.Set}, {DateTime.UtcNow.ToString("yyyy-MM-dd HH:mm", CultureInfo.InvariantCulture)} UTC");
         Line("");
         if (options.Note.Length > 0) Line(options.Note + "\n");
