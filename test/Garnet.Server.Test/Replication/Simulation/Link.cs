@@ -76,6 +76,10 @@ internal sealed class Link : IDisposable
     public void Dispose()
     {
         _sender.Dispose();
+        _fromPrimary.Dispose();
+        _fromReplica.Dispose();
+        _out.Dispose();
+        _acks.Dispose();
         _replica.Follower?.Disconnect();
     }
 }

@@ -40,11 +40,18 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
         Table.Add<PutNumber>();
         Session = Store.OpenSession();
         if (disk is null) return;
-        _directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes));
-        RecoveryReport report = _directory.Recover(Store, Table, new RecoverySettings { Threads = 1, ReloadsForeignLayout = true }, SnapshotFiles.Instance, new JobProgress("simulation", clock));
-        _recovered = report.Start;
-        _terms.Take(report.Start.Terms);
-        Backlog.Continue(report.Start.Position);
+        try
+        {
+            _directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes));
+            _recovered = Recover();
+        }
+        catch
+        {
+            Dispose(); // a start that is refused happens often: each would keep its store's memory
+            throw;
+        }
+        _terms.Take(_recovered.Terms);
+        Backlog.Continue(_recovered.Position);
     }
 
     public int Number { get; }
@@ -276,10 +283,13 @@ internal sealed class Node : IShipper, IFollowedLog, IDisposable
     private LogPosition ReadBack()
     {
         Store.Namespaces.Clear(wait: true);
-        RecoveryReport report = _directory!.Recover(Store, Table, new RecoverySettings { Threads = 1, ReloadsForeignLayout = true }, SnapshotFiles.Instance, new JobProgress("simulation", _clock));
-        _terms.Take(report.Start.Terms);
-        return report.Start.Position;
+        AofStart start = Recover();
+        _terms.Take(start.Terms);
+        return start.Position;
     }
+
+    private AofStart Recover() => _directory!.Recover(
+        Store, Table, new RecoverySettings { Threads = 1, ReloadsForeignLayout = true }, SnapshotFiles.Instance, new JobProgress("simulation", _clock)).Start;
 
     private AppendOnlyLog Fresh(int sublogs)
     {
