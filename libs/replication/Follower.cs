@@ -212,6 +212,9 @@ public sealed class Follower(Store store, IFollowedLog log, ReplayTable table, A
         Volatile.Write(ref _isLoading, false);
     }
 
+    /// <summary>The last batch that has been applied.</summary>
+    public ulong Applied => state.Number;
+
     /// <summary>Applies some of what waits; false if nothing does.</summary>
     public bool Turn()
     {

@@ -47,7 +47,8 @@ public sealed class RespServer : IDisposable
         var lines = new ServerLog(logger);
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
-        DataKeeper? keeper = directory is null ? DataKeeper.Open(settings.Persistence, table, clock, lines, backlog) : DataKeeper.Over(directory, settings.Persistence, clock, lines, backlog);
+        directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
+        DataKeeper? keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
         _tier = TierMedium.Open(settings.Tier);
         var store = new Store(new StoreSettings
         {
@@ -55,7 +56,7 @@ public sealed class RespServer : IDisposable
             TierObserver = _tier is null ? null : new TierLines(lines),
             MemoryLimitBytes = memoryLimitBytes,
             Policy = settings.Memory.Policy,
-            Log = keeper?.Log ?? log,
+            Log = keeper?.Counter ?? log,
             ValueCheck = ValueCheck.Instance,
             HashSeed = keeper?.HashSeed ?? 0,
             Partitions = keeper?.Partitions ?? 0,
@@ -178,8 +179,8 @@ public sealed class RespServer : IDisposable
         foreach (Reactor reactor in reactors)
             StartThread($"reactor {reactor.Index}", () => RunReactor(reactor));
         if (Keeper is null)
-            Replication.Begin(null);
-        Keeper?.Begin(Context, Replication, CommandFamilies.Replay);
+            Replication.BeginInMemory();
+        Keeper?.Begin(Context, Replication.ForKeeper, CommandFamilies.Replay);
         StartThread("acceptor", _acceptor.Run);
     }
 

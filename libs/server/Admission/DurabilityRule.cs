@@ -36,7 +36,9 @@ internal static unsafe class DurabilityRule
         bool isRefused = keeper.Trouble is not null && !question.IsFor(Asker.Undeclared) && !question.Is(ScriptState.HasWritten);
         if (isRefused)
             return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Log));
-        return keeper.Trouble is null && keeper.IsFull && question.MayWait(ref call) ? AdmissionResult.Until(new RoomWait(keeper)) : AdmissionResult.Allowed;
+        return keeper.Trouble is null && keeper.Log.IsFull && question.MayWait(ref call)
+            ? AdmissionResult.Until(new RoomWait(keeper.Log))
+            : AdmissionResult.Allowed;
     }
 
     // Commands of several keys change one after the other: what the log would not take as a whole is refused before the first. Short requests

@@ -68,7 +68,8 @@ internal static unsafe class Execution
 
     // A read on a replica sees one state, a transaction or a script too.
     private static Reply RunPlaced(ref Call call, CommandEntry* entry) =>
-        (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0 && call.Server.Replication.ReadsOneState
+        (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0
+            && call.Server.Replication.ReadsOneState
             ? ReplicaReads.RunConsistently(ref call, entry)
             : RunTimed(ref call, entry);
 }

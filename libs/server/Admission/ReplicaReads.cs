@@ -16,24 +16,24 @@ internal static class ReplicaReads
     /// </summary>
     internal static unsafe Reply RunRead(ref Call call, CommandEntry* entry)
     {
-        ReplicationNode node = call.Server.Replication;
+        RoleAccess access = call.Server.Replication.Access;
         Connection client = call.Client;
-        uint stamp = node.Applied.Stamp;
+        uint stamp = access.Applied.Stamp;
         if (!AppliedState.IsStill(stamp) || entry->FirstKey == 0 || client.ReadsAnyState || (entry->Flags & CommandFlags.RunsScript) != 0)
             return RunConsistently(ref call, entry);
         long before = call.Out.Mark;
-        call.Store.NowMs = node.Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // replication.Z6
+        call.Store.NowMs = access.Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // replication.Z6
         Reply reply = entry->Run(ref call);
         call.Store.NowMs = call.NowMs;
         AppliedState.AfterReading();
-        if (node.Applied.Stamp == stamp)
+        if (access.Applied.Stamp == stamp)
         {
             client.ReadUntilMs = 0;
             Execution.CountCall(call.Worker, entry->Id);
             return reply;
         }
 
-        node.Reads.CountRetry();
+        access.Reads.CountRetry();
         call.Out.TakeBackTo(before);
         return RunConsistently(ref call, entry);
     }
@@ -41,11 +41,11 @@ internal static class ReplicaReads
     /// <summary>Runs a read, or a transaction, so that it sees one state (replication.Z5).</summary>
     internal static unsafe Reply RunConsistently(ref Call call, CommandEntry* entry)
     {
-        ReplicationNode node = call.Server.Replication;
+        RoleAccess access = call.Server.Replication.Access;
         Connection client = call.Client;
         if (call.Client.HoldsState)
             return Run(ref call, entry);
-        if (client.ReadsAnyState || !node.ChecksReads) // or what the disk had, before the primary was heard of
+        if (client.ReadsAnyState || !access.ChecksReads) // or what the disk had, before the primary was heard of
             return RunAsOf(ref call, entry);
         KeySpec keys = call.Server.Commands.Specs[entry->Id].Keys;
         if (keys.First == 0 || (entry->Flags & (CommandFlags.RunsScript | CommandFlags.OtherKeys)) != 0)
@@ -53,8 +53,8 @@ internal static class ReplicaReads
         if (!KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return Run(ref call, entry);
         long before = call.Out.Mark;
-        ReadPoint point = node.Applied.Point;
-        for (int tries = 0; tries < TriesMax; tries++, point = node.Applied.Point)
+        ReadPoint point = access.Applied.Point;
+        for (int tries = 0; tries < TriesMax; tries++, point = access.Applied.Point)
         {
             if (!NamedKeys.AreSeen(ref call, entry, positions, point))
                 break;
@@ -66,7 +66,7 @@ internal static class ReplicaReads
                 return reply;
             }
 
-            node.Reads.CountRetry();
+            access.Reads.CountRetry();
             call.Out.TakeBackTo(before);
         }
 
@@ -76,9 +76,9 @@ internal static class ReplicaReads
     // What may touch anything, or more than once: batches wait until it is through.
     private static unsafe Reply RunHeld(ref Call call, CommandEntry* entry)
     {
-        ReplicationNode node = call.Server.Replication;
-        ReadPoint point = node.Applied.Point;
-        if (!node.Applied.TryHold())
+        RoleAccess access = call.Server.Replication.Access;
+        ReadPoint point = access.Applied.Point;
+        if (!access.Applied.TryHold())
         {
             long before = call.Out.Mark;
             Reply waits = Await(ref call, point);
@@ -95,24 +95,24 @@ internal static class ReplicaReads
         {
             call.Client.HoldsState = false;
             call.Client.ReadUntilMs = 0;
-            node.Applied.Release();
+            access.Applied.Release();
         }
     }
 
     // The read begins anew when more has been applied; its time runs from the first try on.
     private static Reply Await(ref Call call, ReadPoint point)
     {
-        ReplicationNode node = call.Server.Replication;
+        RoleAccess access = call.Server.Replication.Access;
         Connection client = call.Client;
         if (client.ReadUntilMs == 0)
-            client.ReadUntilMs = call.NowMs + node.ReadWaitMs;
+            client.ReadUntilMs = call.NowMs + access.ReadWaitMs;
         if (call.NowMs >= client.ReadUntilMs)
         {
             client.ReadUntilMs = 0;
             return TryAgain(ref call);
         }
 
-        call.Worker.Park(client, node.Await(point, client.ReadUntilMs));
+        call.Worker.Park(client, access.Await(point, client.ReadUntilMs));
         return Reply.Postponed;
     }
 

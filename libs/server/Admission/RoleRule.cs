@@ -14,29 +14,31 @@ internal static class RoleRule
 {
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
-        ReplicationNode role = call.Server.Replication;
-        if (!role.IsAsked)
+        RoleAccess access = call.Server.Replication.Access;
+        RoleState role = call.Server.Replication.Role;
+        if (!access.IsAsked)
             return AdmissionResult.Allowed;
-        bool waits = question.Is(CommandFlags.Write | CommandFlags.ByRole) && role.IsChanging && !role.IsReplica && question.MayWait(ref call);
+        bool dependsOnRole = question.Is(CommandFlags.Write | CommandFlags.ByRole);
+        bool waits = dependsOnRole && role.IsChanging && !role.IsReplica && question.MayWait(ref call);
         if (waits)
             return AdmissionResult.Until(new RoleWait(role));
         if (question.Is(CommandFlags.Write))
         {
-            AdmissionResult result = AskWrite(ref call, in question, role);
+            AdmissionResult result = AskWrite(ref call, in question);
             if (!result.IsAllowed)
                 return result;
         }
 
-        if (role.IsLoading && !question.Is(CommandFlags.Loading | CommandFlags.Admin)) // whoever may send it elsewhere must get through
+        if (access.IsLoading && !question.Is(CommandFlags.Loading | CommandFlags.Admin)) // whoever may send it elsewhere must get through
             return AdmissionResult.Refused(Fault.Loading);
-        if (!role.IsStale || question.Is(CommandFlags.Stale))
+        if (!access.IsStale || question.Is(CommandFlags.Stale))
             return AdmissionResult.Allowed;
         return question.IsFor(Asker.ScriptCall) ? AdmissionResult.Refused("ERR Can not execute the command on a stale replica"u8) : AdmissionResult.Refused(Fault.PrimaryDown);
     }
 
-    private static AdmissionResult AskWrite(ref Call call, in Question question, ReplicationNode role)
+    private static AdmissionResult AskWrite(ref Call call, in Question question)
     {
-        if (role.IsReplica)
+        if (call.Server.Replication.IsReplica)
         {
             return question.Asker switch
             {
@@ -46,7 +48,7 @@ internal static class RoleRule
             };
         }
 
-        return !question.IsFor(Asker.Undeclared) && role.LacksReplicas
+        return !question.IsFor(Asker.Undeclared) && call.Server.Replication.Access.LacksReplicas
             ? AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Replicas))
             : AdmissionResult.Allowed;
     }

@@ -52,7 +52,8 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Events = new KeyEvents(this, Channels);
         Changes = new KeyChanges(this, listeners, Watches, Waits, Tracker, Events);
         ScriptTurns = new ScriptTurns(this);
-        EntryReaper = new EntryReaper(this, keeper is not null, () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica, Changes, Tracker);
+        Func<bool> removes = () => Keeper is not { Loaded.IsCompleted: false } && !Replication.IsReplica;
+        EntryReaper = new EntryReaper(this, keeper is not null, removes, Changes, Tracker);
         InspectSettings inspect = Settings.Inspect;
         Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
         LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
@@ -61,8 +62,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Replication.Deciding += EntryReaper.Wake;
         Statistics = new Statistics(this, commands.Specs.Count, () => Connections());
         Latency = new LatencyMonitor(inspect);
-        Refusals = new WriteRefusals(this, keeper, Replication);
-        keeper?.Troubled += () => Refusals.Note(RefusalCause.Log);
+        Refusals = new WriteRefusals(this, keeper, Replication.Access);
         ApplySettings();
         Changes.Listen();
         Store.Namespaces.MayChange = () => Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);

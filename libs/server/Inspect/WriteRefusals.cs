@@ -23,17 +23,26 @@ internal enum RefusalCause
 /// Tells the operator when writes begin to be refused, why and what to do, and when that is over: a line in the log each, and a field in INFO.
 /// The beginning is told by whoever refuses first; from then on somebody looks once a second until it has been good for some seconds.
 /// </summary>
-internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, ReplicationNode replication) : IDisposable
+internal sealed class WriteRefusals : IDisposable
 {
     private const int LookMs = 1000, GoodLooks = 3;
     // A server that is full refuses as fast as it writes: without a copy each.
     private static readonly byte[] Full = FaultText.Of(Fault.OutOfMemory).ToArray(), Lonely = FaultText.Of(Fault.TooFewReplicas).ToArray();
     private static readonly RefusalCause[] Causes = Enum.GetValues<RefusalCause>();
 
+    private readonly ServerCore _server;
+    private readonly DataKeeper? _keeper;
+    private readonly RoleAccess _access;
     private readonly Lock _gate = new();
     // By cause: looks that are left until it counts as over; 0 = nothing is refused for it.
     private readonly int[] _left = new int[Causes.Length];
     private Timer? _timer;
+
+    internal WriteRefusals(ServerCore server, DataKeeper? keeper, RoleAccess access)
+    {
+        (_server, _keeper, _access) = (server, keeper, access);
+        keeper?.Log.Troubled += () => Note(RefusalCause.Log);
+    }
 
     /// <summary>Why writes are refused now, for INFO; "no" if they are not.</summary>
     internal string Shown
@@ -58,7 +67,7 @@ internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, Repli
             _timer ??= new Timer(static self => ((WriteRefusals)self!).Look(), this, LookMs, LookMs);
         }
 
-        server.Log.WritesRefused(TextOf(cause));
+        _server.Log.WritesRefused(TextOf(cause));
     }
 
     /// <summary>What a write that is refused for the cause is answered, by a client or in a script; the cause is noted.</summary>
@@ -67,7 +76,7 @@ internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, Repli
         Note(cause);
         return cause switch
         {
-            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + keeper?.Trouble),
+            RefusalCause.Log => Encoding.Latin1.GetBytes("MISCONF Errors writing to the AOF file: " + _keeper?.Trouble),
             RefusalCause.Memory => Full,
             _ => Lonely,
         };
@@ -85,7 +94,7 @@ internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, Repli
                     continue;
                 Volatile.Write(ref left, Lasts(cause) ? GoodLooks : left - 1);
                 if (left == 0)
-                    server.Log.WritesTaken(cause.ToString().ToLowerInvariant());
+                    _server.Log.WritesTaken(cause.ToString().ToLowerInvariant());
             }
 
             if (Array.TrueForAll(_left, static left => left == 0))
@@ -105,9 +114,9 @@ internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, Repli
 
     private bool Lasts(RefusalCause cause) => cause switch
     {
-        RefusalCause.Log => keeper?.Trouble is not null,
-        RefusalCause.Memory => server.Store.Tight && server.Store.Figures().UsedBytes >= server.MemoryLimitBytes,
-        _ => replication.LacksReplicas,
+        RefusalCause.Log => _keeper?.Trouble is not null,
+        RefusalCause.Memory => _server.Store.Tight && _server.Store.Figures().UsedBytes >= _server.MemoryLimitBytes,
+        _ => _access.LacksReplicas,
     };
 
     private static string WhyNothingGoes(EvictionPolicy policy) => policy switch
@@ -119,9 +128,9 @@ internal sealed class WriteRefusals(ServerCore server, DataKeeper? keeper, Repli
 
     private string TextOf(RefusalCause cause) => cause switch
     {
-        RefusalCause.Log when keeper is { Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
-        RefusalCause.Log => $"the append-only file cannot be written: {keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(server.Settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
-        RefusalCause.Memory => $"{server.Store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {server.MemoryLimitBytes}, and {WhyNothingGoes(server.Settings.Memory.Policy)}, or delete keys",
-        _ => $"fewer than {server.Settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
+        RefusalCause.Log when _keeper is { Log.Poison: { } lost } => $"the append-only file is lost: {lost}. Look at the disk, then restart the server; what was not confirmed is not in it",
+        RefusalCause.Log => $"the append-only file cannot be written: {_keeper?.Trouble}. Make room on the disk, for a file of {SettingText.PrintMemory(_server.Settings.Persistence.SegmentBytes)} at least (aof-segment-size): writes are taken again by themselves",
+        RefusalCause.Memory => $"{_server.Store.Figures().UsedBytes} bytes of memory are in use, maxmemory is {_server.MemoryLimitBytes}, and {WhyNothingGoes(_server.Settings.Memory.Policy)}, or delete keys",
+        _ => $"fewer than {_server.Settings.Replication.ReplicasToWrite} replicas are connected and near (min-replicas-to-write, min-replicas-max-lag). See INFO replication for which",
     };
 }

@@ -38,7 +38,7 @@ internal sealed class HeldReplies(Reactor reactor)
     }
 
     /// <summary>A batch that was open in this round: no other log comes into force before the round ends (replication.Z2).</summary>
-    internal LogMark Mark(ulong batch) => new(reactor.Server.Replication.LedTerm, batch);
+    internal LogMark Mark(ulong batch) => new(reactor.Server.Replication.History.LedTerm, batch);
 
     /// <summary>The batch of the last change, which the log is told of at the end of the round; 0 if nothing was changed or there is no log.</summary>
     internal ulong TakeBatch()
@@ -70,7 +70,7 @@ internal sealed class HeldReplies(Reactor reactor)
             return;
         ulong batch = _wanted;
         _wanted = 0;
-        reactor.Server.Replication.Node.Current?.Demand(batch);
+        reactor.Server.Replication.Log.Current?.Demand(batch);
     }
 
     /// <summary>True if nothing may leave for the client now.</summary>
@@ -78,7 +78,7 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         if (!client.HeldFor.IsKnown)
             return false;
-        if (reactor.Server.Keeper is { } keeper && !keeper.Keeps(client.HeldFor))
+        if (reactor.Server.Keeper is { } keeper && !keeper.Log.Keeps(client.HeldFor))
             return true;
         client.HeldFor = default;
         return false;
@@ -102,14 +102,14 @@ internal sealed class HeldReplies(Reactor reactor)
             return false;
         Interlocked.MemoryBarrier();
         ServerContext server = reactor.Server;
-        return _seen != server.Replication.Moves
-            || (_held.Count > 0 && server.Keeper is { } keeper && (keeper.Term != _term || _least <= keeper.Kept || keeper.Poison is not null));
+        return _seen != server.Replication.Moves.Count
+            || (_held.Count > 0 && server.Keeper?.Log is { } log && (log.Term != _term || _least <= log.Kept || log.Poison is not null));
     }
 
     /// <summary>Lets go what the log has on disk by now.</summary>
     internal void Release()
     {
-        _seen = reactor.Server.Replication.Moves;
+        _seen = reactor.Server.Replication.Moves.Count;
         DataKeeper? keeper = reactor.Server.Keeper;
         int kept = 0;
         _least = ulong.MaxValue;
@@ -118,9 +118,9 @@ internal sealed class HeldReplies(Reactor reactor)
             Connection client = _held[i];
             if (client.Closed)
                 continue;
-            if (keeper is null || keeper.Keeps(client.HeldFor))
+            if (keeper is null || keeper.Log.Keeps(client.HeldFor))
                 Release(client);
-            else if (keeper.HasLost(client.HeldFor))
+            else if (keeper.Log.HasLost(client.HeldFor))
                 reactor.Close(client); // what it waits for will never be on disk: it must not hear that it is
             else
                 Keep(client, kept++);
@@ -136,10 +136,10 @@ internal sealed class HeldReplies(Reactor reactor)
         if (_held.Count == 0)
             return;
         DataKeeper keeper = reactor.Server.Keeper!;
-        keeper.WaitDurable(_held.Max(client => client.HeldFor.Term == keeper.Term ? client.HeldFor.Batch : 0));
+        keeper.Log.WaitDurable(_held.Max(client => client.HeldFor.Term == keeper.Log.Term ? client.HeldFor.Batch : 0));
         foreach (Connection client in _held)
         {
-            if (!keeper.IsDurable(client.HeldFor))
+            if (!keeper.Log.IsDurable(client.HeldFor))
                 reactor.Close(client);
         }
 

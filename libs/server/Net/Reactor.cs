@@ -33,7 +33,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     private readonly Connection[] _frameClients;
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
-    private readonly TransactionRun _transactions;
+    private readonly TransactionQueue _transactions;
     private int _readyCount;
     private readonly Fetching _fetching;
     private long _nextTickMs;
@@ -47,7 +47,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         Sender = new ReplySender(this);
         SlowReaders = new SlowReaders(this);
         ClientMemory = new ClientMemory(this);
-        _transactions = new TransactionRun(this);
+        _transactions = new TransactionQueue(this);
         Scripts = new ScriptHost(this);
         Busy = new BusyClients(this);
         Failures = new CommandFailures(this);

@@ -206,7 +206,8 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
         using var speaker = new Timer(_ => Speak(), null, 1000, 1000);
         var taker = new SnapshotTaker(server.Store, directory, server.Clock)
         {
-            AwaitDurable = keeper.WaitDurable, Truncate = keeper.Truncate, Terms = () => role.TermStarts,
+            AwaitDurable = keeper.Log.WaitDurable, Terms = () => role.TermStarts,
+            Truncate = before => keeper.Log.Truncate(before, role.NeededFrom),
         };
         SnapshotResult saved = taker.Take(Options(), Progress!, _cancellation.Token, out bool published);
         LastCutUs = saved.Figures.CutUs;

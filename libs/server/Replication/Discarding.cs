@@ -2,7 +2,9 @@ using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Recovery;
 using Garnet.Aof.Shipping;
+using Garnet.Replication;
 using Garnet.Replication.Frames;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Replication;
 
@@ -10,7 +12,7 @@ namespace Garnet.Server.Replication;
 /// What a server has and its primary never had, before a full sync takes its place: counted, and kept in a file if there is a data
 /// directory. It can only be told apart while the place is known at which the histories part.
 /// </summary>
-internal sealed class Discarding(ReplicationNode owner, IDisk? disk)
+internal sealed class Discarding(IShipper shipper, IDisk? disk, ServerLog lines)
 {
     /// <summary>Writes of this server's own; -1 if that is not known.</summary>
     internal long Writes { get; private set; } = -1;
@@ -29,9 +31,9 @@ internal sealed class Discarding(ReplicationNode owner, IDisk? disk)
             return;
         try
         {
-            (int lanes, ulong seed) = owner.Layout;
+            (int lanes, ulong seed) = shipper.Layout;
             using OrphanFile? orphan = disk is null ? null : new OrphanFile(disk, lanes, seed);
-            using var feed = new BatchFeed(owner.Backlog, () => owner.LogOnDisk, plan.Fork);
+            using var feed = new BatchFeed(shipper.Backlog, () => shipper.LogOnDisk, plan.Fork);
             long entries = 0;
             while (feed.Next <= mine.Batch && feed.TryNext() is { } batch)
             {
@@ -44,11 +46,11 @@ internal sealed class Discarding(ReplicationNode owner, IDisk? disk)
             IReadOnlyList<string> dropped = [];
             File = orphan?.Finish(out dropped);
             foreach (string name in dropped)
-                owner.Log.OrphanDropped(name);
+                lines.OrphanDropped(name);
         }
         catch (DiskException e)
         {
-            owner.Log.OrphanFailed(e.Message); // a full disk must not keep a server from following
+            lines.OrphanFailed(e.Message); // a full disk must not keep a server from following
         }
     }
 }

@@ -11,8 +11,11 @@ namespace Garnet.Server.Replication;
 /// <summary>
 /// The log of this server as its role wants it: one that leads, written by the store, or one that follows, fed by a primary; in the
 /// data directory or, without one, in memory. A change of role puts another log in the place of the one there was.
+///
+/// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
 /// </summary>
-internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedState applied, Backlog backlog) : IFollowedLog, IDisposable
+internal sealed class NodeLog(
+    ServerCore server, DataKeeper? keeper, NodeHistory history, AppliedState applied, Backlog backlog) : IFollowedLog, IDisposable
 {
     private AppendOnlyLog? _current, _retired, _replaced;
     private bool _leads;
@@ -23,13 +26,25 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
     public AppendOnlyLog? Current => Volatile.Read(ref _current);
 
     /// <inheritdoc/>
-    public AppendOnlyLog? OnDisk => keeper is { HasLog: true } ? Current : null;
+    public AppendOnlyLog? OnDisk => HasDisk ? Current : null;
+
+    /// <summary>True if there is a data directory.</summary>
+    internal bool HasDirectory => keeper is not null;
+
+    /// <summary>True if the log is on disk.</summary>
+    internal bool HasDisk => keeper is { HasLog: true };
+
+    /// <summary>True if there is a log, or will be one by itself.</summary>
+    internal bool IsThere => HasDisk || Current is not null;
+
+    /// <summary>Lanes and hash seed of what this server writes.</summary>
+    internal (int Lanes, ulong HashSeed) OwnLayout => (server.Store.Partitions, server.Store.HashSeed);
 
     /// <summary>The log in force if this server writes it.</summary>
     internal AppendOnlyLog? Leading => _leads ? Current : null;
 
     /// <inheritdoc/>
-    public bool IsKeptOnDisk => keeper is { HasLog: true, Poison: null };
+    public bool IsKeptOnDisk => keeper is { HasLog: true, Log.Poison: null };
 
     /// <inheritdoc/>
     public IDisk? Disk => keeper?.Files.Disk;
@@ -40,16 +55,52 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
     /// <summary>Raised on a writer's thread when the log has advanced.</summary>
     internal event Action? Advanced;
 
-    /// <summary>From here on the store's changes go to the log.</summary>
+    /// <summary>From here on the store's changes go to the log, in a term of their own, which is durable before it is used.</summary>
     internal void Lead(AofStart start)
     {
+        keeper?.Files.RaiseTerm(start.Term);
+        start = history.Begin(start);
         AppendOnlyLog log = Fresh(start.LastHeaderCrcs.Count);
         log.Start(start);
         Volatile.Write(ref _last, start.LastBatch);
         _leads = true;
         Put(log, start.Term);
         server.Store.SetLog(log);
+        if (start.Term > start.LastTerm)
+            log.MarkTerm(); // a token taken now can be waited for before anything is written
     }
+
+    /// <summary>The same behind a place, in that term.</summary>
+    internal void LeadFrom(LogPosition at, uint term) =>
+        Lead(new AofStart(term, at.Batch, at.Crcs, OwnLayout.Lanes, OwnLayout.HashSeed) { LastTerm = at.Term });
+
+    /// <summary>Without a log, changes are counted from here on, where there is a directory to save them in.</summary>
+    internal void Count()
+    {
+        if (keeper?.Counter is { } counter)
+            server.Store.SetLog(counter);
+    }
+
+    /// <summary>The data are loaded and will be a primary's, who has not been heard of yet: what is here can be read, and gone on from.</summary>
+    internal void Resume(AofStart start)
+    {
+        backlog.Continue(start.Position, start.Filled);
+        applied.Begin(start.Position, start.SealedUnixUs);
+    }
+
+    /// <summary>Stops the log of a primary that is to follow: until its own primary is heard of, what was written here is what can be read.</summary>
+    internal void Yield()
+    {
+        LogPosition at = Stop();
+        if (Current is not null)
+            applied.Begin(at, 0);
+    }
+
+    /// <summary>Fills the store, which is empty, with what this server's disk has. Where it goes on.</summary>
+    internal AofStart ReadBack() => keeper!.ReadBack(server.Store);
+
+    /// <summary>A snapshot for this server's own disk, if one is being taken, is of no use any more.</summary>
+    internal void InterruptSaves() => keeper?.Saves?.Interrupt();
 
     /// <inheritdoc/>
     public void Follow(AofStart start)
@@ -97,7 +148,7 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
     /// <inheritdoc/>
     public bool TryRewind(LogPosition to)
     {
-        keeper?.Saves?.Interrupt();
+        InterruptSaves();
         Stop();
         if (keeper is { HasLog: true } && !keeper.Files.TryCutBehind(to))
             return false;
@@ -105,21 +156,25 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
         return true;
     }
 
-    /// <summary>The term to come is durable before it is used.</summary>
-    internal void RaiseTerm(uint term) => keeper?.Files.RaiseTerm(term);
+    /// <summary>Ends what no directory ends.</summary>
+    internal void End()
+    {
+        if (!HasDisk)
+            Current?.Stop();
+    }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _retired?.Dispose();
-        if (keeper is not { HasLog: true })
+        if (!HasDisk)
             Current?.Dispose();
     }
 
     private AppendOnlyLog Fresh(int sublogs)
     {
         AppendOnlyLog log = keeper is { HasLog: true }
-            ? keeper.NewLog(sublogs, _lost)
+            ? keeper.Log.New(sublogs, _lost)
             : new AppendOnlyLog(new AofSettings { Sublogs = Math.Max(sublogs, 1), Sync = SyncPolicy.No }, new NullDisk(), server.Clock, backlog);
         log.Attach(server.Store);
         log.Advanced += () => Advanced?.Invoke();
@@ -132,6 +187,7 @@ internal sealed class NodeLog(ServerCore server, DataKeeper? keeper, AppliedStat
         _retired?.Dispose();
         _retired = Current;
         Volatile.Write(ref _current, log);
-        keeper?.TakeLog(log, ledTerm);
+        if (keeper is { HasLog: true })
+            keeper.Log.Take(log, ledTerm);
     }
 }

@@ -10,13 +10,25 @@ namespace Garnet.Server.Replication;
 /// Where this server stands in the history, as clients and tools are told: as one number for those that know offsets, and as tokens. From any
 /// thread.
 /// </summary>
-internal sealed class NodePosition(IRole role, NodeLog log, AppliedState applied, Terms terms, uint owner)
+internal sealed class NodePosition(IRole role, NodeHistory history, NodeLog log, AppliedState applied)
 {
     private const int BatchBits = 40; // more batches than that overflow into terms that no promotion takes
 
+    /// <summary>Term of the log: the one this server leads in, or what it has heard of its primary's.</summary>
+    internal uint Term => role.Follower is null ? history.LedTerm : Math.Max(applied.Term, role.Following?.Plan?.Term ?? 0);
+
     /// <summary>A larger one is a superset in the same history, and a later history. 0 while a replica's data is coming in: a Sentinel chooses by it.</summary>
-    internal long Offset => role.Follower is { IsTorn: true } ? 0
-        : ShowsApplied ? OffsetOf(applied.Term, applied.Number) : log.Current is null ? 0 : OffsetOf(role.LedTerm, log.Backlog.End.Batch);
+    internal long Offset
+    {
+        get
+        {
+            if (role.Follower is { IsTorn: true })
+                return 0;
+            if (ShowsApplied)
+                return OffsetOf(applied.Term, applied.Number);
+            return log.Current is null ? 0 : OffsetOf(history.LedTerm, log.Backlog.End.Batch);
+        }
+    }
 
     /// <summary>
     /// What this replica would go on from if it were promoted now, as one number: all that has come whole, applied or not. Sentinels
@@ -40,24 +52,27 @@ internal sealed class NodePosition(IRole role, NodeLog log, AppliedState applied
     internal static long OffsetOf(uint term, ulong batch) => ((long)term << BatchBits) + (long)batch;
 
     /// <summary>Covers all that anybody can have seen here so far, also while the role is being changed. Ends a batch, so not out of a transaction (NoMulti).</summary>
-    internal (uint Term, ulong Batch) Token() => ShowsApplied ? (applied.Term, applied.Number) : (role.LedTerm, log.EndBatch());
+    internal (uint Term, ulong Batch) Token() => ShowsApplied ? (applied.Term, applied.Number) : (history.LedTerm, log.EndBatch());
 
     /// <summary>The same for clients.</summary>
     internal string TokenText() => Token() is var (term, batch) ? TextOf(term, batch) : "";
 
     /// <summary>A moment of this history for clients.</summary>
-    internal string TextOf(uint term, ulong batch) => Tokens.Text(term, batch, terms.OwnerOf(term));
+    internal string TextOf(uint term, ulong batch) => Tokens.Text(term, batch, history.Terms.OwnerOf(term));
 
     // What can be read here is what was applied last: on a replica, and until it leads (replication.Z4). A primary becomes one when its log has ended (replication.Z2).
     private bool ShowsApplied => role.Follower is not null || (role.IsReplica && log.Current is null);
 
     /// <summary>True if a client's change is not a part of the history this server leads now: it was discarded, or nobody knows.</summary>
-    internal bool HasGivenUp(LogMark write) => write.IsKnown && write.Term != role.LedTerm && (terms.IsOthers(write.Term, owner) || terms.LastOf(write.Term) is not { } end || write.Batch > end);
+    internal bool HasGivenUp(LogMark write) => write.IsKnown && write.Term != history.LedTerm && IsLost(write);
+
+    private bool IsLost(LogMark write) =>
+        history.Terms.IsOthers(write.Term, history.Owner) || history.Terms.LastOf(write.Term) is not { } end || write.Batch > end;
 
     /// <summary>Somebody waits for the change.</summary>
     internal void Demand(LogMark write)
     {
-        if (write.Term == role.LedTerm)
+        if (write.Term == history.LedTerm)
             log.Leading?.Demand(write.Batch);
     }
 
@@ -65,7 +80,7 @@ internal sealed class NodePosition(IRole role, NodeLog log, AppliedState applied
     internal TokenState Reached(uint term, ulong batch, uint by = 0)
     {
         bool showsApplied = ShowsApplied;
-        (uint here, ulong last) = showsApplied ? (applied.Term, applied.Number) : (role.LedTerm, LastBatch);
-        return terms.Judge((term, batch, by), here, last, isReadable: !showsApplied || role.Follower is { IsFed: true });
+        (uint here, ulong last) = showsApplied ? (applied.Term, applied.Number) : (history.LedTerm, LastBatch);
+        return history.Terms.Judge((term, batch, by), here, last, isReadable: !showsApplied || role.Follower is { IsFed: true });
     }
 }

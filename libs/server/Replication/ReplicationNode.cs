@@ -1,14 +1,6 @@
-using System.Net.Sockets;
-using Garnet.Aof;
 using Garnet.Aof.Shipping;
-using Garnet.Common;
-using Garnet.Common.Linux;
-using Garnet.Replication;
-using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Persistence;
-using Garnet.Server.Replication.Export;
-using Garnet.Replication.Frames;
 using Tsavorite;
 
 namespace Garnet.Server.Replication;
@@ -17,288 +9,143 @@ namespace Garnet.Server.Replication;
 /// The place of this server among others: primary or replica, whom it follows, who follows it. The bytes on the links are batches as
 /// the log writes them (website/docs/format/replication.md); how batches are kept, checked and applied is the log's room.
 ///
-/// replication.Z1  A role is changed on one thread, one change after the other; for clients it is changed with the word: from then on a replica
-///     refuses writes, and a primary to be lets them wait until it is one.
-/// replication.Z2  Before a primary follows, every reactor has ended the round it was in, nothing expires or is evicted any more, and the log
-///     is closed: what the server then says of its place in the history is all there is.
-/// replication.Z3  A replica's store is changed by its follower only.
-/// replication.Z4  A promotion applies all batches that have come whole, and writes in a new term, durable before its first batch, which is empty
-///     and tells replicas of it.
-///     Until it leads, what can be read and named (tokens) is what has been applied.
-/// replication.Z8  A start as a primary is a new term too: what this server wrote before, and its disk did not keep, may be on replicas, and
-///     nothing written now may have the same name.
-/// replication.Z9  Whoever follows is told now and then what the data behind a batch are, and compares: what differs is said, counted, and replaced
-///     by a full sync.
-/// replication.Z10  Where a log ends that was lost, nobody is: a server whose log failed goes on from no place of another one, and gets everything.
+/// This is the composition: it makes the parts, joins them, and stops them in order. Each part asks for those it uses; the rules stand with
+/// whoever keeps them: replication.Z1 in <see cref="RoleState"/>, replication.Z2 and replication.Z3 in <see cref="Demotion"/>, replication.Z4 and
+/// replication.Z8 in <see cref="Promotion"/>, replication.Z5 and replication.Z6 in <see cref="RoleAccess"/>, replication.Z7 in <see cref="RoleGiving"/>,
+/// replication.Z9 in <see cref="DigestRound"/>, replication.Z10 in <see cref="NodeLog"/>.
 /// </summary>
-internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisposable
+internal sealed class ReplicationNode : IDisposable
 {
-    private readonly ServerCore _server;
-    private readonly DataKeeper? _keeper;
-    private readonly Lock _gate = new();
-    private readonly Signal _roleWanted = new(), _acked = new();
-    private readonly Terms _terms = new();
-    private readonly ResumableCopy _copies;
-    private readonly Func<ReplayTable> _replay;
-    private readonly Peer? _configured;
-    private Thread? _thread;
-    private Peer? _wantedPrimary;
-    private bool _isRoleWanted, _stopping;
-    private volatile bool _isReplica, _changes, _decides;
-    private volatile Following? _following;
-    private volatile Follower? _follower;
-    private long _moves, _comparisons;
-    private uint _term = 1;
-    private uint _termElsewhere; // of a primary that took over from this server, or that it met, before anything written in it came here
-
     internal ReplicationNode(ServerCore server, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
     {
-        _keeper = keeper;
-        _replay = replay;
-        _server = server;
-        Backlog = backlog;
-        Applied = new AppliedState(Settings.SketchBits);
-        Node = new NodeLog(server, keeper, Applied, backlog);
-        Links = new ReplicaLinks(server, this);
-        Exports = new RdbExports(server, this);
-        Barriers = new Barriers(this);
-        Digests = new DigestThread(server, this);
-        _copies = new ResumableCopy(server.Clock);
-        RunId = NewId();
-        HistoryId = NewId();
-        Position = new NodePosition(this, Node, Applied, _terms, Terms.OwnerBy(RunId));
-        TakeSettings();
-        server.Table.OnSet("maxmemory-policy", TakeMemorySettings);
-        foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
-            server.Table.OnSet(name, TakeSettings);
-        backlog.Grew += Links.Nudge;
-        backlog.Grew += Links.ReviewPlaces;
-        Node.Advanced += () => _following?.NudgeAck();
-        _configured = Peer.Configured(Settings.ReplicaOf);
-        _isReplica = _configured is not null;
+        ReplicationSettings settings = server.Settings.Replication;
+        History = new NodeHistory(() => keeper?.LastTerm ?? 0);
+        Applied = new AppliedState(settings.SketchBits);
+        Log = new NodeLog(server, keeper, History, Applied, backlog);
+        Role = new RoleState(server.Table, settings);
+        Position = new NodePosition(Role, History, Log, Applied);
+        Moves = new Moves(server);
+        Shipping = new Shipping(server, Role, History, Log, Position);
+        Access = new RoleAccess(server, Role, Applied, Shipping.Links);
+        Adoption = new Adoption(server, History, Log, Shipping);
+        Change = new RoleChange(server, Role, History, Log, Shipping.Links, new Followers(server, Log, replay, Adoption, Access, Moves));
+        Handovers = new Handovers(server, Role, History, Log, Shipping.Links);
+        Barriers = new Barriers(server, Role, Moves);
+        ForKeeper = new LogRole(Role, Change, History, Log, Applied, Shipping);
+        Role.Moved += Moves.Tell;
+        Shipping.Shipper.Acked += Handovers.OnAck;
+        Shipping.Shipper.Acked += Moves.Tell;
+        Log.Advanced += Role.NudgeAck;
     }
 
-    /// <inheritdoc/>
-    ulong ILogRole.NeededFrom => Links.NeededFrom;
-
-    /// <inheritdoc/>
-    long ILogRole.EntriesLogged => Node.Current?.Figures().Entries ?? 0;
-
-    /// <inheritdoc/>
-    uint ILogRole.AppliedTerm => Applied.Term;
-
-    /// <inheritdoc/>
-    public Backlog Backlog { get; }
-
     /// <summary>Raised when the store begins to have the data of another history: whoever knows some of them by heart knows nothing.</summary>
-    internal event Action<Worker>? DataReplaced;
+    internal event Action<Worker>? DataReplaced
+    {
+        add => Adoption.DataReplaced += value;
+        remove => Adoption.DataReplaced -= value;
+    }
 
     /// <summary>Raised when this server begins to decide what expires.</summary>
-    internal event Action? Deciding;
+    internal event Action? Deciding
+    {
+        add => Change.Deciding += value;
+        remove => Change.Deciding -= value;
+    }
 
-    /// <summary>The log in force.</summary>
-    internal NodeLog Node { get; }
+    /// <summary>True from the word REPLICAOF on.</summary>
+    internal bool IsReplica => Role.IsReplica;
+
+    /// <summary>True if the rule of roles has something to say of commands: they are put to it one by one.</summary>
+    internal bool IsAsked => Access.IsAsked;
+
+    /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
+    internal bool IsLoading => Access.IsLoading;
+
+    /// <summary>True if what is read must be the state behind one batch (replication.Z5).</summary>
+    internal bool ReadsOneState => Access.ReadsOneState;
+
+    /// <summary>True if plain clients may read here, and what they read is to be checked against what is being applied.</summary>
+    internal bool TakesReads => Access.TakesReads;
 
     /// <summary>Who follows this server.</summary>
-    internal ReplicaLinks Links { get; }
+    internal ReplicaLinks Links => Shipping.Links;
 
-    /// <summary>Data on their way to whoever sent SYNC.</summary>
-    internal RdbExports Exports { get; }
+    /// <summary>The last batches.</summary>
+    internal Backlog Backlog => Log.Backlog;
 
-    /// <summary>Asks the primary how far it is, for clients.</summary>
-    internal Barriers Barriers { get; }
+    /// <summary>What reads have met.</summary>
+    internal ReadFigures Reads => Access.Reads;
 
-    /// <summary>Reads all data, to compare them.</summary>
-    internal DigestThread Digests { get; }
+    /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
+    internal string RunId => History.RunId;
+
+    /// <summary>The role, and the one that is wanted.</summary>
+    internal RoleState Role { get; }
+
+    /// <summary>What the role lets clients do.</summary>
+    internal RoleAccess Access { get; }
+
+    /// <summary>How the role changes.</summary>
+    internal RoleChange Change { get; }
+
+    /// <summary>The role given away.</summary>
+    internal Handovers Handovers { get; }
+
+    /// <summary>The names and terms of what this server has.</summary>
+    internal NodeHistory History { get; }
+
+    /// <summary>The log in force.</summary>
+    internal NodeLog Log { get; }
 
     /// <summary>What readers of a replica may see.</summary>
     internal AppliedState Applied { get; }
 
-    /// <summary>Name of this run of the server, 40 hexadecimal digits.</summary>
-    internal string RunId { get; }
-
-    /// <inheritdoc/>
-    public string HistoryId { get; private set; }
-
-    /// <summary>The history before the last promotion.</summary>
-    internal string HistoryIdBefore { get; private set; } = new('0', 40);
-
-    /// <inheritdoc/>
-    public bool IsReplica => _isReplica;
-
-    /// <summary>True while a role is being taken.</summary>
-    internal bool IsChanging => _changes;
-
-    /// <summary>True where it is decided what expires and what is evicted: on a primary, once its data are loaded.</summary>
-    public bool Decides => _decides;
-
-    /// <summary>The link to the primary; null on a primary and while a replica is not one yet.</summary>
-    internal Following? Following => _following;
-
-    /// <summary>The server whose place this is.</summary>
-    internal ServerCore Server => _server;
-
-    /// <summary>Log lines.</summary>
-    internal ServerLog Log => _server.Log;
-
-    /// <summary>Grows whenever something a client may wait for has moved.</summary>
-    internal long Moves => Volatile.Read(ref _moves);
-
-    /// <summary>What reads have met.</summary>
-    internal ReadFigures Reads { get; } = new();
-
     /// <summary>Where this server stands, for clients.</summary>
     internal NodePosition Position { get; }
 
-    /// <inheritdoc/>
-    public uint LedTerm => _term;
+    /// <summary>Something that clients may wait for has moved.</summary>
+    internal Moves Moves { get; }
 
-    /// <summary>The primary that is followed, or is to be.</summary>
-    internal Peer Primary
-    {
-        get
-        {
-            lock (_gate)
-                return (_isRoleWanted ? _wantedPrimary : null) ?? _following?.Primary ?? _wantedPrimary ?? new Peer("", 0);
-        }
-    }
+    /// <summary>What replicas and others get from here.</summary>
+    internal Shipping Shipping { get; }
 
-    internal int TimeoutMs => Settings.TimeoutSeconds * 1000;
-    internal long ReceiveBytesMax => Settings.ReceiveBytesMax;
-    internal (string User, string Password) Credentials => (Settings.PrimaryUser, Settings.PrimaryPassword);
+    /// <summary>What a replica had before, and whether it has what its primary has.</summary>
+    internal Adoption Adoption { get; }
 
-    /// <summary>What a replica says of itself in front of its place.</summary>
-    internal string[] HelloWords =>
-    [
-        RunId, (Settings.AnnouncePort > 0 ? Settings.AnnouncePort : _server.Port).ToString(System.Globalization.CultureInfo.InvariantCulture),
-        Settings.AnnounceAddress.Text is { Length: > 0 } address ? address : "-",
-    ];
+    /// <summary>Asks the primary how far it is, for clients.</summary>
+    internal Barriers Barriers { get; }
 
-    /// <inheritdoc/>
-    public void Begin(AofStart? start)
-    {
-        _terms.Take(start?.Terms ?? []);
-        if (_configured is { } primary)
-        {
-            if (start is not null)
-            {
-                Backlog.Continue(start.Position, start.Filled);
-                Applied.Begin(start.Position, start.SealedUnixUs);
-            }
+    /// <summary>This place as whoever keeps the data knows it.</summary>
+    internal ILogRole ForKeeper { get; }
 
-            _server.Store.PauseExpiry(true);
-            Follow(primary);
-            return;
-        }
+    /// <summary>A server without a data directory takes the role its settings give it.</summary>
+    internal void BeginInMemory() => ForKeeper.Begin(null);
 
-        if (start is not null)
-            Lead(start with { Term = Math.Max(start.Term, _terms.AfterStart(TermOnDisk)) }); // replication.Z8
-        else if (_keeper is not null)
-            _term = _terms.AfterStart(TermOnDisk); // of the log in memory that the first replica asks for
-        Decide();
-    }
+    /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
+    internal void TakeMemorySettings() => Change.TakeMemorySettings();
 
-    /// <summary>REPLICAOF: from now on this server is that one's replica. False if it is already.</summary>
-    internal bool Follow(Peer primary)
-    {
-        lock (_gate)
-        {
-            if (_isRoleWanted ? primary == _wantedPrimary : _following?.Primary == primary)
-                return false;
-            WantRole(primary);
-            return true;
-        }
-    }
-
-    /// <summary>REPLICAOF NO ONE. False if the server is a primary already.</summary>
-    internal bool LeadAlone()
-    {
-        lock (_gate)
-        {
-            if (!_isReplica)
-                return false;
-            WantRole(null);
-            return true;
-        }
-    }
-
-    /// <summary>A replica has come through the port and greeted: from here on it is served by threads of its own.</summary>
-    internal void Accept(Socket socket, HelloFacts hello)
-    {
-        var link = new ReplicaLink(this, hello, _server.Clock);
-        Digests.Ensure();
-        Links.Break(hello.RunId, "it has connected again");
-        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL {FrameFormat.Protocol} {RunId}\r\n");
-    }
-
-    /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>
-    internal void OnMoved()
-    {
-        Interlocked.Increment(ref _moves);
-        _server.NudgeWaiting();
-    }
-
-    /// <summary>Takes over settings that are kept elsewhere.</summary>
-    internal void TakeSettings()
-    {
-        Backlog.BytesMax = Settings.BacklogBytes;
-        long hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
-        Backlog.PinnedBytesMax = Math.Max(Settings.BacklogBytes, hard > 0 ? hard : long.MaxValue);
-    }
+    /// <summary>A server that stops gives its role away if it is told to and can; <paramref name="then"/> follows in any case.</summary>
+    internal void HandOverAndStop(Action then) => Handovers.BeforeStop(then);
 
     /// <summary>Ends all links; before the log is closed.</summary>
     internal void Stop()
     {
-        lock (_gate)
-        {
-            _stopping = true;
-            _handover?.Abort();
-        }
-
+        Role.Stop();
         Barriers.Stop();
-        _following?.Cancel();
-        _roleWanted.Set();
-        _thread?.Join();
-        Digests.Stop();
-        LetReplicasCatchUp();
-        _copies.Close();
-        Links.Dispose();
-        Exports.Dispose();
-        if (_keeper is not { HasLog: true })
-            Node.Current?.Stop();
+        Change.Stop();
+        Shipping.EndDigests();
+        Handovers.LetReplicasCatchUp();
+        Shipping.Dispose();
+        Log.End();
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         Stop();
-        _follower?.Dispose();
-        Node.Dispose();
+        Change.Dispose();
+        Log.Dispose();
         Applied.Dispose();
         Backlog.Dispose();
-    }
-
-    private ReplicationSettings Settings => _server.Settings.Replication;
-
-    private static string NewId() => Convert.ToHexStringLower(Libc.RandomBytes(20));
-
-    private void WantRole(Peer? primary)
-    {
-        (_wantedPrimary, _isRoleWanted) = (primary, true);
-        _isReplica = primary is not null; // replication.Z1
-        _changes = true;
-        string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
-        _server.Table.SetAtStart("replicaof", text, SettingSource.ConfigSet, "REPLICAOF");
-        _following?.Cancel();
-        _handover?.Abort();
-        StartThread();
-        _roleWanted.Set();
-    }
-
-    private void StartThread()
-    {
-        if (_thread is not null)
-            return;
-        _thread = BackgroundThread.Begin("replication", Run, _server.Fail);
     }
 }

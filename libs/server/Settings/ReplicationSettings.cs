@@ -73,4 +73,10 @@ public sealed class ReplicationSettings
 
     [Setting("replica-receive-memory", "Memory for batches received and not yet applied; when it is used up, the primary has to wait.", Unit = SettingUnit.Bytes, Min = 1 << 20, Max = 1L << 36, Live = true)]
     public long ReceiveBytesMax { get; set; } = 64L << 20;
+
+    /// <summary><see cref="TimeoutSeconds"/> in milliseconds.</summary>
+    internal int TimeoutMs => TimeoutSeconds * 1000;
+
+    /// <summary>What this server tells its primary of who it is.</summary>
+    internal (string User, string Password) Credentials => (PrimaryUser, PrimaryPassword);
 }

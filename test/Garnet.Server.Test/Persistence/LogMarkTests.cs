@@ -21,16 +21,16 @@ public sealed class LogMarkTests
         DataKeeper keeper = server.Server.Keeper!;
         using TestClient client = new(server.Server.Port);
         for (int i = 0; i < 20; i++) client.Call("SET", $"k{i}", "1");
-        LogMark kept = new(keeper.Term, 3), never = new(keeper.Term, 1_000_000);
-        Assert.That((keeper.Keeps(kept), keeper.Keeps(never), keeper.HasLost(never)), Is.EqualTo((true, false, false)), "it is to come");
+        LogMark kept = new(keeper.Log.Term, 3), never = new(keeper.Log.Term, 1_000_000);
+        Assert.That((keeper.Log.Keeps(kept), keeper.Log.Keeps(never), keeper.Log.HasLost(never)), Is.EqualTo((true, false, false)), "it is to come");
         client.Call("REPLICAOF", "127.0.0.1", $"{primary.Server.Port}");
-        Assert.That(() => server.Server.Replication.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
-        Assert.That((keeper.Keeps(kept), keeper.Keeps(never), keeper.HasLost(never)), Is.EqualTo((true, false, true)), "its log has ended");
+        Assert.That(() => server.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
+        Assert.That((keeper.Log.Keeps(kept), keeper.Log.Keeps(never), keeper.Log.HasLost(never)), Is.EqualTo((true, false, true)), "its log has ended");
         client.Call("REPLICAOF", "NO", "ONE");
-        Assert.That(() => keeper.Term, Is.GreaterThan(kept.Term).After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => keeper.Log.Term, Is.GreaterThan(kept.Term).After(ReplicaGroup.WaitMs, 5));
         client.Call("SET", "k", "2");
-        Assert.That((keeper.Keeps(kept), keeper.Keeps(never), keeper.HasLost(never), keeper.IsDurable(never)), Is.EqualTo((true, false, true, false)));
-        Assert.That(keeper.HasLost(new LogMark(keeper.Term + 1, 1)), Is.True, "of a log that nobody knows");
+        Assert.That((keeper.Log.Keeps(kept), keeper.Log.Keeps(never), keeper.Log.HasLost(never), keeper.Log.IsDurable(never)), Is.EqualTo((true, false, true, false)));
+        Assert.That(keeper.Log.HasLost(new LogMark(keeper.Log.Term + 1, 1)), Is.True, "of a log that nobody knows");
     }
 
     [TestCase(false)]
@@ -58,7 +58,7 @@ public sealed class LogMarkTests
         Assert.That(() => looks.Call("GET", "open"), Is.EqualTo("1").After(ReplicaGroup.WaitMs, 5));
         Assert.That(() => ReplicaGroup.ContentOf(next), Has.Count.EqualTo(2).After(ReplicaGroup.WaitMs, 5));
         fails.Set();
-        Assert.That(() => old.Server.Keeper!.Poison, Is.Not.Null.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => old.Server.Keeper!.Log.Poison, Is.Not.Null.After(ReplicaGroup.WaitMs, 5));
         disk.OnSync = null;
         if (leadsAgain)
         {
@@ -73,12 +73,12 @@ public sealed class LogMarkTests
         }
         promoted.Call("REPLICAOF", "NO", "ONE");
         looks.Call("REPLICAOF", "127.0.0.1", $"{next.Server.Port}");
-        Assert.That(() => old.Server.Replication.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => old.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
         ReplicaGroup.AssertSame(next, old);
         Assert.That(ReplicaGroup.ContentOf(old), Has.Count.EqualTo(2), "what no log has is not there");
         Assert.That(promoted.Call("SET", "new", "1"), Is.EqualTo("OK"));
         ReplicaGroup.AssertSame(next, old);
-        Assert.That(old.Server.Keeper!.Poison, Is.Null, "all that is in the files is another primary's");
+        Assert.That(old.Server.Keeper!.Log.Poison, Is.Null, "all that is in the files is another primary's");
     }
 
     [Test]

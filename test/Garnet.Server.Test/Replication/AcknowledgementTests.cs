@@ -68,8 +68,8 @@ public sealed class AcknowledgementTests
         client.Call("SET", "lost", "1");
         Assert.That(client.Call("WAIT", "1", "20000"), Is.EqualTo("1"));
         client.Call("REPLICAOF", "127.0.0.1", Port(other));
-        Assert.That(() => old.Server.Replication.Following, Is.Not.Null.After(ReplicaGroup.WaitMs, 5));
-        Assert.That(() => old.Server.Replication.Following!.IsUp, Is.True.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => old.Server.Replication.Role.Following, Is.Not.Null.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => old.Server.Replication.Role.Following!.IsUp, Is.True.After(ReplicaGroup.WaitMs, 5));
         client.Call("REPLICAOF", "NO", "ONE");
         using EmbeddedServer follower = ReplicaGroup.ReplicaOf(old.Server.Port);
         Assert.That(elsewhere.Call("SET", "x", "1"), Is.EqualTo("OK"));
@@ -94,10 +94,10 @@ public sealed class AcknowledgementTests
         ReplicaGroup.CatchUp(replica, primary);
         Assert.That(reader.Call("GET", "k"), Is.EqualTo("2"));
         reader.Call("REPLICAOF", "127.0.0.1", Port(lagging));
-        Assert.That(() => replica.Server.Replication.Following?.Problem ?? "", Does.Contain("has not got yet").After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Role.Following?.Problem ?? "", Does.Contain("has not got yet").After(ReplicaGroup.WaitMs, 5));
         Assert.That(reader.Call("GET", "k"), Is.EqualTo("2"));
         slow.Release();
-        Assert.That(() => replica.Server.Replication.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
         Assert.That(reader.Call("GET", "k"), Is.EqualTo("2"));
         Assert.That(lagging.Server.Replication.Links.Full, Is.Zero, "it goes on where it was");
         client.Call("SET", "k", "3");

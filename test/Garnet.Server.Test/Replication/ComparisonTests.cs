@@ -74,7 +74,7 @@ public sealed class ComparisonTests
         Fill(primary);
         ReplicaGroup.CatchUp(replica, primary);
         primary.Dispose();
-        replica.Server.Replication.Follower!.Doubt();
+        replica.Server.Replication.Role.Follower!.Doubt();
         Assert.That(replica.Server.Replication.Position.ReceivedOffset, Is.Zero, "any other one comes first");
         using var client = new TestClient(replica.Server.Port);
         Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
@@ -88,10 +88,11 @@ public sealed class ComparisonTests
     private DigestRound RoundOf(EmbeddedServer primary)
     {
         _periodSeconds = 60;
-        return new DigestRound(primary.Server.Context, primary.Server.Replication, _clock, () => _periodSeconds);
+        ReplicationNode node = primary.Server.Replication;
+        return new DigestRound(primary.Server.Context, node.Role, node.Log, node.Links, _clock, () => _periodSeconds);
     }
 
-    private static long Comparisons(EmbeddedServer server) => server.Server.Replication.Comparisons;
+    private static long Comparisons(EmbeddedServer server) => server.Server.Replication.Adoption.Comparisons;
 
     private static long Divergences(EmbeddedServer server) => server.Server.Replication.Links.Divergences;
 

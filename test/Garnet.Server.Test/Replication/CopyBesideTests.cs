@@ -42,7 +42,7 @@ public sealed class CopyBesideTests
         client.Call("SET", "elsewhere", "1");
         client.Call("FUNCTION", "LOAD", "#!lua name=old\nredis.register_function('f', function() return 1 end)");
         client.Call("REPLICAOF", "127.0.0.1", Port(primary.Server.Port));
-        Assert.That(() => server.Server.Replication.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => server.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
         ReplicaGroup.AssertSame(primary, server);
         Assert.That(client.Call("DBSIZE"), Is.EqualTo("0"));
         Assert.That(client.Call("FUNCTION", "LIST"), Is.EqualTo("[]"));
@@ -71,7 +71,7 @@ public sealed class CopyBesideTests
         using EmbeddedServer server = new(adjust: static settings => settings.Memory.MaxMemoryBytes = 20 << 20);
         using TestClient client = Filled(server);
         client.Call("REPLICAOF", "127.0.0.1", Port(proxy.Port));
-        Assert.That(() => server.Server.Replication.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
+        Assert.That(() => server.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(ReplicaGroup.WaitMs, 5));
         ReplicaGroup.AssertSame(primary, server);
     }
 
@@ -94,7 +94,7 @@ public sealed class CopyBesideTests
     private static void BeginCopy(EmbeddedServer server, TestClient client, int port)
     {
         Assert.That(client.Call("REPLICAOF", "127.0.0.1", Port(port)), Is.EqualTo("OK"));
-        Assert.That(() => server.Server.Replication.Follower is { IsTorn: true, SnapshotBytes: > 0 }, Is.True.After(ReplicaGroup.WaitMs, 1));
+        Assert.That(() => server.Server.Replication.Role.Follower is { IsTorn: true, SnapshotBytes: > 0 }, Is.True.After(ReplicaGroup.WaitMs, 1));
     }
 
     private static void AssertOld(TestClient client, int keys)

@@ -122,7 +122,7 @@ public sealed class GroupTests
             (primary, replica) = (replica, primary);
         }
         Assert.That(ReplicaGroup.ContentOf(primary), Has.Count.EqualTo(601));
-        Assert.That(primary.Server.Replication.Term, Is.EqualTo(6 * 64));
+        Assert.That(primary.Server.Replication.Position.Term, Is.EqualTo(6 * 64));
     }
 
     private static Func<int, long> Cuts(Random random, int cuts, int bytesMax)

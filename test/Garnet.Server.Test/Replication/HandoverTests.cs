@@ -25,15 +25,15 @@ public sealed class HandoverTests
             using (var client = new TestClient(primary.Server.Port)) Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
             Assert.That(() => RoleOf(replica) == "master" && RoleOf(primary) == "slave", Is.True.After(WaitMs, 5));
             (primary, replica) = (replica, primary);
-            Assert.That(() => replica.Server.Replication.Following is { IsUp: true }, Is.True.After(WaitMs, 5));
+            Assert.That(() => replica.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(WaitMs, 5));
         }
         stop.Cancel();
         writer.Join();
         ReplicaGroup.AssertSame(primary, replica);
         Assert.That(written, Is.SubsetOf(ReplicaGroup.ContentOf(primary).Keys));
-        Assert.That(primary.Server.Replication.Term, Is.EqualTo(6 * 64));
+        Assert.That(primary.Server.Replication.Position.Term, Is.EqualTo(6 * 64));
         Assert.That(left.Server.Replication.Links.Full + right.Server.Replication.Links.Full, Is.EqualTo(1), "only the first time");
-        Assert.That(left.Server.Replication.Discards + right.Server.Replication.Discards, Is.Zero);
+        Assert.That(left.Server.Replication.Adoption.Discards + right.Server.Replication.Adoption.Discards, Is.Zero);
     }
 
     [Test]
@@ -104,7 +104,7 @@ public sealed class HandoverTests
         ReplicaGroup.AwaitRole(lagging.Primary, "slave");
         ReplicaGroup.AssertSame(lagging.Replica, lagging.Primary); // nothing has been written in the new term, and it can be waited for
         Assert.That(client.Call("GET", "k"), Is.EqualTo("nil"), "what the replica had not got is gone");
-        Assert.That(lagging.Primary.Server.Replication.DiscardedWrites, Is.EqualTo(1));
+        Assert.That(lagging.Primary.Server.Replication.Adoption.DiscardedWrites, Is.EqualTo(1));
     }
 
     [Test]
@@ -166,7 +166,7 @@ public sealed class HandoverTests
         client.Call("SET", "k", "1");
         string token = client.Call("REPL", "TOKEN");
         Assert.That(client.Call("FAILOVER"), Is.EqualTo("OK"));
-        Assert.That(() => lagging.Primary.Server.Replication.Node.Leading, Is.Null.After(WaitMs, 5), "its log has ended");
+        Assert.That(() => lagging.Primary.Server.Replication.Log.Leading, Is.Null.After(WaitMs, 5), "its log has ended");
         Assert.That(client.Call("REPL", "TOKEN"), Is.EqualTo(token));
         Assert.That(client.Call("REPL", "WAIT", token, "0"), Is.EqualTo("OK"));
     }
@@ -182,7 +182,7 @@ public sealed class HandoverTests
         string token = client.Call("REPL", "TOKEN");
         Assert.That(client.Call("REPLICAOF", "127.0.0.1", "1"), Is.EqualTo("OK")); // nobody is there
         Assert.That(client.Call("REPL", "TOKEN"), Is.EqualTo(token));
-        Assert.That(() => server.Server.Replication.Following, Is.Not.Null.After(WaitMs, 5));
+        Assert.That(() => server.Server.Replication.Role.Following, Is.Not.Null.After(WaitMs, 5));
         Assert.That(client.Call("REPL", "TOKEN"), Is.EqualTo(token));
     }
 
@@ -199,10 +199,10 @@ public sealed class HandoverTests
         Assert.That(changing.Applied.TryHold());
         writer.Call("SET", "k", "2");
         ulong last = primary.Server.Replication.Position.Token().Batch;
-        primary.Server.Replication.Node.Leading!.Demand(last);
-        Assert.That(() => changing.Follower!.Ack().Received, Is.EqualTo(last).After(WaitMs, 5));
+        primary.Server.Replication.Log.Leading!.Demand(last);
+        Assert.That(() => changing.Role.Follower!.Ack().Received, Is.EqualTo(last).After(WaitMs, 5));
         Assert.That(reader.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
-        Assert.That((changing.IsChanging, changing.IsReplica, changing.ChecksReads), Is.EqualTo((true, false, true)));
+        Assert.That((changing.Role.IsChanging, changing.IsReplica, changing.Access.ChecksReads), Is.EqualTo((true, false, true)));
         Assert.That(reader.Call("REPL", "TOKEN"), Is.EqualTo(token));
         Assert.That(reader.Call("REPL", "WAIT", $"{token.Split(':')[0]}:{last}", "1"), Does.StartWith("TRYAGAIN"));
         Assert.That(reader.Call("GET", "k"), Is.EqualTo("1"));
@@ -227,7 +227,7 @@ public sealed class HandoverTests
         Assert.That(() => client.Call("ROLE"), Does.StartWith("[slave").After(WaitMs, 5));
         Assert.That(client.Call("REPLICAOF", "NO", "ONE"), Is.EqualTo("OK"));
         client.Call("SET", "k", "2");
-        Assert.That(primary.Server.Replication.Term, Is.EqualTo(128), "64 is the other one's");
+        Assert.That(primary.Server.Replication.Position.Term, Is.EqualTo(128), "64 is the other one's");
     }
 
     private static string RoleOf(EmbeddedServer server)

@@ -73,7 +73,7 @@ public sealed class PressureTests
         flows.Reset();
         try
         {
-            long most = Write(primary, () => replica.Server.Replication.Node.Current?.Figures().StagedBytes ?? 0);
+            long most = Write(primary, () => replica.Server.Replication.Log.Current?.Figures().StagedBytes ?? 0);
             Assert.That(most, Is.GreaterThan(Cap / 2).And.LessThan((2 * Cap) + BatchBytes), "the disk did hang");
             using var reader = new TestClient(replica.Server.Port);
             Assert.That(reader.Call("GET", "v0"), Has.Length.EqualTo(ValueBytes), "readers do not wait for the disk");

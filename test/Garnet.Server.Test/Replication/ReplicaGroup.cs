@@ -21,7 +21,7 @@ internal static class ReplicaGroup
     public static void CatchUp(EmbeddedServer replica, EmbeddedServer primary)
     {
         (uint term, ulong batch) = primary.Server.Replication.Position.Token();
-        primary.Server.Replication.Node.Leading?.Demand(batch);
+        primary.Server.Replication.Log.Leading?.Demand(batch);
         Assert.That(() => replica.Server.Replication.Position.Reached(term, batch), Is.EqualTo(TokenState.Reached).After(WaitMs, 5));
     }
 
@@ -29,7 +29,7 @@ internal static class ReplicaGroup
     public static void AwaitRole(EmbeddedServer server, string role)
     {
         using var client = new TestClient(server.Server.Port);
-        Assert.That(() => client.Call("ROLE").StartsWith('[' + role, StringComparison.Ordinal) && !server.Server.Replication.IsChanging, Is.True.After(WaitMs, 5));
+        Assert.That(() => client.Call("ROLE").StartsWith('[' + role, StringComparison.Ordinal) && !server.Server.Replication.Role.IsChanging, Is.True.After(WaitMs, 5));
     }
 
     /// <summary>All of database 0, and that the store is sound.</summary>

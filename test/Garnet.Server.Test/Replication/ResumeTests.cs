@@ -27,8 +27,8 @@ public sealed class ResumeTests
                 else client.Call("PING");
             }
         }
-        Assert.That(() => replica.Server.Replication.Following, Is.Not.Null.After(WaitMs, 5));
-        Assert.That(() => replica.Server.Replication.Following!.IsUp, Is.True.After(WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Role.Following, Is.Not.Null.After(WaitMs, 5));
+        Assert.That(() => replica.Server.Replication.Role.Following!.IsUp, Is.True.After(WaitMs, 5));
         long passed = proxy.Passed, whole = (long)Keys * (ValueBytes + 100);
         ReplicaGroup.AssertSame(primary, replica);
         Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(1), "one snapshot for all connections");
@@ -53,7 +53,7 @@ public sealed class ResumeTests
         bool Later()
         {
             clock.Advance(KeepSeconds * 1_000_000L);
-            return replica.Server.Replication.Following is { IsUp: true };
+            return replica.Server.Replication.Role.Following is { IsUp: true };
         }
     }
 
@@ -69,7 +69,7 @@ public sealed class ResumeTests
 
         using EmbeddedServer replica = new();
         Follow(replica, primary.Server.Port);
-        Assert.That(() => replica.Server.Replication.Following is { IsUp: true }, Is.True.After(WaitMs / 3, 5), "nobody's time has to pass");
+        Assert.That(() => replica.Server.Replication.Role.Following is { IsUp: true }, Is.True.After(WaitMs / 3, 5), "nobody's time has to pass");
         ReplicaGroup.AssertSame(primary, replica);
     }
 

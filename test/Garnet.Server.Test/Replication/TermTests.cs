@@ -25,23 +25,23 @@ public sealed class TermTests
         uint before;
         using (EmbeddedServer primary = Start(disk))
         {
-            before = primary.Server.Replication.Term;
+            before = primary.Server.Replication.Position.Term;
             Write(primary, "kept", kept);
             Follow(replica, primary);
-            Assert.That(() => primary.Server.Replication.Node.OnDisk!.Durable, Is.GreaterThanOrEqualTo(replica.Server.Replication.Applied.Number).After(WaitMs, 5));
+            Assert.That(() => primary.Server.Replication.Log.OnDisk!.Durable, Is.GreaterThanOrEqualTo(replica.Server.Replication.Applied.Number).After(WaitMs, 5));
             left = CopyOf(disk); // all that the replica was given as a copy: what came behind it can be told apart
             token = Write(primary, "lost", Lost);
             ReplicaGroup.CatchUp(replica, primary);
         }
         using EmbeddedServer again = Start(left);
-        Assert.That(again.Server.Replication.Term, Is.GreaterThan(before));
+        Assert.That(again.Server.Replication.Position.Term, Is.GreaterThan(before));
         Write(again, "new", 2 * Lost); // the numbers of what was lost are taken
         using (var client = new TestClient(again.Server.Port))
             Assert.That(client.Call("REPL", "WAIT", token, "0"), Does.StartWith("STALETOKEN"), "what it covers is gone");
         Follow(replica, again);
         ReplicaGroup.AssertSame(again, replica);
         Assert.That(ReplicaGroup.ContentOf(replica), Has.Count.EqualTo(kept + (2 * Lost)));
-        Assert.That(replica.Server.Replication.DiscardedWrites, Is.EqualTo(Lost), "and nobody had to guess how much that was");
+        Assert.That(replica.Server.Replication.Adoption.DiscardedWrites, Is.EqualTo(Lost), "and nobody had to guess how much that was");
         Assert.That(again.Server.Replication.Links.Divergences, Is.Zero);
     }
 
@@ -89,13 +89,13 @@ public sealed class TermTests
         for (uint life = 1; life <= 4; life++)
         {
             using EmbeddedServer primary = Start(disk);
-            Assert.That(primary.Server.Replication.Term, Is.EqualTo(life));
+            Assert.That(primary.Server.Replication.Position.Term, Is.EqualTo(life));
             Follow(replica, primary);
             Write(primary, $"life{life}.", 3);
             ReplicaGroup.AssertSame(primary, replica);
             Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(life == 1 ? 1 : 0), "only the first time");
         }
-        Assert.That(replica.Server.Replication.Discards, Is.Zero);
+        Assert.That(replica.Server.Replication.Adoption.Discards, Is.Zero);
     }
 
     [Test]
@@ -110,7 +110,7 @@ public sealed class TermTests
         using (var client = new TestClient(again.Server.Port)) Assert.That(client.Call("REPL", "WAIT", kept, "5000"), Is.EqualTo("OK"), "two terms ago, and kept");
         Follow(old, again);
         ReplicaGroup.AssertSame(again, old);
-        Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(Lost));
+        Assert.That(old.Server.Replication.Adoption.DiscardedWrites, Is.EqualTo(Lost));
         Assert.That(disk.List().Where(static name => name.EndsWith(OrphanFile.Suffix, StringComparison.Ordinal)), Has.One.Items, "they are kept");
     }
 
@@ -131,7 +131,7 @@ public sealed class TermTests
         using (var client = new TestClient(again.Server.Port)) Assert.That(client.Call("REPL", "WAIT", kept, "5000"), Is.EqualTo("OK"), "three terms ago, and kept");
         Follow(old, again);
         ReplicaGroup.AssertSame(again, old);
-        Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(Lost), "the manifest remembers where term 64 began");
+        Assert.That(old.Server.Replication.Adoption.DiscardedWrites, Is.EqualTo(Lost), "the manifest remembers where term 64 began");
     }
 
     [Test]
@@ -177,7 +177,7 @@ public sealed class TermTests
             client.Call("REPLICAOF", "NO", "ONE");
             client.Call("SET", "k", "2");
         }
-        Assert.That((one.Server.Replication.Term, two.Server.Replication.Term), Is.EqualTo((64u, 64u)), "nobody grants terms");
+        Assert.That((one.Server.Replication.Position.Term, two.Server.Replication.Position.Term), Is.EqualTo((64u, 64u)), "nobody grants terms");
         string token = first.Call("REPL", "TOKEN");
         Assert.That(first.Call("REPL", "WAIT", token, "1000"), Is.EqualTo("OK"));
         Assert.That(second.Call("REPL", "WAIT", token, "0"), Does.StartWith("STALETOKEN"));
@@ -230,7 +230,7 @@ public sealed class TermTests
             ReplicaGroup.CatchUp(next, old);
         }
         Assert.That(orphans[0], Does.StartWith("000002-"), "the first had to go");
-        Assert.That(old.Server.Replication.DiscardedWrites, Is.EqualTo(5 * (OrphanFile.FilesMax + 1)));
+        Assert.That(old.Server.Replication.Adoption.DiscardedWrites, Is.EqualTo(5 * (OrphanFile.FilesMax + 1)));
     }
 
     private static EmbeddedServer Start(MemoryDisk disk, AppendSync sync = AppendSync.Always)

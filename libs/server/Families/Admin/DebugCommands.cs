@@ -78,7 +78,7 @@ internal readonly struct DebugSetActiveExpire : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (call.Server.Replication.Decides) // else nothing expires, whatever is asked for
+        if (call.Server.Replication.Change.Own.Decides) // else nothing expires, whatever is asked for
             call.Worker.Store.PauseExpiry(!call.TryInt64(2, out long on) || on == 0);
         return call.Ok();
     }

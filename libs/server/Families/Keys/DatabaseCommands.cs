@@ -23,7 +23,7 @@ internal static class DatabaseCommands
     /// </summary>
     internal static void End(ref Call call)
     {
-        if (call.Server.Replication.Node.Leading is { } log)
+        if (call.Server.Replication.Log.Leading is { } log)
             call.Store.LastBatch = log.Batch - 1;
     }
 

@@ -11,7 +11,7 @@ internal sealed class AckWait(ServerContext server, LogMark write, int wantedLoc
     internal override bool Resume(Worker worker, Connection client)
     {
         bool isGivenUp = server.Replication.Position.HasGivenUp(write); // nobody will ever have it
-        int local = !isGivenUp && server.Keeper is { HasLog: true } keeper && keeper.IsDurable(write) ? 1 : 0;
+        int local = !isGivenUp && server.Keeper is { HasLog: true } keeper && keeper.Log.IsDurable(write) ? 1 : 0;
         int replicas = isGivenUp ? 0 : server.Replication.Links.Count(link => link.HasDurable(write.Term, write.Batch));
         if (!isGivenUp && (local < wantedLocal || replicas < wantedReplicas) && End == WaitEnd.None && worker.NowMs < untilMs)
             return false;

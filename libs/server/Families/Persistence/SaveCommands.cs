@@ -110,7 +110,7 @@ internal readonly struct WaitAof : ICommand
         LogMark write = call.Client.LastWrite;
         call.Server.Replication.Position.Demand(write);
         if (local > 0)
-            call.Server.Keeper!.RequireSync(write);
+            call.Server.Keeper!.Log.RequireSync(write);
         var wait = new AckWait(call.Server, write, (int)local, (int)replicas, call.UntilMs(timeout));
         if (wait.Resume(call.Worker, call.Client))
             return Reply.Sent;

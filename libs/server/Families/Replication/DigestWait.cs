@@ -44,7 +44,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
     public void Read(Func<bool> goesOn)
     {
         ReplicationNode replication = server.Replication;
-        if (replication.Follower is { } follower)
+        if (replication.Role.Follower is { } follower)
         {
             using StoreSession session = server.Store.OpenSession();
             _found = follower.AtBoundary((term, batch) => Of(session, term, batch, goesOn));
@@ -55,7 +55,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
         }
 
         _ended = true;
-        replication.OnMoved();
+        replication.Moves.Tell();
     }
 
     private Found? OfPrimary(ReplicationNode replication, Func<bool> goesOn)
@@ -64,7 +64,7 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
         session.LockAll();
         try
         {
-            return Of(session, replication.Term, replication.Position.LastBatch, goesOn);
+            return Of(session, replication.Position.Term, replication.Position.LastBatch, goesOn);
         }
         finally
         {

@@ -15,7 +15,7 @@ internal readonly struct Failover : ICommand
     {
         ReplicationNode replication = call.Server.Replication;
         if (call.Count == 2 && call.Is(1, "ABORT"u8))
-            return replication.TryAbortHandover() ? call.Ok() : call.FailBytes("ERR No failover in progress."u8);
+            return replication.Handovers.TryAbort() ? call.Ok() : call.FailBytes("ERR No failover in progress."u8);
         Peer? target = null;
         long timeoutMs = 0;
         bool isForced = false;
@@ -45,7 +45,7 @@ internal readonly struct Failover : ICommand
             }
         }
 
-        string? refusal = replication.TryHandOver(new HandoverOrder(target, timeoutMs, isForced));
+        string? refusal = replication.Handovers.TryBegin(new HandoverOrder(target, timeoutMs, isForced));
         return refusal is null ? call.Ok() : call.FailText("ERR " + refusal);
     }
 }

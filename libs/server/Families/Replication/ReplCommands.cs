@@ -27,15 +27,15 @@ internal readonly struct ReplHello : ICommand
         ReplicationNode replication = call.Server.Replication;
         if (call.Text(3) == replication.RunId)
             return call.FailBytes("ERR a server cannot follow itself"u8);
-        if (replication.IsChanging)
+        if (replication.Role.IsChanging)
             return call.FailBytes("NOMASTERLINK this server is changing its role"u8);
-        if (replication.IsReplica && replication.Following is not { IsUp: true })
+        if (replication.IsReplica && replication.Role.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK this server is a replica that has no link to its own primary"u8);
         // What follows the handshake is no RESP: nothing may be under way in either direction.
         if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
-        replication.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy));
+        replication.Shipping.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy));
         return Reply.Sent;
     }
 }
@@ -50,7 +50,7 @@ internal readonly struct ReplLead : ICommand
         bool isForced = call.Count == 5 && call.Is(4, "FORCE"u8);
         if (call.Count > 5 || (call.Count == 5 && !isForced) || !LogPosition.TryParse(call.Text(3), out LogPosition end))
             return call.Fail(Fault.Syntax);
-        string? refusal = call.Server.Replication.TryTakeOver(call.Text(2), end, isForced);
+        string? refusal = call.Server.Replication.Handovers.TryTakeOver(call.Text(2), end, isForced);
         return refusal is null ? call.Ok() : call.FailText("ERR " + refusal);
     }
 }
@@ -80,7 +80,7 @@ internal readonly struct ReplWait : ICommand
             return call.Fail(Fault.TimeoutNotAnInteger);
         if (timeout < 0)
             return call.Fail(Fault.TimeoutNegative);
-        var wait = new BatchWait(call.Server.Replication, (term, batch, owner), call.UntilMs(timeout));
+        var wait = new BatchWait(call.Server.Replication.Position, (term, batch, owner), call.UntilMs(timeout));
         if (wait.Resume(call.Worker, call.Client))
             return Reply.Sent;
         call.Worker.Park(call.Client, wait);

@@ -31,7 +31,7 @@ internal static class ReplicationCommands
         ReplicationNode replication = call.Server.Replication;
         if (call.Is(1, "NO"u8) && call.Is(2, "ONE"u8))
         {
-            replication.LeadAlone();
+            replication.Role.LeadAlone();
             return call.Ok();
         }
 
@@ -40,7 +40,7 @@ internal static class ReplicationCommands
         string host = call.Text(1);
         if (!AnnouncedHost.IsHost(host))
             return call.FailBytes("ERR Invalid master host"u8);
-        if (!replication.Follow(new Peer(host, (int)port)))
+        if (!replication.Role.Follow(new Peer(host, (int)port)))
         {
             call.Out.Simple("OK Already connected to specified master"u8);
             return Reply.Sent;
@@ -91,13 +91,13 @@ internal readonly struct Role : ICommand
 
     private static Reply TellReplica(ref Call call, ReplicationNode replication)
     {
-        Peer primary = replication.Primary;
+        Peer primary = replication.Role.Primary;
         call.Out.Array(5);
         call.Out.Bulk("slave"u8);
         call.Out.Bulk(primary.Host);
         call.Out.Int(primary.Port);
-        call.Out.Bulk(replication.Following?.State ?? "connect");
-        call.Out.Int(replication.Following is { IsUp: true } ? replication.Position.Offset : -1);
+        call.Out.Bulk(replication.Role.Following?.State ?? "connect");
+        call.Out.Int(replication.Role.Following is { IsUp: true } ? replication.Position.Offset : -1);
         return Reply.Sent;
     }
 }

@@ -18,25 +18,25 @@ internal sealed class ReplicationText(ServerContext server)
             Replica(text, number);
         Replicas(text, number);
         if (_replication.IsReplica)
-            text("garnet_repl_link_problem", _replication.Following?.Problem ?? "");
-        number("garnet_repl_term", _replication.Term);
+            text("garnet_repl_link_problem", _replication.Role.Following?.Problem ?? "");
+        number("garnet_repl_term", _replication.Position.Term);
         number("garnet_repl_last_batch", (long)_replication.Position.LastBatch);
-        number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Follower?.Ack().Received ?? 0) : 0);
+        number("garnet_repl_received_batch", _replication.IsReplica ? (long)(_replication.Role.Follower?.Ack().Received ?? 0) : 0);
         number("garnet_repl_sealed_batch", (long)_replication.Backlog.End.Batch);
         number("garnet_repl_shipped_batch", Least(static link => link.Shipped));
         number("garnet_repl_acknowledged_batch", Least(static link => link.Ack.Received));
-        number("garnet_repl_durable_batch", (long)(_replication.LogOnDisk?.Durable ?? 0));
+        number("garnet_repl_durable_batch", (long)(_replication.Log.OnDisk?.Durable ?? 0));
         number("garnet_repl_applied_batch", (long)_replication.Position.LastBatch);
         number("garnet_repl_lag_ms", LagMs());
-        number("garnet_repl_waiting_bytes", _replication.Follower?.WaitingBytes ?? 0);
+        number("garnet_repl_waiting_bytes", _replication.Role.Follower?.WaitingBytes ?? 0);
         number("garnet_repl_waiting_reads", _replication.Reads.Waiting);
         number("garnet_repl_read_waits", _replication.Reads.Waits);
         number("garnet_repl_read_retries", _replication.Reads.Retries);
         number("garnet_repl_gate_us", _replication.Reads.HeldUpUs);
         number("garnet_repl_divergences", _replication.Links.Divergences);
-        number("garnet_repl_comparisons", _replication.Comparisons);
-        number("garnet_repl_discards", _replication.Discards);
-        number("garnet_repl_discarded_writes", _replication.DiscardedWrites);
+        number("garnet_repl_comparisons", _replication.Adoption.Comparisons);
+        number("garnet_repl_discards", _replication.Adoption.Discards);
+        number("garnet_repl_discarded_writes", _replication.Adoption.DiscardedWrites);
         int index = 0;
         foreach (ReplicaThreads replica in _replication.Links.All)
         {
@@ -48,19 +48,30 @@ internal sealed class ReplicationText(ServerContext server)
     }
 
     // How old what a replica shows is; 0 while it shows all it was sent, and on a primary.
-    private long LagMs() => _replication.Follower is not { } follower || (follower.WaitingBytes == 0 && _replication.Following is { IsUp: true }) ? 0 : MsSince(_replication.Applied.SealedUnixUs);
+    private long LagMs()
+    {
+        if (_replication.Role.Follower is not { } follower)
+            return 0;
+        bool showsAll = follower.WaitingBytes == 0 && _replication.Role.Following is { IsUp: true };
+        return showsAll ? 0 : MsSince(_replication.Applied.SealedUnixUs);
+    }
 
     private long MsSince(long unixUs) => unixUs == 0 ? 0 : Math.Max(0, (server.Clock.UnixUs - unixUs) / 1000);
 
     // What each of the replicas has; 0 without one.
-    private long Least(Func<ReplicaLink, ulong> batch) => _replication.Links.All is { Count: > 0 } all ? (long)all.Min(one => batch(one.Link)) : 0;
+    private long Least(Func<ReplicaLink, ulong> batch) =>
+        _replication.Links.All is { Count: > 0 } all ? (long)all.Min(one => batch(one.Link)) : 0;
 
-    private long Lag(ReplicaLink link) => (long)(_replication.Backlog.End.Batch - Math.Min(link.Ack.Applied, _replication.Backlog.End.Batch));
+    private long Lag(ReplicaLink link)
+    {
+        ulong end = _replication.Backlog.End.Batch;
+        return (long)(end - Math.Min(link.Ack.Applied, end));
+    }
 
     private void Replica(Action<string, string> text, Action<string, long> number)
     {
-        Following? following = _replication.Following;
-        Peer primary = _replication.Primary;
+        Following? following = _replication.Role.Following;
+        Peer primary = _replication.Role.Primary;
         ReplicationSettings settings = server.Settings.Replication;
         bool isUp = following is { IsUp: true }, isSyncing = following is { IsSyncing: true };
         text("master_host", primary.Host);
@@ -73,7 +84,7 @@ internal sealed class ReplicationText(ServerContext server)
         if (isSyncing)
         {
             number("master_sync_total_bytes", 0);
-            number("master_sync_read_bytes", _replication.Follower?.SnapshotBytes ?? 0);
+            number("master_sync_read_bytes", _replication.Role.Follower?.SnapshotBytes ?? 0);
             number("master_sync_left_bytes", 0);
             text("master_sync_perc", "0.00");
             number("master_sync_last_io_seconds_ago", following!.SilentSeconds);
@@ -102,14 +113,15 @@ internal sealed class ReplicationText(ServerContext server)
         }
 
         bool keeps = _replication.Backlog.IsKept;
-        text("master_failover_state", _replication.HandoverState);
-        text("master_replid", _replication.HistoryId);
-        text("master_replid2", _replication.HistoryIdBefore);
+        text("master_failover_state", _replication.Handovers.State);
+        text("master_replid", _replication.History.Id);
+        text("master_replid2", _replication.History.IdBefore);
         number("master_repl_offset", _replication.Position.Offset);
         number("second_repl_offset", -1);
         number("repl_backlog_active", keeps ? 1 : 0);
         number("repl_backlog_size", settings.BacklogBytes);
-        number("repl_backlog_first_byte_offset", keeps ? NodePosition.OffsetOf(_replication.Term, _replication.Backlog.First) : 0);
+        long first = keeps ? NodePosition.OffsetOf(_replication.Position.Term, _replication.Backlog.First) : 0;
+        number("repl_backlog_first_byte_offset", first);
         number("repl_backlog_histlen", _replication.Backlog.Bytes);
     }
 }

@@ -36,7 +36,7 @@ internal readonly struct ReplBarrier : ICommand
             return Reply.Sent;
         }
 
-        var wait = new BarrierWait(replication, call.UntilMs(timeout));
+        var wait = new BarrierWait(replication.Position, call.UntilMs(timeout));
         replication.Barriers.Ask(wait);
         call.Worker.Park(call.Client, wait);
         return Reply.Parked;
@@ -51,7 +51,7 @@ internal readonly struct ReplDigest : ICommand
     public static Reply Run(ref Call call)
     {
         var wait = new DigestWait(call.Server);
-        call.Server.Replication.Digests.Ask(wait);
+        call.Server.Replication.Shipping.Digests.Ask(wait);
         call.Worker.Park(call.Client, wait);
         return Reply.Parked;
     }

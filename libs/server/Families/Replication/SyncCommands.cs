@@ -25,18 +25,18 @@ internal static class SyncCommands
     {
         ReplicationNode replication = call.Server.Replication;
         SyncTerms terms = call.Client.Sync ?? new SyncTerms();
-        if (replication.IsReplica && replication.Following is not { IsUp: true })
+        if (replication.IsReplica && replication.Role.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK Can't SYNC while not connected with my master"u8);
         if (terms.Listens && !terms.RdbOnly)
             return call.FailBytes("ERR this server streams changes to servers of its own kind only: a Redis cannot be its replica. redis-cli --rdb and MIGRATE take data over"u8);
         if (!terms.KnowsEof)
             return call.FailBytes("ERR the length of the data is not known before they are sent: say REPLCONF capa eof first, as redis-cli --rdb does from version 6 on"u8);
-        if (!replication.Exports.HasRoom)
+        if (!replication.Shipping.Exports.HasRoom)
             return call.FailBytes("ERR too many exports are under way"u8);
         // What follows is no RESP: nothing may be under way in either direction.
         if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR SYNC must stand alone: send it after the replies to all before it"u8);
-        replication.Exports.Begin(socket, terms, call.Client.Peer.RemoteHost, tellsPlace);
+        replication.Shipping.Exports.Begin(socket, terms, call.Client.Peer.RemoteHost, tellsPlace);
         return Reply.Sent;
     }
 }

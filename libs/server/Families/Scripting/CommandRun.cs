@@ -127,7 +127,8 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
         to.Resp3 = running.WantsResp3; // what a client gets beside its replies is in its own protocol
         long before = to.Mark;
         ServerContext server = worker.Server;
-        bool plain = !server.AsksRules && (entry->Flags & CommandFlags.Timed) == 0 && (client.Modes & ClientModes.Tracking) == 0 && !server.Replication.ChecksReads;
+        bool plain = !server.AsksRules && (entry->Flags & CommandFlags.Timed) == 0 && (client.Modes & ClientModes.Tracking) == 0
+            && !server.Replication.Access.ChecksReads;
         Reply reply = _failures.RunForScript(ref call, entry, plain, out bool hasRoom);
         Garnet.Common.Faults.Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a script");
         if (reply == Reply.Failed)

@@ -190,7 +190,9 @@ internal sealed unsafe class ScriptHost : IDisposable
             bool ended = lua.Call(arguments);
             (client.Database, client.LastCommand) = (database, command);
             call.Out.Resp3 = client.Resp3;
-            reply = ended ? Answer(ref call, running) : Failure(ref call, running);
+            reply = ended
+                ? ScriptEnd.Answer(ref call, lua.Stack, running, Math.Min(MemoryBytesMax, ReplyBytesMax))
+                : ScriptEnd.Failure(ref call, lua.Stack, running);
         }
         finally
         {
@@ -261,56 +263,6 @@ internal sealed unsafe class ScriptHost : IDisposable
     {
         _worker.GiveUpBatch();
         return call.FailBytes(FaultText.Busy(_server.RunningScript() is { IsFunction: true }));
-    }
-
-    // Still a part of the run: a reply may be long, and a table in it many times.
-    private Reply Answer(ref Call call, Running running)
-    {
-        bool isCounted = CommandRun.IsCounted(State.Stack);
-        long before = call.Out.Mark;
-        var writer = new LuaToReply(State.Stack, call.Out, running.WantsResp3, Math.Min(MemoryBytesMax, ReplyBytesMax));
-        if (!writer.TryWrite())
-        {
-            call.Out.TakeBackTo(before);
-            return call.FailText(KillText(running) ?? "ERR the reply of the script is larger than script-memory-limit");
-        }
-
-        ReadOnlySpan<byte> reply = call.Out.Since(before);
-        if (call.Out.IsGivenUp || reply is not [(byte)'-', ..])
-            return Reply.Sent;
-        if (!isCounted)
-            call.Worker.Figures.CountError(reply[1..^2]);
-        return Reply.Failed;
-    }
-
-    private static string? KillText(Running running) => !running.IsKilled ? null
-        : running.IsFunction ? "ERR Script killed by user with FUNCTION KILL." : "ERR Script killed by user with SCRIPT KILL...";
-
-    private Reply Failure(ref Call call, Running running)
-    {
-        LuaStack stack = State.Stack;
-        if (!stack.IsTable(-1))
-        {
-            string cause = stack.IsString(-1) ? Encoding.Latin1.GetString(stack.Bytes(-1)) : "execution failure";
-            return call.FailText(KillText(running) ?? $"ERR Error running script {running.Name}, {cause}");
-        }
-
-        string text = KillText(running) ?? Text(stack, "err"u8) ?? "ERR unknown error";
-        string? source = Text(stack, "source"u8);
-        bool isCounted = CommandRun.IsCounted(stack);
-        if (source is not null && stack.Field(-1, "line"u8) == LuaType.Number)
-            text += $" script: {running.Name}, on {source}:{(long)stack.Number(-1)}.";
-        if (!isCounted)
-            return call.FailText(text);
-        call.Out.Error(text);
-        return Reply.Failed;
-    }
-
-    private static string? Text(LuaStack stack, ReadOnlySpan<byte> field)
-    {
-        string? text = stack.Field(-1, field) == LuaType.String ? Encoding.Latin1.GetString(stack.Bytes(-1)) : null;
-        stack.Drop(1);
-        return text;
     }
 
     // Every now and then while a script runs, or a library is loaded.

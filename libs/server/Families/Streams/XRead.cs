@@ -26,7 +26,11 @@ internal readonly struct XRead : ICommand
         if (reply != Reply.Postponed)
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
-            return BlockingCalls.Wait(ref call, StreamWait.Of(ref call, request, after), request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
+        {
+            var wait = new XReadWait(ref call, request, after) { Client = call.Client };
+            return BlockingCalls.Wait(ref call, wait, request.FirstKey, request.Keys, call.UntilMs(request.BlockMs));
+        }
+
         call.Out.NullArray();
         return Reply.Sent;
     }

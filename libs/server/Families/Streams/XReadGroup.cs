@@ -30,8 +30,9 @@ internal readonly struct XReadGroup : ICommand
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
         {
-            StreamWait wait = StreamWait.Of(ref call, request, null);
-            return BlockingCalls.Wait(ref call, wait, request.FirstKey, request.Keys, wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs));
+            var wait = new XReadGroupWait(ref call, request) { Client = call.Client };
+            long untilMs = wait.Until(call.UntilMs(request.BlockMs), nextMs, call.NowMs);
+            return BlockingCalls.Wait(ref call, wait, request.FirstKey, request.Keys, untilMs);
         }
 
         call.Out.NullArray();

@@ -30,7 +30,7 @@ internal readonly struct Multi : ICommand
     {
         if ((call.Client.Modes & ClientModes.Transaction) != 0)
             return call.FailBytes("ERR MULTI calls can not be nested"u8);
-        TransactionRun.Begin(call.Client);
+        TransactionQueue.Begin(call.Client);
         return call.Ok();
     }
 }
@@ -40,7 +40,9 @@ internal readonly struct Exec : ICommand
     public static CommandSpec Spec => TransactionCommands.Spec("EXEC", 1, CommandFlags.SkipSlowlog | CommandFlags.Immediate | CommandFlags.RunsQueue, "Runs the commands of the transaction as one step, unless a watched key has changed.", "1.2.0") with { Complexity = "Depends on the commands." };
 
     public static Reply Run(ref Call call) =>
-        (call.Client.Modes & ClientModes.Transaction) != 0 ? ((TransactionRun)call.Worker.Transactions).Exec(ref call) : call.FailBytes("ERR EXEC without MULTI"u8);
+        (call.Client.Modes & ClientModes.Transaction) != 0
+            ? ((TransactionQueue)call.Worker.Transactions).Exec(ref call)
+            : call.FailBytes("ERR EXEC without MULTI"u8);
 }
 
 internal readonly struct Discard : ICommand
@@ -77,7 +79,7 @@ internal readonly struct WatchKeys : ICommand
         {
             Add(ref call, transaction.Watched, i);
             if (transaction.MemoryBytes > call.Server.QueryBufferLimit)
-                return TransactionRun.Overflow(ref call);
+                return TransactionQueue.Overflow(ref call);
         }
 
         return call.Ok();

@@ -8,7 +8,7 @@ namespace Garnet.Server.Replication;
 /// A replica's part in the comparison of data (rule replication.Z9): once the batch of its primary's digest is applied here, everything is read, and
 /// compared if no other batch came in between. Batches do not wait for it. Steppable like the links.
 /// </summary>
-internal sealed class DigestCheck(ServerCore server, ReplicationNode node, Follower follower)
+internal sealed class DigestCheck(ServerCore server, Follower follower)
 {
     private DigestFrame? _told;
 
@@ -36,7 +36,8 @@ internal sealed class DigestCheck(ServerCore server, ReplicationNode node, Follo
     private bool? Agrees(DigestFrame told)
     {
         var wanted = new AppliedPlace(told.Term, told.Batch);
-        StoreDigest? own = StoreDigest.TryOf(server.Store, server.Settings.Memory.Databases, () => follower.IsFed && node.Applied.Number == told.Batch);
+        Func<bool> isStill = () => follower.IsFed && follower.Applied == told.Batch;
+        StoreDigest? own = StoreDigest.TryOf(server.Store, server.Settings.Memory.Databases, isStill);
         return own is null || Place() != wanted ? null : told.Agrees(own.Keys, own.Sums);
     }
 

@@ -8,7 +8,7 @@ namespace Garnet.Server.Replication;
 /// The thread on which all data are read, from the first replica or the first question on: to compare with replicas (replication.Z9), and for
 /// those who ask for a digest, one after the other.
 /// </summary>
-internal sealed class DigestThread(ServerCore server, ReplicationNode node)
+internal sealed class DigestThread(ServerCore server, DigestRound round)
 {
     private const int TurnMs = 1000;
     private readonly Lock _gate = new();
@@ -48,7 +48,6 @@ internal sealed class DigestThread(ServerCore server, ReplicationNode node)
 
     private void Run()
     {
-        var round = new DigestRound(server, node, server.Clock, () => server.Settings.Replication.DigestSeconds);
         while (true)
         {
             _pause.Wait(TurnMs);

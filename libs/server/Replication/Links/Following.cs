@@ -2,9 +2,9 @@ using System.Buffers.Binary;
 using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Common;
-using Garnet.Common.Time;
 using Garnet.Replication;
 using Garnet.Server.Base;
+using Garnet.Server.Clients;
 using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -14,17 +14,18 @@ namespace Garnet.Server.Replication;
 /// after a pause that grows. One thread (the caller's) receives, one applies, one acknowledges; what they do is the follower's
 /// and the link's.
 /// </summary>
-internal sealed class Following(ReplicationNode owner, Follower follower, Peer primary, IClock clock)
+internal sealed class Following(ServerCore server, Follower follower, Peer primary, Adoption adoption, Moves moves, ReadFigures reads)
 {
     private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
     private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
-    private readonly DigestCheck _check = new(owner.Server, owner, follower);
+    private readonly DigestCheck _check = new(server, follower);
+    private readonly ReplicationSettings _settings = server.Settings.Replication;
     private volatile bool _isCancelled;
     private LinkSocket? _socket;
     private PrimaryLink? _link;
-    private long _heardUs = clock.MonotonicUs;
-    private long _downSinceUs = clock.MonotonicUs;
+    private long _heardUs = server.Clock.MonotonicUs;
+    private long _downSinceUs = server.Clock.MonotonicUs;
     private volatile string _lastReason = "";
 
     /// <summary>The primary.</summary>
@@ -43,10 +44,10 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
     internal PlanFrame? Plan { get; private set; }
 
     /// <summary>Seconds since something came.</summary>
-    internal long SilentSeconds => (clock.MonotonicUs - Volatile.Read(ref _heardUs)) / 1_000_000;
+    internal long SilentSeconds => (server.Clock.MonotonicUs - Volatile.Read(ref _heardUs)) / 1_000_000;
 
     /// <summary>Seconds since the link broke.</summary>
-    internal long DownSeconds => (clock.MonotonicUs - Volatile.Read(ref _downSinceUs)) / 1_000_000;
+    internal long DownSeconds => (server.Clock.MonotonicUs - Volatile.Read(ref _downSinceUs)) / 1_000_000;
 
     /// <summary>State of the link in ROLE's words.</summary>
     internal string State => IsUp ? "connected" : IsSyncing ? "sync" : Volatile.Read(ref _socket) is null ? "connect" : "connecting";
@@ -54,19 +55,20 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
     /// <summary>Follows until <see cref="Cancel"/>.</summary>
     internal void Run()
     {
-        Thread apply = BackgroundThread.Begin("replica apply", ApplyLoop, owner.Server.Fail), acknowledge = BackgroundThread.Begin("replica acknowledge", AckLoop, owner.Server.Fail);
-        Thread compare = BackgroundThread.Begin("replica digest", CompareLoop, owner.Server.Fail);
+        Thread apply = BackgroundThread.Begin("replica apply", ApplyLoop, server.Fail);
+        Thread acknowledge = BackgroundThread.Begin("replica acknowledge", AckLoop, server.Fail);
+        Thread compare = BackgroundThread.Begin("replica digest", CompareLoop, server.Fail);
         int pauseMs = PauseMinMs;
         while (!_isCancelled)
         {
             bool streamed = TryFollow(out string reason);
             if (streamed)
-                Volatile.Write(ref _downSinceUs, clock.MonotonicUs); // not by every attempt: Sentinels judge a replica by it
+                Volatile.Write(ref _downSinceUs, server.Clock.MonotonicUs); // not by every attempt: Sentinels judge a replica by it
             if (_isCancelled)
                 break;
             reason = OneLine(reason);
             if (reason != _lastReason)
-                owner.Log.LinkBroken(primary.ToString(), reason);
+                server.Log.LinkBroken(primary.ToString(), reason);
             _lastReason = reason;
             pauseMs = streamed ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
             _pause.Wait(pauseMs);
@@ -105,7 +107,7 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
         bool streamed = false;
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, owner.TimeoutMs);
+            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, _settings.TimeoutMs);
             Volatile.Write(ref _socket, socket);
             if (_isCancelled)
                 throw new IOException("this server follows it no more");
@@ -116,7 +118,8 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
         catch (SocketException e)
         {
             reason = e.SocketErrorCode is SocketError.TimedOut or SocketError.WouldBlock
-                ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {owner.TimeoutMs / 1000} s (repl-timeout)") : e.Message;
+                ? string.Create(CultureInfo.InvariantCulture, $"nothing was heard of it for {_settings.TimeoutSeconds} s (repl-timeout)")
+                : e.Message;
         }
         catch (Exception e) when (BackgroundThread.IsOfEnvironment(e))
         {
@@ -135,8 +138,9 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
 
     private void Greet(LinkSocket socket)
     {
-        socket.Authenticate(owner.Credentials);
-        string hello = socket.Call(["REPL", "HELLO", FrameFormat.Protocol, .. owner.HelloWords, follower.Position.ToString(), follower.Earlier.ToString(), .. CopyWords()]);
+        socket.Authenticate(_settings.Credentials);
+        string[] places = [follower.Position.ToString(), follower.Earlier.ToString()];
+        string hello = socket.Call(["REPL", "HELLO", FrameFormat.Protocol, .. HelloWords, .. places, .. CopyWords()]);
         if (hello.StartsWith($"+REPL {FrameFormat.Protocol} ", StringComparison.Ordinal))
             return;
         if (hello.StartsWith("-ERR unknown command", StringComparison.Ordinal))
@@ -145,6 +149,13 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
             throw new IOException($"it speaks another version of the protocol, and this server knows version {FrameFormat.Protocol} only: both must be of versions that go together; it answered " + hello);
         throw new IOException("it answered " + hello);
     }
+
+    // What a replica says of itself in front of its place.
+    private string[] HelloWords =>
+    [
+        adoption.RunId, (_settings.AnnouncePort > 0 ? _settings.AnnouncePort : server.Port).ToString(CultureInfo.InvariantCulture),
+        _settings.AnnounceAddress.Text is { Length: > 0 } address ? address : "-",
+    ];
 
     private string[] CopyWords() => follower.Copy is { } copy ? [copy.ToString()] : [];
 
@@ -158,7 +169,7 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
             int got = socket.Receive(reader.Room());
             if (got == 0)
                 return;
-            Volatile.Write(ref _heardUs, clock.MonotonicUs);
+            Volatile.Write(ref _heardUs, server.Clock.MonotonicUs);
             reader.Arrived(got);
             if (!link.Take(reader))
                 return;
@@ -167,24 +178,23 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
             _acks.Set();
             if (link.IsStreaming && (follower.IsTorn || follower.IsDoubted))
                 throw new IOException(follower.IsDoubted ? "the data here are not the primary's" : "a batch of the primary's cannot be applied here"); // only a full sync helps
-            while ((follower.WaitingBytes > owner.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
+            while ((follower.WaitingBytes > _settings.ReceiveBytesMax || follower.IsLogFull) && !_isCancelled)
                 _room.Wait(LookMs);
         }
     }
 
     private void TakePlan(PlanFrame plan)
     {
-        if (plan.Path.Contains(owner.RunId))
+        if (plan.Path.Contains(adoption.RunId))
             throw new IOException("it follows this server itself, directly or through others");
         Plan = plan;
         _lastReason = "";
-        owner.OnPlan(plan, follower.Position, primary);
+        adoption.OnPlan(plan, follower.Position, primary);
     }
 
-    // Those who follow this server hold the same data, or are to learn that they do not.
     private void TakeDigest(DigestFrame digest)
     {
-        owner.Links.Tell(digest);
+        adoption.PassOn(digest);
         _check.Take(digest);
         _told.Set();
     }
@@ -196,7 +206,7 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
             _told.Wait(_check.Waits ? LookMs : Timeout.Infinite);
             if (_isCancelled || _check.Turn() is not { } agrees)
                 continue;
-            owner.OnCompared(primary, agrees);
+            adoption.OnCompared(primary, agrees, follower.Applied);
             if (!agrees)
                 follower.Doubt();
         }
@@ -212,10 +222,10 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
                 continue;
             }
 
-            owner.OnMoved();
+            moves.Tell();
             _acks.Set();
             _room.Set();
-            if (owner.Reads.Waiting > 0)
+            if (reads.Waiting > 0)
                 LetReadersIn();
         }
 
@@ -224,16 +234,16 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
             // what has come whole is applied before another role begins
         }
 
-        owner.OnMoved();
+        moves.Tell();
     }
 
     // Between two batches those who wait for one have a moment: else a key of every batch could be read never.
     private void LetReadersIn()
     {
-        long from = clock.MonotonicUs, until = from + GateUs;
-        for (int spins = 0; spins < GateUs * 4 && owner.Reads.Waiting > 0 && clock.MonotonicUs < until; spins++)
+        long from = server.Clock.MonotonicUs, until = from + GateUs;
+        for (int spins = 0; spins < GateUs * 4 && reads.Waiting > 0 && server.Clock.MonotonicUs < until; spins++)
             Thread.SpinWait(20);
-        owner.Reads.CountHeldUp(clock.MonotonicUs - from);
+        reads.CountHeldUp(server.Clock.MonotonicUs - from);
     }
 
     private void AckLoop()
@@ -259,9 +269,9 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
                 copied = copy;
             }
 
-            if (ack == told && clock.MonotonicUs - toldUs < AckEveryMs * 1000L)
+            if (ack == told && server.Clock.MonotonicUs - toldUs < AckEveryMs * 1000L)
                 continue;
-            (told, toldUs) = (ack, clock.MonotonicUs);
+            (told, toldUs) = (ack, server.Clock.MonotonicUs);
             ack.Write(body);
             writer.Add(FrameKind.Ack, body);
             TrySend(socket, writer);

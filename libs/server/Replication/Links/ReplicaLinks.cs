@@ -6,10 +6,11 @@ using Garnet.Replication.Frames;
 namespace Garnet.Server.Replication;
 
 /// <summary>The replicas that are attached now, and what they together have.</summary>
-internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : IDisposable
+internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly LeftPlaces _left = new(server.Clock, (replica, why) => server.Log.PlaceGivenUp(replica.Address, replica.Port, why));
+    private readonly ResumableCopy _copies = new(server.Clock);
     private ReplicaThreads[] _all = [];
     private bool _closed;
 
@@ -26,9 +27,11 @@ internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : ID
     /// <summary>The first batch that a replica, attached or just gone, still needs; <see cref="ulong.MaxValue"/> without one.</summary>
     internal ulong NeededFrom => Math.Min(_left.NeededFrom, All.Count == 0 ? ulong.MaxValue : All.Min(static one => one.Link.Needed));
 
-    /// <summary>Begins to serve a replica.</summary>
-    internal void Add(ReplicaThreads replica, string greeting)
+    /// <summary>Begins to serve a replica, whose earlier link, if it has one here, is broken off.</summary>
+    internal void Serve(ReplicaLink link, LinkSocket socket, string greeting)
     {
+        Break(link.Hello.RunId, "it has connected again");
+        var replica = new ReplicaThreads(link, socket, this, _copies, () => server.Settings.Replication.CopyKeepSeconds * 1000);
         lock (_gate)
         {
             if (_closed)
@@ -47,17 +50,33 @@ internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : ID
     /// <summary>A replica's connection broke: what it may still need is kept for a while. On its own thread, before the link gives its place up.</summary>
     internal void KeepPlace(ReplicaLink link)
     {
-        Backlog backlog = node.Backlog;
-        _left.Keep(link.Hello, link.Needed, node.LogOnDisk is null ? backlog.Pin(link.Needed) : null);
+        _left.Keep(link.Hello, link.Needed, log.OnDisk is null ? log.Backlog.Pin(link.Needed) : null);
         if (All.Any(other => other.Link != link && other.Link.Hello.RunId == link.Hello.RunId && other.Link.Stage != LinkStage.Planning))
             _left.Forget(link.Hello.RunId);
     }
 
     /// <summary>A batch has come: those who have been away for too long, or are too far behind, lose their places.</summary>
-    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, node.LogOnDisk is null ? node.Backlog.First : 0);
+    internal void ReviewPlaces() => _left.Review(server.Settings.Replication.TimeoutSeconds, log.OnDisk is null ? log.Backlog.First : 0);
 
-    /// <summary>This server's log goes another way: nobody's place is one any more.</summary>
-    internal void DropPlaces() => _left.Clear();
+    /// <summary>This server's log goes another way: nobody's place is one any more, nor is a copy that was begun.</summary>
+    internal void DropPlaces()
+    {
+        _copies.Drop();
+        _left.Clear();
+    }
+
+    /// <summary>
+    /// The copy that the replica had begun when its link broke, to go on where it was, if there is one. False while the end of that link is still to
+    /// come.
+    /// </summary>
+    internal bool TryResume(HelloFacts replica, out FullCopy? copy)
+    {
+        copy = null;
+        if (All.Any(one => !ReferenceEquals(one.Link.Hello, replica) && one.Link.Hello.RunId == replica.RunId))
+            return false;
+        copy = _copies.Take(replica.RunId, replica.Copy);
+        return true;
+    }
 
     /// <summary>A replica has gone; on its own thread.</summary>
     internal void Remove(ReplicaThreads replica)
@@ -65,16 +84,6 @@ internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : ID
         lock (_gate)
             Volatile.Write(ref _all, [.. _all.Where(one => one != replica)]);
         server.Log.ReplicaLeft(replica.Link.Hello.Address, replica.Link.Hello.Port, replica.Link.EndReason);
-    }
-
-    /// <summary>Breaks what links the same run of a server has here already.</summary>
-    internal void Break(string runId, string reason)
-    {
-        foreach (ReplicaThreads replica in All)
-        {
-            if (replica.Link.Hello.RunId == runId)
-                replica.Break(reason);
-        }
     }
 
     /// <summary>A replica comes up to date: it has its place itself now, and how is counted.</summary>
@@ -90,7 +99,14 @@ internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : ID
         }
     }
 
-    /// <summary>Counts a replica whose log has diverged.</summary>
+    /// <summary>A replica's log has diverged from this one.</summary>
+    internal void OnDiverged(HelloFacts replica)
+    {
+        CountDivergence();
+        server.Log.Diverged(replica.Address, replica.Port, replica.Position.InWords);
+    }
+
+    /// <summary>Counts data that are not what they should be, here or on a replica.</summary>
     internal void CountDivergence()
     {
         lock (_gate)
@@ -129,11 +145,22 @@ internal sealed class ReplicaLinks(ServerCore server, ReplicationNode node) : ID
     /// <inheritdoc/>
     public void Dispose()
     {
+        _copies.Close();
         lock (_gate)
             _closed = true;
         EndAll("the server stops");
         foreach (ReplicaThreads replica in All)
             replica.Dispose();
         _left.Clear();
+    }
+
+    /// <summary>Breaks what links the same run of a server has here already.</summary>
+    internal void Break(string runId, string reason)
+    {
+        foreach (ReplicaThreads replica in All)
+        {
+            if (replica.Link.Hello.RunId == runId)
+                replica.Break(reason);
+        }
     }
 }

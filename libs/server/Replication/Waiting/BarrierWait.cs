@@ -4,7 +4,7 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Replication;
 
 /// <summary>REPL BARRIER on a replica: until the primary has said how far it is and that can be read here, or for so long.</summary>
-internal sealed class BarrierWait(ReplicationNode replication, long untilMs) : LogWait
+internal sealed class BarrierWait(NodePosition position, long untilMs) : LogWait
 {
     private sealed record Answer(uint Term, ulong Batch, string? Fault);
 
@@ -22,9 +22,9 @@ internal sealed class BarrierWait(ReplicationNode replication, long untilMs) : L
             return true;
         }
 
-        if (answer is not null && replication.Position.Reached(answer.Term, answer.Batch) == TokenState.Reached)
+        if (answer is not null && position.Reached(answer.Term, answer.Batch) == TokenState.Reached)
         {
-            worker.Out.Bulk(replication.Position.TextOf(answer.Term, answer.Batch));
+            worker.Out.Bulk(position.TextOf(answer.Term, answer.Batch));
             return true;
         }
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using Garnet.Replication;
 using Garnet.Server.Base;
+using Garnet.Server.Clients;
 
 namespace Garnet.Server.Replication;
 
@@ -9,7 +10,7 @@ namespace Garnet.Server.Replication;
 /// Asks the primary for a token, over a connection of its own, for clients that want to read what anybody has written so far. One
 /// question serves all who asked before it was put.
 /// </summary>
-internal sealed class Barriers(ReplicationNode replication)
+internal sealed class Barriers(ServerCore server, RoleState role, Moves moves)
 {
     private readonly Lock _gate = new();
     private readonly Signal _asked = new();
@@ -27,7 +28,7 @@ internal sealed class Barriers(ReplicationNode replication)
             _waiting.Add(wait);
             if (_thread is null && !_stops)
             {
-                _thread = BackgroundThread.Begin("replica barriers", Run, replication.Server.Fail);
+                _thread = BackgroundThread.Begin("replica barriers", Run, server.Fail);
             }
         }
 
@@ -43,6 +44,8 @@ internal sealed class Barriers(ReplicationNode replication)
         Volatile.Read(ref _socket)?.Dispose();
         _thread?.Join();
     }
+
+    private ReplicationSettings Settings => server.Settings.Replication;
 
     private void Run()
     {
@@ -60,7 +63,7 @@ internal sealed class Barriers(ReplicationNode replication)
             string? fault = TryAsk(out uint term, out ulong batch);
             foreach (BarrierWait wait in waiting)
                 wait.Tell(term, batch, fault);
-            replication.OnMoved();
+            moves.Tell();
         }
 
         Hang();
@@ -73,7 +76,7 @@ internal sealed class Barriers(ReplicationNode replication)
         try
         {
             Connect();
-            string header = _socket!.Call("REPL", "BARRIER", replication.TimeoutMs.ToString(CultureInfo.InvariantCulture));
+            string header = _socket!.Call("REPL", "BARRIER", Settings.TimeoutMs.ToString(CultureInfo.InvariantCulture));
             if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out term, out batch, out _))
                 return null;
             Hang();
@@ -88,16 +91,16 @@ internal sealed class Barriers(ReplicationNode replication)
 
     private void Connect()
     {
-        Peer primary = replication.Primary;
+        Peer primary = role.Primary;
         if (_socket is not null && _peer == primary)
             return;
         Hang();
-        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, replication.TimeoutMs);
+        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, Settings.TimeoutMs);
         Volatile.Write(ref _socket, socket);
         _peer = primary;
         if (Volatile.Read(ref _stops))
             throw new IOException("the server stops");
-        socket.Authenticate(replication.Credentials);
+        socket.Authenticate(Settings.Credentials);
     }
 
     private void Hang()

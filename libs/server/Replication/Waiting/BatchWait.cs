@@ -4,11 +4,11 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Replication;
 
 /// <summary>REPL WAIT: until what a token names can be read here, or for so long.</summary>
-internal sealed class BatchWait(ReplicationNode replication, (uint Term, ulong Batch, uint Owner) token, long untilMs) : LogWait
+internal sealed class BatchWait(NodePosition position, (uint Term, ulong Batch, uint Owner) token, long untilMs) : LogWait
 {
     internal override bool Resume(Worker worker, Connection client)
     {
-        switch (replication.Position.Reached(token.Term, token.Batch, token.Owner))
+        switch (position.Reached(token.Term, token.Batch, token.Owner))
         {
             case TokenState.Reached:
                 worker.Out.Ok();

@@ -4,13 +4,13 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Replication;
 
 /// <summary>A read that waits, before it runs, until something behind the point is applied, or its time is up; it runs from the start then.</summary>
-internal sealed class ReadWait(ReplicationNode replication, ReadPoint point, long untilMs) : LogWait
+internal sealed class ReadWait(RoleAccess access, ReadPoint point, long untilMs) : LogWait
 {
     private bool _isOver;
 
     internal override bool Resume(Worker worker, Connection client)
     {
-        if (replication.Applied.Point == point && replication.ChecksReads && worker.NowMs < untilMs)
+        if (access.Applied.Point == point && access.ChecksReads && worker.NowMs < untilMs)
             return false;
         Finish();
         return true;
@@ -23,6 +23,6 @@ internal sealed class ReadWait(ReplicationNode replication, ReadPoint point, lon
         if (_isOver)
             return;
         _isOver = true;
-        replication.Reads.EndWait();
+        access.Reads.EndWait();
     }
 }

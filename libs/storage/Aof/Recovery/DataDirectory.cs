@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Reading;
@@ -95,7 +94,8 @@ public sealed class DataDirectory : IDisposable
         store.Logging = false;
         try
         {
-            return Guarded(Disk, () => RecoverLocked(store, table, settings, snapshots, progress));
+            var recovery = new DirectoryRecovery(this, settings, snapshots, progress);
+            return Guarded(Disk, () => recovery.Run(store, table, _completed));
         }
         finally
         {
@@ -241,64 +241,15 @@ public sealed class DataDirectory : IDisposable
         }
     }
 
-    /// <summary>Gives the directory up.</summary>
-    public void Dispose()
-    {
-        Disk.Tidy();
-        _lock?.Dispose();
-    }
+    /// <summary>The key as the directory has it, to open seals with; null if there is none (log.K3).</summary>
+    internal DirectoryKey? ReadKey() => _key = DirectoryKey.TryRead(Disk);
 
-    private RecoveryReport RecoverLocked(Store store, ReplayTable table, RecoverySettings settings, ISnapshotSource snapshots,
-        JobProgress progress)
-    {
-        long started = Stopwatch.GetTimestamp();
-        IReadOnlyList<CheckFinding> missing = NamedFiles.Missing(Disk, Manifest);
-        if (missing.Count > 0 && settings.OnCorruption == CorruptionPolicy.Refuse) throw NamedFiles.Refused(Disk, missing);
-        SnapshotChoice choice = SnapshotChoice.Of(Disk, Manifest, snapshots, progress);
-        if (choice.Chosen is { } snapshot) snapshots.Load(Disk, snapshot.File, store, progress, _key = DirectoryKey.TryRead(Disk));
-        using var recovery = new LogRecovery(Disk, Manifest, store, table, settings, choice.Chosen?.Batch ?? 0) 
-        {
-            SnapshotTerm = choice.Term, TermsBefore = UpTo(choice.Chosen?.Batch ?? 0, Manifest.Terms),
-        };
-        progress.Begin("replaying the log", LogFiles.All(Disk).Sum(file => LogFiles.Bytes(Disk, file.Name)));
-        recovery.Replay(progress);
-        TailScan tail = recovery.JudgeEnd();
-        LogReader reader = recovery.Reader;
-        bool isDamaged = tail.IsDamage || missing.Count > 0, wasCut = tail.HasRest || isDamaged;
-        uint term = Math.Max(Math.Max(Manifest.Term, reader.LastTerm), choice.Term) + (wasCut ? 1u : 0);
-        // The term is durable before the cut: a crash between them must not leave a cut log in the old term.
-        var cut = new LogCut(Disk, isDamaged ? CorruptionPolicy.Truncate : CorruptionPolicy.Refuse);
-        PublishRecovered(choice, cut.Left(reader, Manifest) with { Term = term, Lanes = store.Partitions });
-        cut.Apply(reader);
-        if (missing.Count > 0) TailFiles.GiveUp(Disk);
-        return new RecoveryReport
-        {
-            Start = new AofStart(Math.Max(term, 1), reader.LastBatch, ChainOf(reader), store.Partitions, Manifest.HashSeed)
-            {
-                LastTerm = reader.Reaches ? recovery.LastTerm() : 0,
-                SealedUnixUs = recovery.Batches > 0 ? recovery.SealedUnixUs : choice.StartUnixUs,
-                Filled = reader.Reaches ? recovery.Filled : null,
-                Terms = recovery.Terms,
-            },
-            Snapshot = choice.Chosen?.File,
-            SnapshotBatch = choice.Chosen?.Batch ?? 0,
-            Batches = recovery.Batches,
-            Entries = recovery.Entries,
-            Bytes = recovery.Bytes,
-            ElapsedMs = (long)Stopwatch.GetElapsedTime(started).TotalMilliseconds,
-            WasCut = wasCut,
-            Notes = recovery.Notes,
-            Messages = [.. _completed, .. missing.Select(static finding => $"The log went on without what is missing: {finding}."), .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}.")],
-        };
-    }
-
-    // Also those that a batch which is not there yet is to begin: the log says nothing of a term that the snapshot is of already.
-    private static TermStart[] UpTo(ulong batch, IReadOnlyList<TermStart> terms) =>
+    /// <summary>Also those that a batch which is not there yet is to begin: the log says nothing of a term that the snapshot is of already.</summary>
+    internal static TermStart[] UpTo(ulong batch, IReadOnlyList<TermStart> terms) =>
         [.. terms.Where(term => term.First <= batch + 1).TakeLast(TermStart.KeptMax)];
 
-    private static uint[] ChainOf(LogReader reader) => [.. reader.Cursors.Select(cursor => reader.Reaches ? cursor.LastCrc : 0)];
-
-    private void PublishRecovered(SnapshotChoice choice, Manifest next)
+    /// <summary>What a recovery has found and decided is the directory's from now on; a snapshot that is damaged is put aside.</summary>
+    internal void PublishRecovered(SnapshotChoice choice, Manifest next)
     {
         lock (_gate)
         {
@@ -310,6 +261,13 @@ public sealed class DataDirectory : IDisposable
                 if (Disk.List().Contains(damaged.File)) Aside.Move(Disk, damaged.File);
             if (choice.Damaged.Count > 0) Disk.SyncDirectory();
         }
+    }
+
+    /// <summary>Gives the directory up.</summary>
+    public void Dispose()
+    {
+        Disk.Tidy();
+        _lock?.Dispose();
     }
 
     private void Publish(Manifest next)

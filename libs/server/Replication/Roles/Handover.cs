@@ -11,7 +11,7 @@ namespace Garnet.Server.Replication;
 /// of it is told to lead, by a command on a connection of its own, and is asked again until it has answered: a lost
 /// answer must leave neither two primaries nor none.
 /// </summary>
-internal sealed class Handover(ReplicationNode owner, HandoverOrder order, IClock clock)
+internal sealed class Handover(ReplicaLinks links, string runId, HandoverOrder order, ReplicationSettings settings, IClock clock)
 {
     private const int LookMs = 20, AskMs = 2000, PauseMs = 100;
     private readonly Signal _signal = new();
@@ -57,7 +57,7 @@ internal sealed class Handover(ReplicationNode owner, HandoverOrder order, ICloc
         long fromUs = clock.MonotonicUs;
         while (!_isAborted)
         {
-            if (owner.Links.All.FirstOrDefault(one => Suits(one.Link) && one.Link.Ack.Received >= end.Batch) is { } found)
+            if (links.All.FirstOrDefault(one => Suits(one.Link) && one.Link.Ack.Received >= end.Batch) is { } found)
                 return new Peer(found.Link.Hello.Address, found.Link.Hello.Port);
             if (order.TimeoutMs > 0 && clock.MonotonicUs - fromUs >= order.TimeoutMs * 1000)
             {
@@ -71,8 +71,7 @@ internal sealed class Handover(ReplicationNode owner, HandoverOrder order, ICloc
         return null;
     }
 
-    private bool Suits(ReplicaLink link) =>
-        link.Stage == LinkStage.Streaming && (order.Target is not { } target || (link.Hello.Port == target.Port && link.Hello.Address == target.Host));
+    private bool Suits(ReplicaLink link) => link.Stage == LinkStage.Streaming && order.IsFor(link.Hello);
 
     // Null if it is not known what it answered.
     private bool? Ask(Peer target, LogPosition end)
@@ -80,8 +79,8 @@ internal sealed class Handover(ReplicationNode owner, HandoverOrder order, ICloc
         try
         {
             using LinkSocket socket = LinkSocket.Connect(target.Host, target.Port, AskMs);
-            socket.Authenticate(owner.Credentials);
-            string answer = socket.Call(["REPL", "LEAD", owner.RunId, end.ToString(), .. order.IsForced ? (string[])["FORCE"] : []]);
+            socket.Authenticate(settings.Credentials);
+            string answer = socket.Call(["REPL", "LEAD", runId, end.ToString(), .. order.IsForced ? (string[])["FORCE"] : []]);
             Reason = $"{target} answered {answer}";
             return answer == "+OK" ? true : answer.StartsWith('-') ? false : null;
         }

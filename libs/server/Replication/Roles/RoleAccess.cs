@@ -11,33 +11,42 @@ namespace Garnet.Server.Replication;
 /// at keys that it does not name (a script, SORT_RO: CommandFlags.OtherKeys), holds up the next batch while it runs.
 /// replication.Z6: what has expired when that batch was closed on the primary is hidden, whatever this server's clock says: replicas agree.
 /// </summary>
-internal sealed partial class ReplicationNode
+internal sealed class RoleAccess(ServerCore server, RoleState role, AppliedState applied, ReplicaLinks links)
 {
+    private readonly ReplicationSettings _settings = server.Settings.Replication;
+
     /// <summary>True if the rule of roles has something to say of commands: they are put to it one by one.</summary>
-    internal bool IsAsked => _isReplica | _changes | Settings.ReplicasToWrite > 0;
+    internal bool IsAsked => role.IsReplica | role.IsChanging | _settings.ReplicasToWrite > 0;
 
     /// <summary>True while a replica has no data to show because all of it is coming in.</summary>
-    internal bool IsLoading => _follower is { IsTorn: true };
+    internal bool IsLoading => role.Follower is { IsTorn: true };
 
     /// <summary>True if reads are to be checked against what is being applied: also by a replica that is to lead, until it does.</summary>
-    internal bool ChecksReads => _follower is { IsFed: true };
+    internal bool ChecksReads => role.Follower is { IsFed: true };
 
     /// <summary>True if what is read must be the state behind one batch (replication.Z5).</summary>
-    internal bool ReadsOneState => _isReplica || ChecksReads;
+    internal bool ReadsOneState => role.IsReplica || ChecksReads;
 
     /// <summary>True if plain clients may read here, and what they read is to be checked against what is being applied.</summary>
     internal bool TakesReads => ChecksReads && !IsOutOfTouch;
 
     /// <summary>True while writes are refused because too few replicas are near.</summary>
-    internal bool LacksReplicas => !_isReplica && Settings.ReplicasToWrite > 0 && Links.CountGood(Settings.LagSecondsMax) < Settings.ReplicasToWrite;
+    internal bool LacksReplicas => !role.IsReplica && _settings.ReplicasToWrite > 0
+        && links.CountGood(_settings.LagSecondsMax) < _settings.ReplicasToWrite;
 
     /// <summary>True while a replica that is out of touch with its primary, and may not show old data, has none to show.</summary>
-    internal bool IsStale => _isReplica && IsOutOfTouch;
+    internal bool IsStale => role.IsReplica && IsOutOfTouch;
 
-    private bool IsOutOfTouch => !Settings.ServesStaleData && _following is not { IsUp: true };
+    /// <summary>What readers of a replica may see.</summary>
+    internal AppliedState Applied => applied;
+
+    /// <summary>What reads have met.</summary>
+    internal ReadFigures Reads { get; } = new();
 
     /// <summary>For so long a read waits for the batches that touch its keys, milliseconds.</summary>
-    internal int ReadWaitMs => Settings.ReadWaitMs;
+    internal int ReadWaitMs => _settings.ReadWaitMs;
+
+    private bool IsOutOfTouch => !_settings.ServesStaleData && role.Following is not { IsUp: true };
 
     /// <summary>A read waits until this has been applied, and is framed again.</summary>
     internal Parking Await(ReadPoint point, long untilMs)

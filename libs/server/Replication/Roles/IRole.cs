@@ -8,9 +8,12 @@ internal interface IRole
     /// <summary>True from the word REPLICAOF on.</summary>
     bool IsReplica { get; }
 
+    /// <summary>True while a role is being taken.</summary>
+    bool IsChanging { get; }
+
     /// <summary>The data that a replica serves, and how far it is; null on a primary.</summary>
     Follower? Follower { get; }
 
-    /// <summary>The term this server leads in, or led in last.</summary>
-    uint LedTerm { get; }
+    /// <summary>The link to the primary; null on a primary and while a replica is not one yet.</summary>
+    Following? Following { get; }
 }

@@ -1,5 +1,4 @@
 using Garnet.Common.Resp;
-using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -10,35 +9,27 @@ using Tsavorite;
 namespace Garnet.Server.Families.Streams;
 
 /// <summary>
-/// A read that waits for one of its streams to have more. Unlike what waits for lists it takes nothing from the others, and one that
-/// reads for a group is also answered, with an error, once stream or group is gone; one that claims looks again when something may be due.
+/// XREADGROUP that waits for one of its streams to have more for the group. It is also answered, with an error, once stream or group is gone; one
+/// that claims looks again when something may be due.
 /// </summary>
-internal sealed unsafe class StreamWait : KeyWait
+internal sealed unsafe class XReadGroupWait : KeyWait
 {
     private const long LookMsMin = 100, LookMsMax = 60_000;
 
-    private readonly Dictionary<byte[], int> _places = new(ByteString.Comparer); // the first of each key
-    // What each key is read behind; null for a group.
-    private readonly StreamId[]? _after;
-    private readonly byte[] _group = [];
-    private readonly byte[] _consumer = [];
+    private readonly byte[] _group;
+    private readonly byte[] _consumer;
     private readonly long _max;
     private readonly bool _noAck;
     private readonly long? _claimMs;
     private long _untilMs;
 
-    private StreamWait(ref Call call, in ReadRequest request, StreamId[]? after)
+    internal XReadGroupWait(ref Call call, in ReadRequest request)
     {
-        for (int i = 0; i < request.Keys && after is not null; i++)
-            _places.TryAdd(call[request.FirstKey + i].ToArray(), i);
-        _after = after;
+        _group = call[request.GroupAt].ToArray();
+        _consumer = call[request.GroupAt + 1].ToArray();
         _max = request.Max;
         _noAck = request.NoAck;
         _claimMs = request.ClaimMs;
-        if (!request.IsGroup)
-            return;
-        _group = call[request.GroupAt].ToArray();
-        _consumer = call[request.GroupAt + 1].ToArray();
     }
 
     internal override RecordKind Kind => RecordKind.Stream;
@@ -46,8 +37,6 @@ internal sealed unsafe class StreamWait : KeyWait
     internal override KeyEvent? Event => null;
 
     internal override byte[]? Target => null;
-
-    internal static StreamWait Of(ref Call call, in ReadRequest request, StreamId[]? after) => new(ref call, request, after) { Client = call.Client };
 
     /// <summary>When to look again: what may be due first, or the end of the wait.</summary>
     internal long Until(long untilMs, long nextMs, long nowMs)
@@ -71,12 +60,6 @@ internal sealed unsafe class StreamWait : KeyWait
 
     internal override bool IsReady(StoreSession store, in KeyRef key, RecordKind kind)
     {
-        if (_after is not null)
-        {
-            var state = default(StreamStateLook);
-            return kind == RecordKind.Stream && store.Examine(in key, ref state, quiet: true) == Outcome.Done && state.Length > 0 && state.LastEntry > AfterOf(key);
-        }
-
         GroupLook look = Look(store, key);
         return !look.Found || look.HasMore;
     }
@@ -84,29 +67,18 @@ internal sealed unsafe class StreamWait : KeyWait
     internal override void Pop(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
         ref readonly KeyRef key = ref keys[0];
-        var name = new Arg { Bytes = key.Bytes, Length = key.Length };
-        GroupLook look = _after is null ? Look(store, key) : default;
-        if (_after is null && !look.Found)
+        GroupLook look = Look(store, key);
+        if (!look.Found)
         {
             to.Error(look.WrongKind ? FaultText.Of(Fault.WrongType) : GroupCommands.NoGroupText(key.Span, _group, XReadGroup.Where));
             return;
         }
 
-        if (to.Resp3)
-            to.Map(1);
-        else
-            to.Array(1);
-        if (_after is not null)
-        {
-            var read = new ReadBehindLook { To = to, Name = name, After = AfterOf(key), Max = _max };
-            store.Examine(in key, ref read);
-            return;
-        }
-
-        Deliver(store, key, name, to);
+        XReadWait.BeginOne(to);
+        Deliver(store, key, to);
     }
 
-    private void Deliver(StoreSession store, in KeyRef key, in Arg name, RespWriter to)
+    private void Deliver(StoreSession store, in KeyRef key, RespWriter to)
     {
         long before = to.Mark;
         fixed (byte* group = _group, consumer = _consumer)
@@ -114,7 +86,11 @@ internal sealed unsafe class StreamWait : KeyWait
             Arg* names = stackalloc Arg[2];
             names[0] = new Arg { Bytes = group, Length = _group.Length };
             names[1] = new Arg { Bytes = consumer, Length = _consumer.Length };
-            var read = new GroupRead { Names = new Operands(names, 2), NowMs = store.NowMs, Count = _max, NoAck = _noAck, Claims = DueClaims.Of(_claimMs), To = to, Key = name };
+            var read = new GroupRead
+            {
+                Names = new Operands(names, 2), NowMs = store.NowMs, Count = _max, NoAck = _noAck, Claims = DueClaims.Of(_claimMs), To = to,
+                Key = new Arg { Bytes = key.Bytes, Length = key.Length },
+            };
             store.Edit(in key, ref read);
             if (read.Given > 0)
                 return;
@@ -144,8 +120,6 @@ internal sealed unsafe class StreamWait : KeyWait
         DeadlineMs = Until(_untilMs, nextMs, worker.NowMs);
         worker.Park(client, this);
     }
-
-    private StreamId AfterOf(in KeyRef key) => _after![_places.GetAlternateLookup<ReadOnlySpan<byte>>()[key.Span]];
 
     private GroupLook Look(StoreSession store, in KeyRef key)
     {

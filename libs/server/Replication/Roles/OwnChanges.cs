@@ -1,0 +1,64 @@
+using Garnet.Server.Clients;
+using Tsavorite;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// What changes in the store without a primary having said so: what clients write here, and what this server removes by itself, expired or
+/// evicted. A replica has neither.
+/// </summary>
+internal sealed class OwnChanges(ServerCore server)
+{
+    // What is decided here, and what the store is told of it, are one step: a setting that comes in between would be in force on a replica.
+    private readonly Lock _gate = new();
+    private volatile bool _decides;
+
+    /// <summary>True where it is decided what expires and what is evicted: on a primary, once its data are loaded.</summary>
+    internal bool Decides => _decides;
+
+    /// <summary>Raised when this server begins to decide what expires.</summary>
+    internal event Action? Resumed;
+
+    /// <summary>What is too much is evicted from now on. Only now that the log is there: what is evicted is in it.</summary>
+    internal void Begin()
+    {
+        _decides = true;
+        TakeMemorySettings();
+    }
+
+    /// <summary>What is due expires again.</summary>
+    internal void Resume()
+    {
+        server.Store.PauseExpiry(false);
+        Resumed?.Invoke();
+    }
+
+    /// <summary>
+    /// Ends all of it, and waits until it has ended, unless that is given up. First what is removed by itself, then what clients do: reactors
+    /// remove what is due too, between commands.
+    /// </summary>
+    internal void End(Func<bool> stops)
+    {
+        lock (_gate)
+        {
+            _decides = false;
+            server.Store.SetPolicy(EvictionPolicy.NoEviction);
+            server.Store.SetMemoryLimit(0); // what the primary has is kept, whatever maxmemory says
+        }
+
+        server.Store.PauseExpiry(true); // a mover's step that evicts has ended too
+        RoleRounds.Await(server, stops);
+    }
+
+    /// <summary>What the settings say of memory is in force from now on, if this server decides what is kept.</summary>
+    internal void TakeMemorySettings()
+    {
+        lock (_gate)
+        {
+            if (!_decides)
+                return;
+            server.Store.SetPolicy(server.Settings.Memory.Policy);
+            server.Store.SetMemoryLimit(server.MemoryLimitBytes);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+using System.Net.Sockets;
+using Garnet.Aof.Shipping;
+using Garnet.Common;
+using Garnet.Replication;
+using Garnet.Server.Clients;
+using Garnet.Server.Replication.Export;
+using Garnet.Replication.Frames;
+
+namespace Garnet.Server.Replication;
+
+/// <summary>
+/// What leaves this server for others: batches and copies for its replicas, digests to compare, exports for whoever sent SYNC. One composition: its
+/// parts know each other only as far as they say in their constructors.
+/// </summary>
+internal sealed class Shipping : IDisposable
+{
+    private readonly ServerCore _server;
+    private readonly NodeHistory _history;
+    private readonly Backlog _backlog;
+
+    internal Shipping(ServerCore server, RoleState role, NodeHistory history, NodeLog log, NodePosition position)
+    {
+        (_server, _history, _backlog) = (server, history, log.Backlog);
+        Links = new ReplicaLinks(server, log);
+        Cuts = new StoreCuts(server.Store, role, history, log);
+        Shipper = new Shipper(role, history, log, position, Links, Cuts);
+        Exports = new RdbExports(server, Cuts, () => $"{history.RunId} {position.Offset}");
+        log.Backlog.Grew += Links.Nudge;
+        log.Backlog.Grew += Links.ReviewPlaces;
+        TakeSettings();
+        foreach (string name in (ReadOnlySpan<string>)["repl-backlog-size", "client-output-buffer-limit"])
+            server.Table.OnSet(name, TakeSettings);
+        var round = new DigestRound(server, role, log, Links, server.Clock, () => server.Settings.Replication.DigestSeconds);
+        Digests = new DigestThread(server, round);
+    }
+
+    /// <summary>Who follows this server.</summary>
+    internal ReplicaLinks Links { get; }
+
+    /// <summary>The store as it is at one moment.</summary>
+    internal StoreCuts Cuts { get; }
+
+    /// <summary>What a replica is shipped.</summary>
+    internal Shipper Shipper { get; }
+
+    /// <summary>Data on their way to whoever sent SYNC.</summary>
+    internal RdbExports Exports { get; }
+
+    /// <summary>Reads all data, to compare them.</summary>
+    internal DigestThread Digests { get; }
+
+    /// <summary>A replica has come through the port and greeted: from here on it is served by threads of its own.</summary>
+    internal void Accept(Socket socket, HelloFacts hello)
+    {
+        var link = new ReplicaLink(Shipper, hello, _server.Clock);
+        Digests.Ensure();
+        string greeting = $"+REPL {FrameFormat.Protocol} {_history.RunId}\r\n";
+        Links.Serve(link, new LinkSocket(socket, _server.Settings.Replication.TimeoutMs), greeting);
+    }
+
+    /// <summary>Nothing is read to be compared any more.</summary>
+    internal void EndDigests() => Digests.Stop();
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Links.Dispose();
+        Exports.Dispose();
+    }
+
+    // How much of the log is kept in memory for replicas.
+    private void TakeSettings()
+    {
+        long kept = _server.Settings.Replication.BacklogBytes, hard = _server.Settings.Network.OutputBufferLimits.Replica.HardBytes;
+        _backlog.BytesMax = kept;
+        _backlog.PinnedBytesMax = Math.Max(kept, hard > 0 ? hard : long.MaxValue);
+    }
+}
