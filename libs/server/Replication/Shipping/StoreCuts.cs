@@ -40,7 +40,7 @@ internal sealed class StoreCuts(Store store, RoleState role, NodeHistory history
     {
         lock (role.Gate)
         {
-            if (log.Current is null && !role.IsReplica)
+            if (log.Current is null && !role.IsReplica && !role.IsChanging) // while it changes, a promotion begins one itself
                 log.Lead(new AofStart(history.LedTerm, 0, [0], store.Partitions, store.HashSeed));
         }
 
