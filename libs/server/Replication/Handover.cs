@@ -79,7 +79,7 @@ internal sealed class Handover(ReplicationNode owner, HandoverOrder order, ICloc
     {
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(target.Host, target.Port, AskMs);
+            using LinkSocket socket = LinkSocket.Connect(target.Host, target.Port, AskMs, owner.Links.Traffic);
             socket.Authenticate(owner.Credentials);
             string answer = socket.Call(["REPL", "LEAD", owner.RunId, end.ToString(), .. order.IsForced ? (string[])["FORCE"] : []]);
             Reason = $"{target} answered {answer}";

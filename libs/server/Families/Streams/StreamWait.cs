@@ -47,6 +47,8 @@ internal sealed unsafe class StreamWait : KeyWait
 
     internal override byte[]? Target => null;
 
+    internal override bool EndsWithoutKey => _after is null;
+
     internal static StreamWait Of(ref Call call, in ReadRequest request, StreamId[]? after) => new(ref call, request, after) { Client = call.Client };
 
     /// <summary>When to look again: what may be due first, or the end of the wait.</summary>

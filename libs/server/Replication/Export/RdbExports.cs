@@ -26,7 +26,7 @@ internal sealed class RdbExports(ServerCore server, ReplicationNode node) : IDis
     /// <summary>Serves whoever is behind the socket.</summary>
     internal void Begin(Socket socket, SyncTerms terms, string address, bool tellsPlace)
     {
-        var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000);
+        var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000, node.Links.Traffic);
         var export = new RdbExport(server, node, link, new ExportRequest(terms, address, tellsPlace));
         Thread thread = BackgroundThread.Of("export", () => Run(export), server.Fail);
         lock (_gate)

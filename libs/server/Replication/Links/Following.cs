@@ -105,7 +105,7 @@ internal sealed class Following(ReplicationNode owner, Follower follower, Peer p
         bool streamed = false;
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, owner.TimeoutMs);
+            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, owner.TimeoutMs, owner.Links.Traffic);
             Volatile.Write(ref _socket, socket);
             if (_isCancelled)
                 throw new IOException("this server follows it no more");

@@ -92,7 +92,7 @@ internal sealed class Barriers(ReplicationNode replication)
         if (_socket is not null && _peer == primary)
             return;
         Hang();
-        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, replication.TimeoutMs);
+        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, replication.TimeoutMs, replication.Links.Traffic);
         Volatile.Write(ref _socket, socket);
         _peer = primary;
         if (Volatile.Read(ref _stops))
