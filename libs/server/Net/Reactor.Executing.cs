@@ -139,17 +139,21 @@ internal sealed unsafe partial class Reactor
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_afterwards)
-            Finish(client);
+            Finish(client, frame);
         if (Out.Mark > SendEarlyBytes)
             SendEarly(client, frame);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Finish(Connection client)
+    private void Finish(Connection client, Frame* frame)
     {
         _afterwards = false;
         Replies.ReplacesLong(client);
         TakePushes(client);
+        if (!Replies.IsInReserve)
+            return;
+        SendEarly(client, frame);
+        Replies.EndReserve();
     }
 
     // Anything out of the ordinary: wrong arity, not authenticated, subscribed, replies off, MONITOR, pause, memory, timing.
