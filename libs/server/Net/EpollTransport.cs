@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Clients;
@@ -23,6 +22,7 @@ internal sealed unsafe class EpollTransport : ITransport
 
     private readonly int _epoll;
     private readonly int _wakeup;
+    private readonly NativeArray<byte> _memory = new(EventsMax * EventBytes);
     private readonly byte* _events;
 
     public EpollTransport()
@@ -31,7 +31,7 @@ internal sealed unsafe class EpollTransport : ITransport
         _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
         if (_epoll < 0 || _wakeup < 0)
             throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}", "raise the limit of open files (ulimit -n)");
-        _events = (byte*)NativeMemory.AllocZeroed((nuint)(EventsMax * EventBytes));
+        _events = _memory.Items;
         Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, unchecked((uint)WakeSlot));
     }
 
@@ -101,7 +101,7 @@ internal sealed unsafe class EpollTransport : ITransport
     {
         _ = Libc.close(_epoll);
         _ = Libc.close(_wakeup);
-        NativeMemory.Free(_events);
+        _memory.Dispose();
     }
 
     private static long MarkOf(Connection connection) => (uint)connection.Slot | (connection.Id << 32);

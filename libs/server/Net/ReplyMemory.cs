@@ -1,5 +1,5 @@
-using System.Runtime.InteropServices;
 using System.Text;
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
@@ -19,7 +19,8 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     internal const int OwnBytes = 512 * 1024;
 
     private readonly ExtraReplies _extra = new();
-    private byte* _own, _reserve; // the end of the reserve that is in use
+    private NativeArray<byte> _own;
+    private byte* _reserve; // the end of the reserve that is in use
     private bool _isRefusing; // what is written stands in for a reply that is too long, and is not too long itself
 
     /// <summary>True when so much stands outside the reactor's own memory that it is to be sent before others write.</summary>
@@ -161,17 +162,17 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     internal void Reset(RespWriter writer)
     {
         _extra.Free();
-        if (_own == null)
-            _own = (byte*)NativeMemory.AlignedAlloc(OwnBytes + ReplyBlock.ReserveBytes + ReceiveBuffer.Slack, 64);
+        if (_own.Items == null)
+            _own = new NativeArray<byte>(OwnBytes + ReplyBlock.ReserveBytes + ReceiveBuffer.Slack, alignment: 64);
         _reserve = null;
-        writer.MoveTo(_own, 0, ExtraReplies.MovesAlways ? _own : _own + OwnBytes);
+        writer.MoveTo(_own.Items, 0, ExtraReplies.MovesAlways ? _own.Items : _own.Items + OwnBytes);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _extra.Free();
-        NativeMemory.AlignedFree(_own);
-        _own = null;
+        _own.Dispose();
+        _own = default;
     }
 }

@@ -242,7 +242,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (!gone)
         {
-            NativeMemory.Free(orphan);
+            Orphan.Free(orphan);
             return;
         }
         orphan->Next = partition->Orphans;
@@ -321,7 +321,7 @@ internal sealed unsafe class StoreCore : IDisposable
             for (Orphan* orphan; (orphan = Shape->Partitions[i].Orphans) != null;)
             {
                 Shape->Partitions[i].Orphans = orphan->Next;
-                NativeMemory.Free(orphan);
+                Orphan.Free(orphan);
             }
         }
         Sketch?.Dispose();
