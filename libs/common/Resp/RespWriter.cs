@@ -125,7 +125,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     private void MakeRoom(int bytes)
     {
         if (!room.TryMakeRoom(this, bytes) && Limit - Position < bytes)
-            throw new OutOfMemoryException();
+            throw new InsufficientMemoryException();
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

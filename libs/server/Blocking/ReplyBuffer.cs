@@ -18,7 +18,7 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         Out = new RespWriter(this);
         _start = ReplyBlock.TryGrow(null, FirstBytes);
         if (_start == null)
-            throw new OutOfMemoryException();
+            throw new InsufficientMemoryException();
     }
 
     internal RespWriter Out { get; }

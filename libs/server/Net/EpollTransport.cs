@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Clients;

@@ -50,7 +50,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         if (memory == null)
             memory = _extra.TryGrow(writer.Start, kept, kept + bytes);
         if (memory == null && client is null)
-            throw new OutOfMemoryException(); // no command is running that would have to come to its end
+            throw new InsufficientMemoryException(); // no command is running that would have to come to its end
         if (memory == null)
         {
             GiveUp(writer);
@@ -150,7 +150,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
             return start;
         start = _extra.TryGrow(null, 0, OwnBytes);
         if (start == null)
-            throw new OutOfMemoryException();
+            throw new InsufficientMemoryException();
         reactor.Out.Limit = start + OwnBytes;
         return start;
     }
