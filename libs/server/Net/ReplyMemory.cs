@@ -48,7 +48,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         long size = ExtraReplies.MovesAlways ? kept + bytes : Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, OwnBytes));
         byte* memory = _extra.TryGrow(writer.Start, kept, size);
         if (memory == null)
-            memory = _extra.TryGrow(writer.Start, kept, kept + bytes);
+            memory = _extra.TryGrow(writer.Start, kept, size = kept + bytes);
         if (memory == null && client is null)
             throw new InsufficientMemoryException(); // no command is running that would have to come to its end
         if (memory == null)
