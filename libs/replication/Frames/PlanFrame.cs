@@ -82,7 +82,9 @@ public sealed record PlanFrame
     {
         if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermStart.KeptMax)
             return null;
-        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes) || from[(LayoutAt + 1)..FixedBytes].ContainsAnyExcept((byte)0) || from[LayoutAt] == byte.MaxValue)
+        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes))
+            return null;
+        if (from[(LayoutAt + 1)..FixedBytes].ContainsAnyExcept((byte)0) || from[LayoutAt] == byte.MaxValue)
             return null;
         if (BinaryPrimitives.ReadInt64LittleEndian(from[32..]) < 0)
             return null; // a replica that believed it would greet by it, and no primary understand it

@@ -41,7 +41,8 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
         Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond the limit of {bytesMax}; the command has run");
 
     /// <summary>What stands in for a reply for which there was no memory.</summary>
-    internal static byte[] TextOfLacking(long bytes) => Encoding.Latin1.GetBytes($"ERR the system has no memory for the reply of {bytes} bytes; the command has run");
+    internal static byte[] TextOfLacking(long bytes) =>
+        Encoding.Latin1.GetBytes($"ERR the system has no memory for the reply of {bytes} bytes; the command has run");
 
     /// <summary>The reply; one that is longer than its client may get is an error by now (net.R9).</summary>
     internal byte[] Take()

@@ -126,7 +126,8 @@ internal sealed unsafe class CommandTable : IDisposable
         else if (!CommandName.TryPack(args->Span, out name))
             return 0;
         int id = FindTop(name);
-        if (count > 1 && (_entries.Items[id].Flags & CommandFlags.Container) != 0 && CommandName.TryPack(args[1].Span, out CommandName child))
+        if (count > 1 && (_entries.Items[id].Flags & CommandFlags.Container) != 0
+            && CommandName.TryPack(args[1].Span, out CommandName child))
         {
             int found = FindChild(id, child);
             return found == 0 ? id : found;

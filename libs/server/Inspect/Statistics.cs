@@ -5,7 +5,8 @@ using Tsavorite;
 namespace Garnet.Server.Inspect;
 
 /// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
-internal sealed class Statistics(ServerCore server, int commands, Func<(long Received, long Rejected)> connections, ReplicationNode replication)
+internal sealed class Statistics(
+    ServerCore server, int commands, Func<(long Received, long Rejected)> connections, ReplicationNode replication)
 {
     private const long SampleUs = 1_000_000;
 
@@ -23,7 +24,8 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
     /// <summary>Sums of one moment. Bytes are those of clients and of links to other servers.</summary>
     internal sealed class Totals
     {
-        internal long Commands, Hits, Misses, BytesIn, BytesOut, LinksIn, LinksOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections, Rejected;
+        internal long Commands, Hits, Misses, BytesIn, BytesOut, LinksIn, LinksOut, BusyUs, Connections, Rejected;
+        internal long Errors, ProtocolErrors, OutputLimitCloses;
         // By command.
         internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
         internal Dictionary<string, long> ErrorsByCode = [];
@@ -87,7 +89,8 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
     private static Rate RateOf(Totals from, Totals to, double seconds)
     {
         double kilobytes = 1024 * seconds;
-        return new Rate((long)((to.Commands - from.Commands) / seconds), (to.BytesIn - from.BytesIn) / kilobytes, (to.BytesOut - from.BytesOut) / kilobytes,
+        return new Rate((long)((to.Commands - from.Commands) / seconds),
+            (to.BytesIn - from.BytesIn) / kilobytes, (to.BytesOut - from.BytesOut) / kilobytes,
             (to.LinksIn - from.LinksIn) / kilobytes, (to.LinksOut - from.LinksOut) / kilobytes);
     }
 

@@ -76,10 +76,10 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     /// <summary>True if there was no memory for a reply: what stands there is to be sent before others write.</summary>
     internal bool IsInReserve => _reserve != null && _reserve == reactor.Out.Limit;
 
-    /// <summary>What stood in the reserve has been sent.</summary>
-    internal void EndReserve()
+    // What stood in the reserve has been sent, and replies go on from a place.
+    private void EndReserve(byte* from)
     {
-        if (IsInReserve && reactor.Out.Position <= _reserve - ReplyBlock.ReserveBytes)
+        if (IsInReserve && from <= _reserve - ReplyBlock.ReserveBytes)
         {
             reactor.Out.Limit = _reserve - ReplyBlock.ReserveBytes;
             _reserve = null;
@@ -132,7 +132,8 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
             _isRefusing = false;
         }
 
-        client.CloseAfterReply |= reactor.Out.Mark == before; // not even for that: behind a reply that is missing no other can be told apart
+        if (reactor.Out.Mark == before)
+            client.CloseAfterReply = true; // no room even for that: behind a reply that is missing none can be told apart
         reactor.Figures.CountError(text);
     }
 
@@ -147,11 +148,16 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     internal byte* GoOn(byte* start, long bytesBefore)
     {
         if (_extra.Bytes == bytesBefore)
+        {
+            EndReserve(start);
             return start;
+        }
+
         start = _extra.TryGrow(null, 0, OwnBytes);
         if (start == null)
             throw new InsufficientMemoryException();
         reactor.Out.Limit = start + OwnBytes;
+        _reserve = null;
         return start;
     }
 

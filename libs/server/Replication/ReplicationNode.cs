@@ -228,8 +228,7 @@ internal sealed partial class ReplicationNode : IRole, IShipper, ILogRole, IDisp
         var link = new ReplicaLink(this, hello, _server.Clock);
         Digests.Ensure();
         Links.Break(hello.RunId, "it has connected again");
-        var wire = new LinkSocket(socket, TimeoutMs, Links.Traffic);
-        Links.Add(new ReplicaThreads(link, wire, Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL {FrameFormat.Protocol} {RunId}\r\n");
+        Links.Add(new ReplicaThreads(link, new LinkSocket(socket, TimeoutMs, Links.Traffic), Links, _copies, () => Settings.CopyKeepSeconds * 1000), $"+REPL {FrameFormat.Protocol} {RunId}\r\n");
     }
 
     /// <summary>Something that clients may wait for has moved: a batch applied, an acknowledgement, a role.</summary>

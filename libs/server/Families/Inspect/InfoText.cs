@@ -135,7 +135,8 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
     private void ScriptMemory()
     {
         long states = server.Workers.Sum(static worker => ScriptHost.Of(worker).MemoryBytes);
-        long texts = server.Scripts.MemoryBytes, functions = server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes);
+        long texts = server.Scripts.MemoryBytes;
+        long functions = server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes);
         Size("used_memory_lua", states);
         Field("used_memory_vm_eval", states);
         Field("used_memory_scripts_eval", texts);

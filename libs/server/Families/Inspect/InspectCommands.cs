@@ -86,9 +86,11 @@ internal readonly struct MemoryStats : ICommand
         (string Name, long Value)[] figures =
         [
             ("peak.allocated", store.PeakBytes + clients), ("total.allocated", store.UsedBytes + clients), ("startup.allocated", store.FixedBytes),
-            ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)), ("clients.slaves", call.Server.Replication.Links.MemoryBytes), ("clients.normal", clients), ("cluster.links", 0),
+            ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)), ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
+            ("clients.normal", clients), ("cluster.links", 0),
             ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),
-            ("functions.caches", call.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)), ("overhead.total", store.UsedBytes + clients - store.LiveBytes), ("keys.count", keys),
+            ("functions.caches", call.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
+            ("overhead.total", store.UsedBytes + clients - store.LiveBytes), ("keys.count", keys),
             ("keys.bytes-per-key", keys == 0 ? 0 : store.LiveBytes / keys), ("dataset.bytes", store.LiveBytes),
         ];
         call.Out.Map(figures.Length);

@@ -147,7 +147,8 @@ internal sealed unsafe class StagedFile : IDiskFile
         if (all) _pool.Give(ring);
         else ring.Dispose();
         _file.Dispose();
-        if (_block != null) _memory.Dispose();
+        if (_block != null)
+            _memory.Dispose();
         _block = null;
     }
 

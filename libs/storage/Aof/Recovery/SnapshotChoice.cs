@@ -49,7 +49,11 @@ internal sealed class SnapshotChoice
     {
         SnapshotFacts facts = FactsOf(disk, snapshot, source, progress);
         if (facts.IsNewer)
-            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be read: {disk.Path}/{snapshot.File}", facts.Damage!, "Start the version of the server that wrote it.");
+        {
+            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be read: {disk.Path}/{snapshot.File}", facts.Damage!,
+                "Start the version of the server that wrote it.");
+        }
+
         string? damage = DamageOf(snapshot, facts);
         if (damage is null)
         {

@@ -36,7 +36,11 @@ internal static class SnapshotFileHeader
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             throw new SnapshotFileException(name, 0, "the header's checksum does not hold");
         if (!HeaderVersion.IsKnown(from[4]))
-            throw new SnapshotFileException(name, 4, $"version {from[4]} is of a newer version of the server; here {HeaderVersion.Latest} is the last known", isNewer: true);
+        {
+            throw new SnapshotFileException(name, 4,
+                $"version {from[4]} is of a newer version of the server; here {HeaderVersion.Latest} is the last known", isNewer: true);
+        }
+
         bool isSealed = HeaderVersion.IsSecondForm(from[4]);
         if (from[5..8].ContainsAnyExcept((byte)0) || from[(isSealed ? SealedBytes : SaltOffset)..CrcOffset].ContainsAnyExcept((byte)0))
             throw new SnapshotFileException(name, 5, "bytes that must be zero are not");
