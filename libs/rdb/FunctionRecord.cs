@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Types.Strings;
 using Tsavorite;
@@ -15,12 +15,12 @@ public sealed unsafe class FunctionRecord : IDisposable
 
     private static ReadOnlySpan<byte> Name => "functions"u8;
 
-    private readonly byte* _name = (byte*)NativeMemory.AllocZeroed((nuint)(Name.Length + SlackBytes));
+    private readonly NativeArray<byte> _name = new(Name.Length + SlackBytes);
 
-    public FunctionRecord() => Name.CopyTo(new Span<byte>(_name, Name.Length));
+    public FunctionRecord() => Name.CopyTo(new Span<byte>(_name.Items, Name.Length));
 
     /// <summary>The key of the record.</summary>
-    public KeyRef Key(Store store) => store.Key(_name, Name.Length, store.Namespaces.Id(NamespaceTable.Reserved));
+    public KeyRef Key(Store store) => store.Key(_name.Items, Name.Length, store.Namespaces.Id(NamespaceTable.Reserved));
 
     /// <summary>The mark of what is kept; empty if nothing is.</summary>
     public Guid Mark(Store store, StoreSession session)
@@ -49,7 +49,8 @@ public sealed unsafe class FunctionRecord : IDisposable
         mark = Guid.NewGuid();
         RdbWriter laid = FunctionDump.Laid(sources);
         int bytes = checked(MarkBytes + laid.Bytes.Count);
-        byte* value = (byte*)NativeMemory.AllocZeroed((nuint)bytes + SlackBytes);
+        using var memory = new NativeArray<byte>((long)bytes + SlackBytes);
+        byte* value = memory.Items;
         try
         {
             mark.TryWriteBytes(new Span<byte>(value, MarkBytes));
@@ -59,13 +60,12 @@ public sealed unsafe class FunctionRecord : IDisposable
         }
         finally
         {
-            NativeMemory.Free(value);
             laid.Bytes.Free();
         }
     }
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_name);
+    public void Dispose() => _name.Dispose();
 
     private struct MarkLook : IRead
     {

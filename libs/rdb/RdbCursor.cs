@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 
@@ -14,8 +14,7 @@ public unsafe struct RdbCursor(byte* at, byte* end)
     private const int SpecialInt8 = 0, SpecialInt16 = 1, SpecialInt32 = 2, SpecialPacked = 3;
     private const long StringBytesMax = 512L << 20; // as proto-max-bulk-len
 
-    private byte* _unpacked;
-    private byte* _digits;
+    private NativeArray<byte> _unpacked, _digits;
 
     /// <summary>Where it stands.</summary>
     public byte* At { get; private set; } = at;
@@ -87,9 +86,9 @@ public unsafe struct RdbCursor(byte* at, byte* end)
     /// <summary>Gives back what strings were unpacked into.</summary>
     public void Free()
     {
-        NativeMemory.Free(_unpacked);
-        NativeMemory.Free(_digits);
-        _unpacked = _digits = null;
+        _unpacked.Dispose();
+        _digits.Dispose();
+        _unpacked = _digits = default;
     }
 
     private bool TryLength(out ulong length, out bool special)
@@ -128,9 +127,9 @@ public unsafe struct RdbCursor(byte* at, byte* end)
         long value = form == SpecialInt8 ? *(sbyte*)bytes : form == SpecialInt16
             ? BinaryPrimitives.ReadInt16LittleEndian(new ReadOnlySpan<byte>(bytes, 2))
             : BinaryPrimitives.ReadInt32LittleEndian(new ReadOnlySpan<byte>(bytes, 4));
-        if (_digits == null)
-            _digits = (byte*)NativeMemory.Alloc(NumberText.Int64BytesMax + 12);
-        text = new Arg { Bytes = _digits, Length = (int)(NumberText.Write(_digits, value) - _digits) };
+        if (_digits.Items == null)
+            _digits = new NativeArray<byte>(NumberText.Int64BytesMax + 12);
+        text = new Arg { Bytes = _digits.Items, Length = (int)(NumberText.Write(_digits.Items, value) - _digits.Items) };
         return true;
     }
 
@@ -141,9 +140,10 @@ public unsafe struct RdbCursor(byte* at, byte* end)
             return false;
         if (bytes > StringBytesMax || (long)bytes > (long)packedBytes * Lzf.ExpansionMax)
             return false;
-        NativeMemory.Free(_unpacked);
-        _unpacked = (byte*)NativeMemory.Alloc((nuint)Math.Max(bytes, 1));
-        text = new Arg { Bytes = _unpacked, Length = (int)bytes };
-        return Lzf.TryUnpack(new ReadOnlySpan<byte>(packed, (int)packedBytes), new Span<byte>(_unpacked, (int)bytes));
+        _unpacked.Dispose();
+        _unpacked = default;
+        _unpacked = new NativeArray<byte>(Math.Max((long)bytes, 1));
+        text = new Arg { Bytes = _unpacked.Items, Length = (int)bytes };
+        return Lzf.TryUnpack(new ReadOnlySpan<byte>(packed, (int)packedBytes), new Span<byte>(_unpacked.Items, (int)bytes));
     }
 }

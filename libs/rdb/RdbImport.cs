@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
@@ -22,7 +21,7 @@ public sealed unsafe class RdbImport : IDisposable
     private readonly RdbFile _file;
     private readonly JobProgress _progress;
     private readonly StoreSession _session;
-    private readonly byte* _key = (byte*)NativeMemory.AllocZeroed(Store.KeyBytesMax + SlackBytes);
+    private readonly NativeArray<byte> _key = new(Store.KeyBytesMax + SlackBytes);
     private readonly List<byte[]> _functions = [];
     private readonly long _nowMs;
     private readonly int _databases;
@@ -77,7 +76,7 @@ public sealed unsafe class RdbImport : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_key);
+    public void Dispose() => _key.Dispose();
 
     // One entry; false behind the last one.
     private bool Take(ref RdbCursor from)
@@ -140,11 +139,11 @@ public sealed unsafe class RdbImport : IDisposable
             throw Damage(start, $"the key {Shown(name)} is of type {(int)type}, which is not known here");
         if (name.Length > Store.KeyBytesMax)
             throw Damage(start, $"a key is longer than {Store.KeyBytesMax} bytes, the most that fits here");
-        name.Span.CopyTo(new Span<byte>(_key, name.Length));
-        KeyRef key = _store.Key(_key, name.Length, _namespace);
+        name.Span.CopyTo(new Span<byte>(_key.Items, name.Length));
+        KeyRef key = _store.Key(_key.Items, name.Length, _namespace);
         using var value = new RdbValue();
         if (!RdbDecoder.TryRead(ref from, type, value))
-            throw Damage(start, $"the value of the key {Shown(new Arg { Bytes = _key, Length = name.Length })} is damaged");
+            throw Damage(start, $"the value of the key {Shown(new Arg { Bytes = _key.Items, Length = name.Length })} is damaged");
         long expireAtMs = _expireAtMs;
         _expireAtMs = 0;
         if (expireAtMs != 0 && expireAtMs <= _nowMs)
@@ -156,7 +155,7 @@ public sealed unsafe class RdbImport : IDisposable
         Outcome outcome = RdbStoring.Put(_session, in key, value, expireAtMs, _encoding);
         Fits(outcome);
         if (outcome != Outcome.Done)
-            throw Damage(start, $"the key {Shown(new Arg { Bytes = _key, Length = name.Length })} is too large");
+            throw Damage(start, $"the key {Shown(new Arg { Bytes = _key.Items, Length = name.Length })} is too large");
         Keys++;
     }
 

@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Replication.Frames;
+using Tsavorite;
 
 namespace Garnet.Replication;
 
@@ -64,6 +65,12 @@ public sealed class PrimaryLink(Follower follower, Action<PlanFrame> onPlan, Act
     {
         if (PlanFrame.TryDecode(body) is not { } plan)
             return "the primary sent a plan that is none";
+        if (plan.Layout > ValueLayout.Current)
+        {
+            return $"the primary is of a newer version: its values lie as {plan.Layout}, and this server knows {ValueLayout.Current} at most. "
+                + "Bring this server to that version first";
+        }
+
         onPlan(plan);
         string? fault = null;
         if (plan.Resumes)

@@ -36,7 +36,11 @@ public sealed class RespServer : IDisposable
     private readonly Garnet.Media.IMedium? _tier;
     private int _reactorsRunning;
 
-    /// <summary>Makes a server; nothing is opened before <see cref="Start"/>.</summary>
+    /// <summary>
+    /// Makes a server: its data directory is opened, and kept from others, its tier made, its memory reserved. Nothing is loaded, no address opened and no thread of it serves
+    /// before <see cref="Start"/>.
+    /// </summary>
+    /// <exception cref="GarnetException">One of these cannot be had; nothing stays open.</exception>
     public RespServer(ServerSettings settings, SettingTable table, ILogger logger)
         : this(settings, table, logger, SystemClock.Instance)
     {
@@ -49,19 +53,19 @@ public sealed class RespServer : IDisposable
         var backlog = new Backlog();
         directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
         DataKeeper? keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
-        _tier = TierMedium.Open(settings.Tier);
-        var store = new Store(new StoreSettings
+        Store store;
+        try
         {
-            Tier = _tier,
-            TierObserver = _tier is null ? null : new TierLines(lines),
-            MemoryLimitBytes = memoryLimitBytes,
-            Policy = settings.Memory.Policy,
-            Log = keeper?.Counter ?? log,
-            ValueCheck = ValueCheck.Instance,
-            HashSeed = keeper?.HashSeed ?? 0,
-            Partitions = keeper?.Partitions ?? 0,
-            TellsBatches = settings.Persistence.DurableReads && keeper is { HasLog: true },
-        });
+            _tier = TierMedium.Open(settings.Tier);
+            store = NewStore(settings, memoryLimitBytes, keeper, log, lines);
+        }
+        catch
+        {
+            _tier?.Dispose();
+            keeper?.Dispose();
+            throw;
+        }
+
         var core = new ServerCore
         {
             Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Fail = Fail, RequestStop = RequestStop,
@@ -73,6 +77,19 @@ public sealed class RespServer : IDisposable
             Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
         };
     }
+
+    private Store NewStore(ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
+    {
+        Tier = _tier,
+        TierObserver = _tier is null ? null : new TierLines(lines),
+        MemoryLimitBytes = memoryLimitBytes,
+        Policy = settings.Memory.Policy,
+        Log = keeper?.Counter ?? log,
+        ValueCheck = ValueCheck.Instance,
+        HashSeed = keeper?.HashSeed ?? 0,
+        Partitions = keeper?.Partitions ?? 0,
+        TellsBatches = settings.Persistence.DurableReads && keeper is { HasLog: true },
+    });
 
     /// <summary>The machineries.</summary>
     internal ServerContext Context { get; }

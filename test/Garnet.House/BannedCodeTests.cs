@@ -25,6 +25,12 @@ public sealed partial class BannedCodeTests
         .SelectMany(static file => file.All<BaseObjectCreationExpressionSyntax>().Where(IsThread)
             .Select(made => new Finding(file.Path, $"line {file.LineOf(made)} makes a thread: BackgroundThread does"))).DistinctBy(static finding => finding.Subject));
 
+    /// <summary>Memory that no collector frees has few owners, who free it: NativeArray and NativeBuffer for whoever has no reason to be one.</summary>
+    [Test]
+    public void Native_memory_has_few_owners() => AllowList.Judge("native-memory", House.Product
+        .Where(static file => file.All<IdentifierNameSyntax>().Any(static name => name.Identifier.Text == "NativeMemory"))
+        .Select(static file => new Finding(file.Path, "takes or frees native memory: NativeArray and NativeBuffer do")));
+
     [Test]
     public void Libraries_do_not_print() => AllowList.Judge("console", House.Sources
         .Where(static file => !ConsoleHomes.Any(file.IsIn))

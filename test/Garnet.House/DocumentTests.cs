@@ -14,6 +14,16 @@ public sealed partial class DocumentTests
         .Where(static link => link.Target.Length > 0 && !link.Target.Contains("://", StringComparison.Ordinal) && !Exists(link.document, link.Target))
         .Select(static link => new Finding($"{link.document} to {link.Target}", "leads nowhere")));
 
+    /// <summary>Whoever looks for where something is finds every folder in the map. The commands' folders bear the names of their families and stand there together.</summary>
+    [Test]
+    public void The_map_names_every_folder_with_code()
+    {
+        string[] linked = [.. Link().Matches(House.Text("ARCHITECTURE.md")).Select(static match => match.Groups[1].Value.TrimEnd('/'))];
+        AllowList.Judge("map", House.Product.Select(static file => Path.GetDirectoryName(file.Path)!).Distinct()
+            .Where(folder => !linked.Contains(folder) && !folder.StartsWith("libs/server/Families/", StringComparison.Ordinal))
+            .Select(static folder => new Finding(folder, "is in no table of ARCHITECTURE.md")));
+    }
+
     [Test]
     public void Every_room_opens_with_a_header() => AllowList.Judge("room-header", House.Product
         .GroupBy(static file => Path.GetDirectoryName(file.Path)!)

@@ -2,6 +2,7 @@ using Garnet.Aof;
 using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Replication.Frames;
+using Tsavorite;
 
 namespace Garnet.Replication.Test;
 
@@ -59,6 +60,20 @@ public sealed class FrameTests
         byte[] bytes = Plan.Encode();
         for (int length = 0; length < bytes.Length; length++) Assert.That(PlanFrame.TryDecode(bytes.AsSpan(0, length)), Is.Null);
         Assert.That(PlanFrame.TryDecode([.. bytes, 0]), Is.Null);
+    }
+
+    [Test]
+    public void A_plan_of_a_later_layout_of_values_ends_the_link_before_any_value_comes()
+    {
+        PlanFrame later = Plan with { Layout = ValueLayout.Current + 1 };
+        Assert.That(PlanFrame.TryDecode(later.Encode())!.Layout, Is.EqualTo(later.Layout));
+        var writer = new FrameWriter();
+        writer.Add(FrameKind.Plan, later.Encode());
+        FrameReader reader = FrameReader.OfPrimary();
+        Feed(reader, writer.Bytes);
+        var link = new PrimaryLink(follower: null!, static _ => Assert.Fail("nobody is to act on it"), static _ => { });
+        Assert.That(link.Take(reader), Is.False);
+        Assert.That(link.Fault, Does.Contain("newer version"));
     }
 
     [Test]

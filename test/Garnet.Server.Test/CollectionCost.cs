@@ -39,10 +39,11 @@ public sealed unsafe class CollectionCost : IReplyRoom, IDisposable
 
     private delegate void Step(int place);
 
-    public void MakeRoom(RespWriter writer, int bytes)
+    public bool TryMakeRoom(RespWriter writer, int bytes)
     {
         writer.Position = _reply;
         writer.Limit = _reply + ReplyBytes;
+        return true;
     }
 
     public void Dispose()

@@ -16,7 +16,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     public const int Slack = 64;
 
     private const ulong OkReply = 0x0A0D4B4F2B; // "+OK\r\n"
-    private const int HeaderBytes = 32;
+    private const int HeaderBytes = 32, DigitBytes = 24;
 
     private long _begun;
     private long _givenUpBytes;
@@ -39,6 +39,9 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>True if the room has given up the reply under way, as whoever it is for may not get so much; it is not whole then.</summary>
     public bool IsGivenUp { get; private set; }
 
+    /// <summary>True if that is so because there was no memory for it.</summary>
+    public bool LacksMemory { get; private set; }
+
     /// <summary>Bytes of the reply under way, with those that were given up.</summary>
     public long ReplyBytes => _givenUpBytes + Mark - _begun;
 
@@ -55,7 +58,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     {
         Start = start;
         _begun = Mark;
-        IsGivenUp = false;
+        IsGivenUp = LacksMemory = false;
         _givenUpBytes = 0;
     }
 
@@ -68,7 +71,7 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     {
         long whole = _begun;
         _begun = Mark;
-        IsGivenUp = false; // of the longer one at most a beginning has been, which stands again
+        IsGivenUp = LacksMemory = false; // of the longer one at most a beginning has been, which stands again
         _givenUpBytes = 0;
         return whole;
     }
@@ -86,14 +89,15 @@ public sealed unsafe class RespWriter(IReplyRoom room)
         Position = Start + Math.Min(mark, Mark);
         if (mark > _begun)
             return;
-        IsGivenUp = false;
+        IsGivenUp = LacksMemory = false;
         _givenUpBytes = 0;
     }
 
     /// <summary>For rooms: the reply under way is longer than may be. It goes on from its beginning, and nobody will get it.</summary>
-    public void GiveUpReply()
+    public void GiveUpReply(bool lacksMemory = false)
     {
         IsGivenUp = true; // also where nothing of it stands yet
+        LacksMemory |= lacksMemory;
         _givenUpBytes += Mark - _begun;
         Position = Start + _begun;
     }
@@ -106,8 +110,31 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     public byte* Room(int bytes)
     {
         if (Limit - Position < bytes)
-            room.MakeRoom(this, bytes);
+            MakeRoom(bytes);
         return Position;
+    }
+
+    /// <summary>
+    /// Makes sure of room for a piece that may be large. False if there is no memory for it: the reply is given up, and whoever writes goes on without the
+    /// piece, for he may be in the middle of a change.
+    /// </summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // on the path of every reply
+    private bool HasRoom(int bytes) => Limit - Position >= bytes || TryMakeRoom(bytes);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void MakeRoom(int bytes)
+    {
+        if (!room.TryMakeRoom(this, bytes) && Limit - Position < bytes)
+            throw new InsufficientMemoryException();
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryMakeRoom(int bytes)
+    {
+        if (room.TryMakeRoom(this, bytes) || Limit - Position >= bytes)
+            return true;
+        _givenUpBytes += bytes;
+        return false;
     }
 
     /// <summary><c>+OK</c>.</summary>
@@ -130,7 +157,9 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>A bulk string.</summary>
     public void Bulk(ReadOnlySpan<byte> bytes)
     {
-        byte* at = BulkHeader(Room(HeaderBytes + bytes.Length), bytes.Length);
+        if (!HasRoom(HeaderBytes + bytes.Length))
+            return;
+        byte* at = BulkHeader(Position, bytes.Length);
         bytes.CopyTo(new Span<byte>(at, bytes.Length));
         Position = EndLine(at + bytes.Length);
     }
@@ -139,7 +168,9 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     public void Bulk(string text)
     {
         int length = Encoding.UTF8.GetByteCount(text);
-        byte* at = Header('$', length, length + 2);
+        if (!HasRoom(HeaderBytes + DigitBytes + length))
+            return;
+        byte* at = Header('$', length);
         Encoding.UTF8.GetBytes(text, new Span<byte>(at, length));
         Position = EndLine(at + length);
     }
@@ -179,16 +210,16 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     }
 
     /// <summary>Begins an array of <paramref name="count"/> elements.</summary>
-    public void Array(int count) => Position = Header('*', count, 0);
+    public void Array(int count) => Position = Header('*', count);
 
     /// <summary>Begins a map of <paramref name="pairs"/> pairs; in RESP2 an array of twice as many.</summary>
-    public void Map(int pairs) => Position = Resp3 ? Header('%', pairs, 0) : Header('*', pairs * 2, 0);
+    public void Map(int pairs) => Position = Resp3 ? Header('%', pairs) : Header('*', pairs * 2);
 
     /// <summary>Begins a set; in RESP2 an array.</summary>
-    public void Set(int count) => Position = Header(Resp3 ? '~' : '*', count, 0);
+    public void Set(int count) => Position = Header(Resp3 ? '~' : '*', count);
 
     /// <summary>Begins an out-of-band message; in RESP2 an array.</summary>
-    public void Push(int count) => Position = Header(Resp3 ? '>' : '*', count, 0);
+    public void Push(int count) => Position = Header(Resp3 ? '>' : '*', count);
 
     /// <summary>A boolean; in RESP2 the integer 1 or 0.</summary>
     public void Bool(bool value)
@@ -225,7 +256,9 @@ public sealed unsafe class RespWriter(IReplyRoom room)
             return;
         }
 
-        byte* at = Header('=', text.Length + 4, text.Length + 6);
+        if (!HasRoom(HeaderBytes + DigitBytes + text.Length))
+            return;
+        byte* at = Header('=', text.Length + 4);
         "txt:"u8.CopyTo(new Span<byte>(at, 4));
         text.CopyTo(new Span<byte>(at + 4, text.Length));
         Position = EndLine(at + 4 + text.Length);
@@ -234,9 +267,10 @@ public sealed unsafe class RespWriter(IReplyRoom room)
     /// <summary>Bytes as they are.</summary>
     public void Raw(ReadOnlySpan<byte> bytes)
     {
-        byte* at = Room(bytes.Length);
-        bytes.CopyTo(new Span<byte>(at, bytes.Length));
-        Position = at + bytes.Length;
+        if (!HasRoom(bytes.Length))
+            return;
+        bytes.CopyTo(new Span<byte>(Position, bytes.Length));
+        Position += bytes.Length;
     }
 
     /// <summary>Writes <c>$length CR LF</c> at the place, without a check for room; returns the byte behind it.</summary>
@@ -268,16 +302,18 @@ public sealed unsafe class RespWriter(IReplyRoom room)
         return at + 2;
     }
 
-    private byte* Header(char type, int count, int bodyBytes)
+    private byte* Header(char type, int count)
     {
-        byte* at = Room(HeaderBytes + bodyBytes);
+        byte* at = Room(HeaderBytes);
         *at++ = (byte)type;
         return EndLine(NumberText.Write(at, count));
     }
 
     private void Line(char type, ReadOnlySpan<byte> text)
     {
-        byte* at = Room(HeaderBytes + text.Length);
+        if (!HasRoom(HeaderBytes + text.Length))
+            return;
+        byte* at = Position;
         *at++ = (byte)type;
         foreach (byte b in text)
             *at++ = b is (byte)'\r' or (byte)'\n' ? (byte)' ' : b;

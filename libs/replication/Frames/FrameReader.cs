@@ -26,6 +26,9 @@ public sealed class FrameReader : IDisposable
     /// <summary>Reads what a replica sends.</summary>
     public static FrameReader OfReplica() => new(isReplica: false);
 
+    /// <summary>Bytes of memory taken; from any thread.</summary>
+    public long Capacity => _bytes.Capacity;
+
     /// <summary>Room for bytes to come.</summary>
     public Span<byte> Room()
     {

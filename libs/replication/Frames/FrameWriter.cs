@@ -11,6 +11,9 @@ public sealed class FrameWriter : IDisposable
     /// <summary>Bytes gathered.</summary>
     public int Count { get; private set; }
 
+    /// <summary>Bytes of memory taken; from any thread.</summary>
+    public long Capacity => _bytes.Capacity;
+
     /// <summary>The bytes gathered.</summary>
     public ReadOnlySpan<byte> Bytes => _bytes.Span(0, Count);
 

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using Garnet.Aof;
+using Tsavorite;
 
 namespace Garnet.Replication.Frames;
 
@@ -8,7 +9,7 @@ namespace Garnet.Replication.Frames;
 public sealed record PlanFrame
 {
     public const int IdBytes = 40, PathMax = 16;
-    private const int FixedBytes = 56, TermBytes = 20;
+    private const int FixedBytes = 56, LayoutAt = 48, TermBytes = 20;
 
     /// <summary>True if a snapshot comes first; else batches follow at once.</summary>
     public required bool IsFull { get; init; }
@@ -30,6 +31,9 @@ public sealed record PlanFrame
     /// <summary>Run ids of all servers from the first primary down to the sender.</summary>
     public required IReadOnlyList<string> Path { get; init; }
 
+    /// <summary>The latest layout of values that may come.</summary>
+    public byte Layout { get; init; } = ValueLayout.Current;
+
     /// <summary>What the primary knows of the terms of its history.</summary>
     public IReadOnlyList<TermStart> Terms { get; init; } = [];
 
@@ -47,6 +51,7 @@ public sealed record PlanFrame
         BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(24), HashSeed);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(32), StartedUnixUs);
         BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(40), Fork);
+        bytes[LayoutAt] = (byte)(Layout - 1);
         Span<byte> rest = bytes.AsSpan(FixedBytes);
         foreach (string id in (IEnumerable<string>)[HistoryId, .. Path])
         {
@@ -77,7 +82,9 @@ public sealed record PlanFrame
     {
         if (from.Length < FixedBytes || from[0] is not (1 or 2 or 3) || from[1] is 0 or > AofSettings.SublogsMax || from[2] > PathMax || from[3] > TermStart.KeptMax)
             return null;
-        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes) || from[48..FixedBytes].ContainsAnyExcept((byte)0))
+        if (from.Length != FixedBytes + ((1 + from[2]) * IdBytes) + (from[1] * sizeof(uint)) + (from[3] * TermBytes))
+            return null;
+        if (from[(LayoutAt + 1)..FixedBytes].ContainsAnyExcept((byte)0) || from[LayoutAt] == byte.MaxValue)
             return null;
         if (BinaryPrimitives.ReadInt64LittleEndian(from[32..]) < 0)
             return null; // a replica that believed it would greet by it, and no primary understand it
@@ -109,6 +116,7 @@ public sealed record PlanFrame
 
         return new PlanFrame
         {
+            Layout = (byte)(from[LayoutAt] + 1),
             IsFull = from[0] != 1,
             Resumes = from[0] == 3,
             At = new LogPosition(BinaryPrimitives.ReadUInt32LittleEndian(from[8..]), BinaryPrimitives.ReadUInt64LittleEndian(from[16..]), crcs),

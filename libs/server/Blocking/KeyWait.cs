@@ -42,6 +42,9 @@ internal abstract class KeyWait : Parking
     /// <summary>Another key that is written with the one waited for, null for none.</summary>
     internal abstract byte[]? Target { get; }
 
+    /// <summary>True if the wait also ends, with an error, once the key is gone.</summary>
+    internal virtual bool EndsWithoutKey => false;
+
     /// <summary>True if the key, which holds such a value (or nothing), has what is waited for; its partition is locked.</summary>
     internal virtual bool IsReady(StoreSession store, in KeyRef key, RecordKind kind) => kind == Kind;
 

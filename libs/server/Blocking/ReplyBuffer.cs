@@ -1,7 +1,7 @@
-using System.Runtime.InteropServices;
 using System.Text;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Blocking;
 
@@ -16,7 +16,9 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     internal ReplyBuffer()
     {
         Out = new RespWriter(this);
-        _start = (byte*)NativeMemory.Alloc(FirstBytes + RespWriter.Slack);
+        _start = ReplyBlock.TryGrow(null, FirstBytes);
+        if (_start == null)
+            throw new InsufficientMemoryException();
     }
 
     internal RespWriter Out { get; }
@@ -32,46 +34,65 @@ internal sealed unsafe class ReplyBuffer : IReplyRoom, IDisposable
     }
 
     /// <summary>Bytes of a reply that is longer than its client may get (net.R9); 0 if it is not.</summary>
-    internal long TooLongBytes => Out.IsGivenUp ? Out.ReplyBytes : 0;
+    internal long TooLongBytes => Out is { IsGivenUp: true, LacksMemory: false } ? Out.ReplyBytes : 0;
 
     /// <summary>What stands in for a reply that is too long.</summary>
     internal static byte[] TextOfLong(long bytes, long bytesMax) =>
         Encoding.Latin1.GetBytes($"ERR the reply of {bytes} bytes{(bytes > bytesMax ? "" : ", with what stands before it,")} is beyond the limit of {bytesMax}; the command has run");
 
+    /// <summary>What stands in for a reply for which there was no memory.</summary>
+    internal static byte[] TextOfLacking(long bytes) =>
+        Encoding.Latin1.GetBytes($"ERR the system has no memory for the reply of {bytes} bytes; the command has run");
+
     /// <summary>The reply; one that is longer than its client may get is an error by now (net.R9).</summary>
     internal byte[] Take()
     {
-        if (TooLongBytes is > 0 and var bytes)
+        if (Out.IsGivenUp)
         {
+            byte[] text = Out.LacksMemory ? TextOfLacking(Out.ReplyBytes) : TextOfLong(Out.ReplyBytes, _bytesMax);
             Out.TakeBackTo(0);
-            Out.Error(TextOfLong(bytes, _bytesMax));
+            Out.Error(text);
         }
 
         byte[] reply = Out.Since(0).ToArray();
         if (_bytes > FirstBytes)
         {
-            _bytes = FirstBytes;
-            _start = (byte*)NativeMemory.Realloc(_start, FirstBytes + RespWriter.Slack);
+            byte* less = ReplyBlock.TryGrow(_start, FirstBytes);
+            if (less != null)
+            {
+                _start = less;
+                _bytes = FirstBytes;
+            }
         }
 
         return reply;
     }
 
     /// <inheritdoc/>
-    void IReplyRoom.MakeRoom(RespWriter writer, int bytes)
+    bool IReplyRoom.TryMakeRoom(RespWriter writer, int bytes)
     {
         if (writer.Mark + bytes > _bytesMax)
             writer.GiveUpReply();
         long kept = writer.Mark;
-        _bytes = Math.Max(_bytes, Math.Max(kept + bytes, Math.Min((kept + bytes) * 2, _bytesMax)));
-        _start = (byte*)NativeMemory.Realloc(_start, (nuint)_bytes + RespWriter.Slack);
-        writer.MoveTo(_start, kept, _start + _bytes);
+        long size = Math.Max(_bytes, Math.Max(kept + bytes, Math.Min((kept + bytes) * 2, _bytesMax)));
+        byte* memory = ReplyBlock.TryGrow(_start, size);
+        if (memory == null)
+        {
+            writer.GiveUpReply(lacksMemory: true);
+            writer.Limit = _start + _bytes + ReplyBlock.ReserveBytes;
+            return false;
+        }
+
+        _start = memory;
+        _bytes = size;
+        writer.MoveTo(memory, kept, memory + size);
+        return true;
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        NativeMemory.Free(_start);
+        ReplyBlock.Free(_start);
         _start = null;
     }
 }

@@ -19,12 +19,16 @@ namespace Garnet.Server.Blocking;
 internal sealed class WaitTable(Store store, Listeners waiters)
 {
     private readonly KeyChains<KeyQueue> _queues = new();
+    private int _keysToStay;
 
     /// <summary>Commands that wait.</summary>
     internal int Count => waiters.Count;
 
     /// <summary>Keys that are waited for.</summary>
     internal int Keys => _queues.Shards.Sum(static shard => shard.Count);
+
+    /// <summary>Of these, those for which somebody waits no longer than they are there.</summary>
+    internal int KeysToStay => Volatile.Read(ref _keysToStay);
 
     /// <summary>A command begins to wait.</summary>
     internal void Begin() => waiters.Enter();
@@ -42,7 +46,10 @@ internal sealed class WaitTable(Store store, Listeners waiters)
             wait.Waits = this;
             var place = new WaitPlace(wait, queue) { Other = wait.Places };
             wait.Places = place;
+            bool before = queue.EndsWithoutKey;
             queue.Add(place);
+            if (queue.EndsWithoutKey != before)
+                Interlocked.Increment(ref _keysToStay);
         }
     }
 
@@ -54,7 +61,10 @@ internal sealed class WaitTable(Store store, Listeners waiters)
             KeyShard<KeyQueue> shard = _queues.Of(place.Queue.Hash);
             lock (shard.Gate)
             {
+                bool before = place.Queue.EndsWithoutKey;
                 place.Queue.Remove(place);
+                if (place.Queue.EndsWithoutKey != before)
+                    Interlocked.Decrement(ref _keysToStay);
                 if (place.Queue.First is null)
                     shard.Remove(place.Queue);
             }

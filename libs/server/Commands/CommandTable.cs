@@ -1,5 +1,5 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
@@ -24,7 +24,7 @@ internal sealed unsafe class CommandTable : IDisposable
     private readonly Dictionary<string, List<int>> _children = new(StringComparer.Ordinal);
     private readonly CommandName[] _shortNames = new CommandName[EntriesMax];
     private readonly List<CommandSpec> _specs = [];
-    private readonly CommandEntry* _entries = (CommandEntry*)NativeMemory.AllocZeroed(EntriesMax, (nuint)sizeof(CommandEntry));
+    private readonly NativeArray<CommandEntry> _entries = new(EntriesMax);
     private int _get;
     private int _set;
 
@@ -48,7 +48,7 @@ internal sealed unsafe class CommandTable : IDisposable
     internal int TopLevelCount { get; private set; }
 
     /// <summary>The dispatch entries, by command number.</summary>
-    internal CommandEntry* Entries => _entries;
+    internal CommandEntry* Entries => _entries.Items;
 
     /// <summary>Registers a command.</summary>
     internal void Add<T>() where T : struct, ICommand => Add(T.Spec, &Invoke<T>);
@@ -69,7 +69,7 @@ internal sealed unsafe class CommandTable : IDisposable
     {
         int id = _specs.Count;
         _specs.Add(spec);
-        _entries[id] = new CommandEntry
+        _entries.Items[id] = new CommandEntry
         {
             Run = run,
             ArgsMin = Math.Abs(spec.Arity),
@@ -113,7 +113,7 @@ internal sealed unsafe class CommandTable : IDisposable
     internal IEnumerable<int> Children(int parent) => _children.GetValueOrDefault(_specs[parent].Name, []);
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_entries);
+    public void Dispose() => _entries.Dispose();
 
     private static Reply Invoke<T>(ref Call call) where T : struct, ICommand => T.Run(ref call);
 
@@ -126,7 +126,8 @@ internal sealed unsafe class CommandTable : IDisposable
         else if (!CommandName.TryPack(args->Span, out name))
             return 0;
         int id = FindTop(name);
-        if (count > 1 && (_entries[id].Flags & CommandFlags.Container) != 0 && CommandName.TryPack(args[1].Span, out CommandName child))
+        if (count > 1 && (_entries.Items[id].Flags & CommandFlags.Container) != 0
+            && CommandName.TryPack(args[1].Span, out CommandName child))
         {
             int found = FindChild(id, child);
             return found == 0 ? id : found;

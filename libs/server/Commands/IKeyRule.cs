@@ -5,8 +5,9 @@ namespace Garnet.Server.Commands;
 /// that its arguments name (<see cref="KeySpec"/>). Whoever fills this rule must see himself to what it is not asked about:
 /// keys that follow from data, by SORT with BY or GET (<see cref="CommandFlags.OtherKeys"/>), which are looked up while it runs: refuse such a command
 /// by the one key that it names, or have all of them at hand;
-/// KEYS, SCAN, RANDOMKEY, DBSIZE, FLUSHDB, FLUSHALL and SWAPDB, which name no key and mean all of a database: what is not in the store does not exist
-/// for them, and SWAPDB changes under which number keys are found;
+/// KEYS, SCAN, RANDOMKEY, DBSIZE, FLUSHDB, FLUSHALL and SWAPDB, which name no key and mean all of a database: what is neither in the store nor on its tier
+/// does not exist for them, and SWAPDB changes under which number keys are found. The tier need not be asked about: its keys stand in the store's index, the
+/// store itself fetches what such a command comes to, and the rule for it (<see cref="AdmissionHooks.Ahead"/>) is there to be early only;
 /// keys that a script does not declare: each is asked about at its call, which can be refused but not wait.
 /// A command that has waited for a key (BLPOP and the like) is asked about again before it is served, on the thread of whoever wrote the key; nobody asks
 /// about it as long as nothing is written.

@@ -60,7 +60,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
         Replication.DataReplaced += Tracker.Flushed;
         Replication.Deciding += EntryReaper.Wake;
-        Statistics = new Statistics(this, commands.Specs.Count, () => Connections());
+        Statistics = new Statistics(this, commands.Specs.Count, () => Connections(), Replication);
         Latency = new LatencyMonitor(inspect);
         Refusals = new WriteRefusals(this, keeper, Replication.Access);
         ApplySettings();

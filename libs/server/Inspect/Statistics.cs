@@ -1,10 +1,12 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Replication;
 using Tsavorite;
 
 namespace Garnet.Server.Inspect;
 
 /// <summary>Sums over the reactors since the last CONFIG RESETSTAT. Counters are never set back: a reset remembers where they stood.</summary>
-internal sealed class Statistics(ServerCore server, int commands, Func<(long Received, long Rejected)> connections)
+internal sealed class Statistics(
+    ServerCore server, int commands, Func<(long Received, long Rejected)> connections, ReplicationNode replication)
 {
     private const long SampleUs = 1_000_000;
 
@@ -14,12 +16,16 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
     private StoreFigures _storeBase;
     private long _sampledUs;
     private Totals? _sampled;
-    private (long Ops, double InKb, double OutKb) _rates;
+    private Rate _rate;
 
-    /// <summary>Sums of one moment.</summary>
+    /// <summary>Commands and kilobytes per second; those of links to other servers are among the kilobytes, and by themselves.</summary>
+    internal readonly record struct Rate(long Ops, double InKb, double OutKb, double LinksInKb, double LinksOutKb);
+
+    /// <summary>Sums of one moment. Bytes are those of clients and of links to other servers.</summary>
     internal sealed class Totals
     {
-        internal long Commands, Hits, Misses, BytesIn, BytesOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections, Rejected;
+        internal long Commands, Hits, Misses, BytesIn, BytesOut, LinksIn, LinksOut, BusyUs, Connections, Rejected;
+        internal long Errors, ProtocolErrors, OutputLimitCloses;
         // By command.
         internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
         internal Dictionary<string, long> ErrorsByCode = [];
@@ -61,8 +67,8 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
             return (now.ExpiredKeys - _storeBase.ExpiredKeys, now.EvictedKeys - _storeBase.EvictedKeys);
     }
 
-    /// <summary>Commands and kilobytes per second since the sample before, taken anew at most once a second.</summary>
-    internal (long Ops, double InKb, double OutKb) Rates()
+    /// <summary>What was done per second since the sample before, taken anew at most once a second.</summary>
+    internal Rate Rates()
     {
         lock (_gate)
         {
@@ -71,17 +77,21 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
             {
                 Totals sum = Sum(commands: 0);
                 if (_sampled is { } before)
-                {
-                    double seconds = (now - _sampledUs) / 1e6;
-                    _rates = ((long)((sum.Commands - before.Commands) / seconds), (sum.BytesIn - before.BytesIn) / 1024.0 / seconds, (sum.BytesOut - before.BytesOut) / 1024.0 / seconds);
-                }
-
+                    _rate = RateOf(before, sum, (now - _sampledUs) / 1e6);
                 _sampled = sum;
                 _sampledUs = now;
             }
 
-            return _rates;
+            return _rate;
         }
+    }
+
+    private static Rate RateOf(Totals from, Totals to, double seconds)
+    {
+        double kilobytes = 1024 * seconds;
+        return new Rate((long)((to.Commands - from.Commands) / seconds),
+            (to.BytesIn - from.BytesIn) / kilobytes, (to.BytesOut - from.BytesOut) / kilobytes,
+            (to.LinksIn - from.LinksIn) / kilobytes, (to.LinksOut - from.LinksOut) / kilobytes);
     }
 
     /// <summary>Makes the sums begin at zero now.</summary>
@@ -103,6 +113,9 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
         foreach (Worker worker in server.Workers)
             Add(sum, worker);
         (sum.Connections, sum.Rejected) = connections();
+        (sum.LinksIn, sum.LinksOut) = (replication.Links.Traffic.Received, replication.Links.Traffic.Sent);
+        sum.BytesIn += sum.LinksIn;
+        sum.BytesOut += sum.LinksOut;
         return sum;
     }
 
@@ -157,6 +170,8 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
         sum.Misses -= start.Misses;
         sum.BytesIn -= start.BytesIn;
         sum.BytesOut -= start.BytesOut;
+        sum.LinksIn -= start.LinksIn;
+        sum.LinksOut -= start.LinksOut;
         sum.Errors -= start.Errors;
         sum.ProtocolErrors -= start.ProtocolErrors;
         sum.OutputLimitCloses -= start.OutputLimitCloses;

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Commands;
 using Garnet.Types.Collections;
@@ -9,10 +9,10 @@ namespace Garnet.Server.Net;
 /// <summary>Asks the memory for what a batch will touch before its first command runs: hints, never wrong.</summary>
 internal sealed unsafe class BatchPrefetch(Store store, FrameBatch batch, CommandEntry* entries) : IDisposable
 {
-    private readonly MemberSpot* _spots = (MemberSpot*)NativeMemory.AllocZeroed(FrameBatch.FramesMax, (nuint)sizeof(MemberSpot));
+    private readonly NativeArray<MemberSpot> _spots = new(FrameBatch.FramesMax);
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_spots);
+    public void Dispose() => _spots.Dispose();
 
     /// <summary>Asks for what that many frames will touch.</summary>
     internal void Run(int count)
@@ -45,15 +45,15 @@ internal sealed unsafe class BatchPrefetch(Store store, FrameBatch batch, Comman
                 continue;
             Arg* args = batch.Args.Items + frame->FirstArg;
             Arg key = args[entries[frame->Command].FirstKey];
-            if (MemberSpot.TryBegin(store, store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket, args[member], out _spots[spots]))
+            if (MemberSpot.TryBegin(store, store.KeyFromHash(key.Bytes, key.Length, ns, frame->KeyHash), frame->Bucket, args[member], out _spots.Items[spots]))
                 spots++;
         }
 
         for (int i = 0; i < spots; i++)
-            _spots[i].AskChunk(store);
+            _spots.Items[i].AskChunk(store);
         for (int i = 0; i < spots; i++)
-            _spots[i].AskSlots(store);
+            _spots.Items[i].AskSlots(store);
         for (int i = 0; i < spots; i++)
-            _spots[i].AskEntry();
+            _spots.Items[i].AskEntry();
     }
 }

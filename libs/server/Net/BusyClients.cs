@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Blocking;
@@ -96,7 +96,8 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         _parser ??= new RespParser();
         _args ??= new ArgList();
         int count = client.Pending.Count;
-        byte* at = (byte*)NativeMemory.AllocZeroed((nuint)count + RespLimits.ReadableSlack), start = at, end = at + count;
+        using var memory = new NativeArray<byte>((long)count + RespLimits.ReadableSlack);
+        byte* at = memory.Items, end = at + count;
         Buffer.MemoryCopy(client.Pending.Head, at, count, count);
         client.Pending.Free();
         Begin(client);
@@ -115,7 +116,6 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
 
         if (at < end)
             client.Keep(at, end);
-        NativeMemory.Free(start);
         End(client);
     }
 

@@ -23,6 +23,7 @@ internal sealed unsafe class EpollTransport : ITransport
 
     private readonly int _epoll;
     private readonly int _wakeup;
+    private readonly NativeArray<byte> _memory = new(EventsMax * EventBytes);
     private readonly byte* _events;
 
     public EpollTransport()
@@ -31,7 +32,7 @@ internal sealed unsafe class EpollTransport : ITransport
         _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
         if (_epoll < 0 || _wakeup < 0)
             throw new GarnetException(ExitKind.Configuration, "cannot create an epoll instance", $"errno {Libc.Errno}", "raise the limit of open files (ulimit -n)");
-        _events = (byte*)NativeMemory.AllocZeroed((nuint)(EventsMax * EventBytes));
+        _events = _memory.Items;
         Control(Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, unchecked((uint)WakeSlot));
     }
 
@@ -101,7 +102,7 @@ internal sealed unsafe class EpollTransport : ITransport
     {
         _ = Libc.close(_epoll);
         _ = Libc.close(_wakeup);
-        NativeMemory.Free(_events);
+        _memory.Dispose();
     }
 
     private static long MarkOf(Connection connection) => (uint)connection.Slot | (connection.Id << 32);

@@ -1,5 +1,5 @@
-using System.Runtime.InteropServices;
 using Garnet.Common.Bytes;
+using Garnet.Server.Base;
 
 namespace Garnet.Server.Net;
 
@@ -20,34 +20,37 @@ internal sealed unsafe class ExtraReplies
     /// <summary>Bytes taken.</summary>
     internal long Bytes { get; private set; }
 
-    /// <summary>A block of that size, with slack behind it, that begins with what is kept at a place; the place's own block grows if it begins there.</summary>
-    internal byte* Grow(byte* at, long kept, long bytes)
+    /// <summary>
+    /// A block of that size, with slack and a reserve behind it, that begins with what is kept at a place; the place's own block grows if it begins there.
+    /// Null if there is no memory for it, and everything is as it was.
+    /// </summary>
+    internal byte* TryGrow(byte* at, long kept, long bytes)
     {
         int last = _blocks.Count - 1;
-        byte* memory;
+        bool grows = last >= 0 && _blocks[last].Start == (nint)at;
+        byte* memory = ReplyBlock.TryGrow(grows && !MovesAlways ? at : null, bytes);
+        if (memory == null)
+            return null;
         if (MovesAlways)
         {
-            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + ReceiveBuffer.Slack));
             Buffer.MemoryCopy(at, memory, bytes, kept);
-            if (last >= 0 && _blocks[last].Start == (nint)at)
+            if (grows)
             {
-                NativeMemory.Fill(at, (nuint)_blocks[last].Bytes, 0xDD);
-                NativeMemory.Free(at);
+                new Span<byte>(at, (int)_blocks[last].Bytes).Fill(0xDD);
+                ReplyBlock.Free(at);
                 Bytes -= _blocks[last].Bytes;
                 _blocks.RemoveAt(last);
             }
 
             _blocks.Add(((nint)memory, bytes));
         }
-        else if (last >= 0 && _blocks[last].Start == (nint)at)
+        else if (grows)
         {
-            memory = (byte*)NativeMemory.Realloc(at, (nuint)(bytes + ReceiveBuffer.Slack));
             Bytes -= _blocks[last].Bytes;
             _blocks[last] = ((nint)memory, bytes);
         }
         else
         {
-            memory = (byte*)NativeMemory.Alloc((nuint)(bytes + ReceiveBuffer.Slack));
             Buffer.MemoryCopy(at, memory, bytes, kept);
             _blocks.Add(((nint)memory, bytes));
         }
@@ -81,7 +84,7 @@ internal sealed unsafe class ExtraReplies
         if (Bytes == 0)
             return;
         foreach ((nint memory, _) in _blocks)
-            NativeMemory.Free((void*)memory);
+            ReplyBlock.Free((byte*)memory);
         _blocks.Clear();
         Bytes = 0;
     }

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -12,11 +12,12 @@ internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : ID
     internal const int FramesMax = 64;
 
     private readonly CommandEntry* _entries = commands.Entries;
+    private readonly NativeArray<Frame> _memory = new(FramesMax);
 
     /// <summary>How many there are.</summary>
     internal int Count { get; private set; }
 
-    internal Frame* Frames { get; } = (Frame*)NativeMemory.AllocZeroed(FramesMax, (nuint)sizeof(Frame));
+    internal Frame* Frames => _memory.Items;
 
     /// <summary>Who sent each of them.</summary>
     internal Connection[] Clients { get; } = new Connection[FramesMax];
@@ -72,7 +73,7 @@ internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : ID
     /// <inheritdoc/>
     public void Dispose()
     {
-        NativeMemory.Free(Frames);
+        _memory.Dispose();
         Args.Dispose();
     }
 }

@@ -9,11 +9,9 @@ namespace Garnet.Server.Net;
 /// <summary>Running a batch of frames in order.</summary>
 internal sealed unsafe partial class Reactor
 {
-    private bool _asksRules; // every command of the batch is put to the rules of Admission
-    private bool _placed; // the server's role restricts commands, or is being changed
-    private bool _reads; // the server is a replica that answers reads
+    // Every command of the batch is put to the rules of Admission; the role restricts commands, or is being changed; a replica answers reads; no script of another reactor runs.
+    private bool _asksRules, _placed, _reads, _mayRun;
     private bool _afterwards; // behind the running command: a message was sent to its own client, or its reply is longer than that may get
-    private bool _mayRun; // the store may be touched: no script of another reactor runs
     private bool _resumesLater; // while a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one
     internal int FrameAt { get; private set; } // of the running command
     internal int FrameCount => _batch.Count;
@@ -139,17 +137,19 @@ internal sealed unsafe partial class Reactor
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_afterwards)
-            Finish(client);
+            Finish(client, frame);
         if (Out.Mark > SendEarlyBytes)
             SendEarly(client, frame);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Finish(Connection client)
+    private void Finish(Connection client, Frame* frame)
     {
         _afterwards = false;
         Replies.ReplacesLong(client);
         TakePushes(client);
+        if (Replies.IsInReserve)
+            SendEarly(client, frame);
     }
 
     // Anything out of the ordinary: wrong arity, not authenticated, subscribed, replies off, MONITOR, pause, memory, timing.

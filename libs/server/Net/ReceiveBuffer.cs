@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 
 namespace Garnet.Server.Net;
 
@@ -8,18 +8,19 @@ internal sealed unsafe class ReceiveBuffer : IDisposable
     /// <summary>Readable and writable bytes behind the end.</summary>
     public const int Slack = 128;
 
-    private byte* _memory;
+    private readonly NativeArray<byte> _memory;
+    private bool _isDisposed;
 
     /// <summary>Takes the memory.</summary>
     public ReceiveBuffer(int bytes)
     {
-        _memory = (byte*)NativeMemory.AlignedAlloc((nuint)(bytes + Slack), 64);
-        Position = _memory;
-        End = _memory + bytes;
+        _memory = new NativeArray<byte>(bytes + Slack, alignment: 64);
+        Position = _memory.Items;
+        End = Position + bytes;
     }
 
     /// <summary>First byte of it.</summary>
-    public byte* Start => _memory;
+    public byte* Start => _memory.Items;
 
     /// <summary>First free byte.</summary>
     public byte* Position;
@@ -31,7 +32,7 @@ internal sealed unsafe class ReceiveBuffer : IDisposable
     public long Left => End - Position;
 
     /// <summary>Makes everything free.</summary>
-    public void Reset() => Position = _memory;
+    public void Reset() => Position = _memory.Items;
 
     /// <summary>Moves the position to the cache line behind <paramref name="end"/>.</summary>
     public void Advance(byte* end) => Position = (byte*)(((nint)end + Slack + 63) & ~63);
@@ -39,7 +40,8 @@ internal sealed unsafe class ReceiveBuffer : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        NativeMemory.AlignedFree(_memory);
-        _memory = null;
+        if (!_isDisposed)
+            _memory.Dispose();
+        _isDisposed = true;
     }
 }

@@ -1,7 +1,8 @@
-using System.Runtime.InteropServices;
 using System.Text;
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 
@@ -10,14 +11,16 @@ namespace Garnet.Server.Net;
 /// <summary>
 /// Where a reactor's replies of a round stand: memory of its own, and blocks for what outgrows it (<see cref="ExtraReplies"/>).
 /// net.R9  A reply that is longer than its client may get goes nowhere from there on, and is an error in the end: the command that writes it may be
-///     in the middle of a change, or hold a lock, and runs to its end. What a script reads is for the script, and has the memory of scripts for its limit.
+///     in the middle of a change, or hold a lock, and runs to its end. So is one for which there is no memory (<see cref="ReplyBlock"/>). What a script reads is for
+///     the script, and has the memory of scripts for its limit.
 /// </summary>
 internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposable
 {
     internal const int OwnBytes = 512 * 1024;
 
     private readonly ExtraReplies _extra = new();
-    private byte* _own;
+    private NativeArray<byte> _own;
+    private byte* _reserve; // the end of the reserve that is in use
     private bool _isRefusing; // what is written stands in for a reply that is too long, and is not too long itself
 
     /// <summary>True when so much stands outside the reactor's own memory that it is to be sent before others write.</summary>
@@ -28,7 +31,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         reactor.IsForScript ? Math.Min(reactor.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : reactor.SlowReaders.ReplyBytesMax(client);
 
     /// <inheritdoc/>
-    public void MakeRoom(RespWriter writer, int bytes)
+    public bool TryMakeRoom(RespWriter writer, int bytes)
     {
         Connection? client = reactor.Running;
         if (client is null)
@@ -43,10 +46,44 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
 
         long kept = writer.Mark;
         long size = ExtraReplies.MovesAlways ? kept + bytes : Math.Max(Math.Min((kept + bytes) * 2, most), Math.Max(kept + bytes, OwnBytes));
-        byte* memory = _extra.Grow(writer.Start, kept, size);
+        byte* memory = _extra.TryGrow(writer.Start, kept, size);
+        if (memory == null)
+            memory = _extra.TryGrow(writer.Start, kept, size = kept + bytes);
+        if (memory == null && client is null)
+            throw new InsufficientMemoryException(); // no command is running that would have to come to its end
+        if (memory == null)
+        {
+            GiveUp(writer);
+            return false;
+        }
+
+        _reserve = null;
         if (client is not null)
             client.SegmentStart = memory;
         writer.MoveTo(memory, kept, memory + size);
+        return true;
+    }
+
+    // Every reply begins before the end of what there was; behind that is the reserve, for what is still said.
+    private void GiveUp(RespWriter writer)
+    {
+        writer.GiveUpReply(lacksMemory: true);
+        if (!IsInReserve)
+            writer.Limit = _reserve = writer.Limit + ReplyBlock.ReserveBytes;
+        reactor.LookAfterwards();
+    }
+
+    /// <summary>True if there was no memory for a reply: what stands there is to be sent before others write.</summary>
+    internal bool IsInReserve => _reserve != null && _reserve == reactor.Out.Limit;
+
+    // What stood in the reserve has been sent, and replies go on from a place.
+    private void EndReserve(byte* from)
+    {
+        if (IsInReserve && from <= _reserve - ReplyBlock.ReserveBytes)
+        {
+            reactor.Out.Limit = _reserve - ReplyBlock.ReserveBytes;
+            _reserve = null;
+        }
     }
 
     /// <summary>
@@ -58,8 +95,12 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         if (!reactor.Out.IsGivenUp && !IsLong(client, reactor.Out.Mark))
             return false;
         long bytes = reactor.Out.ReplyBytes;
+        bool lacksMemory = reactor.Out.LacksMemory;
         reactor.Out.TakeBackReply();
-        Refuse(client, bytes);
+        if (lacksMemory)
+            Say(client, ReplyBuffer.TextOfLacking(bytes));
+        else
+            Refuse(client, bytes);
         return true;
     }
 
@@ -70,7 +111,17 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     internal void Refuse(Connection client, long bytes)
     {
         long bytesMax = reactor.SlowReaders.ReplyBytesMax(client);
-        byte[] text = ReplyBuffer.TextOfLong(bytes, bytesMax);
+        Say(client, ReplyBuffer.TextOfLong(bytes, bytesMax));
+        if (!reactor.SlowReaders.HasHardLimit(client) || client.CloseAfterReply)
+            return; // said and counted once: another reply of the same transaction was too long
+        reactor.Figures.OutputLimitCloses++;
+        reactor.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
+        client.CloseAfterReply = true;
+    }
+
+    private void Say(Connection client, byte[] text)
+    {
+        long before = reactor.Out.Mark;
         _isRefusing = true;
         try
         {
@@ -81,12 +132,9 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
             _isRefusing = false;
         }
 
+        if (reactor.Out.Mark == before)
+            client.CloseAfterReply = true; // no room even for that: behind a reply that is missing none can be told apart
         reactor.Figures.CountError(text);
-        if (!reactor.SlowReaders.HasHardLimit(client) || client.CloseAfterReply)
-            return; // said and counted once: another reply of the same transaction was too long
-        reactor.Figures.OutputLimitCloses++;
-        reactor.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
-        client.CloseAfterReply = true;
     }
 
     /// <summary>Keeps for the client what its socket did not take: the block where it stands, or a copy.</summary>
@@ -100,9 +148,16 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     internal byte* GoOn(byte* start, long bytesBefore)
     {
         if (_extra.Bytes == bytesBefore)
+        {
+            EndReserve(start);
             return start;
-        start = _extra.Grow(null, 0, OwnBytes);
+        }
+
+        start = _extra.TryGrow(null, 0, OwnBytes);
+        if (start == null)
+            throw new InsufficientMemoryException();
         reactor.Out.Limit = start + OwnBytes;
+        _reserve = null;
         return start;
     }
 
@@ -113,16 +168,17 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     internal void Reset(RespWriter writer)
     {
         _extra.Free();
-        if (_own == null)
-            _own = (byte*)NativeMemory.AlignedAlloc(OwnBytes + ReceiveBuffer.Slack, 64);
-        writer.MoveTo(_own, 0, ExtraReplies.MovesAlways ? _own : _own + OwnBytes);
+        if (_own.Items == null)
+            _own = new NativeArray<byte>(OwnBytes + ReplyBlock.ReserveBytes + ReceiveBuffer.Slack, alignment: 64);
+        _reserve = null;
+        writer.MoveTo(_own.Items, 0, ExtraReplies.MovesAlways ? _own.Items : _own.Items + OwnBytes);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         _extra.Free();
-        NativeMemory.AlignedFree(_own);
-        _own = null;
+        _own.Dispose();
+        _own = default;
     }
 }

@@ -28,9 +28,9 @@ internal sealed class ReplicationNode : IDisposable
         Shipping = new Shipping(server, Role, History, Log, Position);
         Access = new RoleAccess(server, Role, Applied, Shipping.Links);
         Adoption = new Adoption(server, History, Log, Shipping);
-        Change = new RoleChange(server, Role, History, Log, Shipping.Links, new Followers(server, Log, replay, Adoption, Access, Moves));
+        Change = new RoleChange(server, Role, History, Log, Shipping.Links, new Followers(server, Log, replay, Adoption, Access, Moves, Shipping.Links.Traffic));
         Handovers = new Handovers(server, Role, History, Log, Shipping.Links);
-        Barriers = new Barriers(server, Role, Moves);
+        Barriers = new Barriers(server, Role, Moves, Shipping.Links.Traffic);
         ForKeeper = new LogRole(Role, Change, History, Log, Applied, Shipping);
         Role.Moved += Moves.Tell;
         Shipping.Shipper.Acked += Handovers.OnAck;

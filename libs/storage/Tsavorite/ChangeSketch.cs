@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 
 namespace Tsavorite;
 
@@ -14,13 +14,13 @@ internal sealed unsafe class ChangeSketch : IDisposable
     private const int PlacesBits = 11, Places = 1 << PlacesBits;
 
     private readonly int _partitions;
-    private readonly ulong* _places;
+    private readonly NativeArray<ulong> _places;
     private ulong _all;
 
     public ChangeSketch(int partitions)
     {
         _partitions = partitions;
-        _places = (ulong*)NativeMemory.AllocZeroed((nuint)Bytes);
+        _places = new NativeArray<ulong>((long)partitions * Places);
     }
 
     public long Bytes => (long)_partitions * Places * sizeof(ulong);
@@ -49,12 +49,12 @@ internal sealed unsafe class ChangeSketch : IDisposable
     /// <summary>Another log begins, and nothing of it is in this one; all locks are held.</summary>
     public void Clear()
     {
-        NativeMemory.Clear(_places, (nuint)Bytes);
+        _places.Clear();
         Volatile.Write(ref _all, 0);
     }
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_places);
+    public void Dispose() => _places.Dispose();
 
-    private ulong* Place(int partition, ulong hash) => _places + ((long)partition << PlacesBits) + (long)(hash & (Places - 1));
+    private ulong* Place(int partition, ulong hash) => _places.Items + ((long)partition << PlacesBits) + (long)(hash & (Places - 1));
 }

@@ -177,10 +177,14 @@ public sealed unsafe class Store : IDisposable
         }
     }
 
-    /// <summary>Live keys in the namespace, O(partitions); may include expired ones not yet removed.</summary>
+    /// <summary>
+    /// Live keys in the namespace, O(partitions); may include expired ones not yet removed. A figure, not a reply: no lock is taken, so that each partition's number is
+    /// true, and the sum is of no one moment. A key that is renamed from one partition to another meanwhile may count twice or not at all; whoever must not say
+    /// that asks <see cref="StoreSession.Count"/>, as DBSIZE does.
+    /// </summary>
     public long Count(uint ns) => Sum(ns, expiring: false);
 
-    /// <summary>Live keys with an expiry in the namespace, O(partitions).</summary>
+    /// <summary>The same of keys with an expiry.</summary>
     public long CountWithExpiry(uint ns) => Sum(ns, expiring: true);
 
     /// <summary>
@@ -348,6 +352,7 @@ public sealed unsafe class Store : IDisposable
         }
     }
 
+    // Peeks (store.U1): writers pay nothing for it, and nobody waits.
     private long Sum(uint ns, bool expiring)
     {
         long sum = 0;

@@ -249,7 +249,7 @@ internal sealed unsafe class StoreCore : IDisposable
     {
         if (!gone)
         {
-            NativeMemory.Free(orphan);
+            Orphan.Free(orphan);
             return;
         }
         orphan->Next = partition->Orphans;
@@ -328,7 +328,7 @@ internal sealed unsafe class StoreCore : IDisposable
             for (Orphan* orphan; (orphan = Shape->Partitions[i].Orphans) != null;)
             {
                 Shape->Partitions[i].Orphans = orphan->Next;
-                NativeMemory.Free(orphan);
+                Orphan.Free(orphan);
             }
         }
         Sketch?.Dispose();

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Types.SortedSets;
 using Tsavorite;
 
@@ -59,7 +59,8 @@ public unsafe struct RetimeEntries : IEdit
     private readonly bool TryPut(ref RecordEdit edit, in Entry found)
     {
         Entry entry = found;
-        byte* copy = (byte*)NativeMemory.Alloc((nuint)entry.KeyBytes + (nuint)entry.ValueBytes + (2 * SlackBytes));
+        using var memory = new NativeArray<byte>((long)entry.KeyBytes + entry.ValueBytes + (2 * SlackBytes));
+        byte* copy = memory.Items;
         entry.KeySpan.CopyTo(new Span<byte>(copy, entry.KeyBytes));
         byte* value = copy + entry.KeyBytes + SlackBytes;
         entry.ValueSpan.CopyTo(new Span<byte>(value, entry.ValueBytes));
@@ -69,7 +70,6 @@ public unsafe struct RetimeEntries : IEdit
         PutResult result = edit.Kind == RecordKind.Hash
             ? Members.Put(ref edit, MemberShape.Hash, entry, CollectionLimits.Replay)
             : SortedForm.Put(ref edit, entry, found, CollectionLimits.Replay);
-        NativeMemory.Free(copy);
         return result != PutResult.Failed;
     }
 }

@@ -11,7 +11,7 @@ public unsafe struct PutElements : IModify
     private const int ScratchBytes = 64 * 1024;
 
     [ThreadStatic]
-    private static byte[]? _scratch; // goes with its thread
+    private static byte[]? _scratch; // no more than this for each thread, and goes with it
 
     public Operands Elements;
     public int SparseBytesMax;

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Types.Collections;
 using Tsavorite;
 
@@ -77,10 +77,9 @@ public unsafe struct SortedSetCut : IEdit, ISortedEdit
         // A copy: the member lies in the page that is about to change.
         byte* near = stackalloc byte[StackBytes];
         bool isLong = walk.MemberBytes > StackBytes - SlackBytes;
-        byte* member = isLong ? (byte*)NativeMemory.Alloc((nuint)walk.MemberBytes + SlackBytes) : near;
+        using NativeArray<byte> far = isLong ? new NativeArray<byte>((long)walk.MemberBytes + SlackBytes) : default;
+        byte* member = isLong ? far.Items : near;
         Buffer.MemoryCopy(walk.Member, member, walk.MemberBytes, walk.MemberBytes);
         SortedForm.Remove(ref edit, member, walk.MemberBytes);
-        if (isLong)
-            NativeMemory.Free(member);
     }
 }

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Types.Collections;
 using Tsavorite;
@@ -29,13 +30,12 @@ public unsafe struct StreamFill : IEdit
         bool isNew = !edit.Exists;
         if (isNew && !StreamForm.TryCreate(ref edit))
             return false;
-        var fields = (Arg*)NativeMemory.Alloc((nuint)(Names.Count * 2 + 1), (nuint)sizeof(Arg));
+        using var fields = new NativeArray<Arg>((Names.Count * 2L) + 1);
         byte* at = Entries, end = Entries + Length;
-        while (at < end && TryAppend(ref edit, ref at, fields))
+        while (at < end && TryAppend(ref edit, ref at, fields.Items))
         {
         }
 
-        NativeMemory.Free(fields);
         Length = (int)(at - Entries);
         return isNew || Length > 0;
     }

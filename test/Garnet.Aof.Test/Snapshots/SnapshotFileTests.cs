@@ -132,7 +132,7 @@ public sealed class SnapshotFileTests
         BinaryPrimitives.WriteUInt32LittleEndian(newer.AsSpan(4092), Crc32C.Of(newer.AsSpan(0, 4092)));
         disk["newer"] = newer;
         SnapshotFileException? refused = Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, "newer"));
-        Assert.That((refused!.IsNewer, refused.Message), Is.EqualTo((true, "newer at 4: version 3 is not known here, only 1 and 2")));
+        Assert.That((refused!.IsNewer, refused.Message), Is.EqualTo((true, "newer at 4: version 3 is of a newer version of the server; here 2 is the last known")));
         string other = SnapshotFileName.Of(5);
         disk[other] = disk[facts.Name];
         Assert.Throws<SnapshotFileException>(() => SnapshotReader.Check(disk, other));

@@ -70,10 +70,11 @@ internal sealed unsafe class RespWriterTests
 
         internal RespWriter Writer { get; }
 
-        public void MakeRoom(RespWriter writer, int bytes)
+        public bool TryMakeRoom(RespWriter writer, int bytes)
         {
             writer.GiveUpReply();
             writer.MoveTo(_memory, writer.Mark, _memory + (4 * Bytes));
+            return true;
         }
 
         public void Dispose() => NativeMemory.Free(_memory);

@@ -1,4 +1,5 @@
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 using Garnet.Aof.Test.Disk;
 
 namespace Garnet.Server.Test.Persistence;
@@ -8,13 +9,20 @@ internal sealed class GatedDisk : IDisk, IDisposable
 {
     private readonly SimulatedDisk _disk = new();
     private readonly Lock _gate = new();
-    private readonly ManualResetEventSlim _syncs = new(true);
+    private readonly ManualResetEventSlim _syncs = new(true), _snapshots = new(true);
 
     public string Path => _disk.Path;
 
     public void Hold() => _syncs.Reset();
 
-    public void Release() => _syncs.Set();
+    /// <summary>Nothing is written to files of snapshots, which whoever takes one waits for.</summary>
+    public void HoldSnapshots() => _snapshots.Reset();
+
+    public void Release()
+    {
+        _syncs.Set();
+        _snapshots.Set();
+    }
 
     /// <summary>The disk as it is found if the power goes now: without anything that was not synced.</summary>
     public SimulatedDisk Crash()
@@ -29,12 +37,12 @@ internal sealed class GatedDisk : IDisk, IDisposable
 
     public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
-        lock (_gate) return new File(this, _disk.Create(name, bytes, caching));
+        lock (_gate) return new File(this, _disk.Create(name, bytes, caching), SnapshotFileName.IsUnfinished(name));
     }
 
     public IDiskFile Open(string name)
     {
-        lock (_gate) return new File(this, _disk.Open(name));
+        lock (_gate) return new File(this, _disk.Open(name), isSnapshot: false);
     }
 
     public void Rename(string from, string to)
@@ -52,9 +60,13 @@ internal sealed class GatedDisk : IDisk, IDisposable
         lock (_gate) _disk.SyncDirectory();
     }
 
-    public void Dispose() => _syncs.Dispose();
+    public void Dispose()
+    {
+        _syncs.Dispose();
+        _snapshots.Dispose();
+    }
 
-    private sealed class File(GatedDisk owner, IDiskFile file) : IDiskFile
+    private sealed class File(GatedDisk owner, IDiskFile file, bool isSnapshot) : IDiskFile
     {
         public long Length
         {
@@ -68,6 +80,7 @@ internal sealed class GatedDisk : IDisk, IDisposable
 
         public void Write(long offset, ReadOnlySpan<byte> bytes)
         {
+            if (isSnapshot) owner._snapshots.Wait();
             lock (owner._gate) file.Write(offset, bytes);
         }
 

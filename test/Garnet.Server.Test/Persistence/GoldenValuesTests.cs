@@ -3,18 +3,21 @@ using System.Text.RegularExpressions;
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Recovery;
+using Tsavorite;
 
 namespace Garnet.Server.Test.Persistence;
 
 /// <summary>
 /// How values lie in a snapshot, and operations in the log, is read for ever: a data directory of each layout that there has been, with values of
-/// every type, small and in chunks. Whoever changes a layout writes a directory of the next number (<see cref="Write_a_golden_directory"/>) and raises
-/// <see cref="Latest"/>; an old one is never written again.
+/// every type, small and in chunks, and what they were byte by byte when that layout was written. Whoever changes a byte raises <see cref="ValueLayout.Current"/> and writes
+/// the directory of that number (<see cref="Write_a_golden_directory"/>); an old one is never written again.
 /// </summary>
 public sealed partial class GoldenValuesTests
 {
-    private const int Latest = 1, Many = 600, Entries = 250;
+    private const int Latest = ValueLayout.Current, Many = 600, Entries = 250;
     private const string FarAway = "4102444800000";
+
+    private const string LayoutFile = "layout.txt", ContentFile = "content.txt";
 
     private static readonly string[] Prefixes = ["snapshot", "log"];
 
@@ -24,18 +27,23 @@ public sealed partial class GoldenValuesTests
         DirectoryInfo copy = Directory.CreateTempSubdirectory("garnet-golden-");
         try
         {
-            foreach (string file in Directory.GetFiles(Golden(layout)))
+            foreach (string file in Directory.GetFiles(Golden(layout)).Where(static file => !file.EndsWith(".txt", StringComparison.Ordinal)))
                 File.Copy(file, Path.Combine(copy.FullName, Path.GetFileName(file)));
             using EmbeddedServer server = Start(copy.FullName);
             using var client = new TestClient(server.Server.Port);
             Eventually.Holds(() => client.Call("PING") == "PONG");
-            Assert.That(Content(client), Is.EqualTo(File.ReadAllText(Path.Combine(Golden(layout), "content.txt"))));
+            Assert.That(Content(client), Is.EqualTo(File.ReadAllText(Path.Combine(Golden(layout), ContentFile))));
         }
         finally
         {
             copy.Delete(recursive: true);
         }
     }
+
+    [Test]
+    public void Values_and_operations_lie_as_the_layout_that_files_name_says() =>
+        Assert.That(LayoutText.OfToday(static client => Fill(client, Prefixes[0])), Is.EqualTo(File.ReadAllText(Path.Combine(Golden(Latest), LayoutFile))),
+            "a change of how values lie wants the next ValueLayout.Current, and its golden directory");
 
     [Test, Explicit("writes a golden directory; for new layouts only")]
     public void Write_a_golden_directory()
@@ -50,9 +58,10 @@ public sealed partial class GoldenValuesTests
             client.Call("BGSAVE");
             Eventually.Holds(() => client.Call("INFO", "persistence") is var figures && figures.Contains("rdb_saves:1", StringComparison.Ordinal) && figures.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
             Fill(client, Prefixes[1]);
-            File.WriteAllText(Path.Combine(path, "content.txt"), Content(client));
+            File.WriteAllText(Path.Combine(path, ContentFile), Content(client));
         }
 
+        File.WriteAllText(Path.Combine(path, LayoutFile), LayoutText.OfToday(static client => Fill(client, Prefixes[0])));
         File.Delete(Path.Combine(path, DirectoryKey.FileName));
         Assert.That(Directory.GetFiles(path, "*.snap"), Is.Not.Empty);
     }

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -81,24 +81,18 @@ internal readonly struct BitOp : ICommand
 
         // Twice the room where what is found in several sources needs bits of its own.
         bool counts = operation is BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr or BitOperation.One;
-        byte* room = (byte*)NativeMemory.Alloc((nuint)length * (counts ? 2u : 1u));
-        try
+        using var memory = new NativeArray<byte>(length * (counts ? 2L : 1));
+        byte* room = memory.Items;
+        var mix = new MixLook { Operation = operation, Result = room, Length = length, Several = room + length, SeveralLength = counts ? length : 0 };
+        foreach (ref readonly KeyRef key in keys[1..])
         {
-            var mix = new MixLook { Operation = operation, Result = room, Length = length, Several = room + length, SeveralLength = counts ? length : 0 };
-            foreach (ref readonly KeyRef key in keys[1..])
-            {
-                if (store.Read(in key, ref mix, quiet: true) != Outcome.Done)
-                    mix.Add(default);
-            }
+            if (store.Read(in key, ref mix, quiet: true) != Outcome.Done)
+                mix.Add(default);
+        }
 
-            mix.End();
-            var set = new SetValue { Value = room, Length = length };
-            return store.Modify(in keys[0], ref set);
-        }
-        finally
-        {
-            NativeMemory.Free(room); // the log may not take so much
-        }
+        mix.End();
+        var set = new SetValue { Value = room, Length = length };
+        return store.Modify(in keys[0], ref set); // the log may not take so much
     }
 
     private struct SizeLook : IRead

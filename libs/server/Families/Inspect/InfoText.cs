@@ -1,15 +1,11 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
-using Garnet.Aof;
-using Garnet.Aof.Snapshots;
-using Garnet.Common.Time;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Replication;
 using Garnet.Server.Families.Scripting;
 using Garnet.Server.Inspect;
-using Garnet.Server.Persistence;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Inspect;
@@ -78,7 +74,7 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field("clients_in_timeout_table", clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < long.MaxValue }));
         Field("total_watched_keys", server.Watches.Keys);
         Field("total_blocking_keys", server.Waits.Keys);
-        Field("total_blocking_keys_on_nokey", 0);
+        Field("total_blocking_keys_on_nokey", server.Waits.KeysToStay);
     }
 
     internal void Memory()
@@ -112,10 +108,8 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field("rss_overhead_bytes", 0);
         Field("mem_fragmentation_ratio", Ratio(rss, used));
         Field("mem_fragmentation_bytes", rss - used);
-        Field("mem_not_counted_for_evict", 0);
-        Field("mem_replication_backlog", server.Replication.Backlog.Bytes);
-        Field("mem_total_replication_buffers", server.Replication.Backlog.Bytes);
-        Field("mem_clients_slaves", 0);
+        Field("mem_not_counted_for_evict", clients); // maxmemory is the store's
+        ReplicaMemory();
         Field("mem_clients_normal", clients);
         Field("mem_cluster_links", 0);
         Field("mem_aof_buffer", server.Keeper?.Figures?.StagedBytes ?? 0);
@@ -128,11 +122,21 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field("garnet_managed_heap_bytes", GC.GetTotalMemory(forceFullCollection: false));
     }
 
+    // As there: what is kept beyond the backlog's size is there for replicas alone.
+    private void ReplicaMemory()
+    {
+        long kept = server.Replication.Backlog.Bytes, replicas = server.Replication.Links.MemoryBytes;
+        Field("mem_replication_backlog", Math.Min(kept, server.Replication.Backlog.BytesMax));
+        Field("mem_total_replication_buffers", Math.Min(kept, server.Replication.Backlog.BytesMax) + replicas);
+        Field("mem_clients_slaves", replicas);
+    }
+
     // Functions and scripts share the state of a reactor: what both hold stands with the scripts.
     private void ScriptMemory()
     {
         long states = server.Workers.Sum(static worker => ScriptHost.Of(worker).MemoryBytes);
         long texts = server.Scripts.MemoryBytes;
+        long functions = server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes);
         Size("used_memory_lua", states);
         Field("used_memory_vm_eval", states);
         Field("used_memory_scripts_eval", texts);
@@ -141,104 +145,35 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
         Field("number_of_libraries", server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.LibraryCount));
         Field("used_memory_vm_functions", 0);
         Size("used_memory_vm_total", states);
-        Field("used_memory_functions", 0);
-        Size("used_memory_scripts", texts);
+        Field("used_memory_functions", functions);
+        Size("used_memory_scripts", texts + functions);
         Field("garnet_evicted_scripts", server.Scripts.Evicted);
     }
 
-    internal void Persistence()
-    {
-        Section("Persistence");
-        DataKeeper? keeper = server.Keeper;
-        SaveJob? saves = keeper?.Saves;
-        bool runs = saves is { IsRunning: true };
-        long seconds = runs ? (server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
-        Field("loading", keeper is { Loading: true } || server.Replication.IsLoading ? 1 : 0);
-        Field("async_loading", 0);
-        Field("garnet_writes_refused", server.Refusals.Shown);
-        Field("current_cow_peak", 0);
-        Field("current_cow_size", 0);
-        Field("current_save_keys_processed", saves?.Progress?.Records ?? 0);
-        Field("current_save_keys_total", 0);
-        Field("rdb_changes_since_last_save", saves?.Changes ?? 0);
-        Field("rdb_bgsave_in_progress", runs ? 1 : 0);
-        Field("rdb_last_save_time", (saves?.LastSaveMs ?? server.StartedUnixMs) / 1000);
-        Field("rdb_last_bgsave_status", saves is { LastFailed: true } ? "err" : "ok");
-        Field("rdb_last_bgsave_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
-        Field("rdb_current_bgsave_time_sec", seconds);
-        Field("rdb_saves", saves?.Published ?? 0);
-        Field("aof_enabled", keeper is { HasLog: true } ? 1 : 0);
-        Field("aof_rewrite_in_progress", runs ? 1 : 0);
-        Field("aof_rewrite_scheduled", 0);
-        Field("aof_last_rewrite_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
-        Field("aof_current_rewrite_time_sec", seconds);
-        Field("aof_last_bgrewrite_status", saves is { LastFailed: true } ? "err" : "ok");
-        Field("aof_last_write_status", keeper?.Trouble is null ? "ok" : "err");
-        if (keeper is not null)
-            DataDirectory(keeper);
-    }
-
-    private void DataDirectory(DataKeeper keeper)
-    {
-        if (keeper.Loading)
-            Job("loading", keeper.Progress);
-        if (keeper.Saves?.Progress is { } saving)
-            Snapshot(saving);
-        Field("garnet_data_directory", keeper.Directory);
-        if (keeper.Trouble is { } trouble)
-            Field("garnet_aof_trouble", trouble);
-        if (keeper.Figures is not { } figures)
-            return;
-        Field("aof_current_size", figures.SegmentBytes);
-        Field("aof_buffer_length", figures.StagedBytes);
-        Field("garnet_aof_open_batch", (long)keeper.OpenBatch);
-        Field("garnet_aof_durable_batch", (long)keeper.Durable);
-        Field("garnet_aof_entries", (long)figures.Entries);
-        Field("garnet_aof_syncs", figures.Syncs);
-        Field("garnet_aof_last_sync_usec", figures.LastSyncUs);
-        Field("garnet_aof_segments", figures.Segments);
-    }
-
-    private void Snapshot(SnapshotProgress saving)
-    {
-        Field("garnet_snapshot_records", saving.Records);
-        Field("garnet_snapshot_bytes", saving.Bytes);
-        Field("garnet_snapshot_bytes_per_sec", saving.BytesPerSecond);
-        Field("garnet_snapshot_left_seconds", saving.LeftMs < 0 ? -1 : (saving.LeftMs + 999) / 1000);
-        Field("garnet_snapshot_partitions_done", saving.PartitionsDone);
-        Field("garnet_snapshot_partitions", saving.PartitionsTotal);
-    }
-
-    // The fields that redis has for a load, and the same for our own jobs.
-    private void Job(string name, JobProgress job)
-    {
-        long total = job.TotalBytes, done = job.DoneBytes;
-        Field(name + "_total_bytes", total);
-        Field(name + "_loaded_bytes", done);
-        Field(name + "_loaded_perc", (total == 0 ? 0 : 100.0 * done / total).ToString("F2", CultureInfo.InvariantCulture));
-        Field(name + "_eta_seconds", Math.Max(job.LeftMs, 0) / 1000);
-    }
+    internal void Persistence() => PersistenceText.Write(this, server);
 
     internal void Tiering() => TierText.Write(this, server);
 
     internal void Stats()
     {
-        (long ops, double inKb, double outKb) = server.Statistics.Rates();
+        Statistics.Rate rate = server.Statistics.Rates();
         (long expired, long evicted) = server.Statistics.StoreEvents(Store);
         Section("Stats");
         Field("total_connections_received", Totals.Connections);
         Field("total_commands_processed", Totals.Commands);
-        Field("instantaneous_ops_per_sec", ops);
+        Field("instantaneous_ops_per_sec", rate.Ops);
         Field("total_net_input_bytes", Totals.BytesIn);
         Field("total_net_output_bytes", Totals.BytesOut);
-        Field("total_net_repl_input_bytes", 0);
-        Field("total_net_repl_output_bytes", 0);
-        Field("instantaneous_input_kbps", inKb.ToString("F2", CultureInfo.InvariantCulture));
-        Field("instantaneous_output_kbps", outKb.ToString("F2", CultureInfo.InvariantCulture));
+        Field("total_net_repl_input_bytes", Totals.LinksIn);
+        Field("total_net_repl_output_bytes", Totals.LinksOut);
+        Field("instantaneous_input_kbps", Fraction(rate.InKb));
+        Field("instantaneous_output_kbps", Fraction(rate.OutKb));
+        Field("instantaneous_input_repl_kbps", Fraction(rate.LinksInKb));
+        Field("instantaneous_output_repl_kbps", Fraction(rate.LinksOutKb));
         Field("rejected_connections", Totals.Rejected);
         Field("sync_full", server.Replication.Links.Full);
         Field("sync_partial_ok", server.Replication.Links.Partial);
-        Field("sync_partial_err", 0);
+        Field("sync_partial_err", server.Replication.Links.Denied);
         Field("expired_keys", expired);
         Field("expired_stale_perc", "0.00");
         Field("expired_time_cap_reached_count", 0);
@@ -393,7 +328,9 @@ internal sealed class InfoText(ServerContext server, StringBuilder text)
 
     private static string Scaled(long bytes, int shift, string unit) => (bytes / (double)(1L << shift)).ToString("F2", CultureInfo.InvariantCulture) + unit;
 
-    private static string Percent(long part, long whole) => (whole == 0 ? 0 : part * 100.0 / whole).ToString("F2", CultureInfo.InvariantCulture) + "%";
+    private static string Percent(long part, long whole) => Fraction(whole == 0 ? 0 : part * 100.0 / whole) + "%";
 
-    private static string Ratio(long left, long right) => (right == 0 ? 0 : left / (double)right).ToString("F2", CultureInfo.InvariantCulture);
+    private static string Ratio(long left, long right) => Fraction(right == 0 ? 0 : left / (double)right);
+
+    internal static string Fraction(double number) => number.ToString("F2", CultureInfo.InvariantCulture);
 }

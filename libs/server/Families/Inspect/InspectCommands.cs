@@ -1,7 +1,9 @@
 using System.Text;
+using Garnet.Aof.Shipping;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Scripting;
 using Garnet.Types.Collections;
 using Garnet.Types.Keys;
 using Tsavorite;
@@ -77,14 +79,18 @@ internal readonly struct MemoryStats : ICommand
     {
         StoreFigures store = call.Server.Store.Figures();
         long clients = call.Server.Clients().Sum(client => client.MemoryBytes);
+        Backlog backlog = call.Server.Replication.Backlog;
         long keys = 0;
         for (int i = 0; i < call.Server.Settings.Memory.Databases; i++)
             keys += call.Server.Store.Count(call.Server.Store.Namespaces.Id(i));
         (string Name, long Value)[] figures =
         [
             ("peak.allocated", store.PeakBytes + clients), ("total.allocated", store.UsedBytes + clients), ("startup.allocated", store.FixedBytes),
-            ("replication.backlog", 0), ("clients.slaves", 0), ("clients.normal", clients), ("cluster.links", 0), ("aof.buffer", 0), ("lua.caches", 0),
-            ("functions.caches", 0), ("overhead.total", store.UsedBytes + clients - store.LiveBytes), ("keys.count", keys),
+            ("replication.backlog", Math.Min(backlog.Bytes, backlog.BytesMax)), ("clients.slaves", call.Server.Replication.Links.MemoryBytes),
+            ("clients.normal", clients), ("cluster.links", 0),
+            ("aof.buffer", call.Server.Keeper?.Figures?.StagedBytes ?? 0), ("lua.caches", call.Server.Scripts.MemoryBytes),
+            ("functions.caches", call.Server.Workers.Max(static worker => ScriptHost.Of(worker).Functions.MemoryBytes)),
+            ("overhead.total", store.UsedBytes + clients - store.LiveBytes), ("keys.count", keys),
             ("keys.bytes-per-key", keys == 0 ? 0 : store.LiveBytes / keys), ("dataset.bytes", store.LiveBytes),
         ];
         call.Out.Map(figures.Length);

@@ -38,6 +38,8 @@ internal sealed unsafe class XReadGroupWait : KeyWait
 
     internal override byte[]? Target => null;
 
+    internal override bool EndsWithoutKey => true;
+
     /// <summary>When to look again: what may be due first, or the end of the wait.</summary>
     internal long Until(long untilMs, long nextMs, long nowMs)
     {

@@ -6,7 +6,7 @@ namespace Garnet.Server.Replication.Export;
 
 /// <summary>The exports that are under way, a thread each. They take turns: one snapshot of the store at a time.</summary>
 /// <param name="place">Where this server stands, as PSYNC is told it.</param>
-internal sealed class RdbExports(ServerCore server, StoreCuts cuts, Func<string> place) : IDisposable
+internal sealed class RdbExports(ServerCore server, StoreCuts cuts, LinkTraffic traffic, Func<string> place) : IDisposable
 {
     private const int ExportsMax = 8; // more at once are no backup but a mistake
 
@@ -27,7 +27,7 @@ internal sealed class RdbExports(ServerCore server, StoreCuts cuts, Func<string>
     /// <summary>Serves whoever is behind the socket.</summary>
     internal void Begin(Socket socket, SyncTerms terms, string address, bool tellsPlace)
     {
-        var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000);
+        var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000, traffic);
         var export = new RdbExport(server, cuts, link, new ExportRequest(terms, address, tellsPlace ? place : null));
         Thread thread = BackgroundThread.Of("export", () => Run(export), server.Fail);
         lock (_gate)

@@ -12,11 +12,12 @@ internal sealed class LinkSocket : IDisposable
 {
     private const int LineBytesMax = 1024;
     private readonly Socket _socket;
+    private readonly LinkTraffic _traffic;
     private readonly Lock _sending = new();
 
-    internal LinkSocket(Socket socket, int timeoutMs)
+    internal LinkSocket(Socket socket, int timeoutMs, LinkTraffic traffic)
     {
-        _socket = socket;
+        (_socket, _traffic) = (socket, traffic);
         socket.Blocking = true;
         socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
     }
@@ -25,14 +26,14 @@ internal sealed class LinkSocket : IDisposable
     internal static bool IsOfLink(Exception e) => BackgroundThread.IsOfEnvironment(e) || e is ObjectDisposedException;
 
     /// <summary>Connects within the time.</summary>
-    internal static LinkSocket Connect(string host, int port, int timeoutMs)
+    internal static LinkSocket Connect(string host, int port, int timeoutMs, LinkTraffic traffic)
     {
         var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         try
         {
             if (!socket.ConnectAsync(host, port).Wait(timeoutMs))
                 throw new SocketException((int)SocketError.TimedOut);
-            return new LinkSocket(socket, timeoutMs);
+            return new LinkSocket(socket, timeoutMs, traffic);
         }
         catch (AggregateException e) when (e.InnerException is SocketException inner)
         {
@@ -51,7 +52,11 @@ internal sealed class LinkSocket : IDisposable
         lock (_sending)
         {
             while (!bytes.IsEmpty)
-                bytes = bytes[_socket.Send(bytes)..];
+            {
+                int sent = _socket.Send(bytes);
+                _traffic.CountSent(sent);
+                bytes = bytes[sent..];
+            }
         }
     }
 
@@ -63,7 +68,12 @@ internal sealed class LinkSocket : IDisposable
     }
 
     /// <summary>Receives some bytes; 0 at the end.</summary>
-    internal int Receive(Span<byte> to) => _socket.Receive(to);
+    internal int Receive(Span<byte> to)
+    {
+        int got = _socket.Receive(to);
+        _traffic.CountReceived(got);
+        return got;
+    }
 
     /// <summary>Says who is there, if there is a password to say.</summary>
     internal void Authenticate((string User, string Password) credentials)

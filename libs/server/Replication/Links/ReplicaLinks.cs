@@ -17,9 +17,20 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
     /// <summary>All of them, in the order in which they came.</summary>
     internal IReadOnlyList<ReplicaThreads> All => Volatile.Read(ref _all);
 
+    /// <summary>What has gone over links of this server, to replicas and to a primary.</summary>
+    internal LinkTraffic Traffic { get; } = new();
+
     /// <summary>Snapshots sent, and replicas that went on from memory or files.</summary>
     internal long Full { get; private set; }
     internal long Partial { get; private set; }
+
+    /// <summary>Of the snapshots, those for replicas that would have gone on from a place of theirs, which is not known here or not kept any more.</summary>
+    internal long Denied { get; private set; }
+
+    /// <summary>
+    /// Memory that replicas cost beside the backlog's own: what is kept beyond its size because one of them has not got it yet, and frames on their way.
+    /// </summary>
+    internal long MemoryBytes => Math.Max(0, log.Backlog.Bytes - log.Backlog.BytesMax) + All.Sum(static one => one.MemoryBytes);
 
     /// <summary>Replicas that came with another batch of a number and term that this server has too, and times its own data were not its primary's.</summary>
     internal long Divergences { get; private set; }
@@ -96,6 +107,8 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
                 Full++;
             else
                 Partial++;
+            if (isFull && replica.Earlier.Batch > 0)
+                Denied++;
         }
     }
 

@@ -27,6 +27,8 @@ internal sealed class ReplicaThreads : IDisposable
     private readonly Signal _signal = new();
     private readonly Lock _gate = new();
     private readonly Thread _sender, _receiver;
+    private readonly FrameWriter _writer = new();
+    private readonly FrameReader _reader = FrameReader.OfReplica();
     private byte[] _greeting = [];
 
     internal ReplicaThreads(ReplicaLink link, LinkSocket socket, ReplicaLinks links, ResumableCopy resumable, Func<int> keepMs)
@@ -39,6 +41,9 @@ internal sealed class ReplicaThreads : IDisposable
 
     /// <summary>The link.</summary>
     internal ReplicaLink Link => _link;
+
+    /// <summary>Memory for frames on their way.</summary>
+    internal long MemoryBytes => _writer.Capacity + _reader.Capacity;
 
     /// <summary>Begins, by the answer to the replica's greeting; on the link's own threads, for the connection may be broken already.</summary>
     internal void Start(string greeting)
@@ -72,7 +77,7 @@ internal sealed class ReplicaThreads : IDisposable
 
     private void SendLoop()
     {
-        using var writer = new FrameWriter();
+        using FrameWriter writer = _writer;
         try
         {
             _socket.Send(_greeting);
@@ -131,7 +136,7 @@ internal sealed class ReplicaThreads : IDisposable
 
     private void ReceiveLoop()
     {
-        using FrameReader reader = FrameReader.OfReplica();
+        using FrameReader reader = _reader;
         try
         {
             while (true)

@@ -78,7 +78,7 @@ internal sealed class Handover(ReplicaLinks links, string runId, HandoverOrder o
     {
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(target.Host, target.Port, AskMs);
+            using LinkSocket socket = LinkSocket.Connect(target.Host, target.Port, AskMs, links.Traffic);
             socket.Authenticate(settings.Credentials);
             string answer = socket.Call(["REPL", "LEAD", runId, end.ToString(), .. order.IsForced ? (string[])["FORCE"] : []]);
             Reason = $"{target} answered {answer}";

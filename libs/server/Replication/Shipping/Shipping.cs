@@ -24,7 +24,7 @@ internal sealed class Shipping : IDisposable
         Links = new ReplicaLinks(server, log);
         Cuts = new StoreCuts(server.Store, role, history, log);
         Shipper = new Shipper(role, history, log, position, Links, Cuts);
-        Exports = new RdbExports(server, Cuts, () => $"{history.RunId} {position.Offset}");
+        Exports = new RdbExports(server, Cuts, Links.Traffic, () => $"{history.RunId} {position.Offset}");
         log.Backlog.Grew += Links.Nudge;
         log.Backlog.Grew += Links.ReviewPlaces;
         TakeSettings();
@@ -55,7 +55,7 @@ internal sealed class Shipping : IDisposable
         var link = new ReplicaLink(Shipper, hello, _server.Clock);
         Digests.Ensure();
         string greeting = $"+REPL {FrameFormat.Protocol} {_history.RunId}\r\n";
-        Links.Serve(link, new LinkSocket(socket, _server.Settings.Replication.TimeoutMs), greeting);
+        Links.Serve(link, new LinkSocket(socket, _server.Settings.Replication.TimeoutMs, Links.Traffic), greeting);
     }
 
     /// <summary>Nothing is read to be compared any more.</summary>

@@ -10,7 +10,7 @@ namespace Garnet.Server.Replication;
 /// Asks the primary for a token, over a connection of its own, for clients that want to read what anybody has written so far. One
 /// question serves all who asked before it was put.
 /// </summary>
-internal sealed class Barriers(ServerCore server, RoleState role, Moves moves)
+internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, LinkTraffic traffic)
 {
     private readonly Lock _gate = new();
     private readonly Signal _asked = new();
@@ -95,7 +95,7 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves)
         if (_socket is not null && _peer == primary)
             return;
         Hang();
-        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, Settings.TimeoutMs);
+        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, Settings.TimeoutMs, traffic);
         Volatile.Write(ref _socket, socket);
         _peer = primary;
         if (Volatile.Read(ref _stops))

@@ -19,7 +19,8 @@ public static class DirectoryRepair
     {
         using var inspection = new Inspection(disk, snapshots, progress);
         inspection.Run();
-        if (inspection.ManifestState == HeaderState.Newer || inspection.Reader?.Failure?.Kind == LogFailureKind.Newer)
+        bool isNewer = inspection.ManifestState == HeaderState.Newer || inspection.HasNewer;
+        if (isNewer || inspection.Reader?.Failure?.Kind == LogFailureKind.Newer)
             return new RepairPlan([], [], "A newer version of the server wrote the directory: start that version.");
         if (inspection.IsReplaced == true) return new RepairPlan([], [], null); // the next start does it
         if (inspection.Manifest is null)

@@ -26,6 +26,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
     public List<string> Damaged { get; } = [];
     /// <summary>The batch of the snapshot behind which the log was read.</summary>
     public ulong Start { get; private set; }
+    /// <summary>True if a newer version of the server wrote one of the snapshots.</summary>
+    public bool HasNewer { get; private set; }
     /// <summary>The log, read to its end; null if it was not read.</summary>
     public LogReader? Reader { get; private set; }
     public TailScan? Tail { get; private set; }
@@ -125,6 +127,7 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
             if (!SnapshotFileName.TryParse(name, out ulong batch)) continue;
             SnapshotName snapshot = NamedFiles.Snapshot(disk, name, batch);
             SnapshotFacts facts = snapshots.Check(disk, name, progress);
+            HasNewer |= facts.IsNewer;
             string? damage = SnapshotChoice.DamageOf(snapshot, facts);
             if (damage is null)
             {

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Faults;
 
 namespace Garnet.Aof.Disk;
@@ -22,6 +22,7 @@ internal sealed unsafe class StagedFile : IDiskFile
     private readonly Lock _gate = new(); // the ring against its readers
     private readonly Lock _draining = new();
     private StagingFile? _ring;
+    private readonly NativeArray<byte> _memory = new(Block, Block);
     private byte* _block;
     // These also stand in the ring's header, for the process that starts after this one; this process never reads them back.
     private long _written, _drained;
@@ -34,7 +35,7 @@ internal sealed unsafe class StagedFile : IDiskFile
         _file = file;
         _ring = ring;
         _pool = pool;
-        _block = (byte*)NativeMemory.AlignedAlloc(Block, Block);
+        _block = _memory.Items;
     }
 
     /// <inheritdoc/>
@@ -146,7 +147,8 @@ internal sealed unsafe class StagedFile : IDiskFile
         if (all) _pool.Give(ring);
         else ring.Dispose();
         _file.Dispose();
-        NativeMemory.AlignedFree(_block);
+        if (_block != null)
+            _memory.Dispose();
         _block = null;
     }
 

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using Tsavorite;
 
 namespace Garnet.Aof.Format;
 
@@ -8,11 +9,6 @@ public readonly record struct FileHeader
 {
     /// <summary>Size on disk; what a write starts at is a multiple of it too.</summary>
     public const int Bytes = 4096;
-    /// <summary>The version this code writes for batches of its own; of received ones, among which there may be a <see cref="DurableProof"/>,
-    /// it is the next. Others are refused by name.</summary>
-    public const byte OwnVersion = 1;
-    private const byte ReceivedVersion = 2;
-
     private const uint Magic = 0x46_4C_4E_47; // "GNLF"
     private const int CrcOffset = 36;
     private const byte ReceivedFlag = 1, TailFlag = 2;
@@ -33,9 +29,12 @@ public readonly record struct FileHeader
     public required uint PreviousCrc { get; init; }
     /// <summary>
     /// The batches came from a primary as they are: what their headers call durable was so on its disk, and proves nothing here.
-    /// Between them stand proofs of this server's own; not in files of version 1.
+    /// Between them stand proofs of this server's own (<see cref="DurableProof"/>); not in files of version 1.
     /// </summary>
     public bool IsReceived { get; init; }
+
+    /// <summary>The latest layout of values that may be in the file.</summary>
+    public byte Layout { get; init; } = ValueLayout.Current;
 
     /// <summary>
     /// While the file was written its end stood in <c>NAME.tail</c>, in the run of the system that <see cref="Run"/> names. Without that file,
@@ -71,7 +70,7 @@ public readonly record struct FileHeader
         to = to[..Bytes];
         to.Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
-        to[4] = IsReceived ? ReceivedVersion : OwnVersion;
+        to[4] = HeaderVersion.Of(Layout, isSecondForm: IsReceived);
         to[5] = Sublog;
         to[6] = Sublogs;
         to[7] = (byte)((IsReceived ? ReceivedFlag : 0) | (HasTail ? TailFlag : 0));
@@ -95,12 +94,13 @@ public readonly record struct FileHeader
             return HeaderState.None;
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             return HeaderState.Damaged;
-        if (from[4] is not (OwnVersion or ReceivedVersion))
+        if (!HeaderVersion.IsKnown(from[4]))
             return HeaderState.Newer;
         if ((from[7] & TailFlag) != 0 && !IsTailSound(from))
             return HeaderState.Damaged;
         header = new FileHeader
         {
+            Layout = HeaderVersion.LayoutOf(from[4]),
             Sublog = from[5],
             Sublogs = from[6],
             IsReceived = (from[7] & ReceivedFlag) != 0,

@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Runtime.Intrinsics.X86;
+using Garnet.Common;
 using Garnet.Aof.Format;
 using Garnet.Common.Faults;
 using Tsavorite;
@@ -27,6 +27,7 @@ internal sealed unsafe class LaneSet : IDisposable
     private readonly ChunkPool _pool;
     private readonly int _batchBytes;
     // A line with the open batch's number, alone because everyone reads it, and the lanes behind it.
+    private readonly NativeArray<byte> _memory;
     private readonly ulong* _open;
     private readonly LaneHalf* _halves;
     private long _leftBytes;
@@ -41,9 +42,8 @@ internal sealed unsafe class LaneSet : IDisposable
         Count = lanes;
         _batchBytes = batchBytes;
         _pool = pool;
-        nuint bytes = (nuint)(lanes + 1) * LineBytes;
-        _open = (ulong*)NativeMemory.AlignedAlloc(bytes, LineBytes);
-        NativeMemory.Clear(_open, bytes);
+        _memory = new NativeArray<byte>((lanes + 1L) * LineBytes, LineBytes);
+        _open = (ulong*)_memory.Items;
         *_open = batch;
         _halves = (LaneHalf*)((byte*)_open + LineBytes);
     }
@@ -157,7 +157,7 @@ internal sealed unsafe class LaneSet : IDisposable
     public void Dispose()
     {
         for (int half = 0; half < Count * 2; half++) _pool.Give(_halves[half].Head);
-        NativeMemory.AlignedFree(_open);
+        _memory.Dispose();
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -48,6 +48,12 @@ internal sealed class SnapshotChoice
     private void Try(IDisk disk, SnapshotName snapshot, ISnapshotSource source, JobProgress progress)
     {
         SnapshotFacts facts = FactsOf(disk, snapshot, source, progress);
+        if (facts.IsNewer)
+        {
+            throw new GarnetException(ExitKind.Data, $"the snapshot cannot be read: {disk.Path}/{snapshot.File}", facts.Damage!,
+                "Start the version of the server that wrote it.");
+        }
+
         string? damage = DamageOf(snapshot, facts);
         if (damage is null)
         {

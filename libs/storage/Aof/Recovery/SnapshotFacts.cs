@@ -6,6 +6,9 @@ namespace Garnet.Aof;
 /// </summary>
 public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Records, string? Damage)
 {
+    /// <summary>True if nothing is known to be wrong with it, but a newer version of the server wrote it.</summary>
+    public bool IsNewer { get; init; }
+
     /// <summary>When it was cut, Unix microseconds; 0 = not known.</summary>
     public long StartUnixUs { get; init; }
 

@@ -1,6 +1,6 @@
 using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics.X86;
+using Garnet.Common;
 
 namespace Garnet.Aof.Shipping;
 
@@ -13,19 +13,19 @@ public sealed unsafe class Sketch(int bits) : IDisposable
 {
     private const ulong Spread = 0x9E3779B97F4A7C15;
     private readonly int _shift = 64 - bits;
-    private readonly ulong* _places = (ulong*)NativeMemory.AllocZeroed((nuint)1 << bits, sizeof(ulong));
+    private readonly NativeArray<ulong> _places = new(1L << bits);
 
     /// <summary>The batch that last announced a key with this hash.</summary>
-    public ulong this[ulong hash] => Volatile.Read(ref _places[Place(hash)]);
+    public ulong this[ulong hash] => Volatile.Read(ref _places.Items[Place(hash)]);
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_places);
+    public void Dispose() => _places.Dispose();
 
     /// <summary>The batch is about to change a key with this hash. The partition's lock, taken next, is the fence behind it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Announce(ulong hash, ulong batch)
     {
-        ulong* place = _places + Place(hash);
+        ulong* place = _places.Items + Place(hash);
         if (*place != batch) Volatile.Write(ref *place, batch);
     }
 
@@ -33,10 +33,10 @@ public sealed unsafe class Sketch(int bits) : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void Prefetch(ulong hash)
     {
-        if (Sse.IsSupported) Sse.Prefetch0(_places + Place(hash));
+        if (Sse.IsSupported) Sse.Prefetch0(_places.Items + Place(hash));
     }
 
-    internal void Clear() => NativeMemory.Clear(_places, ((nuint)1 << bits) * sizeof(ulong));
+    internal void Clear() => _places.Clear();
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ulong Place(ulong hash) => hash * Spread >> _shift;

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using Garnet.Aof.Format;
+using Tsavorite;
 
 namespace Garnet.Aof.Snapshots;
 
@@ -7,8 +8,6 @@ namespace Garnet.Aof.Snapshots;
 internal static class SnapshotFileHeader
 {
     public const int Bytes = 4096;
-    /// <summary>Without and with tags.</summary>
-    public const byte PlainVersion = 1, SealedVersion = 2;
 
     private const uint Magic = 0x46_53_4E_47; // "GNSF"
     private const int CrcOffset = Bytes - sizeof(uint), SaltOffset = 40, TagOffset = SaltOffset + SnapshotSeal.SaltBytes, SealedBytes = TagOffset + SnapshotSeal.TagBytes;
@@ -18,7 +17,7 @@ internal static class SnapshotFileHeader
         to = to[..Bytes];
         to.Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
-        to[4] = seal is null ? PlainVersion : SealedVersion;
+        to[4] = HeaderVersion.Of(ValueLayout.Current, isSecondForm: seal is not null);
         BinaryPrimitives.WriteUInt32LittleEndian(to[8..], facts.Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[12..], facts.Partitions);
         BinaryPrimitives.WriteUInt64LittleEndian(to[16..], facts.Batch);
@@ -36,9 +35,13 @@ internal static class SnapshotFileHeader
             throw new SnapshotFileException(name, 0, "this is no snapshot");
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             throw new SnapshotFileException(name, 0, "the header's checksum does not hold");
-        if (from[4] is not (PlainVersion or SealedVersion))
-            throw new SnapshotFileException(name, 4, $"version {from[4]} is not known here, only {PlainVersion} and {SealedVersion}", isNewer: true);
-        bool isSealed = from[4] == SealedVersion;
+        if (!HeaderVersion.IsKnown(from[4]))
+        {
+            throw new SnapshotFileException(name, 4,
+                $"version {from[4]} is of a newer version of the server; here {HeaderVersion.Latest} is the last known", isNewer: true);
+        }
+
+        bool isSealed = HeaderVersion.IsSecondForm(from[4]);
         if (from[5..8].ContainsAnyExcept((byte)0) || from[(isSealed ? SealedBytes : SaltOffset)..CrcOffset].ContainsAnyExcept((byte)0))
             throw new SnapshotFileException(name, 5, "bytes that must be zero are not");
         return new SnapshotFileFacts

@@ -25,7 +25,7 @@ public sealed class SnapshotFiles : ISnapshotSource
         }
         catch (SnapshotFileException e)
         {
-            return new SnapshotFacts(0, 0, 0, 0, e.Fault);
+            return new SnapshotFacts(0, 0, 0, 0, e.Fault) { IsNewer = e.IsNewer };
         }
     }
 

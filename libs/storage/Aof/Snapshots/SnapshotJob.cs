@@ -34,6 +34,7 @@ public static class SnapshotJob
         };
         using SnapshotWriter writer = new(disk, facts, options.Key);
         long startUs = clock.MonotonicUs;
+        progress?.Walked(snapshot.Figures, 0);
         while (!cancellation.IsCancellationRequested && snapshot.Step(writer))
         {
             progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
@@ -42,8 +43,8 @@ public static class SnapshotJob
                 && !cancellation.IsCancellationRequested)
                 cancellation.WaitHandle.WaitOne(PauseMsMax);
         }
-        if (snapshot.State == SnapshotState.Whole) facts = writer.Finish();
         progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
+        if (snapshot.State == SnapshotState.Whole) facts = writer.Finish();
         SnapshotState state = snapshot.State == SnapshotState.Running ? SnapshotState.Abandoned : snapshot.State;
         return new SnapshotResult(state, facts, snapshot.Figures);
     }

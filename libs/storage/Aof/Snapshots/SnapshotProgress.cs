@@ -5,14 +5,20 @@ namespace Garnet.Aof.Snapshots;
 /// <summary>How far a snapshot is being written; read by any thread, exact at the end.</summary>
 public sealed class SnapshotProgress
 {
-    private long _records, _bytes, _elapsedUs, _bytesPerSecond;
+    private long _records, _recordsTotal, _bytes, _savedBytesMax, _elapsedUs, _bytesPerSecond;
     private int _partitionsDone, _partitionsTotal;
 
     /// <summary>Records so far.</summary>
     public long Records => Volatile.Read(ref _records);
 
+    /// <summary>Records there were at the cut.</summary>
+    public long RecordsTotal => Volatile.Read(ref _recordsTotal);
+
     /// <summary>Bytes of records so far.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
+
+    /// <summary>The most bytes of memory so far that held what writers had changed since the cut, as it was then.</summary>
+    public long SavedBytesMax => Volatile.Read(ref _savedBytesMax);
 
     /// <summary>Bytes of records per second since the start.</summary>
     public long BytesPerSecond => Volatile.Read(ref _bytesPerSecond);
@@ -38,6 +44,8 @@ public sealed class SnapshotProgress
     {
         Volatile.Write(ref _elapsedUs, elapsedUs);
         Volatile.Write(ref _records, figures.Records);
+        Volatile.Write(ref _recordsTotal, figures.RecordsAtCut);
+        Volatile.Write(ref _savedBytesMax, Math.Max(_savedBytesMax, figures.BufferedBytes));
         Volatile.Write(ref _bytes, figures.Bytes);
         Volatile.Write(ref _partitionsDone, figures.PartitionsDone);
         Volatile.Write(ref _partitionsTotal, figures.PartitionsTotal);

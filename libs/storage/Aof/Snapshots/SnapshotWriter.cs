@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Tsavorite;
@@ -18,6 +18,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     private readonly IDiskFile _file;
     private readonly SnapshotFileFacts _facts;
     private readonly SnapshotSeal? _seal;
+    private readonly NativeArray<byte> _memory;
     private byte* _buffer;
     private int _used;
     private long _written;
@@ -38,7 +39,8 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
         string name = TemporaryName(facts);
         if (disk.List().Contains(name)) disk.Delete(name);
         _file = disk.Create(name, 0);
-        _buffer = (byte*)NativeMemory.AlignedAlloc(BufferBytes, AlignmentMax);
+        _memory = new NativeArray<byte>(BufferBytes, AlignmentMax);
+        _buffer = _memory.Items;
         SnapshotFileHeader.Write(new Span<byte>(_buffer, BufferBytes), facts, _seal);
         _used = SnapshotFileHeader.Bytes;
     }
@@ -85,7 +87,7 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     public void Dispose()
     {
         if (_buffer == null) return;
-        NativeMemory.AlignedFree(_buffer);
+        _memory.Dispose();
         _buffer = null;
         _seal?.Dispose();
         _file.Dispose();

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 
 namespace Tsavorite;
 
@@ -8,20 +8,23 @@ internal sealed unsafe class ChunkScratch : IDisposable
     private const int SlackBytes = 64;
     /// <summary>The session's reads of cold records; null where there is no tier.</summary>
     public ColdReads? Cold;
-    private byte* _key = (byte*)NativeMemory.AllocZeroed(Store.KeyBytesMax + SlackBytes);
+    private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);
+    private bool _isDisposed;
 
     /// <summary>The chunk's key, valid until the next call.</summary>
     public KeyRef Key(in KeyRef root, ulong owner, uint number, ulong hash)
     {
-        *(ulong*)_key = owner;
-        *(uint*)(_key + 8) = number;
-        root.Span.CopyTo(new Span<byte>(_key + ChunkKey.HeadBytes, root.Length));
-        return new KeyRef(_key, root.Length + ChunkKey.HeadBytes, root.Namespace, hash);
+        byte* key = _memory.Items;
+        *(ulong*)key = owner;
+        *(uint*)(key + 8) = number;
+        root.Span.CopyTo(new Span<byte>(key + ChunkKey.HeadBytes, root.Length));
+        return new KeyRef(key, root.Length + ChunkKey.HeadBytes, root.Namespace, hash);
     }
 
     public void Dispose()
     {
-        NativeMemory.Free(_key);
-        _key = null;
+        if (!_isDisposed)
+            _memory.Dispose();
+        _isDisposed = true;
     }
 }

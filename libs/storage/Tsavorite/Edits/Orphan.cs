@@ -34,4 +34,7 @@ internal unsafe struct Orphan
         new ReadOnlySpan<byte>(Record.Key(record), keyBytes).CopyTo(new Span<byte>(Key(orphan), keyBytes));
         return orphan;
     }
+
+    /// <summary>All of it has been done, or there is nothing to do.</summary>
+    public static void Free(Orphan* orphan) => NativeMemory.Free(orphan);
 }

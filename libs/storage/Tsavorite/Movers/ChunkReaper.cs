@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Tsavorite;
 
 /// <summary>
@@ -51,7 +49,7 @@ internal sealed unsafe class ChunkReaper : IDisposable
             if (orphan != null && !ReapSome(partition, orphan))
             {
                 partition->Orphans = orphan->Next;
-                NativeMemory.Free(orphan);
+                Orphan.Free(orphan);
             }
             Partition.Exit(partition);
             if (_cold is { HasMissing: true }) _cold.Fetch();

@@ -5,6 +5,8 @@ public readonly record struct SnapshotFigures
 {
     /// <summary>Records the sink has taken.</summary>
     public long Records { get; init; }
+    /// <summary>Records there were at the cut; more than the sink takes if a database was given up before.</summary>
+    public long RecordsAtCut { get; init; }
     /// <summary>Bytes the sink has taken.</summary>
     public long Bytes { get; init; }
     /// <summary>Of the records, those that writers saved before they changed them.</summary>

@@ -1,5 +1,5 @@
-using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics.X86;
+using Garnet.Common;
 
 namespace Tsavorite;
 
@@ -18,7 +18,7 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     private readonly StoreCore _core;
     private readonly StoreSnapshot _snapshot;
     private readonly int _bucketsPerHold, _turns;
-    private byte* _block = (byte*)NativeMemory.Alloc(BlockBytes);
+    private readonly NativeArray<byte> _block = new(BlockBytes);
     private int _used, _records;
     private readonly BucketCursor[] _cursors;
     private int _first, _turn, _done;
@@ -64,7 +64,7 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     /// <summary>Hands the block to the sink: any number of whole records.</summary>
     public void Flush(ISnapshotSink sink)
     {
-        byte* next = _block, end = _block + _used;
+        byte* next = _block.Items, end = _block.Items + _used;
         int records = _records;
         _used = _records = 0;
         if (records == 0) return;
@@ -75,8 +75,7 @@ internal sealed unsafe class SnapshotWalk : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        NativeMemory.Free(_block);
-        _block = null;
+        _block.Dispose();
     }
 
     // False if the block has too little room left. A bucket larger than a whole block goes the way of those saved by writers.
@@ -89,14 +88,14 @@ internal sealed unsafe class SnapshotWalk : IDisposable
             if (*walk.Slot != 0 && !IndexWord.IsCold(*walk.Slot) && _snapshot.Includes(RecordAt(*walk.Slot), out _)) bytes += SnapshotRecord.BytesOf(RecordAt(*walk.Slot));
         if (bytes > BlockBytes) return _snapshot.SaveLarge(partition, bucket);
         if (bytes > BlockBytes - _used) return false;
-        byte* to = _block + _used;
+        byte* to = _block.Items + _used;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
             if (*walk.Slot == 0 || _snapshot.NotesCold(*walk.Slot) || !_snapshot.Includes(RecordAt(*walk.Slot), out int database)) continue;
             to += SnapshotRecord.Write(to, RecordAt(*walk.Slot), database);
             _records++;
         }
-        _used = (int)(to - _block);
+        _used = (int)(to - _block.Items);
         Bucket.SetStamp(bucket, stamp);
         return true;
     }

@@ -24,7 +24,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private readonly int _holdsPerStep;
     private int[] _databases;
     private HashSet<ulong>? _orphaned;
-    private long _records, _bytes, _saved, _cutUs;
+    private long _records, _bytes, _saved, _cutUs, _recordsAtCut;
     private readonly bool _isOrdered;
     private int _told;
     private volatile SnapshotState _state;
@@ -59,6 +59,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     public SnapshotFigures Figures => new()
     {
         Records = Volatile.Read(ref _records),
+        RecordsAtCut = _recordsAtCut,
         Bytes = Volatile.Read(ref _bytes),
         SavedRecords = Volatile.Read(ref _saved),
         BufferedBytes = _buffers.Bytes,
@@ -149,6 +150,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         for (int i = 0; i < Partitions; i++)
         {
             _core.Shape->Partitions[i].Snapshot = Partition.SnapshotRuns | (byte)number;
+            _recordsAtCut += _core.Shape->Partitions[i].Words;
             for (Orphan* orphan = _core.Shape->Partitions[i].Orphans; orphan != null; orphan = orphan->Next)
                 (_orphaned ??= []).Add(orphan->Owner);
         }

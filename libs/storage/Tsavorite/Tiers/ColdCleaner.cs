@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Media;
 
 namespace Tsavorite;
@@ -19,6 +19,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
     private readonly ColdSegments _segments;
     private readonly ColdWriter _writer;
     private readonly IMediumReader _reader;
+    private readonly NativeArray<byte> _memory;
     private readonly byte* _buffer;
 
     /// <summary>False while nothing may be removed because its time has come.</summary>
@@ -31,7 +32,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         _segments = tier.Segments;
         _writer = writer;
         _reader = tier.Medium.OpenReader(1, ReaderWake.None);
-        _buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
+        _memory = new NativeArray<byte>(_segments.SegmentBytes, ColdSegments.PageBytes);
+        _buffer = _memory.Items;
     }
 
     /// <summary>Moves the live records of the segment that has the fewest together with others'; false if none is worth it.</summary>
@@ -55,7 +57,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
     public void Dispose()
     {
         _reader.Dispose();
-        NativeMemory.AlignedFree(_buffer);
+        _memory.Dispose();
     }
 
     // One that was rewritten a moment ago, and is still there, has nothing to win now: it is damaged, or what is left of it stays.

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 
 namespace Tsavorite;
 
@@ -11,7 +11,7 @@ namespace Tsavorite;
 internal sealed unsafe class ColdSegments : IDisposable
 {
     public const int SegmentBytesDefault = 1 << 20, PageBytes = 4096;
-    private readonly ColdSegment* _segments;
+    private readonly NativeArray<ColdSegment> _segments;
     private readonly int _shift;
     private readonly uint _count;
     private readonly Stack<uint> _free = new();
@@ -24,7 +24,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         SegmentBytes = segmentBytes;
         _shift = System.Numerics.BitOperations.Log2((uint)segmentBytes);
         _count = (uint)(Math.Min(mediumBytes, ColdAddress.BytesMax) >> _shift);
-        _segments = (ColdSegment*)NativeMemory.AllocZeroed(Math.Max(_count, 1), (nuint)sizeof(ColdSegment));
+        _segments = new NativeArray<ColdSegment>(Math.Max(_count, 1));
     }
 
     public int SegmentBytes { get; }
@@ -42,7 +42,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         {
             long live = 0;
             for (uint number = 1; number < Math.Min(Volatile.Read(ref _fresh),
-                _count); number++) live += Volatile.Read(ref _segments[number].Live);
+                _count); number++) live += Volatile.Read(ref _segments.Items[number].Live);
             return live;
         }
     }
@@ -50,7 +50,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     /// <summary>Bytes of the table.</summary>
     public long TableBytes => _count * (long)sizeof(ColdSegment);
 
-    public ColdSegment* this[uint number] => _segments + number;
+    public ColdSegment* this[uint number] => _segments.Items + number;
 
     public uint NumberOf(ulong word) => (uint)(ColdAddress.Offset(word) >> _shift);
 
@@ -70,7 +70,7 @@ internal sealed unsafe class ColdSegments : IDisposable
             number = _fresh++;
         if (number != 0)
         {
-            Empty(_segments + number, band);
+            Empty(_segments.Items + number, band);
         }
         SpinLatch.Exit(ref _gate);
         return number;
@@ -79,7 +79,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     /// <summary>A record was put into the segment, which is open; it counts as live.</summary>
     public void Note(uint number, uint ns, long expireAtMs, int used)
     {
-        ColdSegment* segment = _segments + number;
+        ColdSegment* segment = _segments.Items + number;
         segment->Used = used;
         segment->Records++;
         Interlocked.Increment(ref segment->Live);
@@ -96,7 +96,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     public void Seal(uint number, ColdState state)
     {
         SpinLatch.Enter(ref _gate);
-        _segments[number].State = state;
+        _segments.Items[number].State = state;
         FreeIfUnused(number);
         SpinLatch.Exit(ref _gate);
     }
@@ -105,18 +105,18 @@ internal sealed unsafe class ColdSegments : IDisposable
     public void Died(ulong word)
     {
         uint number = NumberOf(word);
-        int left = Interlocked.Decrement(ref _segments[number].Live);
+        int left = Interlocked.Decrement(ref _segments.Items[number].Live);
         Garnet.Common.Faults.Check.That(left >= 0, "store.C2 a cold record dies once");
         if (left == 0)
             Review(number);
     }
 
     /// <summary>The segment is not reused until <see cref="Unpin"/>.</summary>
-    public void Pin(uint number) => Interlocked.Increment(ref _segments[number].Pins);
+    public void Pin(uint number) => Interlocked.Increment(ref _segments.Items[number].Pins);
 
     public void Unpin(uint number)
     {
-        if (Interlocked.Decrement(ref _segments[number].Pins) == 0 && Volatile.Read(ref _segments[number].Live) == 0)
+        if (Interlocked.Decrement(ref _segments.Items[number].Pins) == 0 && Volatile.Read(ref _segments.Items[number].Live) == 0)
             Review(number);
     }
 
@@ -135,7 +135,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         {
             foreach (uint number in _held)
             {
-                _segments[number].State = ColdState.Sealed;
+                _segments.Items[number].State = ColdState.Sealed;
                 FreeIfUnused(number);
             }
             _held.Clear();
@@ -152,9 +152,9 @@ internal sealed unsafe class ColdSegments : IDisposable
         double most = 0;
         for (uint number = 1; number < Math.Min(_fresh, _count); number++)
         {
-            if (_segments[number].State != ColdState.Sealed || Volatile.Read(ref _segments[number].Live) == 0)
+            if (_segments.Items[number].State != ColdState.Sealed || Volatile.Read(ref _segments.Items[number].Live) == 0)
                 continue;
-            double found = score(_segments + number, nowMs);
+            double found = score(_segments.Items + number, nowMs);
             if (found <= most)
                 continue;
             most = found;
@@ -164,7 +164,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => NativeMemory.Free(_segments);
+    public void Dispose() => _segments.Dispose();
 
     // Pins are left as they are: readers that come late have some, and find out that the word is gone.
     private static void Empty(ColdSegment* segment, int band)
@@ -187,7 +187,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     // Whoever takes the last word or the last pin away comes here and sees the other's.
     private void FreeIfUnused(uint number)
     {
-        ColdSegment* segment = _segments + number;
+        ColdSegment* segment = _segments.Items + number;
         if (segment->State != ColdState.Sealed || Volatile.Read(ref segment->Live) != 0 || Volatile.Read(ref segment->Pins) != 0)
             return;
         if (_holders != 0)

@@ -1,4 +1,4 @@
-using System.Runtime.InteropServices;
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Tsavorite;
 
@@ -12,7 +12,7 @@ public unsafe struct MemberTable(int headBytes, ulong seed) : IDisposable
 {
     private const uint FirstSlots = 64;
     // Upper half: of the member's hash; lower half: one more than its place in Found, 0 = free. At most half of them are in use.
-    private ulong* _slots;
+    private NativeArray<ulong> _slots;
     private uint _mask;
 
     /// <summary>The members in the order in which they came.</summary>
@@ -27,9 +27,9 @@ public unsafe struct MemberTable(int headBytes, ulong seed) : IDisposable
             Grow();
         ulong hash = RecordEdit.Hash(member, bytes, seed) & ~(ulong)uint.MaxValue;
         uint slot = (uint)(hash >> 32) & _mask;
-        for (; _slots[slot] != 0; slot = (slot + 1) & _mask)
+        for (; _slots.Items[slot] != 0; slot = (slot + 1) & _mask)
         {
-            ulong word = _slots[slot];
+            ulong word = _slots.Items[slot];
             if ((word ^ hash) >> 32 != 0)
                 continue;
             byte* head = HeadAt((uint)word - 1, out int length);
@@ -41,7 +41,7 @@ public unsafe struct MemberTable(int headBytes, ulong seed) : IDisposable
         int place = Found.Count;
         long none = 0;
         OperandText.Append(ref Found, new ReadOnlySpan<byte>(&none, headBytes), new ReadOnlySpan<byte>(member, bytes));
-        _slots[slot] = hash | ((uint)place + 1);
+        _slots.Items[slot] = hash | ((uint)place + 1);
         Count++;
         isNew = true;
         return HeadAt((uint)place, out _);
@@ -50,9 +50,9 @@ public unsafe struct MemberTable(int headBytes, ulong seed) : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        NativeMemory.Free(_slots);
+        _slots.Dispose();
         Found.Free();
-        _slots = null;
+        _slots = default;
     }
 
     private readonly byte* HeadAt(uint place, out int length)
@@ -66,19 +66,20 @@ public unsafe struct MemberTable(int headBytes, ulong seed) : IDisposable
     private void Grow()
     {
         uint slots = _mask == 0 ? FirstSlots : (_mask + 1) * 2;
-        ulong* grown = (ulong*)NativeMemory.AllocZeroed(slots, sizeof(ulong));
+        var memory = new NativeArray<ulong>(slots);
+        ulong* grown = memory.Items;
         for (uint i = 0; _mask != 0 && i <= _mask; i++)
         {
-            if (_slots[i] == 0)
+            if (_slots.Items[i] == 0)
                 continue;
-            uint slot = (uint)(_slots[i] >> 32) & (slots - 1);
+            uint slot = (uint)(_slots.Items[i] >> 32) & (slots - 1);
             while (grown[slot] != 0)
                 slot = (slot + 1) & (slots - 1);
-            grown[slot] = _slots[i];
+            grown[slot] = _slots.Items[i];
         }
 
-        NativeMemory.Free(_slots);
-        _slots = grown;
+        _slots.Dispose();
+        _slots = memory;
         _mask = slots - 1;
     }
 }

@@ -46,6 +46,9 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
     /// <summary>Libraries that it knows of.</summary>
     internal int LibraryCount => Volatile.Read(ref _set).Libraries.Count;
 
+    /// <summary>Bytes of their texts.</summary>
+    internal long MemoryBytes => Volatile.Read(ref _set).MemoryBytes;
+
     /// <summary>The functions there are, or were when a script began that holds the store.</summary>
     internal FunctionSet Known(ServerContext server) => server.RunningScript() is null ? Current() : _set;
 

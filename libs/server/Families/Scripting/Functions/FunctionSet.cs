@@ -13,6 +13,8 @@ internal sealed class FunctionSet(Guid mark, IReadOnlyList<FunctionLibrary> libr
 
     internal int Count => _functions.Count;
 
+    internal long MemoryBytes { get; } = libraries.Sum(static library => (long)library.Source.Length);
+
     internal Function? Find(string name) => _functions.GetValueOrDefault(name);
 
     internal FunctionLibrary? Library(string name) => libraries.FirstOrDefault(library => library.Name == name);

@@ -1,0 +1,94 @@
+using Garnet.Aof;
+using Garnet.Aof.Snapshots;
+using Garnet.Common.Time;
+using Garnet.Server.Commands;
+using Garnet.Server.Persistence;
+
+namespace Garnet.Server.Families.Inspect;
+
+/// <summary>INFO persistence: the log, snapshots, and what is being loaded or saved.</summary>
+internal readonly struct PersistenceText(InfoText info, ServerContext server)
+{
+    internal static void Write(InfoText info, ServerContext server) => new PersistenceText(info, server).Write();
+
+    private void Write()
+    {
+        info.Section("Persistence");
+        DataKeeper? keeper = server.Keeper;
+        SaveJob? saves = keeper?.Saves;
+        bool runs = saves is { IsRunning: true };
+        long seconds = runs ? (server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
+        info.Field("loading", keeper is { Loading: true } || server.Replication.IsLoading ? 1 : 0);
+        info.Field("async_loading", 0);
+        info.Field("garnet_writes_refused", server.Refusals.Shown);
+        Running(saves?.Progress);
+        info.Field("rdb_changes_since_last_save", saves?.Changes ?? 0);
+        info.Field("rdb_bgsave_in_progress", runs ? 1 : 0);
+        info.Field("rdb_last_save_time", (saves?.LastSaveMs ?? server.StartedUnixMs) / 1000);
+        info.Field("rdb_last_bgsave_status", saves is { LastFailed: true } ? "err" : "ok");
+        info.Field("rdb_last_bgsave_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
+        info.Field("rdb_current_bgsave_time_sec", seconds);
+        info.Field("rdb_saves", saves?.Published ?? 0);
+        info.Field("aof_enabled", keeper is { HasLog: true } ? 1 : 0);
+        info.Field("aof_rewrite_in_progress", runs ? 1 : 0);
+        info.Field("aof_rewrite_scheduled", 0);
+        info.Field("aof_last_rewrite_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
+        info.Field("aof_current_rewrite_time_sec", seconds);
+        info.Field("aof_last_bgrewrite_status", saves is { LastFailed: true } ? "err" : "ok");
+        info.Field("aof_last_write_status", keeper?.Trouble is null ? "ok" : "err");
+        if (keeper is not null)
+            DataDirectory(keeper);
+    }
+
+    // What a copy of the process costs there while others write, costs here what they save before they change it.
+    private void Running(SnapshotProgress? saving)
+    {
+        long done = saving?.Records ?? 0, total = saving?.RecordsTotal ?? 0, saved = server.Store.Figures().SnapshotBytes;
+        info.Field("current_cow_peak", Math.Max(saving?.SavedBytesMax ?? 0, saved));
+        info.Field("current_cow_size", saved);
+        info.Field("current_fork_perc", InfoText.Fraction(total == 0 ? 0 : 100.0 * done / total));
+        info.Field("current_save_keys_processed", done);
+        info.Field("current_save_keys_total", total);
+    }
+
+    private void DataDirectory(DataKeeper keeper)
+    {
+        if (keeper.Loading)
+            Job("loading", keeper.Progress);
+        if (keeper.Saves?.Progress is { } saving)
+            Snapshot(saving);
+        info.Field("garnet_data_directory", keeper.Directory);
+        if (keeper.Trouble is { } trouble)
+            info.Field("garnet_aof_trouble", trouble);
+        if (keeper.Figures is not { } figures)
+            return;
+        info.Field("aof_current_size", figures.SegmentBytes);
+        info.Field("aof_buffer_length", figures.StagedBytes);
+        info.Field("garnet_aof_open_batch", (long)keeper.OpenBatch);
+        info.Field("garnet_aof_durable_batch", (long)keeper.Durable);
+        info.Field("garnet_aof_entries", (long)figures.Entries);
+        info.Field("garnet_aof_syncs", figures.Syncs);
+        info.Field("garnet_aof_last_sync_usec", figures.LastSyncUs);
+        info.Field("garnet_aof_segments", figures.Segments);
+    }
+
+    private void Snapshot(SnapshotProgress saving)
+    {
+        info.Field("garnet_snapshot_records", saving.Records);
+        info.Field("garnet_snapshot_bytes", saving.Bytes);
+        info.Field("garnet_snapshot_bytes_per_sec", saving.BytesPerSecond);
+        info.Field("garnet_snapshot_left_seconds", saving.LeftMs < 0 ? -1 : (saving.LeftMs + 999) / 1000);
+        info.Field("garnet_snapshot_partitions_done", saving.PartitionsDone);
+        info.Field("garnet_snapshot_partitions", saving.PartitionsTotal);
+    }
+
+    // The fields that redis has for a load, and the same for our own jobs.
+    private void Job(string name, JobProgress job)
+    {
+        long total = job.TotalBytes, done = job.DoneBytes;
+        info.Field(name + "_total_bytes", total);
+        info.Field(name + "_loaded_bytes", done);
+        info.Field(name + "_loaded_perc", InfoText.Fraction(total == 0 ? 0 : 100.0 * done / total));
+        info.Field(name + "_eta_seconds", Math.Max(job.LeftMs, 0) / 1000);
+    }
+}
