@@ -19,7 +19,8 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
     /// <summary>Sums of one moment.</summary>
     internal sealed class Totals
     {
-        internal long Commands, Hits, Misses, BytesIn, BytesOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections, Rejected;
+        internal long Commands, Hits, TierHits, Misses, BytesIn, BytesOut, Errors, ProtocolErrors, OutputLimitCloses, BusyUs, Connections,
+            Rejected;
         // By command.
         internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
         internal Dictionary<string, long> ErrorsByCode = [];
@@ -123,6 +124,7 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
     {
         ReactorFigures figures = worker.Figures;
         sum.Hits += worker.Session.Hits;
+        sum.TierHits += worker.Session.Tier?.Hits ?? 0;
         sum.Misses += worker.Session.Misses;
         sum.BytesIn += figures.BytesIn;
         sum.BytesOut += figures.BytesOut;
@@ -154,6 +156,7 @@ internal sealed class Statistics(ServerCore server, int commands, Func<(long Rec
             return sum;
         sum.Commands -= start.Commands;
         sum.Hits -= start.Hits;
+        sum.TierHits -= start.TierHits;
         sum.Misses -= start.Misses;
         sum.BytesIn -= start.BytesIn;
         sum.BytesOut -= start.BytesOut;
