@@ -20,6 +20,7 @@ using Garnet.Server.Families.SortedSets;
 using Garnet.Server.Families.Streams;
 using Garnet.Server.Families.Strings;
 using Garnet.Server.Families.Tags;
+using Garnet.Server.Families.Tiering;
 using Garnet.Server.Families.Transactions;
 using Tsavorite;
 
@@ -47,6 +48,7 @@ internal static class CommandFamilies
         StreamCommands.Register(table);
         GroupCommands.Register(table);
         InfoCommands.Register(table);
+        TierCommands.Register(table);
         KeyCommands.Register(table);
         SortCommands.Register(table);
         DumpCommands.Register(table);

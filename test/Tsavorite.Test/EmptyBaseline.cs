@@ -1,4 +1,5 @@
 using NUnit.Framework;
+using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test;
 
@@ -25,6 +26,7 @@ internal static unsafe class EmptyBaseline
             Thread.Yield();
         }
         Assert.That(left, Is.Empty, "what a flushed store still holds");
+        TierFunnel.Expect(store.Figures().Tier);
         Assert.That(StoreCheck.Run(store), Is.Empty);
     }
 

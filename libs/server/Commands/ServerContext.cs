@@ -260,7 +260,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
             || inspect.SlowerThanMicroseconds is >= 0 and < 1000 || inspect.LatencyMonitorMilliseconds > 0;
     }
 
-    private void TakePromotion() => Store.Promotes = Settings.Tier.Promotion;
+    private void TakePromotion() => Store.Promotion = Settings.Tier.Promotion;
 
     /// <inheritdoc/>
     public void Dispose()

@@ -24,7 +24,7 @@ internal sealed class Statistics(
     /// <summary>Sums of one moment. Bytes are those of clients and of links to other servers.</summary>
     internal sealed class Totals
     {
-        internal long Commands, Hits, Misses, BytesIn, BytesOut, LinksIn, LinksOut, BusyUs, Connections, Rejected;
+        internal long Commands, Hits, TierHits, Misses, BytesIn, BytesOut, LinksIn, LinksOut, BusyUs, Connections, Rejected;
         internal long Errors, ProtocolErrors, OutputLimitCloses;
         // By command.
         internal long[] Calls = [], Failed = [], RejectedCalls = [], TimedUs = [], TimedCalls = [];
@@ -136,6 +136,7 @@ internal sealed class Statistics(
     {
         ReactorFigures figures = worker.Figures;
         sum.Hits += worker.Session.Hits;
+        sum.TierHits += worker.Session.Tier?.Hits ?? 0;
         sum.Misses += worker.Session.Misses;
         sum.BytesIn += figures.BytesIn;
         sum.BytesOut += figures.BytesOut;
@@ -167,6 +168,7 @@ internal sealed class Statistics(
             return sum;
         sum.Commands -= start.Commands;
         sum.Hits -= start.Hits;
+        sum.TierHits -= start.TierHits;
         sum.Misses -= start.Misses;
         sum.BytesIn -= start.BytesIn;
         sum.BytesOut -= start.BytesOut;

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Tsavorite;
 
 namespace Garnet.Server;
 
@@ -11,8 +12,9 @@ public sealed class TierSettings
     [Setting("tier-size", "Room on it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20, Max = 1L << 40)]
     public long SizeBytes { get; set; } = 8L << 30;
 
-    [Setting("tier-promotion", "Whether values that are read again on the tier come back to memory.", Live = true)]
-    public bool Promotion { get; set; } = true;
+    [Setting("tier-promotion", "Whether values that are read again on the tier come back to memory; observe counts those that would.",
+        Values = "yes no observe", Live = true)]
+    public TierPromotion Promotion { get; set; } = TierPromotion.Yes;
 
     [Setting("tier-io-uring", "Read by io_uring where the system has it; no reads by threads.")]
     public bool IoUring { get; set; } = true;

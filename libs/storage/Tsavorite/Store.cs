@@ -153,16 +153,19 @@ public sealed unsafe class Store : IDisposable
     /// <summary>The same for a thread that sleeps elsewhere than in the store: how it is told that a read of its session has finished.</summary>
     public StoreSession OpenSession(Garnet.Media.ReaderWake wake) => new(this, wake);
 
-    /// <summary>Whether records that are read again on the tier come back to memory; without a tier it is kept for nothing.</summary>
-    public bool Promotes
+    /// <summary>What becomes of records that are read again on the tier; without a tier it is kept for nothing.</summary>
+    public TierPromotion Promotion
     {
-        get => Core.Tier is { Promotes: true };
+        get => Core.Tier is { } tier ? tier.Gate.Mode : TierPromotion.No;
         set
         {
             if (Core.Tier is { } tier)
-                tier.Promotes = value;
+                tier.Gate.Mode = value;
         }
     }
+
+    /// <summary>Makes the counters of the tier's figures begin at zero now; those of its sessions go on.</summary>
+    public void ResetTierCounts() => Core.Tier?.ResetCounts();
 
     /// <summary>True while records are on their way to the tier, so that whoever finds no room now does well to ask again soon.</summary>
     public bool IsMakingRoom => Tiers is { IsFull: false };

@@ -172,11 +172,12 @@ internal sealed unsafe class StoreCore : IDisposable
 
     /// <summary>
     /// Takes a record back to memory from the tier, under the partition's lock: <paramref name="image"/> is what the slot's word names. Where it lies
-    /// then; null if there is no address space. What it holds does not change.
+    /// then; null if there is no address space. What it holds does not change. It is counted among the promoted or the returned.
     /// </summary>
-    public byte* TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
+    public byte* TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs, TierCount why)
     {
-        int bytes = Record.Round(ColdRecord.BytesOf(image));
+        long length = ColdRecord.BytesOf(image);
+        int bytes = Record.Round(length);
         NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(image) };
         byte* record = Records.Append(partition, bytes, next, nowMs, force: true);
         if (record == null) return null;
@@ -189,7 +190,8 @@ internal sealed unsafe class StoreCore : IDisposable
         Volatile.Write(ref *slot, (old & ~(IndexWord.AddressMask | IndexWord.TierMask)) | (isExtent ? IndexWord.Extent : IndexWord.Dram) | offset >> 3);
         Bucket.EndWrite(bucket);
         Tier!.Segments.Died(old);
-        Tier.CountReturned();
+        Tier.Count(why);
+        Tier.Count(why == TierCount.Promoted ? TierCount.PromotedBytes : TierCount.ReturnedBytes, length);
         return record;
     }
 
@@ -197,19 +199,16 @@ internal sealed unsafe class StoreCore : IDisposable
     public bool IsToBePromoted(ulong* slot)
     {
         ulong word = *slot;
-        if (IndexWord.Frequency(word) + 1 >= Tier!.PromotionThreshold && Tier.Promotes && _arena.Used <= _arena.Ceiling - (_arena.Ceiling / 64))
-        {
-            Tier.CountPromoted();
+        if (Tier!.Gate.Admits(word, _arena, isHeld: false))
             return true;
-        }
         if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
         return false;
     }
 
     /// <summary><see cref="TakeBack"/> in the middle of an edit, which cannot do without; much more address space is reserved than may be used.</summary>
-    public byte* MustTakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs)
+    public byte* MustTakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs, TierCount why)
     {
-        byte* record = TakeBack(partition, bucket, slot, image, nowMs);
+        byte* record = TakeBack(partition, bucket, slot, image, nowMs, why);
         Garnet.Common.Faults.Check.That(record != null, "store.C5 there is address space for a record that comes back");
         return record;
     }

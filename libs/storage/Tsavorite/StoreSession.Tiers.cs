@@ -89,7 +89,7 @@ public sealed unsafe partial class StoreSession
             return false;
         read.Look(Record.View(found.Image, found.Word));
         if (!quiet)
-            RaiseFrequency(found.Slot, found.Word);
+            Tier.PromoteLocked(partition, bucket, found, NowMs);
         return true;
     }
 }

@@ -150,8 +150,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        Tier?.FetchFirst(partition, key, NowMs, _heldCount != 0);
         bool held = _heldCount != 0;
+        Tier?.FetchFirst(partition, key, NowMs, held, quiet);
         ulong* slot;
         if (held) CheckHeld(partition);
         else Partition.Enter(partition);

@@ -13,6 +13,9 @@ public ref struct OneMoment(StoreSession store, ReadOnlySpan<KeyRef> keys)
     private ulong _sum;
     private int _tries;
 
+    /// <summary>The reading runs once more: what it counts was counted.</summary>
+    public readonly bool IsAgain => _tries > 1;
+
     /// <summary>True if the reading is to run, for the first time or again.</summary>
     public bool Next()
     {

@@ -5,16 +5,16 @@ namespace Garnet.Types.Strings;
 /// <summary>A string value as an array of its own, for the few commands that look at it at length.</summary>
 public static class ValueBytes
 {
-    /// <summary>Reads the value, empty if there is no key; false if the key holds no string.</summary>
-    public static unsafe bool TryRead(StoreSession store, in KeyRef key, out byte[] value)
+    /// <summary>Reads the value, empty if there is no key; false if the key holds no string. It counts as one read, or as none.</summary>
+    public static unsafe bool TryRead(StoreSession store, in KeyRef key, out byte[] value, bool quiet = false)
     {
         value = [];
-        while (true)
+        for (bool isAgain = quiet; ; isAgain = true)
         {
             fixed (byte* room = value)
             {
                 var look = new CopyLook { To = room, Room = value.Length };
-                if (store.Read(in key, ref look) != Outcome.Done)
+                if (store.Read(in key, ref look, isAgain) != Outcome.Done)
                 {
                     value = [];
                     return true;

@@ -13,25 +13,25 @@ public sealed class TierServerTests
     [Test]
     public void What_is_larger_than_memory_is_read_changed_and_emptied([Values("epoll", "sockets")] string transport, [Values("yes", "no")] string ring)
     {
-        using Scratch tier = new();
+        using TierScratch tier = new();
         using ServerProcess server = Start($"{tier.Flags} --tier-io-uring {ring} --transport {transport}");
         using RespConnection client = new(server.Address, 60_000);
         Fill(client);
-        Assert.That(Number(client, "tier_cold_records"), Is.GreaterThan(Keys / 2));
+        Assert.That(client.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 2));
         CheckAll(client);
-        Assert.That(Number(client, "tier_postponed_commands"), Is.GreaterThan(100), "nobody waited in a command for them");
+        Assert.That(client.Tiering("tier_postponed_commands"), Is.GreaterThan(100), "nobody waited in a command for them");
         Change(client);
         Assert.That(client.Call("DBSIZE").ToString(), Does.Contain((Keys + 4).ToString(CultureInfo.InvariantCulture)));
         Assert.That(Scan(client), Is.EqualTo(Keys + 4));
         client.Call("FLUSHALL", "SYNC");
-        Assert.That(Number(client, "tier_cold_records"), Is.Zero.After(20_000, 50));
+        Assert.That(client.Tiering("tier_cold_records"), Is.Zero.After(20_000, 50));
         Assert.That(client.Call("SET", "k", "v").ToString(), Does.Contain("OK"));
     }
 
     [Test]
     public void What_is_larger_than_memory_survives_a_kill()
     {
-        using Scratch tier = new();
+        using TierScratch tier = new();
         using DataServer server = new(tier.Flags);
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
@@ -44,13 +44,13 @@ public sealed class TierServerTests
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
         CheckAll(again);
-        Assert.That(Number(again, "tier_cold_records"), Is.GreaterThan(Keys / 2));
+        Assert.That(again.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 2));
     }
 
     [Test]
     public void A_replica_has_a_tier_of_its_own()
     {
-        using Scratch tier = new(), other = new();
+        using TierScratch tier = new(), other = new();
         using ReplicaServer primary = new(keepsData: false, tier.Flags), replica = new(keepsData: false, other.Flags);
         using RespConnection client = new(primary.Process.Address, 60_000);
         Fill(client);
@@ -60,7 +60,7 @@ public sealed class TierServerTests
         replica.CatchUp(primary);
         using RespConnection reader = new(replica.Process.Address, 60_000);
         CheckAll(reader);
-        Assert.That(Number(reader, "tier_cold_records"), Is.GreaterThan(Keys / 2));
+        Assert.That(reader.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 2));
         Assert.That(replica.Digest(), Is.EqualTo(primary.Digest()));
     }
 
@@ -69,7 +69,7 @@ public sealed class TierServerTests
     [TestCase("--tier-path {0} --tier-size 1mb", "tier-size")]
     public void A_tier_that_cannot_be_is_refused_with_what_to_do(string flags, string said)
     {
-        using Scratch tier = new();
+        using TierScratch tier = new();
         string[] words = [.. string.Format(CultureInfo.InvariantCulture, flags, tier.Path).Split(' '), "--port", "0", "--unixsocket", System.IO.Path.Combine(tier.Path, "socket")];
         (int code, string text) = RefusedStart.RunWith(words);
         Assert.That((code, text), Is.EqualTo((64, text)));
@@ -157,23 +157,5 @@ public sealed class TierServerTests
         byte[][] all = [.. commands.Select(static words => RespConnection.Encode(words))];
         client.Send(all.SelectMany(static bytes => bytes).ToArray());
         for (int i = 0; i < all.Length; i++) check(i, client.Read().ToString());
-    }
-
-    private static long Number(RespConnection client, string name)
-    {
-        string info = client.Call("INFO", "tiering").Text;
-        int at = info.IndexOf(name + ":", StringComparison.Ordinal) + name.Length + 1;
-        return long.Parse(info[at..info.IndexOf('\r', at)], CultureInfo.InvariantCulture);
-    }
-
-    private sealed class Scratch : IDisposable
-    {
-        private readonly DirectoryInfo _directory = Directory.CreateTempSubdirectory("garnet-tier-");
-
-        public string Path => _directory.FullName;
-
-        public string Flags => $"--maxmemory 24mb --tier-path {Path} --tier-size 512mb";
-
-        public void Dispose() => _directory.Delete(recursive: true);
     }
 }

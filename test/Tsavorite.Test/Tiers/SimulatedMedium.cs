@@ -14,8 +14,17 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     /// <summary>The error number of a write, by its number; 0: it succeeds.</summary>
     public Func<int, int> FailsWrite { get; set; } = static _ => 0;
 
-    /// <summary>What a read by its number comes to: 0 as it is, 1 one bit flipped, else an error number.</summary>
+    /// <summary>What a read that comes to <see cref="FailsRead"/> is: a bit flipped, half of it, what lies a page further.</summary>
+    public const int Flipped = 1, Short = -1, Elsewhere = -2;
+
+    /// <summary>What a read by its number comes to: 0 as it is, one of the constants, else an error number.</summary>
     public Func<int, int> FailsRead { get; set; } = static _ => 0;
+
+    /// <summary>A write by its number is said to have been made, and was not.</summary>
+    public Func<int, bool> LosesWrite { get; set; } = static _ => false;
+
+    /// <summary>Whether a reader that asks gets nothing yet.</summary>
+    public Func<bool> Delays { get; set; } = static () => false;
 
     public int Reads => _reads;
 
@@ -26,7 +35,8 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     public int Write(long offset, byte* from, int bytes)
     {
         Assert(offset, from, bytes);
-        int error = FailsWrite(Interlocked.Increment(ref _writes));
+        int number = Interlocked.Increment(ref _writes), error = FailsWrite(number);
+        if (LosesWrite(number)) return 0;
         // What fails may have got half of it there.
         new ReadOnlySpan<byte>(from, error == 0 ? bytes : bytes / 2).CopyTo(_bytes.AsSpan((int)offset));
         return error;
@@ -50,8 +60,10 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     {
         int fault = FailsRead(Interlocked.Increment(ref _reads));
         if (fault > 1) return new FinishedRead(read.Token, -fault);
-        _bytes.AsSpan((int)read.Offset, read.Bytes).CopyTo(new Span<byte>((void*)read.To, read.Bytes));
-        if (fault == 1)
+        long from = fault != Elsewhere ? read.Offset : read.Offset + read.Bytes < Bytes - read.Bytes ? read.Offset + read.Bytes : 0;
+        if (fault == Short) return new FinishedRead(read.Token, read.Bytes / 2);
+        _bytes.AsSpan((int)from, read.Bytes).CopyTo(new Span<byte>((void*)read.To, read.Bytes));
+        if (fault == Flipped)
         {
             // The bit of a random byte may be one that no record has: all pages have one flipped somewhere in each 16 bytes.
             for (int i = 0; i < read.Bytes; i += 16) ((byte*)read.To)[i] ^= 4;
@@ -81,6 +93,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         public int Take(Span<FinishedRead> finished)
         {
             int count = 0;
+            if (medium.Delays()) return 0;
             while (_begun.Count > 0 && count < finished.Length && _random.Next(4) != 0)
             {
                 int next = _random.Next(_begun.Count);

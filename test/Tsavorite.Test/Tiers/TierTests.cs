@@ -30,7 +30,7 @@ internal sealed class TierTests
     {
         using SimulatedMedium medium = new(64 << 20);
         using Bench bench = new(TieredBench.Settings(medium) with { TierSegmentBytes = 1 << 20 });
-        bench.Store.Core.Tier!.Promotes = false;
+        bench.Store.Promotion = TierPromotion.No;
         int[] sizes = [0, 1, 100, 3_900, 4_000, 4_096, 5_000, 8_192, 30_000, 70_000, 300_000, 1_000_000];
         foreach (int size in sizes) bench.Set("k" + size, Value(size, size));
         bench.Demote();
@@ -274,10 +274,5 @@ internal sealed class TierTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
-    private static byte[] Value(int seed, int bytes)
-    {
-        byte[] value = new byte[bytes];
-        new Random(seed).NextBytes(value);
-        return value;
-    }
+    private static byte[] Value(int seed, int bytes) => TieredBench.Value(seed, bytes);
 }

@@ -66,7 +66,7 @@ internal sealed class TierTroubleTests
         Assert.That(told.Lines, Is.EqualTo((string[])["read 1", "read 2", "read 4", "read 8", "read 16"]));
     }
 
-    private const int Keys = 4000;
+    private const int Keys = 5000;
 
     private static Bench Small(SimulatedMedium medium, Told told) =>
         new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, TierObserver = told });

@@ -1,3 +1,5 @@
+using NUnit.Framework;
+
 namespace Tsavorite.Test.Tiers;
 
 /// <summary>A store over a tier, with small segments on both.</summary>
@@ -9,4 +11,40 @@ internal static class TieredBench
     public static void Demote(this Bench bench) => bench.Store.Tiers!.DemoteAll();
 
     public static TierFigures Tier(this Bench bench) => bench.Store.Figures().Tier!;
+
+    /// <summary>Puts keys with random values of that length on the tier: k0, k1, …</summary>
+    public static void Cold(this Bench bench, int keys, int bytes)
+    {
+        for (int i = 0; i < keys; i++) bench.Set("k" + i, Value(i, bytes));
+        bench.Demote();
+        Assert.That(bench.Tier().Records, Is.GreaterThanOrEqualTo(keys));
+    }
+
+    public static byte[] Value(int seed, int bytes)
+    {
+        byte[] value = new byte[bytes];
+        new Random(seed).NextBytes(value);
+        return value;
+    }
+
+    /// <summary>How often segments are pinned, in all.</summary>
+    public static unsafe int Pins(this Bench bench)
+    {
+        ColdSegments segments = bench.Store.Core.Tier!.Segments;
+        int pins = 0;
+        for (uint number = 0; number <= segments.Total; number++) pins += segments[number]->Pins;
+        return pins;
+    }
+
+    /// <summary>Lets what is under way end and what is kept grow old; nothing that belongs to a read is left.</summary>
+    public static void ExpectNothingUnderWay(this Bench bench)
+    {
+        SessionTier tier = bench.Session.Tier!;
+        for (int round = 0; round < 100 && (tier.Pending > 0 || tier.Keeps); round++)
+        {
+            tier.Poll(bench.NowMs);
+            bench.NowMs += 50;
+        }
+        Assert.That((tier.Pending, tier.Keeps, bench.Pins()), Is.EqualTo((0, false, 0)));
+    }
 }

@@ -1,4 +1,7 @@
+using System.Globalization;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
 using Tsavorite;
 
 namespace Garnet.Server.Families.Inspect;
@@ -14,24 +17,41 @@ internal static class TierText
         text.Field("tier_path", server.Settings.Tier.Path);
         text.Field("tier_reading", tier.Medium.Reading);
         text.Field("tier_direct_io", tier.Medium.IsDirect ? 1 : 0);
-        text.Field("tier_size_bytes", tier.SizeBytes);
-        text.Field("tier_free_bytes", tier.FreeBytes);
-        text.Field("tier_cold_records", tier.Records);
-        text.Field("tier_reads", tier.Reads);
-        text.Field("tier_read_bytes", tier.ReadBytes);
-        text.Field("tier_pending_reads", server.Workers.Sum(static worker => worker.Session.Tier!.Pending));
-        text.Field("tier_read_failures", tier.ReadFailures);
-        text.Field("tier_written_bytes", tier.WrittenBytes);
-        text.Field("tier_write_failures", tier.WriteFailures);
-        text.Field("tier_demoted_records", tier.Demoted);
-        text.Field("tier_demoted_bytes", tier.DemotedBytes);
-        text.Field("tier_promoted_records", tier.Promoted);
-        text.Field("tier_returned_records", tier.Returned);
-        text.Field("tier_copies_dead_at_birth", tier.Stillborn);
-        text.Field("tier_compacted_records", tier.Compacted);
-        text.Field("tier_evicted_records", tier.Evicted);
-        text.Field("tier_expired_records", tier.Expired);
-        text.Field("tier_postponed_commands", tier.Postponed);
+        text.Field("tier_promotion", server.Settings.Tier.Promotion.ToString().ToLowerInvariant());
+        foreach ((string name, long value) in Numbers(server, tier))
+            text.Field("tier_" + name, value);
+        text.Field("tier_read_usec", ReadTimes(tier, server.Settings.Inspect.LatencyPercentiles.Values));
         text.Field("tier_last_failure", tier.LastFailure ?? "");
+    }
+
+    /// <summary>All that is a number, by its name.</summary>
+    internal static (string Name, long Value)[] Numbers(ServerContext server, TierFigures tier)
+    {
+        Statistics.Totals totals = server.Statistics.Now();
+        return
+        [
+            ("size_bytes", tier.SizeBytes), ("free_bytes", tier.FreeBytes), ("cold_records", tier.Records),
+            ("memory_hits", totals.Hits - totals.TierHits), ("hits", totals.TierHits),
+            ("reads", tier.Reads), ("read_bytes", tier.ReadBytes), ("segment_reads", tier.SegmentReads),
+            ("pending_reads", server.Workers.Sum(static worker => worker.Session.Tier!.Pending)), ("read_failures", tier.ReadFailures),
+            ("written_bytes", tier.WrittenBytes), ("write_failures", tier.WriteFailures),
+            ("demoted_records", tier.Demoted), ("demoted_bytes", tier.DemotedBytes),
+            ("promotion_considered", tier.Considered), ("promotion_rejected_off", tier.RejectedOff),
+            ("promotion_rejected_frequency", tier.RejectedFrequency), ("promotion_rejected_headroom", tier.RejectedHeadroom),
+            ("promotion_rejected_held", tier.RejectedHeld), ("promotion_rejected_observe", tier.Observed),
+            ("promotion_admitted", tier.Admitted), ("promotion_lost", tier.Lost),
+            ("promoted_records", tier.Promoted), ("promoted_bytes", tier.PromotedBytes),
+            ("returned_records", tier.Returned), ("returned_bytes", tier.ReturnedBytes),
+            ("copies_dead_at_birth", tier.Stillborn), ("compacted_records", tier.Compacted), ("compacted_bytes", tier.CompactedBytes),
+            ("evicted_records", tier.Evicted), ("expired_records", tier.Expired), ("postponed_commands", tier.Postponed),
+        ];
+    }
+
+    // As INFO latencystats has the run times of commands.
+    private static string ReadTimes(TierFigures tier, IEnumerable<double> percentiles)
+    {
+        long[] buckets = [.. tier.ReadsByTime];
+        return string.Join(',', percentiles.Select(percentile =>
+            string.Create(CultureInfo.InvariantCulture, $"p{percentile}={ReactorFigures.BoundOf(buckets, percentile)}")));
     }
 }

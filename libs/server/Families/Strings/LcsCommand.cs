@@ -23,7 +23,8 @@ internal readonly struct Lcs : ICommand
         byte[] a = [], b = [];
         bool areStrings = false;
         for (var moment = new OneMoment(call.Store, keys); moment.Next();)
-            areStrings = ValueBytes.TryRead(call.Store, in keys[0], out a) && ValueBytes.TryRead(call.Store, in keys[1], out b);
+            areStrings = ValueBytes.TryRead(call.Store, in keys[0], out a, moment.IsAgain)
+                && ValueBytes.TryRead(call.Store, in keys[1], out b, moment.IsAgain);
         if (!areStrings)
             return call.FailBytes("ERR The specified keys must contain string values"u8);
         bool len = false, idx = false, withLengths = false;

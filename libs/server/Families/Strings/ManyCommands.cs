@@ -126,25 +126,25 @@ internal readonly struct MGet : ICommand
         for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
         {
             call.Out.TakeBackTo(start);
-            Write(ref call, keys.AsSpan(0, count));
+            Write(ref call, keys.AsSpan(0, count), moment.IsAgain);
         }
 
         ManyCommands.Return(keys);
         return Reply.Sent;
     }
 
-    private static unsafe void Write(ref Call call, ReadOnlySpan<KeyRef> keys)
+    private static unsafe void Write(ref Call call, ReadOnlySpan<KeyRef> keys, bool isAgain)
     {
         call.Out.Array(keys.Length);
         for (int i = 0; i < keys.Length; i++)
         {
             var copy = new ValueCopy(call.Out);
-            Outcome outcome = call.Store.Read(in keys[i], ref copy);
+            Outcome outcome = call.Store.Read(in keys[i], ref copy, isAgain);
             while (outcome == Outcome.Done && copy.TooSmall && !copy.WrongKind)
             {
                 call.Out.Room(copy.Length + 64);
                 copy = new ValueCopy(call.Out);
-                outcome = call.Store.Read(in keys[i], ref copy);
+                outcome = call.Store.Read(in keys[i], ref copy, quiet: true);
             }
 
             if (outcome != Outcome.Done || copy.WrongKind)

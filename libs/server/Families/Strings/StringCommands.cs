@@ -42,13 +42,13 @@ internal static unsafe class StringCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, KeySpec keys, string usage, string syntax, string summary) =>
         new(name, arity, flags, keys with { Usage = usage }) { Group = "string", Syntax = syntax, Summary = summary };
 
-    /// <summary>Replies the string under the key, nil if there is none.</summary>
+    /// <summary>Replies the string under the key, nil if there is none. Asked again with more room, that is no second read of the key.</summary>
     internal static Reply ReplyValue(ref Call call, in KeyRef key)
     {
-        while (true)
+        for (bool isAgain = false; ; isAgain = true)
         {
             var copy = new ValueCopy(call.Out);
-            if (call.Store.Read(in key, ref copy) != Outcome.Done)
+            if (call.Store.Read(in key, ref copy, isAgain) != Outcome.Done)
                 return call.Null();
             if (copy.WrongKind)
                 return call.Fail(Fault.WrongType);

@@ -409,8 +409,19 @@ public unsafe ref struct RecordEdit
     private readonly byte* Take(byte* bucket, ulong* slot, byte* image)
     {
         _scratch.Cold!.Forget(); // others of the same tag need not be looked at
-        bool stays = image == null || (_aim == EditAim.Look && !_core.IsToBePromoted(slot));
-        return stays ? image : _core.MustTakeBack(_partition, bucket, slot, image, _nowMs);
+        if (image == null || (_aim == EditAim.Look && !IsToComeBack(slot, image)))
+            return image;
+        return _core.MustTakeBack(_partition, bucket, slot, image, _nowMs, _aim == EditAim.Look ? TierCount.Promoted : TierCount.Returned);
+    }
+
+    private readonly bool IsToComeBack(ulong* slot, byte* image)
+    {
+        ColdReads cold = _scratch.Cold!;
+        if (!Record.IsLive(image, _nowMs) || !cold.CountsLook(*slot))
+            return false;
+        if (Record.Kind(image) != RecordKind.Chunk && !cold.IsQuiet)
+            cold.Hits++;
+        return _core.IsToBePromoted(slot);
     }
 
     private void ForgetChunks()

@@ -110,7 +110,8 @@ internal sealed unsafe class Writer : IDisposable
         byte* image = _cold!.Find(_shape, partition, bucket, key, out ulong* slot);
         if (image == null) return _cold.HasMissing ? Outcome.Unchanged : Create(partition, key, ref operation, nowMs);
         _cold.Forget(); // others of the same tag need not be looked at
-        return _core.TakeBack(partition, bucket, slot, image, nowMs) == null ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
+        bool isBack = _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
+        return !isBack ? Outcome.OutOfMemory : Change(partition, key, ref operation, nowMs);
     }
 
     // The expiry, if any, must stay as it is; a new one goes the slow way, which also tells the segment.

@@ -92,7 +92,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
         _reader.Begin(0, _segments.OffsetOf(number), _buffer, _segments.SegmentBytes);
         _reader.Submit();
         while (_reader.Take(finished) == 0) _reader.Wait();
-        _tier.CountRead(_segments.SegmentBytes);
+        _tier.Count(TierCount.SegmentReads);
         if (finished[0].Result == _segments.SegmentBytes)
             return true;
         _tier.CountFailure(number, finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
@@ -103,11 +103,11 @@ internal sealed unsafe class ColdCleaner : IDisposable
     private void Walk(uint number, Func<nint, long, Fate> judge, long nowMs)
     {
         ColdSegment* segment = _segments[number];
-        long earliest = long.MaxValue;
+        long earliest = long.MaxValue, start = _segments.OffsetOf(number);
         int step = ColdSegments.PageBytes;
         for (int at = 64, end; at < segment->Used; at = end)
         {
-            bool isRecord = ColdRecord.TryMeasure(_buffer + at, segment->Used - at, out int bytes);
+            bool isRecord = ColdRecord.TryMeasure(_buffer + at, segment->Used - at, _segments.PlaceOf(start + at), out int bytes);
             // Nothing more in this page: what follows begins with the next.
             end = isRecord ? (at + bytes + ColdAddress.UnitBytes - 1) & ~(ColdAddress.UnitBytes - 1) : (at | (step - 1)) + 1;
             if (!isRecord)
@@ -151,8 +151,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         {
             case Fate.Stay: return true;
             case Fate.Move: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
-            case Fate.Expire: _tier.CountExpired(); break;
-            default: _tier.CountEvicted(); break;
+            case Fate.Expire: _tier.Count(TierCount.Expired); break;
+            default: _tier.Count(TierCount.Evicted); break;
         }
         KeyChange change = fate == Fate.Expire ? KeyChange.Expired : KeyChange.Evicted;
         _core.RemoveColdUnasked(target.Partition, target.Bucket, target.Slot, key, target.Record, change);

@@ -10,6 +10,11 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Where it is read to.</summary>
     public nint To;
     public byte* Record;
+    /// <summary>When it was handed to the device, by <see cref="System.Diagnostics.Stopwatch"/>.</summary>
+    public long BegunAt;
+    /// <summary>The step that has counted a look at it last; and that step, which was put off then, does so again.</summary>
+    public long CountedIn;
+    public bool IsOwed;
     /// <summary>When it was first seen to have come.</summary>
     public long KeptSinceMs;
 }

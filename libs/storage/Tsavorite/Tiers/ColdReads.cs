@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
@@ -25,9 +26,10 @@ internal sealed unsafe class ColdReads : IDisposable
     private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
     private readonly Stack<int> _places = new();
     private readonly List<ulong> _missing = [], _wanted = [];
+    private readonly List<ColdRead> _counted = [];
     private IMediumReader? _reader;
     private byte* _pageMemory;
-    private long _keptBytes;
+    private long _keptBytes, _steps;
     private int _pending;
     private bool _hasNews, _hasUnstamped;
 
@@ -40,6 +42,10 @@ internal sealed unsafe class ColdReads : IDisposable
 
     /// <summary>Whether the owner can do a step again later; null: it waits.</summary>
     public Func<bool>? MayPostpone { get; set; }
+
+    /// <summary>Reads of keys that were answered by a record here, and whether those of the step that runs are not to be counted.</summary>
+    public long Hits;
+    public bool IsQuiet;
 
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
@@ -144,7 +150,8 @@ internal sealed unsafe class ColdReads : IDisposable
         Begin();
         if (mayThrow && MayPostpone is { } may && may())
         {
-            _tier.Postponed++;
+            _tier.Count(TierCount.Postponed);
+            foreach (ColdRead read in _counted) read.IsOwed = true;
             throw ColdTier.Miss;
         }
         _wanted.Clear();
@@ -197,6 +204,8 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>A step begins: what earlier ones have fetched is given up, but for the last few. For owners that do not poll.</summary>
     public void BeginStep()
     {
+        _steps++;
+        _counted.Clear();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
             Begin();
@@ -219,6 +228,22 @@ internal sealed unsafe class ColdReads : IDisposable
     {
         while (_kept.TryDequeue(out ColdRead? read))
             GiveUp(read);
+    }
+
+    /// <summary>
+    /// A step has looked at the word's record, which was fetched. False if that was counted before: a step looks at some records several times, and
+    /// what was put off is done again; neither makes a record that is read more often.
+    /// </summary>
+    public bool CountsLook(ulong word)
+    {
+        ColdRead read = _reads[ColdAddress.Name(word)];
+        if (read.CountedIn == _steps)
+            return false;
+        read.CountedIn = _steps;
+        _counted.Add(read);
+        bool counts = !read.IsOwed;
+        read.IsOwed = false;
+        return counts;
     }
 
     /// <summary>True if the word's record was wanted and could not be read.</summary>
@@ -269,6 +294,7 @@ internal sealed unsafe class ColdReads : IDisposable
             read.State = ColdReadState.UnderWay;
             int place = _places.Pop();
             _underWay[place] = read;
+            read.BegunAt = Stopwatch.GetTimestamp();
             _reader.Begin((ulong)place, start, (byte*)read.To, read.Bytes);
         }
         _reader!.Submit();
@@ -288,15 +314,16 @@ internal sealed unsafe class ColdReads : IDisposable
 
     private void Finish(in FinishedRead finished)
     {
-        int place = (int)finished.Token;
-        ColdRead read = _underWay[place]!;
-        _underWay[place] = null;
-        _places.Push(place);
+        int at = (int)finished.Token;
+        ColdRead read = _underWay[at]!;
+        _underWay[at] = null;
+        _places.Push(at);
         _pending--;
-        _tier.CountRead(read.Bytes);
+        _tier.CountRead(read.Bytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
         byte* image = (byte*)read.To + read.Skip;
         bool isWhole = finished.Result == read.Bytes;
-        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, out int bytes))
+        uint place = _segments.PlaceOf(ColdAddress.Offset(read.Word));
+        if (isWhole && ColdRecord.TryMeasure(image, read.Bytes - read.Skip, place, out int bytes))
         {
             read.Record = (byte*)NativeMemory.Alloc((nuint)(bytes + SlackBytes));
             NativeMemory.Copy(image, read.Record, (nuint)bytes);

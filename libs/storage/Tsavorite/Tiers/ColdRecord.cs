@@ -5,7 +5,7 @@ namespace Tsavorite;
 
 /// <summary>
 /// A record as it lies in a cold segment: as in memory (<see cref="Record"/>), without slack and not an extent, its first four bytes the CRC32C
-/// of the others.
+/// of its place and the others. So what the medium put elsewhere, or did not put there at all, is not taken for the record either.
 /// </summary>
 internal static unsafe class ColdRecord
 {
@@ -16,16 +16,16 @@ internal static unsafe class ColdRecord
         (long)Record.KeyOffset(Record.Flags(record)) + Record.KeyBytes(record) + Record.ValueBytes(record);
 
     /// <summary>Copies a live record, whose partition is locked, into room of <see cref="BytesOf"/>.</summary>
-    public static void Write(byte* to, byte* record, int bytes)
+    public static void Write(byte* to, byte* record, int bytes, uint place)
     {
         Unsafe.CopyBlockUnaligned(to, record, (uint)bytes);
         to[FlagsAt] &= unchecked((byte)~Record.ExtentFlag);
         to[SlackAt] = 0;
-        *(uint*)to = Crc(to, bytes);
+        *(uint*)to = Crc(to, bytes, place);
     }
 
-    /// <summary>True if the bytes are a record that was written whole, and are all of it.</summary>
-    public static bool TryMeasure(byte* image, int room, out int bytes)
+    /// <summary>True if the bytes are a record that was written whole to that place, and are all of it.</summary>
+    public static bool TryMeasure(byte* image, int room, uint place, out int bytes)
     {
         bytes = 0;
         if (room < Record.HeaderBytes || Record.ValueBytes(image) < 0)
@@ -34,7 +34,7 @@ internal static unsafe class ColdRecord
         if (wanted > room || (Record.Flags(image) & Record.ExtentFlag) != 0 || image[SlackAt] != 0)
             return false;
         bytes = (int)wanted;
-        return *(uint*)image == Crc(image, bytes);
+        return *(uint*)image == Crc(image, bytes, place);
     }
 
     /// <summary>True if the record in memory still is what the image was made from.</summary>
@@ -51,9 +51,9 @@ internal static unsafe class ColdRecord
             rest).SequenceEqual(new ReadOnlySpan<byte>(image + Record.HeaderBytes, rest));
     }
 
-    private static uint Crc(byte* image, int bytes)
+    private static uint Crc(byte* image, int bytes, uint place)
     {
-        uint crc = ~0u;
+        uint crc = place;
         byte* next = image + CrcBytes, end = image + bytes;
         for (; end - next >= sizeof(ulong); next += sizeof(ulong)) crc = BitOperations.Crc32C(crc, *(ulong*)next);
         for (; next < end; next++) crc = BitOperations.Crc32C(crc, *next);

@@ -40,4 +40,6 @@ internal struct ColdSegment
     public long MaxExpiryMs;
     /// <summary>When its expired records were looked for last.</summary>
     public long SweptMs;
+    /// <summary>How often it was taken into use.</summary>
+    public uint Life;
 }

@@ -56,6 +56,10 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     public long OffsetOf(uint number) => (long)number << _shift;
 
+    /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
+    public uint PlaceOf(long offset) =>
+        System.Numerics.BitOperations.Crc32C(~_segments[(uint)(offset >> _shift)].Life, (ulong)offset);
+
     /// <summary>An empty segment of the band, or 0.</summary>
     public uint Take(int band)
     {
@@ -170,6 +174,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     private static void Empty(ColdSegment* segment, int band)
     {
         segment->State = ColdState.Open;
+        segment->Life++;
         segment->Band = band;
         segment->Used = segment->Records = 0;
         segment->Namespace = ColdSegment.NoNamespace;

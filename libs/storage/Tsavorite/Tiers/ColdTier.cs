@@ -7,7 +7,7 @@ namespace Tsavorite;
 /// snapshots keep data, and a start begins with an empty tier.
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
 /// since it was copied stays, and its copy is dead.
-/// store.C2, store.C3, store.C4: <see cref="ColdSegments"/>, <see cref="ColdReads"/>.
+/// store.C2, store.C3, store.C4, store.C8: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
 /// store.C7: what a step cannot read leaves it before it has changed anything, or ends the process: no value is left half changed.
 /// </summary>
@@ -16,17 +16,18 @@ internal sealed class ColdTier : IDisposable
     /// <summary>One for all: what is missing is noted in the session.</summary>
     public static readonly ColdMissException Miss = new();
 
-    private long _reads, _readBytes, _failures, _demoted, _demotedBytes, _writtenBytes, _promoted, _returned, _stillborn, _compacted,
-        _evicted, _expired, _writeFailures;
+    private readonly long[] _counts = new long[(int)TierCount.Length];
+    private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
 
     public ColdTier(IMedium medium, int segmentBytes)
     {
         Medium = medium;
         Segments = new ColdSegments(medium.Bytes, segmentBytes == 0 ? ColdSegments.SegmentBytesDefault : segmentBytes);
+        Gate = new PromotionGate(this);
     }
 
-    /// <summary>How often a record on the tier is read until it comes back to memory, 1 to 3.</summary>
-    public int PromotionThreshold = 2;
+    /// <summary>Which of those that are read come back.</summary>
+    public PromotionGate Gate { get; }
 
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
@@ -34,14 +35,8 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Told of trouble; null: nobody.</summary>
     public ITierObserver? Observer;
 
-    /// <summary>False: what is read on the tier stays there.</summary>
-    public volatile bool Promotes = true;
-
     public IMedium Medium { get; }
     public ColdSegments Segments { get; }
-
-    /// <summary>Steps that were put off until their records had come; not exact.</summary>
-    public long Postponed;
 
     /// <summary>What failed last, and on which segment; null: nothing has.</summary>
     public volatile string? LastFailure;
@@ -52,15 +47,27 @@ internal sealed class ColdTier : IDisposable
     /// <summary>False if the word's record is of another namespace for certain.</summary>
     public bool MayHold(ulong word, uint ns) => NamespaceOf(word) is var of && (of == ColdSegment.MixedNamespaces || of == ns);
 
-    public void CountRead(int bytes)
+    public long Count(TierCount what, long by = 1) => Interlocked.Add(ref _counts[(int)what], by);
+
+    /// <summary>Makes all counts begin at zero now; what is under way is counted when it ends.</summary>
+    public void ResetCounts()
     {
-        Interlocked.Increment(ref _reads);
-        Interlocked.Add(ref _readBytes, bytes);
+        for (int i = 0; i < _counts.Length; i++) Volatile.Write(ref _counts[i], 0);
+        for (int i = 0; i < _readsByTime.Length; i++) Volatile.Write(ref _readsByTime[i], 0);
+    }
+
+    /// <summary>A record was read, in so long from when the device was given it until it was taken.</summary>
+    public void CountRead(int bytes, long microseconds)
+    {
+        Count(TierCount.Reads);
+        Count(TierCount.ReadBytes, bytes);
+        int bits = 64 - System.Numerics.BitOperations.LeadingZeroCount((ulong)Math.Max(microseconds, 0));
+        Interlocked.Increment(ref _readsByTime[Math.Min(bits, TierFigures.TimeBuckets - 1)]);
     }
 
     public void CountFailure(uint segment, int error)
     {
-        long failures = Interlocked.Increment(ref _failures);
+        long failures = Count(TierCount.ReadFailures);
         LastFailure = $"segment {segment}: {(error == 0 ? "a checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}";
         if (System.Numerics.BitOperations.IsPow2(failures))
             Observer?.OnReadFailed(LastFailure, failures);
@@ -69,36 +76,13 @@ internal sealed class ColdTier : IDisposable
     public void CountWrite(int bytes, int error)
     {
         if (error == 0)
-            Interlocked.Add(ref _writtenBytes, bytes);
+            Count(TierCount.WrittenBytes, bytes);
         else
         {
-            Interlocked.Increment(ref _writeFailures);
+            Count(TierCount.WriteFailures);
             LastFailure = $"writing: {new System.ComponentModel.Win32Exception(error).Message}";
         }
     }
-
-    public void CountDemoted(int bytes)
-    {
-        Interlocked.Increment(ref _demoted);
-        Interlocked.Add(ref _demotedBytes, bytes);
-    }
-
-    public void CountStillborn() => Interlocked.Increment(ref _stillborn);
-
-    public void CountCompacted() => Interlocked.Increment(ref _compacted);
-
-    /// <summary>Of those that came back, one came because it was read.</summary>
-    public void CountPromoted()
-    {
-        Interlocked.Increment(ref _promoted);
-        Interlocked.Decrement(ref _returned);
-    }
-
-    public void CountReturned() => Interlocked.Increment(ref _returned);
-
-    public void CountEvicted() => Interlocked.Increment(ref _evicted);
-
-    public void CountExpired() => Interlocked.Increment(ref _expired);
 
     /// <summary>Figures of the moment.</summary>
     public TierFigures Figures() => new()
@@ -107,22 +91,37 @@ internal sealed class ColdTier : IDisposable
         SizeBytes = (long)Segments.Total * Segments.SegmentBytes,
         FreeBytes = (long)Segments.Free * Segments.SegmentBytes,
         Records = Segments.Live,
-        Reads = Volatile.Read(ref _reads),
-        ReadBytes = Volatile.Read(ref _readBytes),
-        ReadFailures = Volatile.Read(ref _failures),
-        WrittenBytes = Volatile.Read(ref _writtenBytes),
-        WriteFailures = Volatile.Read(ref _writeFailures),
-        Demoted = Volatile.Read(ref _demoted),
-        DemotedBytes = Volatile.Read(ref _demotedBytes),
-        Promoted = Volatile.Read(ref _promoted),
-        Returned = Volatile.Read(ref _returned),
-        Stillborn = Volatile.Read(ref _stillborn),
-        Compacted = Volatile.Read(ref _compacted),
-        Evicted = Volatile.Read(ref _evicted),
-        Expired = Volatile.Read(ref _expired),
-        Postponed = Volatile.Read(ref Postponed),
+        Reads = Of(TierCount.Reads),
+        ReadBytes = Of(TierCount.ReadBytes),
+        SegmentReads = Of(TierCount.SegmentReads),
+        ReadFailures = Of(TierCount.ReadFailures),
+        WrittenBytes = Of(TierCount.WrittenBytes),
+        WriteFailures = Of(TierCount.WriteFailures),
+        Demoted = Of(TierCount.Demoted),
+        DemotedBytes = Of(TierCount.DemotedBytes),
+        Considered = Of(TierCount.Considered),
+        RejectedOff = Of(TierCount.RejectedOff),
+        RejectedFrequency = Of(TierCount.RejectedFrequency),
+        RejectedHeadroom = Of(TierCount.RejectedHeadroom),
+        RejectedHeld = Of(TierCount.RejectedHeld),
+        Observed = Of(TierCount.Observed),
+        Admitted = Of(TierCount.Admitted),
+        Lost = Of(TierCount.Lost),
+        Promoted = Of(TierCount.Promoted),
+        PromotedBytes = Of(TierCount.PromotedBytes),
+        Returned = Of(TierCount.Returned),
+        ReturnedBytes = Of(TierCount.ReturnedBytes),
+        Stillborn = Of(TierCount.Stillborn),
+        Compacted = Of(TierCount.Compacted),
+        CompactedBytes = Of(TierCount.CompactedBytes),
+        Evicted = Of(TierCount.Evicted),
+        Expired = Of(TierCount.Expired),
+        Postponed = Of(TierCount.Postponed),
+        ReadsByTime = [.. _readsByTime],
         LastFailure = LastFailure,
     };
+
+    private long Of(TierCount what) => Volatile.Read(ref _counts[(int)what]);
 
     /// <inheritdoc/>
     public void Dispose() => Segments.Dispose(); // the medium is its owner's

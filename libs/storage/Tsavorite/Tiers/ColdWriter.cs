@@ -67,9 +67,10 @@ internal sealed unsafe class ColdWriter : IDisposable
                 return false;
             at = PlaceIn(open, band, bytes);
         }
-        ColdRecord.Write(open.Buffer + at, record, bytes);
+        long offset = _segments.OffsetOf(open.Number) + at;
+        ColdRecord.Write(open.Buffer + at, record, bytes, _segments.PlaceOf(offset));
         open.Used = at + bytes;
-        ulong to = ColdAddress.Word(word, _segments.OffsetOf(open.Number) + at);
+        ulong to = ColdAddress.Word(word, offset);
         _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), open.Used);
         _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes));
         StagedBytes += bytes;
@@ -173,7 +174,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             && (IndexWord.Frequency(*slot) != 0 || !ColdRecord.IsSame(record, (byte*)move.Image, move.Bytes))))
         {
             _segments.Died(move.To);
-            _tier.CountStillborn();
+            _tier.Count(TierCount.Stillborn);
             return false;
         }
         Bucket.BeginWrite(bucket);
@@ -183,10 +184,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         Bucket.EndWrite(bucket);
         if (isCold)
             _segments.Died(move.From);
-        if (isCold)
-            _tier.CountCompacted();
-        else
-            _tier.CountDemoted(move.Bytes);
+        _tier.Count(isCold ? TierCount.Compacted : TierCount.Demoted);
+        _tier.Count(isCold ? TierCount.CompactedBytes : TierCount.DemotedBytes, move.Bytes);
         return true;
     }
 

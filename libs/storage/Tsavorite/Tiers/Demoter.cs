@@ -48,6 +48,45 @@ internal sealed unsafe class Demoter
         return staged + _writer.StagedBytes;
     }
 
+    /// <summary>Moves the records of a key, read or not, as far as the tier takes them; returns how many have moved.</summary>
+    public int Move(DemotionRequest request)
+    {
+        KeyRef key = request.Key;
+        Partition* partition = Shape.PartitionOf(_core.Shape, key.Hash);
+        int moved = 0;
+        bool isFull = false;
+        for (long next = 0; next <= request.Root.Numbers && !isFull; moved += _writer.Flush(seal: false))
+        {
+            Partition.Enter(partition);
+            bool stops = false;
+            for (int records = RecordsPerHold; next <= request.Root.Numbers && records > 0 && !stops; records--)
+            {
+                ulong* slot = Find(partition, key, request.Root, next);
+                stops = slot != null && !TryTakeRead(partition, slot, out isFull);
+                next += stops ? 0 : 1;
+            }
+            Partition.Exit(partition);
+        }
+        return moved;
+    }
+
+    // A chunk by its place among the numbers, the root behind them; null if it is not in memory.
+    private ulong* Find(Partition* partition, in KeyRef key, in TierRoot root, long next)
+    {
+        if (next == root.Numbers)
+            return Bucket.Find(_core.Shape, partition, Shape.BucketOf(_core.Shape, partition, key.Hash), key);
+        uint number = root[next];
+        ulong hash = ChunkKey.Hash(_core, key.Hash, root.Owner, number);
+        byte* bucket = Shape.BucketOf(_core.Shape, partition, hash);
+        return Bucket.FindChunk(_core.Shape, partition, bucket, root.Owner, number, ChunkKey.InRoot(key, hash));
+    }
+
+    private bool TryTakeRead(Partition* partition, ulong* slot, out bool isFull)
+    {
+        Interlocked.And(ref *slot, ~IndexWord.FrequencyMask); // store.U1: readers raise it meanwhile, and it stays then
+        return TryTake(partition, Shape.RecordOf(_core.Shape, *slot), out isFull);
+    }
+
     // A guess, from above: small records are of 64 bytes.
     private long HoldsOfLap()
     {

@@ -7,7 +7,7 @@ namespace Tsavorite;
 /// A session's way to records on the tier: what its owner decides (whether steps wait for reads or are put off) and asks (what is on its way),
 /// and what its steps need. Used by the session's thread alone.
 /// </summary>
-public sealed unsafe class SessionTier
+public sealed unsafe partial class SessionTier
 {
     private const int TriesMax = 64;
     private readonly Store _store;
@@ -34,6 +34,9 @@ public sealed unsafe class SessionTier
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => Reads.Pending;
+
+    /// <summary>Reads of keys that were answered from the tier, among those of <see cref="StoreSession.Hits"/>.</summary>
+    public long Hits => Reads.Hits;
 
     /// <summary>True while fetched records are kept, which <see cref="Poll"/> gives up when their time has come.</summary>
     public bool Keeps => Reads.Keeps;
@@ -81,9 +84,10 @@ public sealed unsafe class SessionTier
     /// Before a step over the key: fetches its record without the lock, so that nobody waits for it while the disk is read. With locks held it is
     /// read under them, when the step comes to it.
     /// </summary>
-    internal void FetchFirst(Partition* partition, in KeyRef key, long nowMs, bool isHeld)
+    internal void FetchFirst(Partition* partition, in KeyRef key, long nowMs, bool isHeld, bool isQuiet = false)
     {
         Reads.BeginStep();
+        Reads.IsQuiet = isQuiet;
         Reads.ForgetFailed();
         if (isHeld)
             return;
@@ -130,15 +134,25 @@ public sealed unsafe class SessionTier
     internal void Promote(Partition* partition, in KeyRef key, in ColdFound found, long nowMs)
     {
         ColdTier tier = _core.Tier!;
-        bool isWanted = tier.Promotes && IndexWord.Frequency(found.Word) + 1 >= tier.PromotionThreshold;
-        if (!isWanted || _core.Arena.Used > _core.Arena.Ceiling - (_core.Arena.Ceiling / 64) || Partition.IsHeld(partition))
+        Reads.Hits++;
+        if (!tier.Gate.Admits(found.Word, _core.Arena, Partition.IsHeld(partition)))
             return;
         Partition.Enter(partition);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
         ulong* slot = ColdWriter.FindWord(partition, bucket, found.Word);
-        if (slot != null && _core.TakeBack(partition, bucket, slot, found.Image, nowMs) != null)
-            tier.CountPromoted();
+        if (slot == null || _core.TakeBack(partition, bucket, slot, found.Image, nowMs, TierCount.Promoted) == null)
+            tier.Count(TierCount.Lost);
         Partition.Exit(partition);
+    }
+
+    /// <summary>The same under the partition's lock; the word's frequency has not been raised.</summary>
+    internal void PromoteLocked(Partition* partition, byte* bucket, in ColdFound found, long nowMs)
+    {
+        Reads.Hits++;
+        if (!_core.IsToBePromoted(found.Slot))
+            return;
+        if (_core.TakeBack(partition, bucket, found.Slot, found.Image, nowMs, TierCount.Promoted) == null)
+            _core.Tier!.Count(TierCount.Lost);
     }
 
     // store.C3: pinned, then looked at again.

@@ -2,9 +2,12 @@ using Garnet.Media;
 
 namespace Tsavorite;
 
-/// <summary>Figures of a tier; counters since the start.</summary>
+/// <summary>Figures of a tier; counters since the start or the last <see cref="Store.ResetTierCounts"/>.</summary>
 public sealed record TierFigures
 {
+    /// <summary>Powers of two of microseconds that reads are counted by.</summary>
+    public const int TimeBuckets = 32;
+
     /// <summary>What it lies on.</summary>
     public required MediumFacts Medium { get; init; }
     /// <summary>Bytes it can have, and those of free segments.</summary>
@@ -17,6 +20,10 @@ public sealed record TierFigures
     public required long Reads { get; init; }
     /// <summary>Bytes of these reads, whole pages.</summary>
     public required long ReadBytes { get; init; }
+    /// <summary>These reads by the time from when the device was given them until they were taken: number n has those below 2^n microseconds.</summary>
+    public required IReadOnlyList<long> ReadsByTime { get; init; }
+    /// <summary>Segments read as a whole, to be rewritten.</summary>
+    public required long SegmentReads { get; init; }
     /// <summary>Reads that failed, or brought a wrong checksum.</summary>
     public required long ReadFailures { get; init; }
     /// <summary>Bytes written, whole pages.</summary>
@@ -27,14 +34,36 @@ public sealed record TierFigures
     public required long Demoted { get; init; }
     /// <summary>Bytes of these records.</summary>
     public required long DemotedBytes { get; init; }
+    /// <summary>Looks at records on it that might have made them come back: all of those below and <see cref="Admitted"/> (store.C8).</summary>
+    public required long Considered { get; init; }
+    /// <summary>Refused because nothing is to come back.</summary>
+    public required long RejectedOff { get; init; }
+    /// <summary>Refused because they were not read often enough.</summary>
+    public required long RejectedFrequency { get; init; }
+    /// <summary>Refused because memory has no room for them.</summary>
+    public required long RejectedHeadroom { get; init; }
+    /// <summary>Refused because somebody had the partition locked, who would have had to be waited for.</summary>
+    public required long RejectedHeld { get; init; }
+    /// <summary>Refused because what would come back is to be counted only.</summary>
+    public required long Observed { get; init; }
+    /// <summary>Those that were to come back: all of <see cref="Promoted"/> and <see cref="Lost"/>.</summary>
+    public required long Admitted { get; init; }
+    /// <summary>Admitted, and then somebody was faster who changed the key or moved the record, or there was no address space.</summary>
+    public required long Lost { get; init; }
     /// <summary>Records that came back because they were read again.</summary>
     public required long Promoted { get; init; }
-    /// <summary>Records that came back to be changed or removed.</summary>
+    /// <summary>Bytes of these records.</summary>
+    public required long PromotedBytes { get; init; }
+    /// <summary>Records that came back to be changed, or because somebody asked for them.</summary>
     public required long Returned { get; init; }
+    /// <summary>Bytes of these records.</summary>
+    public required long ReturnedBytes { get; init; }
     /// <summary>Copies that were dead when they were written, because their record had changed.</summary>
     public required long Stillborn { get; init; }
     /// <summary>Records moved from one segment to another.</summary>
     public required long Compacted { get; init; }
+    /// <summary>Bytes of these records.</summary>
+    public required long CompactedBytes { get; init; }
     /// <summary>Records evicted from it by policy.</summary>
     public required long Evicted { get; init; }
     /// <summary>Records removed from it because their time had come.</summary>

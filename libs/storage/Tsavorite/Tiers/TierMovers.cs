@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+
 namespace Tsavorite;
 
 /// <summary>
@@ -22,6 +24,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private readonly Cleaner _cleaner;
     private readonly AutoResetEvent _wake;
     private readonly Lock _stepping = new();
+    private readonly ConcurrentQueue<DemotionRequest> _asked = new();
     private Thread? _thread;
     private volatile bool _stopping;
     private int _turn, _idleRounds;
@@ -45,6 +48,13 @@ internal sealed unsafe class TierMovers : IDisposable
 
     public void Wake() => _wake.Set();
 
+    /// <summary>Somebody wants a key moved: at most one for each client that waits.</summary>
+    public void Ask(DemotionRequest request)
+    {
+        _asked.Enqueue(request);
+        _wake.Set();
+    }
+
     public void Start()
     {
         _thread = new Thread(Run) { IsBackground = true, Name = "tier movers" };
@@ -66,7 +76,7 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         lock (_stepping)
         {
-            bool worked = false;
+            bool worked = Grant();
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
@@ -98,6 +108,14 @@ internal sealed unsafe class TierMovers : IDisposable
             }
             _demoter.TakesActive = false;
         }
+    }
+
+    private bool Grant()
+    {
+        bool granted = false;
+        for (; _asked.TryDequeue(out DemotionRequest? request); granted = true)
+            request.Finish(request.IsGivenUp ? 0 : _demoter.Move(request));
+        return granted;
     }
 
     private bool MakeTierRoom(long nowMs)

@@ -1,0 +1,81 @@
+using System.Diagnostics;
+using System.Globalization;
+using Garnet.Common.Test;
+using Garnet.Server.Test;
+using Garnet.Wire.Persistence;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Tiering;
+
+/// <summary>
+/// A server with more data than memory is killed in the middle of what it does about that, and started again: everything acknowledged is there, each key with its
+/// own value. GARNET_TIER_KILL_ROUNDS sets the rounds per policy (1,000 for a night).
+/// </summary>
+[Parallelizable] // servers of its own
+public sealed class TierKillTests
+{
+    private const int Writers = 3;
+
+    private static readonly string[] s_moments = ["demotion", "promotion", "compaction", "snapshot", "start"];
+
+    [TestCase("noeviction", 1500)]
+    [TestCase("allkeys-lru", 4000)]
+    [TestCase("volatile-ttl", 1500)]
+    public void Nothing_acknowledged_is_lost_whatever_the_tier_was_at(string policy, int keys)
+    {
+        int rounds = int.TryParse(Environment.GetEnvironmentVariable("GARNET_TIER_KILL_ROUNDS"), CultureInfo.InvariantCulture, out int set) ? set
+            : LongRun.IsWanted ? 25 : s_moments.Length;
+        using TierScratch tier = new(memory: "12mb", size: "24mb");
+        string flags = $"{tier.Flags} --maxmemory-policy {policy} --appendfsync everysec";
+        using DataServer server = new(flags);
+        TierKillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new TierKillWriter(i, keys, mayVanish: policy == "allkeys-lru"))];
+        for (int round = 0; round < rounds; round++)
+        {
+            string moment = s_moments[round % s_moments.Length];
+            Load(server, writers, moment);
+            if (moment == "start") KillWhileItStarts($"--unixsocket {tier.Path}/socket --dir {server.Path} --appendonly yes {flags}", round);
+            server.Start();
+            using RespConnection connection = server.Connect();
+            foreach (TierKillWriter writer in writers)
+                Assert.That(writer.Check(connection), Is.Null, $"round {round}, killed at a {moment}");
+        }
+        Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
+    }
+
+    // Kills while what the round is about goes on: its counter has just moved.
+    private static void Load(DataServer server, TierKillWriter[] writers, string moment)
+    {
+        Thread[] threads = [.. writers.Select(writer => new Thread(() => writer.Run(server.Connect())))];
+        using RespConnection watcher = server.Connect();
+        Func<bool> goesOn = moment switch
+        {
+            "promotion" => Moves(watcher, "tier_promoted_records", 100),
+            "compaction" => Moves(watcher, "tier_compacted_records", 1),
+            "snapshot" => () => watcher.Call("BGSAVE").Text.StartsWith("Background", StringComparison.Ordinal),
+            _ => Moves(watcher, "tier_demoted_records", 100),
+        };
+        foreach (Thread thread in threads) thread.Start();
+        Eventually.Holds(() => writers.Any(static writer => writer.Wrong is not null) || !server.Process.IsAlive || goesOn());
+        Assert.That(server.Process.IsAlive, server.Process.LastWords);
+        server.Kill();
+        foreach (Thread thread in threads) thread.Join();
+        foreach (TierKillWriter writer in writers) Assert.That(writer.Wrong, Is.Null, moment);
+    }
+
+    private static Func<bool> Moves(RespConnection watcher, string name, long by)
+    {
+        long from = watcher.Tiering(name);
+        return () => watcher.Tiering(name) >= from + by;
+    }
+
+    // After some lines of its log: at the very beginning, while it loads, or when it has just begun to serve.
+    private static void KillWhileItStarts(string flags, int round)
+    {
+        using Process process = Process.Start(new ProcessStartInfo(ServerProcess.OurProgram, $"--bind 127.0.0.1 --port 0 --save \"\" {flags}") { RedirectStandardOutput = true, RedirectStandardError = true })!;
+        for (int lines = 1 + (round / s_moments.Length % 6); lines > 0 && process.StandardOutput.ReadLine() is not null; lines--)
+        {
+        }
+        process.Kill();
+        process.WaitForExit();
+    }
+}

@@ -1,0 +1,96 @@
+using System.Globalization;
+using System.Net.Sockets;
+
+namespace Garnet.Wire.Tiering;
+
+/// <summary>
+/// One client of the kill loop over a tier. It has keys of its own, more than fit in memory, and sends one command at a time, so that at most one is in
+/// doubt when the server dies. What it reads on the way is held against what was acknowledged too.
+/// </summary>
+internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
+{
+    private const int PerRead = 100;
+
+    private readonly Random _random = new(number);
+    private readonly int[] _versions = new int[keys];
+    private int _doubtful = -1, _doubtfulVersion;
+    private int _next;
+
+    /// <summary>Commands acknowledged so far.</summary>
+    public long Acknowledged { get; private set; }
+
+    /// <summary>What was read and is not what was acknowledged; null: nothing.</summary>
+    public string? Wrong { get; private set; }
+
+    /// <summary>Sends commands until the server is gone.</summary>
+    public void Run(RespConnection connection)
+    {
+        try
+        {
+            while (Wrong is null) Step(connection);
+        }
+        catch (Exception e) when (e is SocketException or IOException)
+        {
+            connection.Dispose();
+        }
+    }
+
+    /// <summary>What differs between the server and what was acknowledged, or null; settles what was in doubt.</summary>
+    public string? Check(RespConnection connection)
+    {
+        for (int from = 0; from < keys && Wrong is null; from += PerRead)
+        {
+            int count = Math.Min(PerRead, keys - from);
+            connection.Send([.. Enumerable.Range(from, count).SelectMany(key => RespConnection.Encode(["GET", Key(key)]))]);
+            for (int key = from; key < from + count; key++) Settle(key, connection.Read());
+        }
+        _doubtful = -1;
+        return Wrong;
+    }
+
+    private void Step(RespConnection connection)
+    {
+        // All keys once, so that there is more than memory holds; then any of them.
+        int key = _next < keys ? _next++ : _random.Next(keys);
+        if (_versions[key] != 0 && _random.Next(3) != 0)
+        {
+            for (int read = 0; read < 2; read++) Judge(key, connection.Call("GET", Key(key)), _versions[key]);
+            Acknowledged++;
+            return;
+        }
+        bool deletes = _versions[key] != 0 && _random.Next(8) == 0;
+        (_doubtful, _doubtfulVersion) = (key, deletes ? 0 : _random.Next(1, int.MaxValue));
+        RespNode reply = deletes ? connection.Call("DEL", Key(key)) : connection.Call("SET", Key(key), Value(key, _doubtfulVersion)!);
+        if (reply.Kind == '-' && !reply.Text.StartsWith("OOM", StringComparison.Ordinal)) Wrong ??= $"{Key(key)}: {reply.Text}";
+        if (reply.Kind != '-') _versions[key] = _doubtfulVersion;
+        _doubtful = -1;
+        Acknowledged++;
+    }
+
+    private void Settle(int key, RespNode found)
+    {
+        bool happened = key == _doubtful && (found.IsBulk ? found.Text : null) == Value(key, _doubtfulVersion);
+        if (happened) _versions[key] = _doubtfulVersion;
+        else Judge(key, found, _versions[key]);
+    }
+
+    private void Judge(int key, RespNode found, int version)
+    {
+        string? expected = Value(key, version), text = found.IsBulk ? found.Text : null;
+        bool isRight = found.Kind != '-' && (text == expected || (text is null && mayVanish));
+        if (!isRight) Wrong ??= $"{Key(key)}: acknowledged {Start(expected)}, found {found.Kind} {Start(found.IsBulk ? found.Text : found.ToString())}";
+        else if (text is null) _versions[key] = 0;
+    }
+
+    private static string Start(string? text) => text is null ? "nothing" : text[..Math.Min(text.Length, 80)];
+
+    private string Key(int index) => string.Create(CultureInfo.InvariantCulture, $"w{number}:{index}");
+
+    // Of 2 to 4 KB, with key and version in all of it.
+    private string? Value(int key, int version)
+    {
+        if (version == 0) return null;
+        string part = string.Create(CultureInfo.InvariantCulture, $"{number}.{key}.{version};");
+        return string.Concat(Enumerable.Repeat(part, (2_000 + (version % 2_000)) / part.Length));
+    }
+}
