@@ -166,7 +166,7 @@ internal sealed unsafe class StoreCore : IDisposable
         Count(partition, ns, word, -1);
         Bucket.BeginWrite(bucket);
         Index.Remove(partition, bucket, slot);
-        Records.Bury(partition, record);
+        Records.Kill(partition, record);
         Bucket.EndWrite(bucket);
     }
 
@@ -304,7 +304,7 @@ internal sealed unsafe class StoreCore : IDisposable
         KeyRef key = KeyOf(record);
         byte* bucket = Tsavorite.Shape.BucketOf(Shape, partition, key.Hash);
         ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - Shape->Base));
-        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record not buried is named by its word");
+        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record that is not dead is named by its word");
         int bytes = Record.Capacity(record);
         NewRecord next = new() { ExpireAtMs = Record.ExpireAtMs(record) };
         byte* copy = Records.Append(partition, bytes, next, nowMs, force: true);
@@ -312,7 +312,7 @@ internal sealed unsafe class StoreCore : IDisposable
         Buffer.MemoryCopy(record, copy, bytes, bytes);
         if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen)) Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, (*slot & ~IndexWord.AddressMask) | (ulong)(copy - Shape->Base) >> 3);
-        Records.Bury(partition, record);
+        Records.Kill(partition, record);
         if (!StoreTestHooks.Has(PlantedFault.RelocateUnseen)) Bucket.EndWrite(bucket);
         partition->CleanedBytes += bytes;
         return true;

@@ -200,7 +200,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// A sum that grows with every change of the keys and of what lies beside them: between two equal sums nothing about the keys has
     /// changed, so that what was read of them meanwhile was all there at one moment.
     /// </summary>
-    public ulong Moment(ReadOnlySpan<KeyRef> keys)
+    public ulong VersionOf(ReadOnlySpan<KeyRef> keys)
     {
         Volatile.ReadBarrier(); // what was read before the second sum was read before it
         ulong sum = 0;

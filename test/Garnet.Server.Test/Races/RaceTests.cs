@@ -38,10 +38,20 @@ public sealed class RaceTests
         for (int pair = 0; pair < 3; pair++)
         {
             string queue = "q" + Text(pair);
-            run.Watch(client => client.Call("BLPOP", queue, "1") == "nil" && client.Call("LLEN", queue) != "0" ? "a client waited for a list that held something" : null);
+            long pushed = long.MaxValue; // when the last push was known to have been made; the end of time while one is under way
+            run.Watch(client =>
+            {
+                long began = Environment.TickCount64;
+                if (client.Call("BLPOP", queue, "1") != "nil" || client.Call("LLEN", queue) == "0")
+                    return null;
+                // It waited to the end of a second at least: what was pushed behind that, while this thread had no processor, nobody waited for.
+                return Volatile.Read(ref pushed) < began + 900 ? "a client waited for a list that held something" : null;
+            });
             run.Begin(client =>
             {
+                Volatile.Write(ref pushed, long.MaxValue);
                 client.Call("RPUSH", queue, "x");
+                Volatile.Write(ref pushed, Environment.TickCount64);
                 for (int looks = 0; looks < 10_000 && run.Goes && client.Call("LLEN", queue) != "0"; looks++)
                     Thread.Yield();
             });

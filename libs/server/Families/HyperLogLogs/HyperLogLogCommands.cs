@@ -94,7 +94,7 @@ internal readonly struct PfCount : ICommand
         Span<byte> registers = stackalloc byte[HyperLogLog.Registers];
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
         HyperLogLogFault fault = HyperLogLogFault.None;
-        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
+        for (var read = new SnapshotRead(call.Store, keys.AsSpan(0, count)); read.Next();)
             fault = Merge(call.Store, keys.AsSpan(0, count), registers);
         ManyCommands.Return(keys);
         return fault == HyperLogLogFault.None ? call.Int(CardinalityEstimate.Of(registers)) : HyperLogLogCommands.Refuse(ref call, fault);

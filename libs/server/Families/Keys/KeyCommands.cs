@@ -73,8 +73,8 @@ internal static class KeyCommands
 
         long found = 0;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
-            found = CountPresent(call.Store, keys.AsSpan(0, count), quiet || moment.IsAgain);
+        for (var read = new SnapshotRead(call.Store, keys.AsSpan(0, count)); read.Next();)
+            found = CountPresent(call.Store, keys.AsSpan(0, count), quiet || read.IsAgain);
         ManyCommands.Return(keys);
         return call.Int(found);
     }

@@ -123,10 +123,10 @@ internal readonly struct MGet : ICommand
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
         long start = call.Out.Mark;
-        for (var moment = new OneMoment(call.Store, keys.AsSpan(0, count)); moment.Next();)
+        for (var read = new SnapshotRead(call.Store, keys.AsSpan(0, count)); read.Next();)
         {
             call.Out.TakeBackTo(start);
-            Write(ref call, keys.AsSpan(0, count), moment.IsAgain);
+            Write(ref call, keys.AsSpan(0, count), read.IsAgain);
         }
 
         ManyCommands.Return(keys);

@@ -18,7 +18,7 @@ internal enum YieldPoint
     BeforeSequenceEven,
     StructureOdd,
     BeforeStructureEven,
-    Buried,
+    Killed,
     /// <summary>Between a look at how many listen and what follows from it.</summary>
     Counted,
     /// <summary>The observer is on, or off.</summary>

@@ -92,7 +92,7 @@ internal sealed unsafe class Expirer
         KeyRef key = _core.KeyOf(record);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
         ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - _core.Shape->Base));
-        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record not buried is named by its word");
+        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record that is not dead is named by its word");
         _core.RemoveUnasked(partition, bucket, slot, key, KeyChange.Expired);
     }
 }

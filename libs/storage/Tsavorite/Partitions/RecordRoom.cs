@@ -61,7 +61,7 @@ internal unsafe struct RecordRoom
         uint ns = Record.Namespace(old);
         Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, word | (oldWord & IndexWord.FrequencyMask));
-        core.Records.Bury(partition, old);
+        core.Records.Kill(partition, old);
         Bucket.EndWrite(bucket);
         core.Recount(partition, ns, oldWord, word);
     }

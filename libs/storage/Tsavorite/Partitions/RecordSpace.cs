@@ -53,12 +53,12 @@ internal sealed unsafe class RecordSpace
     }
 
     /// <summary>The record is dead: its word names something else or nothing; the bucket's sequence may be odd.</summary>
-    public void Bury(Partition* partition, byte* record)
+    public void Kill(Partition* partition, byte* record)
     {
         ulong offset = (ulong)(record - _shape->Base);
         if ((Record.Flags(record) & Record.ExtentFlag) != 0)
         {
-            BuryExtent(partition, offset);
+            KillExtent(partition, offset);
             return;
         }
         int bytes = Record.Capacity(record);
@@ -68,7 +68,7 @@ internal sealed unsafe class RecordSpace
         if (StoreTestHooks.Has(PlantedFault.ForgetLiveBytes)) return;
         segment->LiveBytes -= bytes;
         partition->LiveBytes -= bytes;
-        StoreTestHooks.Yield(YieldPoint.Buried);
+        StoreTestHooks.Yield(YieldPoint.Killed);
         if (segment->LiveBytes == 0 && segment->State == SegmentState.Full) Free(partition, number);
     }
 
@@ -214,7 +214,7 @@ internal sealed unsafe class RecordSpace
         return _extents.Address(page);
     }
 
-    private void BuryExtent(Partition* partition, ulong offset)
+    private void KillExtent(Partition* partition, ulong offset)
     {
         uint page = _extents.PageOf(offset);
         Extent* extent = _extents.Descriptor(page);

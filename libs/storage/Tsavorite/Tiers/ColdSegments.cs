@@ -58,7 +58,7 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
     public uint PlaceOf(long offset) =>
-        System.Numerics.BitOperations.Crc32C(~_segments[(uint)(offset >> _shift)].Life, (ulong)offset);
+        System.Numerics.BitOperations.Crc32C(~_segments.Items[(uint)(offset >> _shift)].Life, (ulong)offset);
 
     /// <summary>An empty segment of the band, or 0.</summary>
     public uint Take(int band)

@@ -180,7 +180,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, move.To | (*slot & IndexWord.FrequencyMask));
         if (!isCold)
-            _core.Records.Bury(partition, record);
+            _core.Records.Kill(partition, record);
         Bucket.EndWrite(bucket);
         if (isCold)
             _segments.Died(move.From);

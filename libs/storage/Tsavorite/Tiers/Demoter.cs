@@ -134,7 +134,7 @@ internal sealed unsafe class Demoter
         KeyRef key = _core.KeyOf(record);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
         ulong* slot = Bucket.FindAddress(partition, bucket, (ulong)(record - _core.Shape->Base));
-        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record not buried is named by its word");
+        Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record that is not dead is named by its word");
         ulong word = Volatile.Read(ref *slot);
         if (IndexWord.Frequency(word) == 0)
             return _writer.TryStage(partition, key.Hash, word, record, out isFull);

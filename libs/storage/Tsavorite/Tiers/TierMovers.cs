@@ -46,6 +46,8 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
     public bool IsFull { get; private set; }
 
+    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, ColdWriter.Reserve);
+
     public void Wake() => _wake.Set();
 
     /// <summary>Somebody wants a key moved: at most one for each client that waits.</summary>
@@ -80,8 +82,9 @@ internal sealed unsafe class TierMovers : IDisposable
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
-            if (_tier.Segments.Free <= Math.Max(_tier.Segments.Total / TierFreePart, ColdWriter.Reserve))
+            if (!HasTierRoom)
                 worked |= MakeTierRoom(nowMs);
+            TellRoom(isFull: false);
             return Demote(nowMs) | worked;
         }
     }
@@ -170,9 +173,12 @@ internal sealed unsafe class TierMovers : IDisposable
             _toldFailing = failed;
             _tier.Observer?.OnWriting(failed ? _tier.LastFailure : null);
         }
-        bool hasRoom = _tier.Segments.Free > _tier.Segments.Total / TierFreePart;
-        bool isFull = isTierFull && !failed && _idleRounds > Laps;
-        if (_toldFull ? hasRoom : isFull)
+        TellRoom(isTierFull && !failed && _idleRounds > Laps);
+    }
+
+    private void TellRoom(bool isFull)
+    {
+        if (_toldFull ? HasTierRoom : isFull)
         {
             _toldFull = !_toldFull;
             _tier.Observer?.OnFull(_toldFull);

@@ -6,7 +6,7 @@ namespace Garnet.Types.Strings;
 /// Reads of several keys that see them as they were at one moment: what stands in the loop over <see cref="Next"/> runs until
 /// nothing about the keys has changed while it ran; the third time the keys are locked.
 /// </summary>
-public ref struct OneMoment(StoreSession store, ReadOnlySpan<KeyRef> keys)
+public ref struct SnapshotRead(StoreSession store, ReadOnlySpan<KeyRef> keys)
 {
     private const int FreeTries = 2;
     private readonly ReadOnlySpan<KeyRef> _keys = keys;
@@ -25,7 +25,7 @@ public ref struct OneMoment(StoreSession store, ReadOnlySpan<KeyRef> keys)
             return false;
         }
 
-        ulong sum = store.Moment(_keys);
+        ulong sum = store.VersionOf(_keys);
         if (_tries > 0 && sum == _sum)
             return false;
         _sum = sum;

@@ -3,7 +3,7 @@ using System.Globalization;
 namespace Garnet.Server.Test.Reading;
 
 /// <summary>What one command says of several keys was so at one moment, whatever others write meanwhile.</summary>
-public sealed class OneMomentTests
+public sealed class SnapshotReadTests
 {
     private const int Looks = 4000;
 
