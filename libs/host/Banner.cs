@@ -1,7 +1,6 @@
 using System.Net;
 using System.Reflection;
 using Garnet.Common;
-using Garnet.Media;
 using Garnet.Server;
 using Microsoft.Extensions.Logging;
 
@@ -22,8 +21,8 @@ internal static class Banner
         string pages = server.HugePages ? ", huge pages" : "";
         string policy = settings.Memory.Policy == Tsavorite.EvictionPolicy.NoEviction ? "refuses writes when full" : "evicts when full";
         Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");
-        if (server.Tier is { } tier)
-            WriteTier(log, tier, settings.Tier);
+        foreach ((bool isWarning, string text) in server.TierPlan)
+            Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
         Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence));
         string password = settings.Security.Password.Length > 0 ? "password required" : "no password";
         string mode = settings.Security.ProtectedMode ? "on" : "off";
@@ -35,16 +34,6 @@ internal static class Banner
 
     /// <summary>Said when the data is loaded.</summary>
     public static void WriteReady(ILogger log) => Say(log, LogLevel.Information, "Ready to accept connections");
-
-    private static void WriteTier(ILogger log, MediumFacts tier, TierSettings settings)
-    {
-        string size = SettingText.PrintMemory(settings.SizeBytes);
-        Say(log, LogLevel.Information, $"Tier: {size} in {settings.Path}, read by {tier.Reading}; what nobody reads goes there; scratch, empty after a start");
-        if (tier.IsMemory)
-            Say(log, LogLevel.Warning, $"{settings.Path} lies in memory (tmpfs): what goes to the tier frees none; name a directory on an SSD (tier-path)");
-        else if (!tier.IsDirect)
-            Say(log, LogLevel.Warning, $"The file system of {settings.Path} has no direct I/O: the system's cache holds what is on the tier a second time; ext4 and xfs have it");
-    }
 
     private static string PersistenceOf(RespServer server, PersistenceSettings settings)
     {

@@ -46,7 +46,9 @@ public sealed class RespServer : IDisposable
     {
     }
 
-    internal RespServer(ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null, Aof.DataDirectory? directory = null)
+    internal RespServer(
+        ServerSettings settings, SettingTable table, ILogger logger, IClock clock, IWriteLog? log = null,
+        Aof.DataDirectory? directory = null)
     {
         var lines = new ServerLog(logger);
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
@@ -78,10 +80,11 @@ public sealed class RespServer : IDisposable
         };
     }
 
-    private Store NewStore(ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
+    private Store NewStore(
+        ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
     {
         Tier = _tier,
-        TierObserver = _tier is null ? null : new TierLines(lines),
+        TierObserver = TierMedium.ToldTo(lines),
         MemoryLimitBytes = memoryLimitBytes,
         Policy = settings.Memory.Policy,
         Log = keeper?.Counter ?? log,
@@ -127,8 +130,8 @@ public sealed class RespServer : IDisposable
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Context.Store.Figures().HugePages;
 
-    /// <summary>What the tier lies on and how; null without one.</summary>
-    public Garnet.Media.MediumFacts? Tier => _tier?.Facts;
+    /// <summary>What is to be said of the tier, and which of it is a warning; nothing without one.</summary>
+    public IReadOnlyList<(bool IsWarning, string Text)> TierPlan => TierMedium.PlanOf(_tier, Settings.Tier);
 
     /// <summary>The TCP port in use; 0 if none.</summary>
     public int Port => _acceptor?.Port ?? 0;

@@ -99,7 +99,8 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
             _ => IPAddress.TryParse(text, out IPAddress? parsed) ? parsed : null,
         };
         if (address is null)
-            throw new Garnet.Common.GarnetException(Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address", "Give addresses like 127.0.0.1 or ::1, * for all");
+            throw new Garnet.Common.GarnetException(
+                Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address", "Give addresses like 127.0.0.1 or ::1, * for all");
         if (Listen(settings, address))
             _addresses.Add(address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]:{Port}" : $"{text}:{Port}");
         else if (!optional)

@@ -21,6 +21,9 @@ internal sealed class Adoption(ServerCore server, NodeHistory history, NodeLog l
     /// <summary>Name of this run of the server: no primary whose data it has may have them from here.</summary>
     internal string RunId => history.RunId;
 
+    /// <summary>What goes over the link to the primary is counted with what goes to replicas.</summary>
+    internal LinkTraffic Traffic => shipping.Links.Traffic;
+
     /// <summary>How often this server has given up what it had for a primary's data, and the writes known to have gone that way.</summary>
     internal long Discards { get; private set; }
     internal long DiscardedWrites { get; private set; }

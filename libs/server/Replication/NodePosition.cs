@@ -46,6 +46,10 @@ internal sealed class NodePosition(IRole role, NodeHistory history, NodeLog log,
     /// <summary>The last batch that counts here: applied on a replica, closed on a primary.</summary>
     internal ulong LastBatch => role.Follower is not null ? applied.Number : log.Leading is { } led ? led.Batch - 1 : log.Backlog.End.Batch;
 
+    /// <summary>The first place of the history before this one that is not one of this; -1 if there was none before, or it is not known where that ended.</summary>
+    internal long OffsetBefore => history.IdBefore.AsSpan().ContainsAnyExcept('0') && history.Terms.Known is [.., var begun]
+        ? OffsetOf(begun.Before, begun.First) : -1;
+
     /// <summary>Where a replica stands.</summary>
     internal static long OffsetOf(AckFrame ack) => OffsetOf(ack.Term, ack.Applied);
 

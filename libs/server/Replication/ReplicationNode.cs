@@ -28,7 +28,7 @@ internal sealed class ReplicationNode : IDisposable
         Shipping = new Shipping(server, Role, History, Log, Position);
         Access = new RoleAccess(server, Role, Applied, Shipping.Links);
         Adoption = new Adoption(server, History, Log, Shipping);
-        Change = new RoleChange(server, Role, History, Log, Shipping.Links, new Followers(server, Log, replay, Adoption, Access, Moves, Shipping.Links.Traffic));
+        Change = new RoleChange(server, Role, History, Log, Shipping.Links, new Followers(server, Log, replay, Adoption, Access, Moves));
         Handovers = new Handovers(server, Role, History, Log, Shipping.Links);
         Barriers = new Barriers(server, Role, Moves, Shipping.Links.Traffic);
         ForKeeper = new LogRole(Role, Change, History, Log, Applied, Shipping);

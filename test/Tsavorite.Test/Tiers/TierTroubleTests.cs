@@ -46,7 +46,7 @@ internal sealed class TierTroubleTests
         for (int i = 0; i < Keys; i++) bench.Delete("k" + i);
         Fill(bench, Keys / 20);
         for (int i = 0; i < Rounds; i++) Step(bench);
-        Assert.That(told.Lines, Is.EqualTo((string[])["full", "room"]), () => $"{bench.Tier().FreeBytes} of {bench.Tier().SizeBytes} free, {bench.Tier().Records} records");
+        Assert.That(told.Lines, Is.EqualTo((string[])["full", "room"]));
     }
 
     [Test]
@@ -82,6 +82,7 @@ internal sealed class TierTroubleTests
     private static void Step(Bench bench)
     {
         bench.NowMs += 1100;
+        bench.Session.Tier!.Poll(bench.NowMs); // what it has fetched is pinned until it is given up
         bench.Store.StepMovers(bench.NowMs);
     }
 }

@@ -58,10 +58,6 @@ internal sealed class ReplicationText(ServerContext server)
 
     private long MsSince(long unixUs) => unixUs == 0 ? 0 : Math.Max(0, (server.Clock.UnixUs - unixUs) / 1000);
 
-    // The first place of the history before that is not one of this; -1 if there was none before, or it is not known where that ended.
-    private long OffsetBefore() => _replication.History.IdBefore.AsSpan().ContainsAnyExcept('0') && _replication.History.Terms.Known is [.., var begun]
-        ? NodePosition.OffsetOf(begun.Before, begun.First) : -1;
-
     // What each of the replicas has; 0 without one.
     private long Least(Func<ReplicaLink, ulong> batch) =>
         _replication.Links.All is { Count: > 0 } all ? (long)all.Min(one => batch(one.Link)) : 0;
@@ -121,7 +117,7 @@ internal sealed class ReplicationText(ServerContext server)
         text("master_replid", _replication.History.Id);
         text("master_replid2", _replication.History.IdBefore);
         number("master_repl_offset", _replication.Position.Offset);
-        number("second_repl_offset", OffsetBefore());
+        number("second_repl_offset", _replication.Position.OffsetBefore);
         number("repl_backlog_active", keeps ? 1 : 0);
         number("repl_backlog_size", settings.BacklogBytes);
         long first = keeps ? NodePosition.OffsetOf(_replication.Position.Term, _replication.Backlog.First) : 0;

@@ -6,8 +6,7 @@ using Tsavorite;
 namespace Garnet.Server.Replication;
 
 /// <summary>Makes what a replica follows with: the follower, which has the data for as long as the role lasts, and a link for each primary.</summary>
-internal sealed class Followers(
-    ServerCore server, NodeLog log, Func<ReplayTable> replay, Adoption adoption, RoleAccess access, Moves moves, LinkTraffic traffic)
+internal sealed class Followers(ServerCore server, NodeLog log, Func<ReplayTable> replay, Adoption adoption, RoleAccess access, Moves moves)
 {
     /// <summary>The data of a replica.</summary>
     internal Follower Make()
@@ -23,5 +22,5 @@ internal sealed class Followers(
     }
 
     /// <summary>The link to a primary.</summary>
-    internal Following Follow(Follower follower, Peer primary) => new(server, follower, primary, adoption, moves, access.Reads, traffic);
+    internal Following Follow(Follower follower, Peer primary) => new(server, follower, primary, adoption, moves, access.Reads);
 }

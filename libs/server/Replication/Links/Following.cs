@@ -14,8 +14,7 @@ namespace Garnet.Server.Replication;
 /// after a pause that grows. One thread (the caller's) receives, one applies, one acknowledges; what they do is the follower's
 /// and the link's.
 /// </summary>
-internal sealed class Following(
-    ServerCore server, Follower follower, Peer primary, Adoption adoption, Moves moves, ReadFigures reads, LinkTraffic traffic)
+internal sealed class Following(ServerCore server, Follower follower, Peer primary, Adoption adoption, Moves moves, ReadFigures reads)
 {
     private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
@@ -108,7 +107,7 @@ internal sealed class Following(
         bool streamed = false;
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, _settings.TimeoutMs, traffic);
+            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, _settings.TimeoutMs, adoption.Traffic);
             Volatile.Write(ref _socket, socket);
             if (_isCancelled)
                 throw new IOException("this server follows it no more");
