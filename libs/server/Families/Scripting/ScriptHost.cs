@@ -32,6 +32,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     private readonly Dictionary<Script, int> _compiled = [];
     private readonly LuaLibraries _libraries;
     private LuaState? _lua;
+    private long _heldBytes; // by it, when it was last used here: other threads must not look at a state, which may be given up at any time
     private long _loadUntilUs = long.MaxValue;
     private bool _isLate;
     private long _lookAtUs;
@@ -59,8 +60,8 @@ internal sealed unsafe class ScriptHost : IDisposable
     /// <summary>Functions on this reactor.</summary>
     internal FunctionHost Functions { get; }
 
-    /// <summary>Bytes that scripts hold in the state.</summary>
-    internal long MemoryBytes => _lua?.UsedBytes ?? 0;
+    /// <summary>Bytes that scripts held in the state when the last one ended. From any thread.</summary>
+    internal long MemoryBytes => Volatile.Read(ref _heldBytes);
 
     /// <summary>Compiles a script, once per state; 0 with the error.</summary>
     internal int Compile(Script script, out string error)
@@ -73,6 +74,7 @@ internal sealed unsafe class ScriptHost : IDisposable
         number = State.Compile(script.Compilable(), isLibrary: false, out error);
         if (number != 0)
             _compiled[script] = number;
+        NoteMemory();
         return number;
     }
 
@@ -106,6 +108,7 @@ internal sealed unsafe class ScriptHost : IDisposable
     {
         _loadUntilUs = long.MaxValue;
         State.BeginAnew();
+        NoteMemory();
         return _isLate;
     }
 
@@ -225,7 +228,10 @@ internal sealed unsafe class ScriptHost : IDisposable
             lua.BeginAnew();
         if (lua.UsedBytes > Math.Min(TidyBytes, MemoryBytesMax / 4))
             Tidy(lua);
+        NoteMemory();
     }
+
+    private void NoteMemory() => Volatile.Write(ref _heldBytes, _lua?.UsedBytes ?? 0);
 
     // A script may take the name of a command from its arguments.
     private static bool NamesDatabases(ref Call call)
