@@ -53,6 +53,8 @@ internal static class NamedFiles
         if (named.FirstBatch == 0 || files.Exists(file => file.FirstBatch > named.FirstBatch)) return null; // begun behind it, named a moment later
         if (files.Find(file => file.FirstBatch == named.FirstBatch) is not { } last) return "the manifest names it, and it is missing: it held what was written last";
         if (LogFiles.Bytes(disk, last.Name) is var bytes && bytes < named.Bytes) return $"it has {bytes} bytes and had {named.Bytes}, as the manifest says";
-        return HeaderOf(disk, last.Name)?.Identity == named.HeaderCrc ? null : "it is not the file that the manifest names, or its header is damaged";
+        HeaderState state = FileHeader.TryRead(WholeFile.Read(disk, last.Name, FileHeader.Bytes), out FileHeader header);
+        bool isNamed = state == HeaderState.Newer || (state == HeaderState.Whole && header.Identity == named.HeaderCrc); // a newer one is refused by who reads it
+        return isNamed ? null : "it is not the file that the manifest names, or its header is damaged";
     }
 }
