@@ -118,15 +118,6 @@ internal sealed unsafe class StoreCore : IDisposable
     public NamespaceCount* CountOf(Partition* partition, uint ns) =>
         ns < partition->CountsMax ? partition->Counts + ns : GrowCounts(partition, ns);
 
-    /// <summary>A word took another's place: the key counts as what it is now. Its number does not go down and up, for it is read without the lock.</summary>
-    public void Recount(Partition* partition, uint ns, ulong old, ulong word)
-    {
-        int expiring = (word & IndexWord.TtlBit) == 0 ? 0 : 1;
-        expiring -= (old & IndexWord.TtlBit) == 0 ? 0 : 1;
-        if (expiring != 0)
-            CountOf(partition, ns)->Expiring += expiring;
-    }
-
     /// <summary>A word came or went: the key counts.</summary>
     public void Count(Partition* partition, uint ns, ulong word, int by)
     {

@@ -63,6 +63,7 @@ internal unsafe struct RecordRoom
         Volatile.Write(ref *slot, word | (oldWord & IndexWord.FrequencyMask));
         core.Records.Kill(partition, old);
         Bucket.EndWrite(bucket);
-        core.Recount(partition, ns, oldWord, word);
+        core.Count(partition, ns, oldWord, -1);
+        core.Count(partition, ns, word, 1);
     }
 }

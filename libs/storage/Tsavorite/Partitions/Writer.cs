@@ -222,7 +222,8 @@ internal sealed unsafe class Writer : IDisposable
         ulong word = (old & (IndexWord.AddressMask | IndexWord.FrequencyMask)) | (IndexWord.Make(old, 0, old & IndexWord.TierMask, next));
         if (word == old || StoreTestHooks.Has(PlantedFault.KeepOldTtlFlag)) return;
         Volatile.Write(ref *target.Slot, word);
-        _core.Recount(target.Partition, key.Namespace, old, word);
+        _core.Count(target.Partition, key.Namespace, old, -1);
+        _core.Count(target.Partition, key.Namespace, word, 1);
     }
 
     private Outcome PutFields(in Target target, in KeyRef key, in RecordView existing, in NewRecord next)
