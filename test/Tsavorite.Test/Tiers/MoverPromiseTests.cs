@@ -73,24 +73,29 @@ internal sealed unsafe class MoverPromiseTests
         Assert.That((tier.Promoted, tier.Returned, tier.PromotedBytes + tier.ReturnedBytes), Is.EqualTo((100, 100, tier.DemotedBytes)));
     }
 
-    // The figures may be asked for by anybody while records move; they never go back.
+    // The figures may be asked for by anybody while records move; counts never go back. How many records lie there is exact only when none moves.
     [Test]
     public void M5_Figures_are_asked_for_while_records_move()
     {
+        const int Keys = 4000;
         using SimulatedMedium medium = new(32 << 20);
         using Bench bench = new(TieredBench.Settings(medium));
-        using DemotingThread demoting = new(bench.Store);
-        demoting.Pause(false);
-        TierFigures last = bench.Tier();
-        for (int round = 0; round < 200; round++)
+        using (DemotingThread demoting = new(bench.Store))
         {
-            for (int i = 0; i < 20; i++) bench.Set("k" + (round * 20 + i), TieredBench.Value(i, 100));
-            TierFigures now = bench.Tier();
-            Assert.That(now.Demoted, Is.GreaterThanOrEqualTo(last.Demoted));
-            Assert.That(now.WrittenBytes, Is.GreaterThanOrEqualTo(last.WrittenBytes));
-            Assert.That(now.Records, Is.InRange(0, 4000));
-            last = now;
+            demoting.Pause(false);
+            TierFigures last = bench.Tier();
+            for (int i = 0; i < Keys;)
+            {
+                for (int end = i + 20; i < end; i++) bench.Set("k" + i, TieredBench.Value(i, 100));
+                TierFigures now = bench.Tier();
+                Assert.That(now.Demoted, Is.GreaterThanOrEqualTo(last.Demoted));
+                Assert.That(now.WrittenBytes, Is.GreaterThanOrEqualTo(last.WrittenBytes));
+                Assert.That(now.Records, Is.Not.Negative);
+                last = now;
+            }
         }
+        bench.StepUntilIdle();
+        Assert.That(bench.Tier().Records, Is.InRange(1, Keys), "nothing moves: each is in one place");
     }
 
     // One thread goes round all partitions: none is left out, whatever the others hold.

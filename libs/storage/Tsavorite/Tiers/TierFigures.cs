@@ -14,7 +14,7 @@ public sealed record TierFigures
     public required long SizeBytes { get; init; }
     /// <summary>Bytes of segments that are free.</summary>
     public required long FreeBytes { get; init; }
-    /// <summary>Records that lie on it.</summary>
+    /// <summary>Records that lie on it; one that is just moving may count in both its places.</summary>
     public required long Records { get; init; }
     /// <summary>Records read from it for commands, snapshots and movers: the honest proof of what memory did not have.</summary>
     public required long Reads { get; init; }
