@@ -21,4 +21,7 @@ internal abstract class Executor : Worker, IReadyWorker
 
     /// <summary>MULTI and EXEC.</summary>
     internal abstract ITransactions Transactions { get; }
+
+    /// <summary>A round begins: its commands, and its session, have one time.</summary>
+    private protected void TakeTime() => Session.NowMs = NowMs = Server.Clock.UnixMs;
 }

@@ -187,7 +187,7 @@ public sealed class DurableReadTests
         public TcpClient Reader { get; }
 
         /// <summary>Clients whose replies wait for the log.</summary>
-        public int Held => Server.Reactors.Sum(static reactor => reactor.Held.Count);
+        public int Held => Server.Reactors.Sum(static reactor => reactor.Replies.Held.Count);
 
         public static void Send(TcpClient client, string command) => client.GetStream().Write(Encoding.Latin1.GetBytes(command + "\r\n"));
 

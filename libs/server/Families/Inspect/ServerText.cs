@@ -18,7 +18,8 @@ internal static class ServerText
         info.Field("os", RuntimeInformation.OSDescription.Replace('\n', ' '));
         info.Field("arch_bits", "64");
         info.Field("monotonic_clock", "system");
-        info.Field("multiplexing_api", info.Server.Settings.Network.Transport == TransportKind.Sockets || !OperatingSystem.IsLinux() ? "sockets" : "epoll");
+        bool usesSockets = info.Server.Settings.Network.Transport == TransportKind.Sockets || !OperatingSystem.IsLinux();
+        info.Field("multiplexing_api", usesSockets ? "sockets" : "epoll");
         info.Field("atomicvar_api", "dotnet");
         info.Field("gcc_version", "0.0.0");
         info.Field("process_id", Environment.ProcessId);
