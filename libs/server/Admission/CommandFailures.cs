@@ -29,7 +29,7 @@ internal sealed class CommandFailures(Executor worker)
         worker.TakeBackReply();
         worker.Notes.Clear();
         worker.Told.Clear();
-        worker.Server.Watches.EndTransaction(client);
+        worker.Server.Observers.Watches.EndTransaction(client);
         if (tooLarge)
         {
             Fail("ERR " + TooMuch.TextOf(error));

@@ -86,7 +86,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             _server.ScriptTurns.Leave(_worker);
         if (_worker.Notes.Count + _worker.Broadcasts.Count > 0)
         {
-            _server.Changes.HandOn(_worker);
+            _server.Observers.HandOn(_worker);
             _replies.FinishBatch();
         }
 
@@ -186,7 +186,7 @@ internal sealed unsafe class BatchRunner : IDisposable
     {
         var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
-            _server.LargeReplies.Consider(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
+            _server.Monitoring.ConsiderReply(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
     }
 
     // A script of another reactor has run for too long.
@@ -214,8 +214,8 @@ internal sealed unsafe class BatchRunner : IDisposable
         Fetching.Skips = skip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= _server.AsksRules; // a setting that the command has changed counts for the next command of the batch
-        if (_server.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
-            _server.LargeReplies.Consider(client, call.Arguments, _worker.Out.Mark - before);
+        if (_server.Monitoring.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
+            _server.Monitoring.ConsiderReply(client, call.Arguments, _worker.Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
         Fetching.Skips = false;

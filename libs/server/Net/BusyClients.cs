@@ -105,7 +105,7 @@ internal sealed unsafe class BusyClients(Executor worker, BatchRunner runner, Re
         Begin(client);
         while (at < end && !client.Stopped)
         {
-            RespLimits limits = worker.Server.Limits;
+            RespLimits limits = worker.Server.ClientLimits.Requests;
             limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
             _args.Clear();
             ParseResult result = _parser.Parse(at, end, _args, in limits);

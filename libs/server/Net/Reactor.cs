@@ -73,7 +73,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
     internal void Run()
     {
-        Server.Changes.Claim(this);
+        Server.Observers.Claim(this);
         while (!_stopping)
             Round(); // the loop itself does nothing: the runtime never optimizes a method that does not return, only those that it calls
         Finish();
@@ -97,7 +97,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     internal void Adopt(Connection client)
     {
         Slots.Add(client);
-        if (Server.PasswordRequired)
+        if (Server.ClientLimits.PasswordRequired)
             client.Modes |= ClientModes.Unauthenticated;
         _transport.Add(client);
     }
@@ -125,7 +125,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
         Slots.Remove(client);
         client.FreeBuffers();
         Interlocked.Decrement(ref ConnectionCount);
-        Server.ConnectionClosed();
+        Server.ClientLimits.ConnectionClosed();
     }
 
     /// <inheritdoc/>
@@ -227,7 +227,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
             return 0;
         if (_waiting.Count > 0 || Server.NeedsTicks || _runner.KeepsFetched)
             return (int)Math.Clamp(_waiting.NextDeadlineMs - NowMs, 0, TickMs);
-        return (ConnectionCount > 0 && Server.HasIdleLimit) || _replies.NeedsTicks ? 1000 : -1;
+        return (ConnectionCount > 0 && Server.ClientLimits.HasIdleLimit) || _replies.NeedsTicks ? 1000 : -1;
     }
 
     private void Serve(ReadyEvent ready)

@@ -188,7 +188,7 @@ internal sealed unsafe class ReplyPath : IDisposable
             Memory.ReplacesLong(client);
         client.SegmentEnd = _worker.Out.Position;
         ServerContext server = _worker.Server;
-        return !server.MeasuresReplies && server.LargeReplies.Wants(client.SegmentEnd - client.SegmentStart);
+        return !server.Monitoring.MeasuresReplies && server.Monitoring.WantsReply(client.SegmentEnd - client.SegmentStart);
     }
 
     /// <summary>The current connection has many replies already: sends them now, and goes on where there is room.</summary>

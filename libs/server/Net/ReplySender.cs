@@ -73,7 +73,7 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
         if (client.Held)
             return;
         client.WriteBlocked = true;
-        client.Stalled = client.Out.Count > worker.Server.StallBytes;
+        client.Stalled = client.Out.Count > worker.Server.ClientLimits.StallBytes;
         replies.Watch(client);
     }
 
@@ -101,7 +101,7 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
             client.Out.Drop(Math.Max(sent, 0));
             if (client.Out.Count > 0)
             {
-                if (client.Stalled && client.Out.Count < worker.Server.StallBytes / 2)
+                if (client.Stalled && client.Out.Count < worker.Server.ClientLimits.StallBytes / 2)
                     Unstall(client);
                 replies.Watch(client);
                 return;

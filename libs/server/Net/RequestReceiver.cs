@@ -156,7 +156,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
     {
         client.RoundEnd = end;
         client.Quota = QuotaCommands;
-        RespLimits limits = _server.Limits;
+        RespLimits limits = _server.ClientLimits.Requests;
         while (at < end)
         {
             if (client.Quota == 0)
@@ -207,7 +207,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
 
         big.Arrived(got);
         CountReceived(client, got);
-        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > _server.QueryBufferLimit)
+        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > _server.ClientLimits.QueryBufferLimit)
         {
             _server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
             worker.Close(client);
@@ -220,7 +220,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
     private void FrameBig(Connection client, BigRequest big)
     {
         runner.Run();
-        RespLimits limits = _server.Limits;
+        RespLimits limits = _server.ClientLimits.Requests;
         limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
         ParseResult result = big.Parse(_parser, _batch.Args, in limits);
         if (result == ParseResult.Incomplete)

@@ -23,8 +23,8 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
         if (waiting > ByteQueue.BytesMax)
             return true;
         if ((client.Modes & ClientModes.Unauthenticated) != 0)
-            return waiting > ServerContext.UnauthenticatedOutputBytesMax;
-        (long hard, long soft, long softMs) = worker.Server.OutputLimit(client);
+            return waiting > ClientLimits.UnauthenticatedOutputBytesMax;
+        (long hard, long soft, long softMs) = worker.Server.ClientLimits.OutputLimit(client);
         if (hard > 0 && waiting > hard)
             return true;
         if (soft == 0 || waiting <= soft)
@@ -63,5 +63,5 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
     }
 
     private long HardLimit(Connection client) =>
-        (client.Modes & ClientModes.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : worker.Server.OutputLimit(client).Hard;
+        (client.Modes & ClientModes.Unauthenticated) != 0 ? ClientLimits.UnauthenticatedOutputBytesMax : worker.Server.ClientLimits.OutputLimit(client).Hard;
 }

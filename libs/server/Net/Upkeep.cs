@@ -11,8 +11,8 @@ internal sealed class Upkeep(Executor worker, SlowReaders slowReaders)
     {
         ServerContext server = worker.Server;
         long now = worker.NowMs;
-        if (server.HasIdleLimit)
-            worker.Slots.ForEach(client => server.IsOverdue(client, now), worker.Close);
+        if (server.ClientLimits.HasIdleLimit)
+            worker.Slots.ForEach(client => server.ClientLimits.IsOverdue(client, now), worker.Close);
         _clientMemory.Bound();
         if (worker.Index == 0 && server.EntryReaper.IsActive && server.ScriptTurns.TryEnter(worker))
         {

@@ -15,12 +15,12 @@ internal static class ClientsText
         info.Field("client_recent_max_input_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Pending.Capacity));
         info.Field("client_recent_max_output_buffer", clients.Count == 0 ? 0 : clients.Max(client => (long)client.Out.Capacity));
         info.Field("blocked_clients", clients.Count(client => client.Parked));
-        info.Field("tracking_clients", info.Server.Tracker.Clients);
+        info.Field("tracking_clients", info.Server.Observers.Tracker.Clients);
         info.Field("pubsub_clients", clients.Count(client => client.Subscriptions is { Count: > 0 }));
-        info.Field("watching_clients", info.Server.Watches.Clients);
+        info.Field("watching_clients", info.Server.Observers.Watches.Clients);
         info.Field("clients_in_timeout_table", clients.Count(static client => client.Waiting is { IsBlocking: true, DeadlineMs: < long.MaxValue }));
-        info.Field("total_watched_keys", info.Server.Watches.Keys);
-        info.Field("total_blocking_keys", info.Server.Waits.Keys);
-        info.Field("total_blocking_keys_on_nokey", info.Server.Waits.KeysToStay);
+        info.Field("total_watched_keys", info.Server.Observers.Watches.Keys);
+        info.Field("total_blocking_keys", info.Server.Observers.Waits.Keys);
+        info.Field("total_blocking_keys_on_nokey", info.Server.Observers.Waits.KeysToStay);
     }
 }

@@ -10,7 +10,7 @@ internal static class CommandText
     internal static void Calls(InfoText info)
     {
         info.Section("Commandstats");
-        Statistics.Totals totals = info.Server.Statistics.NowByCommand();
+        Statistics.Totals totals = info.Server.Monitoring.Statistics.NowByCommand();
         double quickUs = QuickUs(totals);
         for (int i = 1; i < totals.Calls.Length; i++)
         {
@@ -29,7 +29,7 @@ internal static class CommandText
         info.Section("Latencystats");
         if (!info.Server.Settings.Inspect.LatencyTracking)
             return;
-        long[] buckets = info.Server.Statistics.TimedByBucket();
+        long[] buckets = info.Server.Monitoring.Statistics.TimedByBucket();
         for (int i = 1; i < info.Server.Commands.Specs.Count; i++)
         {
             ReadOnlySpan<long> timed = buckets.AsSpan(i * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets);

@@ -22,7 +22,7 @@ internal sealed class InfoText(ServerContext server)
     internal StringBuilder Text { get; } = new(4096);
 
     /// <summary>Of one moment for all sections; only those who show them pay for them.</summary>
-    internal Statistics.Totals Totals => field ??= server.Statistics.Now();
+    internal Statistics.Totals Totals => field ??= server.Monitoring.Statistics.Now();
 
     /// <summary>Of one moment too.</summary>
     internal StoreFigures Store => _store ??= server.Store.Figures();

@@ -9,8 +9,8 @@ internal static class StatsText
 {
     internal static void Write(InfoText info)
     {
-        Statistics.Rate rate = info.Server.Statistics.Rates();
-        (long expired, long evicted) = info.Server.Statistics.StoreEvents(info.Store);
+        Statistics.Rate rate = info.Server.Monitoring.Statistics.Rates();
+        (long expired, long evicted) = info.Server.Monitoring.Statistics.StoreEvents(info.Store);
         info.Section("Stats");
         info.Field("total_connections_received", info.Totals.Connections);
         info.Field("total_commands_processed", info.Totals.Commands);
@@ -36,15 +36,15 @@ internal static class StatsText
         info.Field("current_eviction_exceeded_time", 0);
         info.Field("keyspace_hits", info.Totals.Hits);
         info.Field("keyspace_misses", info.Totals.Misses);
-        info.Field("pubsub_channels", info.Server.Channels.CountNames(ChannelKind.Channel));
-        info.Field("pubsub_patterns", info.Server.Channels.CountNames(ChannelKind.Pattern));
-        info.Field("pubsubshard_channels", info.Server.Channels.CountNames(ChannelKind.Shard));
+        info.Field("pubsub_channels", info.Server.Observers.Channels.CountNames(ChannelKind.Channel));
+        info.Field("pubsub_patterns", info.Server.Observers.Channels.CountNames(ChannelKind.Pattern));
+        info.Field("pubsubshard_channels", info.Server.Observers.Channels.CountNames(ChannelKind.Shard));
         info.Field("latest_fork_usec", info.Server.Keeper?.Saves?.LastCutUs ?? 0); // what stops everybody meanwhile: there the fork, here the cut
         foreach (string name in (ReadOnlySpan<string>)["total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys", "active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits", "active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"])
             info.Field(name, 0);
-        info.Field("tracking_total_keys", info.Server.Tracker.Keys);
-        info.Field("tracking_total_items", info.Server.Tracker.Items);
-        info.Field("tracking_total_prefixes", info.Server.Tracker.PrefixCount);
+        info.Field("tracking_total_keys", info.Server.Observers.Tracker.Keys);
+        info.Field("tracking_total_items", info.Server.Observers.Tracker.Items);
+        info.Field("tracking_total_prefixes", info.Server.Observers.Tracker.PrefixCount);
         info.Field("garnet_failed_commands", info.Server.Workers.Sum(static worker => worker.Figures.CommandFailures));
         info.Field("garnet_log_lines_lost", info.Server.Log.Lost);
         info.Field("unexpected_error_replies", 0);

@@ -28,7 +28,7 @@ internal static class TierText
     /// <summary>All that is a number, by its name.</summary>
     internal static (string Name, long Value)[] Numbers(ServerContext server, TierFigures tier)
     {
-        Statistics.Totals totals = server.Statistics.Now();
+        Statistics.Totals totals = server.Monitoring.Statistics.Now();
         return
         [
             ("size_bytes", tier.SizeBytes), ("free_bytes", tier.FreeBytes), ("cold_records", tier.Records),
