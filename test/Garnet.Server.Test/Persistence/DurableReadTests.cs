@@ -128,8 +128,8 @@ public sealed class DurableReadTests
     public void T20_what_expired_in_the_background_is_shown_when_that_is_durable()
     {
         using Machine machine = new(durableReads: true);
-        machine.Call("SET k v PX 1");
-        machine.Disk.Hold();
+        machine.Call("SET k v PX 1000");
+        machine.Disk.Hold(); // before its time comes
         Assert.That(() => machine.Server.Store.Figures().ExpiredKeys, Is.EqualTo(1).After(WaitMs, 1));
         Machine.Send(machine.Reader, "EXISTS k");
         Assert.That(() => machine.Held, Is.EqualTo(1).After(WaitMs, 1));
