@@ -89,8 +89,10 @@ run() {
   local began=$SECONDS told=0
   echo "$name: begun"
   # The longest takes some minutes on two quiet cores and several times that on busy ones: one that hangs fails, instead of never ending.
+  # No single test takes ten: one that does, or that ends the process, is named.
   {
-    timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" "${filter[@]}" </dev/null >"$logs/$name" 2>&1
+    timeout -k 10 1800 dotnet test "$1" -c Release --no-build --nologo --results-directory "$logs" --logger "trx;LogFileName=$name.trx" \
+      --blame-hang-timeout 10m --blame-hang-dump-type none "${filter[@]}" </dev/null >"$logs/$name" 2>&1
     echo "$? $((SECONDS - began))" >"$logs/$name.end"
   } &
   until [ -s "$logs/$name.end" ]; do

@@ -111,13 +111,24 @@ public sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feed
         _made++;
     }
 
+    /// <summary>Bytes kept until the replica has them.</summary>
+    public long KeptBytes => _keptBytes;
+
+    /// <summary>The replica has all of it, though it has not acknowledged each block: only <see cref="Feed"/> is needed from here on.</summary>
+    public void End()
+    {
+        _snapshot?.Dispose();
+        _snapshot = null;
+        while (_kept.TryDequeue(out var block))
+            block.Bytes.Dispose();
+        _keptBytes = 0;
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {
-        _snapshot?.Dispose();
+        End();
         Feed.Dispose();
-        while (_kept.TryDequeue(out var block))
-            block.Bytes.Dispose();
     }
 
     // True if there may be more to send now.

@@ -285,7 +285,8 @@ public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) 
                 return true; // far behind: it is believed once it names a place that is still known
             if (!isOurs.Value)
                 return false;
-            _copy = null; // it has all; the feed goes on
+            _copy?.End(); // it has all; the feed goes on
+            _copy = null;
             _feed!.Confirm(ack.Received);
         }
 

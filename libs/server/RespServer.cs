@@ -166,9 +166,6 @@ public sealed class RespServer : IDisposable
     internal IClock Clock => Context.Clock;
     internal ReplicationNode Replication => Context.Replication;
     internal WriteRefusals Refusals => Context.Refusals;
-    internal Tracker Tracker => Context.Tracker;
-    internal WatchTable Watches => Context.Watches;
-    internal WaitTable Waits => Context.Waits;
     internal IReadOnlyList<Reactor> Reactors => _reactors;
 
     /// <summary>Opens the addresses and starts serving. Throws <see cref="GarnetException"/> when it cannot.</summary>
@@ -191,8 +188,7 @@ public sealed class RespServer : IDisposable
             throw;
         }
 
-        if (!Context.FitClients())
-            Context.Log.TooFewFiles(Settings.Network.ClientsMax, Context.ClientsMax + OpenFiles.Reserve, Context.ClientsMax);
+        Context.ClientLimits.FitOrSay(Context.Log);
         Context.Port = _acceptor.Port;
         Context.Workers = _reactors = reactors;
         _reactorsRunning = count;

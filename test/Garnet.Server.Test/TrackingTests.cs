@@ -94,11 +94,11 @@ public sealed class TrackingTests
         reader.Pushes.Clear();
         reader.Call("CONFIG", "SET", "tracking-table-max-keys", "10");
         for (int i = 0; i < 50; i++) reader.Call("GET", "key" + i);
-        Assert.That(server.Server.Tracker.Keys, Is.EqualTo(10));
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.EqualTo(10));
         reader.Call("PING");
         Assert.That(reader.Pushes, Has.Count.EqualTo(40));
         reader.Call("CLIENT", "TRACKING", "OFF");
-        Assert.That((server.Server.Tracker.Keys, server.Server.Tracker.Items, server.Server.Context.AsksRules), Is.EqualTo((0L, 0L, false)));
+        Assert.That((server.Server.Context.Observers.Tracker.Keys, server.Server.Context.Observers.Tracker.Items, server.Server.Context.AsksRules), Is.EqualTo((0L, 0L, false)));
     }
 
     private static void Write(int port, int seed)

@@ -223,7 +223,7 @@ internal sealed unsafe class EngineRuleTests
         for (int i = 0; i < 500; i++) bench.Set("chunk" + i, new byte[100], kind: RecordKind.Chunk);
         for (int i = 0; i < 20_000; i++)
         {
-            Assert.That(bench.Session.EnsureRoom(300), Is.True);
+            Assert.That(bench.Session.Room.Ensure(300), Is.True);
             bench.Set("k" + i, new byte[200]);
         }
         Assert.That(Enumerable.Range(0, 500).Count(i => bench.Get("chunk" + i) != null), Is.EqualTo(500));

@@ -18,7 +18,7 @@ internal sealed class MoverTests
         {
             if (i % 20 == 0)
                 for (int r = 0; r < 30; r++) bench.Get("fixed" + (i / 20 * 30 + r) % 500);
-            Assert.That(bench.Session.EnsureRoom(300), Is.True);
+            Assert.That(bench.Session.Room.Ensure(300), Is.True);
             Assert.That(bench.Set("k" + i, new byte[200], expireAtMs: bench.NowMs + 1_000_000 + (i % 2 == 0 ? 0 : 5_000_000)),
                 Is.EqualTo(Outcome.Done));
         }
@@ -51,7 +51,7 @@ internal sealed class MoverTests
         {
             bench.Get("now" + i * 3 % 500);
             bench.Get("now" + (i * 3 + 1) % 500);
-            Assert.That(bench.Session.EnsureRoom(300), Is.True);
+            Assert.That(bench.Session.Room.Ensure(300), Is.True);
             bench.Set("k" + i, new byte[200]);
         }
         int once = Left("once"), now = Left("now");
@@ -69,7 +69,7 @@ internal sealed class MoverTests
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 2 << 20, Policy = EvictionPolicy.VolatileLru });
         int i = 0;
-        while (i < 20_000 && bench.Session.EnsureRoom(300)) bench.Set("k" + i++, new byte[200]);
+        while (i < 20_000 && bench.Session.Room.Ensure(300)) bench.Set("k" + i++, new byte[200]);
         Assert.That(i, Is.LessThan(20_000));
         Assert.That(bench.Store.Count(0), Is.EqualTo(i));
     }
@@ -83,7 +83,7 @@ internal sealed class MoverTests
         for (int one = 0; one < 2; one++)
         {
             bench.Store.SetMemoryLimit(bench.Store.Figures().UsedBytes);
-            Assert.That(bench.Session.EnsureRoom(300), Is.EqualTo(one == 0), "the second time there is none left");
+            Assert.That(bench.Session.Room.Ensure(300), Is.EqualTo(one == 0), "the second time there is none left");
             Assert.That(bench.Get("volatile"), Is.Null);
         }
         Assert.That((bench.Store.Figures().EvictedKeys, bench.Store.Count(0)), Is.EqualTo((1, 200_000)));
@@ -130,9 +130,9 @@ internal sealed class MoverTests
     {
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 2 << 20 });
         int set = 0;
-        for (; bench.Session.EnsureRoom(800); set++) bench.Set("k" + set, new byte[700]);
+        for (; bench.Session.Room.Ensure(800); set++) bench.Set("k" + set, new byte[700]);
         Assert.That(set, Is.GreaterThan(1000));
-        for (int i = 0; i < 100; i++) Assert.That(bench.Session.EnsureRoom(800), Is.False);
+        for (int i = 0; i < 100; i++) Assert.That(bench.Session.Room.Ensure(800), Is.False);
         bench.StepUntilIdle();
         Assert.That(bench.Store.Figures().CleanedBytes, Is.Zero);
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
@@ -204,7 +204,7 @@ internal sealed class MoverTests
         {
             string key = "k" + random.Next(60_000).ToString(CultureInfo.InvariantCulture);
             bench.NowMs = 1_000_000 + steps / 10;
-            if (bench.Store.Tight && !bench.Session.EnsureRoom(12_000)) Assert.Fail("no room although everything may be evicted");
+            if (bench.Store.Tight && !bench.Session.Room.Ensure(12_000)) Assert.Fail("no room although everything may be evicted");
             switch (random.Next(8))
             {
                 case 0: bench.Delete(key); break;
@@ -229,7 +229,7 @@ internal sealed class MoverTests
         using Bench bench = new(new StoreSettings { MemoryLimitBytes = (long)mebibytes << 20, Policy = EvictionPolicy.AllKeysLru });
         for (int i = 0; i < 100_000; i++)
         {
-            Assert.That(bench.Session.EnsureRoom(300), Is.True, $"write {i}");
+            Assert.That(bench.Session.Room.Ensure(300), Is.True, $"write {i}");
             Assert.That(bench.Set("k" + i, new byte[200]), Is.EqualTo(Outcome.Done), $"write {i}");
         }
         StoreFigures figures = bench.Store.Figures();

@@ -59,7 +59,7 @@ internal sealed unsafe class RuleTests
         using Bench bench = new(Bench.Tiny() with { MemoryLimitBytes = 2 << 20 });
         int set = 0;
         byte[] value = new byte[300];
-        while (bench.Session.EnsureRoom(400))
+        while (bench.Session.Room.Ensure(400))
         {
             Assert.That(bench.Set("k" + set, value), Is.EqualTo(Outcome.Done));
             set++;
@@ -70,7 +70,7 @@ internal sealed unsafe class RuleTests
         Assert.That(bench.Store.Figures().UsedBytes, Is.LessThanOrEqualTo(2 << 20));
         Assert.That(set, Is.GreaterThan(5000));
         for (int i = 0; i < set; i += 2) bench.Delete("k" + i);
-        Assert.That(bench.Session.EnsureRoom(200_000), Is.True, "cleaning makes room of what was deleted");
+        Assert.That(bench.Session.Room.Ensure(200_000), Is.True, "cleaning makes room of what was deleted");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 

@@ -19,9 +19,10 @@ internal static class CommandEvents
     /// </summary>
     internal static void BeforeRun(ref Call call, CommandSpec spec)
     {
-        if (!call.Server.Changes.Tells)
+        if (!call.Server.Observers.Changes.Tells)
             return;
-        if (spec.Misses == KeyMisses.None || !(call.Server.Events.Classes.Publishes(NotifyClasses.Miss) || call.Server.Events.Classes.Publishes(NotifyClasses.Expired)))
+        NotifyClasses classes = call.Server.Observers.Events.Classes;
+        if (spec.Misses == KeyMisses.None || !(classes.Publishes(NotifyClasses.Miss) || classes.Publishes(NotifyClasses.Expired)))
             return;
         if (spec.Misses == KeyMisses.WithGet && !HasWord(ref call, 3, static (ref Call call, int index) => call.Is(index, "GET"u8)))
             return;
@@ -41,7 +42,7 @@ internal static class CommandEvents
             foreach (KeyNote note in notes)
             {
                 if (!note.Missed)
-                    call.Server.Tracker.Changed(call.Worker, note);
+                    call.Server.Observers.Tracker.Changed(call.Worker, note);
             }
 
             Publish(ref call, spec, failed);
@@ -55,18 +56,19 @@ internal static class CommandEvents
     {
         List<KeyNote> notes = call.Worker.Notes;
         List<KeyEvent?> told = call.Worker.Told;
+        Tracking.KeyEvents events = call.Server.Observers.Events;
         for (int i = 0; i < notes.Count; i++)
         {
             KeyNote note = notes[i];
             bool moves = spec.Event is { From.Length: > 0 } && i + 1 < notes.Count && notes[i + 1].Change == KeyChange.Removed;
             if (note.Missed)
-                call.Server.Events.Publish(call.Worker, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
+                events.Publish(call.Worker, failed && spec.Misses != KeyMisses.AllAtOnce ? 0 : NotifyClasses.Miss, "keymiss", note);
             else if (note.Change is KeyChange.Expired or KeyChange.Evicted)
-                call.Server.Events.PublishUnasked(call.Worker, note);
+                events.PublishUnasked(call.Worker, note);
             else if (note.Told is not null)
-                call.Server.Events.PublishServed(call.Worker, note, note.Told);
+                events.PublishServed(call.Worker, note, note.Told);
             else if (moves)
-                call.Server.Events.PublishMove(call.Worker, spec.Event!, notes[++i], note);
+                events.PublishMove(call.Worker, spec.Event!, notes[++i], note);
             else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
                 PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
             else if (i < told.Count)
@@ -80,20 +82,20 @@ internal static class CommandEvents
     {
         Worker worker = call.Worker;
         if (note.Change == KeyChange.Removed && spec.Event is { Empties: true } emptied)
-            call.Server.Events.Publish(worker, emptied.Class, NameOf(ref call, emptied), note);
+            call.Server.Observers.Events.Publish(worker, emptied.Class, NameOf(ref call, emptied), note);
         if (note.Change == KeyChange.Removed)
-            call.Server.Events.Publish(worker, NotifyClasses.Generic, "del", note);
+            call.Server.Observers.Events.Publish(worker, NotifyClasses.Generic, "del", note);
         else if (note.Change == KeyChange.Persisted)
-            call.Server.Events.Publish(worker, NotifyClasses.Generic, "persist", note);
+            call.Server.Observers.Events.Publish(worker, NotifyClasses.Generic, "persist", note);
         else if (note.Change == KeyChange.Retimed)
-            call.Server.Events.Publish(worker, NotifyClasses.Generic, "expire", note);
+            call.Server.Observers.Events.Publish(worker, NotifyClasses.Generic, "expire", note);
         if (spec.Event is not { } told || note.Change is not (KeyChange.Created or KeyChange.Written))
             return;
         if (note.Change == KeyChange.Created || told.Renews)
-            call.Server.Events.Publish(worker, NotifyClasses.New, "new", note);
-        call.Server.Events.Publish(worker, told.Class, NameOf(ref call, told), note);
+            call.Server.Observers.Events.Publish(worker, NotifyClasses.New, "new", note);
+        call.Server.Observers.Events.Publish(worker, told.Class, NameOf(ref call, told), note);
         if (SetsExpiry(ref call, spec, told))
-            call.Server.Events.Publish(worker, NotifyClasses.Generic, "expire", note);
+            call.Server.Observers.Events.Publish(worker, NotifyClasses.Generic, "expire", note);
     }
 
     private static string NameOf(ref Call call, KeyEvent told)

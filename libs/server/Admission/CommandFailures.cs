@@ -29,7 +29,7 @@ internal sealed class CommandFailures(Executor worker)
         worker.TakeBackReply();
         worker.Notes.Clear();
         worker.Told.Clear();
-        worker.Server.Watches.EndTransaction(client);
+        worker.Server.Observers.Watches.EndTransaction(client);
         if (tooLarge)
         {
             Fail("ERR " + TooMuch.TextOf(error));
@@ -97,7 +97,7 @@ internal sealed class CommandFailures(Executor worker)
     private unsafe Reply RunPart(ref Call call, CommandEntry* entry, bool plain)
     {
         int depth = worker.Session.LockDepth;
-        worker.Session.BeginPart();
+        worker.Session.Room.BeginPart();
         try
         {
             if ((entry->Flags & CommandFlags.Write) != 0 && call.Count > FewArgs)
@@ -117,7 +117,7 @@ internal sealed class CommandFailures(Executor worker)
     {
         long bytes = call.RequestBytes() + (call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes);
         if (bytes > Tsavorite.IWriteLog.UnannouncedBytesMax)
-            call.Store.Announce(bytes);
+            call.Store.Room.Announce(bytes);
     }
 
     private void Fail(string text)

@@ -16,7 +16,7 @@ internal static unsafe class Execution
         ServerContext server = call.Server;
         if ((call.Client.Modes & ClientModes.Tracking) != 0)
             TrackedReads.BeforeRun(ref call, entry->Flags);
-        if (!server.Changes.PerCommand)
+        if (!server.Observers.Changes.PerCommand)
             return RunPlaced(ref call, entry);
         CommandSpec spec = server.Commands.Specs[entry->Id];
         CommandEvents.BeforeRun(ref call, spec);
@@ -41,17 +41,22 @@ internal static unsafe class Execution
         long began = server.Clock.MonotonicUs;
         Reply reply = entry->Run(ref call);
         long took = server.Clock.MonotonicUs - began;
-        if (server.Monitors.Any && reply != Reply.Postponed && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
-            server.Monitors.Feed(call.Client, call.Arguments, server.Clock.UnixUs); // after the run, as Redis does: SELECT shows its new database
-        server.Latency.Consider(entry->Flags, took, call.NowMs);
+        if (server.Monitoring.Monitors.Any && reply != Reply.Postponed
+            && (entry->Flags & (CommandFlags.SkipMonitor | CommandFlags.Admin)) == 0)
+        {
+            // After the run, as Redis does: SELECT shows its new database.
+            server.Monitoring.Monitors.Feed(call.Client, call.Arguments, server.Clock.UnixUs);
+        }
+
+        server.Monitoring.Latency.Consider(entry->Flags, took, call.NowMs);
         ReactorFigures figures = call.Worker.Figures;
         CountCall(call.Worker, entry->Id);
         figures.CountTimed(entry->Id, took);
         if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
         {
-            server.Slowlog.Consider(call.Client, call.Arguments, took);
-            if (server.LargeRequests.Wants(long.MaxValue))
-                server.LargeRequests.Consider(call.Client, call.Arguments, call.RequestBytes());
+            server.Monitoring.Slowlog.Consider(call.Client, call.Arguments, took);
+            if (server.Monitoring.LargeRequests.Wants(long.MaxValue))
+                server.Monitoring.LargeRequests.Consider(call.Client, call.Arguments, call.RequestBytes());
         }
 
         return reply;

@@ -12,7 +12,8 @@ internal static unsafe class PermissionRule
     internal static AdmissionResult Ask(ref Call call, in Question question)
     {
         ServerContext server = call.Server;
-        if (question.Is(CommandFlags.Protected) && !server.AllowsProtected(call.Client, server.Commands.Specs[question.Entry->Id], out string refusal))
+        if (question.Is(CommandFlags.Protected)
+            && !server.ClientLimits.AllowsProtected(call.Client, server.Commands.Specs[question.Entry->Id], out string refusal))
             return AdmissionResult.Refused(refusal);
         if (server.Hooks.Permission is not { } permission)
             return AdmissionResult.Allowed;

@@ -15,8 +15,8 @@ internal static class TrackedReads
         if (!keys.Any || !KeyPositions.TryOf(ref call, keys, out KeyPositions positions))
             return;
         for (int i = 0; i < positions.Count; i++)
-            call.Server.Tracker.Remember(call.Client, call[positions[i]]);
-        call.Server.Tracker.Trim(call.Worker);
+            call.Server.Observers.Tracker.Remember(call.Client, call[positions[i]]);
+        call.Server.Observers.Tracker.Trim(call.Worker);
     }
 
     /// <summary>After it: CLIENT CACHING holds for one command that is no CLIENT itself.</summary>

@@ -106,6 +106,9 @@ internal sealed unsafe class Connection
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
     internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
 
+    /// <summary>True if nothing that it sent, or is to be sent, is still on its way.</summary>
+    internal bool IsQuiet => Out.Count + Pending.Count + Pushes.Count == 0 && Big is null && Subscriptions is not { Count: > 0 };
+
     /// <summary>Keeps bytes that have been received and not framed.</summary>
     internal void Keep(byte* at, byte* end) => Pending.Append(at, (int)(end - at));
 

@@ -17,7 +17,6 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     internal const int PlainRequestBytesMax = BigRequest.Threshold + ReceiveBytesMax;
     internal const int SendEarlyBytes = 256 * 1024;
 
-    private protected Connection? _current;
     private Running? _script;
 
     internal int Index { get; } = index;
@@ -28,7 +27,7 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     internal ReactorFigures Figures { get; } = new(commands);
 
     /// <summary>The client whose command runs.</summary>
-    internal Connection? Running => _current;
+    internal Connection? Running { get; set; }
 
     /// <summary>The script or function that runs; null if none does. From any thread.</summary>
     internal Running? Script
@@ -41,7 +40,7 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     internal bool IsForScript { get; set; }
 
     /// <summary><see cref="StoreSession.Changes"/> when the running command began.</summary>
-    internal long ChangesBefore { get; private protected set; }
+    internal long ChangesBefore { get; set; }
 
     /// <summary>What the running command has changed, while somebody wants to know.</summary>
     internal List<KeyNote> Notes { get; } = [];
@@ -60,6 +59,9 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
 
     /// <summary>Connections held now; read by the acceptor to balance.</summary>
     internal int ConnectionCount;
+
+    /// <summary>Bytes that its clients hold, and the largest of those that may be given up; looked at by the others (<c>maxmemory-clients</c>).</summary>
+    internal long ClientBytes, LargestClientBytes;
 
     /// <summary>True while something here waits for the log; read by the threads that write it.</summary>
     internal volatile bool AwaitsLog;

@@ -10,7 +10,7 @@ internal abstract class Executor : Worker, IReadyWorker
     private protected Executor(ServerContext server, int index, IServeRule serving, ReaderWake wake) : base(server, index, server.Commands.Specs.Count, wake)
     {
         Server = server;
-        Ready = new ReadyKeys(this, server.Waits, server.ScriptTurns, server.Changes, serving);
+        Ready = new ReadyKeys(this, server.Observers.Waits, server.ScriptTurns, server.Observers.Changes, serving);
     }
 
     /// <summary>The machineries of the server.</summary>
@@ -21,4 +21,7 @@ internal abstract class Executor : Worker, IReadyWorker
 
     /// <summary>MULTI and EXEC.</summary>
     internal abstract ITransactions Transactions { get; }
+
+    /// <summary>A round begins: its commands, and its session, have one time.</summary>
+    private protected void TakeTime() => Session.NowMs = NowMs = Server.Clock.UnixMs;
 }

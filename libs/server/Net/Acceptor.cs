@@ -67,9 +67,9 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     /// <summary>Why the peer is turned away, as bytes to send; null to let it in (it then counts as a client).</summary>
     private protected byte[]? Refusal(PeerAddress peer)
     {
-        if (Server.Settings.Security.ProtectedMode && !Server.PasswordRequired && !peer.IsLoopback)
+        if (Server.Settings.Security.ProtectedMode && !Server.ClientLimits.PasswordRequired && !peer.IsLoopback)
             return ProtectedText;
-        if (Server.TryAdmit())
+        if (Server.ClientLimits.TryAdmit())
             return null;
         Rejected++;
         return TooManyText;
@@ -81,7 +81,7 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         Accepted++;
         Worker worker = Server.LeastLoaded();
         Interlocked.Increment(ref worker.ConnectionCount);
-        var client = new Connection(worker, Server.NextClientId(), peer, Server.Clock.UnixMs);
+        var client = new Connection(worker, Server.ClientLimits.NextClientId(), peer, Server.Clock.UnixMs);
         attach(client);
         worker.Post(static (owner, adopted, _) => ((Reactor)owner).Adopt(adopted!), client);
     }

@@ -8,10 +8,11 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Net;
 
 /// <summary>
-/// While a script runs for too long: other reactors answer what comes as busy, and the script's own reactor looks, out of the script,
-/// for clients who want it to end: first at the rest of the batch, then at what arrives.
+/// While a script runs here for too long: its reactor looks, out of the script, for clients who want it to end: first at the rest of the
+/// batch, then at what arrives. Other reactors answer what comes to them as busy (<see cref="BatchRunner"/>).
 /// </summary>
-internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
+internal sealed unsafe class BusyClients(Executor worker, BatchRunner runner, ReplyPath replies, RequestReceiver receiver, ITransport transport)
+    : IDisposable
 {
     private const int ReceiveBytes = 16 * 1024, PendingMax = 64 * 1024;
 
@@ -20,36 +21,36 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
     private ArgList? _args;
 
     /// <summary>Answers clients out of a script that runs here.</summary>
-    internal void Serve()
+    /// <param name="readMail">Runs what other threads have posted.</param>
+    internal void Serve(Action readMail)
     {
-        foreach (Connection client in reactor.Touched)
+        foreach (Connection client in replies.Touched)
         {
-            if (client != reactor.Running && !client.Closed)
-                reactor.Sender.SendSegment(client);
+            if (client != worker.Running && !client.Closed)
+                replies.Sender.SendSegment(client);
         }
 
-        RespWriter own = reactor.Out;
-        int ready = reactor.Transport.Wait(0);
-        reactor.DrainWhileBusy();
+        RespWriter own = worker.Out;
+        int ready = transport.Wait(0);
+        readMail();
         AnswerRest();
         for (int i = 0; i < ready; i++)
-            Serve(reactor.Transport[i], reactor.Running);
-        reactor.ForgetReady();
-        reactor.Out = own;
+            Serve(transport[i], worker.Running);
+        worker.Out = own;
     }
 
     // The batch that the script is a part of.
     private void AnswerRest()
     {
-        for (int i = reactor.FrameAt + 1; i < reactor.FrameCount; i++)
+        for (int i = runner.At + 1; i < runner.Batch.Count; i++)
         {
-            Frame* frame = reactor.Frames + i;
-            Connection client = reactor.FrameClients[i];
-            if (client == reactor.Running || client.Stopped || frame->IsAnswered)
+            Frame* frame = runner.Batch.Frames + i;
+            Connection client = runner.Batch.Clients[i];
+            if (client == worker.Running || client.Stopped || frame->IsAnswered)
                 continue;
             frame->IsAnswered = true;
             Begin(client);
-            AnswerOne(client, reactor.Args.Items + frame->FirstArg, frame->ArgCount);
+            AnswerOne(client, runner.Batch.Args.Items + frame->FirstArg, frame->ArgCount);
             End(client);
         }
     }
@@ -57,36 +58,37 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
     private void Begin(Connection client)
     {
         _reply ??= new ReplyBuffer();
-        reactor.Out = _reply.Begin(client.Resp3, reactor.SlowReaders.ReplyBytesMax(client));
+        worker.Out = _reply.Begin(client.Resp3, replies.SlowReaders.ReplyBytesMax(client));
     }
 
     private void End(Connection client)
     {
         byte[] bytes = _reply!.Take();
         fixed (byte* reply = bytes)
-            reactor.Sender.SendBytes(client, reply, bytes.Length);
+            replies.Sender.SendBytes(client, reply, bytes.Length);
         if (client.CloseAfterReply && client.Out.Count == 0)
-            reactor.Close(client);
+            worker.Close(client);
     }
 
     private void Serve(ReadyEvent ready, Connection? running)
     {
-        Connection? client = reactor.Slots.Find(ready);
+        Connection? client = worker.Slots.Find(ready);
         if (client is null || client == running)
             return;
         if (ready.Writable)
-            reactor.Sender.SendPending(client);
-        if (!ready.Readable || client == reactor.Receiver.Framing || client.Closed || client.Stopped || client.Carried || client.Big is not null || client.Pending.Count > PendingMax)
+            replies.Sender.SendPending(client);
+        bool isFree = !client.Closed && !client.Stopped && !client.Carried && client.Big is null;
+        if (!ready.Readable || client == receiver.Framing || !isFree || client.Pending.Count > PendingMax)
             return;
         byte* received = stackalloc byte[ReceiveBytes];
-        int got = reactor.Transport.Receive(client, received, ReceiveBytes);
+        int got = transport.Receive(client, received, ReceiveBytes);
         if (got <= 0)
         {
-            reactor.Receiver.ReceivedNothing(client, got);
+            receiver.ReceivedNothing(client, got);
             return;
         }
 
-        reactor.Receiver.CountReceived(client, got);
+        receiver.CountReceived(client, got);
         client.Pending.Append(received, got);
         AnswerPending(client);
     }
@@ -103,7 +105,7 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
         Begin(client);
         while (at < end && !client.Stopped)
         {
-            RespLimits limits = reactor.Server.Limits;
+            RespLimits limits = worker.Server.ClientLimits.Requests;
             limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
             _args.Clear();
             ParseResult result = _parser.Parse(at, end, _args, in limits);
@@ -121,23 +123,10 @@ internal sealed unsafe class BusyClients(Reactor reactor) : IDisposable
 
     private void AnswerOne(Connection client, Arg* args, int count)
     {
-        int command = reactor.Server.Commands.Find(args, count);
+        int command = worker.Server.Commands.Find(args, count);
         client.LastCommand = command;
-        var call = new Call(reactor, client, args, count, 0);
-        client.CloseAfterReply |= AdmissionController.RunBusy(ref call, reactor.Server.Commands.Entries + command) == Reply.Close;
-    }
-
-    /// <summary>What is done with a command of a batch while a script of another reactor has run for too long.</summary>
-    internal void Execute(Connection client, Frame* frame)
-    {
-        client.LastCommand = frame->Command;
-        client.Commands++;
-        var call = new Call(reactor, client, reactor.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
-        reactor.BeginReply();
-        Reply reply = AdmissionController.RunBusy(ref call, reactor.Server.Commands.Entries + frame->Command);
-        reactor.Replies.ReplacesLong(client);
-        if (reply != Reply.Sent)
-            reactor.AfterReply(client, frame, reply);
+        var call = new Call(worker, client, args, count, 0);
+        client.CloseAfterReply |= AdmissionController.RunBusy(ref call, worker.Server.Commands.Entries + command) == Reply.Close;
     }
 
     /// <inheritdoc/>

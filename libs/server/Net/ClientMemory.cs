@@ -8,22 +8,20 @@ namespace Garnet.Server.Net;
 /// reactors' clients together are over it, the largest that CLIENT NO-EVICT does not protect is given up, by the reactor it is on.
 /// Looked at with every tick: between two of them the sum may be over the limit.
 /// </summary>
-internal sealed class ClientMemory(Reactor reactor)
+internal sealed class ClientMemory(Executor worker)
 {
-    private long _bytes;
-    private long _largestBytes; // of those that may go
     private Connection? _largest;
 
     internal void Bound()
     {
-        ServerContext server = reactor.Server;
+        ServerContext server = worker.Server;
         if (server.Settings.Memory.ClientsShare.Of(server.MemoryLimitBytes) is not (> 0 and var limit))
             return;
         for (Measure(); _largest is { } largest && IsOurs(limit); Measure())
         {
-            reactor.Figures.EvictedClients++;
+            worker.Figures.EvictedClients++;
             server.Log.ClientEvicted(largest.Id, largest.Peer.Remote, largest.MemoryBytes);
-            reactor.Close(largest);
+            worker.Close(largest);
         }
 
         _largest = null;
@@ -33,7 +31,7 @@ internal sealed class ClientMemory(Reactor reactor)
     {
         long sum = 0, most = 0;
         _largest = null;
-        reactor.CloseWhere(
+        worker.Slots.ForEach(
             client =>
             {
                 if (client.Closed)
@@ -45,18 +43,18 @@ internal sealed class ClientMemory(Reactor reactor)
                 return false;
             },
             static _ => { });
-        Volatile.Write(ref _bytes, sum);
-        Volatile.Write(ref _largestBytes, most);
+        Volatile.Write(ref worker.ClientBytes, sum);
+        Volatile.Write(ref worker.LargestClientBytes, most);
     }
 
     // Over the limit, and no other reactor has a larger one.
     private bool IsOurs(long limit)
     {
         long all = 0;
-        foreach (Reactor other in reactor.Server.Workers)
+        foreach (Worker other in worker.Server.Workers)
         {
-            all += Volatile.Read(ref other.ClientMemory._bytes);
-            if (Volatile.Read(ref other.ClientMemory._largestBytes) > _largestBytes)
+            all += Volatile.Read(ref other.ClientBytes);
+            if (Volatile.Read(ref other.LargestClientBytes) > worker.LargestClientBytes)
                 return false;
         }
 

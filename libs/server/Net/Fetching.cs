@@ -9,14 +9,16 @@ namespace Garnet.Server.Net;
 /// <summary>Commands of a reactor that came to values on the tier: they are put off until these are there, and nothing else waits.</summary>
 internal sealed unsafe class Fetching
 {
-    private readonly Reactor _reactor;
+    private readonly Executor _worker;
+    private readonly BatchRunner _runner;
     private readonly SessionTier? _tier;
     private bool _serves;
 
-    internal Fetching(Reactor reactor)
+    internal Fetching(Executor worker, BatchRunner runner)
     {
-        _reactor = reactor;
-        _tier = reactor.Session.Tier;
+        _worker = worker;
+        _runner = runner;
+        _tier = worker.Session.Tier;
         if (_tier is not null)
             _tier.MayPostpone = MayPutOff;
     }
@@ -39,15 +41,15 @@ internal sealed unsafe class Fetching
     internal void ServeReady()
     {
         _serves = true;
-        _reactor.Ready.Serve();
+        _worker.Ready.Serve();
         _serves = false;
     }
 
     /// <summary>Takes the reads that have finished, and lets those go on that waited for them.</summary>
     internal void Poll()
     {
-        if (_tier is not null && _tier.Poll(_reactor.NowMs))
-            _reactor.Waiting.Resume(waiting => waiting is FetchWait fetch && !fetch.IsWaiting(_reactor));
+        if (_tier is not null && _tier.Poll(_worker.NowMs))
+            _worker.ResumeWhere(waiting => waiting is FetchWait fetch && !fetch.IsWaiting(_worker));
     }
 
     /// <summary>The running command came to what is not at hand, and has changed nothing: it waits. All its keys are fetched at once.</summary>
@@ -56,16 +58,16 @@ internal sealed unsafe class Fetching
         if (Skips)
             client.Modes |= ClientModes.ReplySkip; // it runs again
         Skips = false;
-        _reactor.Session.UnlockTo(0);
-        _reactor.Session.ForgetWanted();
-        _reactor.Session.NowMs = _reactor.NowMs;
-        _reactor.TakeBackReply();
-        _reactor.Notes.Clear();
-        _reactor.Told.Clear();
-        var call = new Call(_reactor, client, _reactor.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
-        if (KeyPositions.TryOf(ref call, _reactor.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys))
+        _worker.Session.UnlockTo(0);
+        _worker.Session.ForgetWanted();
+        _worker.Session.NowMs = _worker.NowMs;
+        _worker.TakeBackReply();
+        _worker.Notes.Clear();
+        _worker.Told.Clear();
+        var call = new Call(_worker, client, _runner.Batch.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        if (KeyPositions.TryOf(ref call, _worker.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys))
             FetchedKeys.Foresee(ref call, in keys, client.Database);
-        _reactor.Park(client, new FetchWait(_tier!.TakeWanted()));
+        _worker.Park(client, new FetchWait(_tier!.TakeWanted()));
         return Reply.Postponed;
     }
 
@@ -73,15 +75,15 @@ internal sealed unsafe class Fetching
     // where they are, as does a command that goes on for a client that waited.
     private bool MayPutOff()
     {
-        int at = _reactor.FrameAt;
+        int at = _runner.At;
         // In the middle of its first change an edit has changed nothing yet, or does not ask.
-        bool hasChanged = _reactor.Session.Changes - _reactor.ChangesBefore > 1;
-        if (_serves || hasChanged || at >= _reactor.FrameCount || _reactor.Script is not null)
+        bool hasChanged = _worker.Session.Changes - _worker.ChangesBefore > 1;
+        if (_serves || hasChanged || at >= _runner.Batch.Count || _worker.Script is not null)
             return false;
-        Frame* frame = _reactor.Frames + at;
-        Connection client = _reactor.FrameClients[at];
-        CommandFlags flags = (_reactor.Server.Commands.Entries + frame->Command)->Flags;
+        Frame* frame = _runner.Batch.Frames + at;
+        Connection client = _runner.Batch.Clients[at];
+        CommandFlags flags = (_worker.Server.Commands.Entries + frame->Command)->Flags;
         bool runsOthers = (flags & (CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0;
-        return !runsOthers && _reactor.Running == client && FetchedKeys.MayTry(client);
+        return !runsOthers && _worker.Running == client && FetchedKeys.MayTry(client);
     }
 }

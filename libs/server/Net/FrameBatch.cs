@@ -7,15 +7,20 @@ using Tsavorite;
 namespace Garnet.Server.Net;
 
 /// <summary>The commands that have been framed and not run yet, of all connections of a reactor, in the order in which they run.</summary>
-internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : IDisposable
+internal sealed unsafe class FrameBatch(Executor worker) : IDisposable
 {
     internal const int FramesMax = 64;
 
-    private readonly CommandEntry* _entries = commands.Entries;
+    private readonly Store _store = worker.Store;
+    private readonly CommandTable _commands = worker.Server.Commands;
+    private readonly CommandEntry* _entries = worker.Server.Commands.Entries;
     private readonly NativeArray<Frame> _memory = new(FramesMax);
 
     /// <summary>How many there are.</summary>
     internal int Count { get; private set; }
+
+    /// <summary>The table of commands.</summary>
+    internal CommandEntry* Entries => _entries;
 
     internal Frame* Frames => _memory.Items;
 
@@ -39,7 +44,7 @@ internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : ID
         int index = Count++;
         Frame* frame = Frames + index;
         Arg* args = Args.Items + parser.FirstArg;
-        int command = commands.Find(args, parser.ArgCount);
+        int command = _commands.Find(args, parser.ArgCount);
         frame->Start = start;
         frame->End = end;
         frame->FirstArg = parser.FirstArg;
@@ -56,9 +61,9 @@ internal sealed unsafe class FrameBatch(Store store, CommandTable commands) : ID
             return;
         }
 
-        frame->KeyHash = store.HashBytes(args[key].Bytes, args[key].Length);
-        frame->Bucket = store.Namespaces.TryId(client.Database, out uint ns) // while a script runs for long, framing must go on
-            ? store.PrefetchBucket(store.KeyFromHash(args[key].Bytes, args[key].Length, ns, frame->KeyHash))
+        frame->KeyHash = _store.HashBytes(args[key].Bytes, args[key].Length);
+        frame->Bucket = _store.Namespaces.TryId(client.Database, out uint ns) // while a script runs for long, framing must go on
+            ? _store.PrefetchBucket(_store.KeyFromHash(args[key].Bytes, args[key].Length, ns, frame->KeyHash))
             : 0;
     }
 

@@ -15,7 +15,7 @@ namespace Garnet.Server.Net;
 /// net.R7  What it waits for is a batch of one log, the one this server led in one term: the numbers of another log say nothing of it. Once
 ///     its log has ended, the reply leaves if that log kept the batch, else the client is closed.
 /// </summary>
-internal sealed class HeldReplies(Reactor reactor)
+internal sealed class HeldReplies(Executor worker, ReplySender sender)
 {
     private readonly List<Connection> _held = [];
     private ulong _least = ulong.MaxValue; // of the batches they wait for
@@ -38,30 +38,33 @@ internal sealed class HeldReplies(Reactor reactor)
     }
 
     /// <summary>A batch that was open in this round: no other log comes into force before the round ends (replication.Z2).</summary>
-    internal LogMark Mark(ulong batch) => new(reactor.Server.Replication.History.LedTerm, batch);
+    internal LogMark Mark(ulong batch) => new(worker.Server.Replication.History.LedTerm, batch);
 
     /// <summary>The batch of the last change, which the log is told of at the end of the round; 0 if nothing was changed or there is no log.</summary>
     internal ulong TakeBatch()
     {
-        ulong batch = reactor.Session.LastBatch;
+        ulong batch = worker.Session.LastBatch;
         if (batch == 0)
             return 0;
-        reactor.Session.LastBatch = 0;
+        worker.Session.LastBatch = 0;
         return _wanted = batch;
     }
 
     /// <summary>The batch of what was looked at last, if a reply must wait for it, which the log is told of as well; else 0.</summary>
     internal ulong TakeSeen()
     {
-        ulong batch = reactor.Session.LastSeen;
+        ulong batch = worker.Session.LastSeen;
         if (batch == 0)
             return 0;
-        reactor.Session.LastSeen = 0;
-        if (batch <= reactor.Server.Kept)
+        worker.Session.LastSeen = 0;
+        if (batch <= worker.Server.Kept)
             return 0;
         _wanted = Math.Max(_wanted, batch);
         return batch;
     }
+
+    /// <summary>Both, as marks of the log in force.</summary>
+    internal (LogMark Written, LogMark Seen) TakeMarks() => (Mark(TakeBatch()), Mark(TakeSeen()));
 
     /// <summary>Once a round, before replies leave: the log learns that there is work.</summary>
     internal void TellLog()
@@ -70,7 +73,7 @@ internal sealed class HeldReplies(Reactor reactor)
             return;
         ulong batch = _wanted;
         _wanted = 0;
-        reactor.Server.Replication.Log.Current?.Demand(batch);
+        worker.Server.Replication.Log.Current?.Demand(batch);
     }
 
     /// <summary>True if nothing may leave for the client now.</summary>
@@ -78,7 +81,7 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         if (!client.HeldFor.IsKnown)
             return false;
-        if (reactor.Server.Keeper is { } keeper && !keeper.Log.Keeps(client.HeldFor))
+        if (worker.Server.Keeper is { } keeper && !keeper.Log.Keeps(client.HeldFor))
             return true;
         client.HeldFor = default;
         return false;
@@ -92,16 +95,16 @@ internal sealed class HeldReplies(Reactor reactor)
         client.Held = true;
         _held.Add(client);
         Expect(client.HeldFor);
-        reactor.AwaitsLog = true;
+        worker.AwaitsLog = true;
     }
 
     /// <summary>True if the log advanced, or was lost, between the look at it and the notice that somebody waits: nobody would wake the thread.</summary>
     internal bool MissedAdvance()
     {
-        if (!reactor.AwaitsLog)
+        if (!worker.AwaitsLog)
             return false;
         Interlocked.MemoryBarrier();
-        ServerContext server = reactor.Server;
+        ServerContext server = worker.Server;
         return _seen != server.Replication.Moves.Count
             || (_held.Count > 0 && server.Keeper?.Log is { } log && (log.Term != _term || _least <= log.Kept || log.Poison is not null));
     }
@@ -109,8 +112,8 @@ internal sealed class HeldReplies(Reactor reactor)
     /// <summary>Lets go what the log has on disk by now.</summary>
     internal void Release()
     {
-        _seen = reactor.Server.Replication.Moves.Count;
-        DataKeeper? keeper = reactor.Server.Keeper;
+        _seen = worker.Server.Replication.Moves.Count;
+        DataKeeper? keeper = worker.Server.Keeper;
         int kept = 0;
         _least = ulong.MaxValue;
         for (int i = 0; i < _held.Count; i++)
@@ -121,13 +124,13 @@ internal sealed class HeldReplies(Reactor reactor)
             if (keeper is null || keeper.Log.Keeps(client.HeldFor))
                 Release(client);
             else if (keeper.Log.HasLost(client.HeldFor))
-                reactor.Close(client); // what it waits for will never be on disk: it must not hear that it is
+                worker.Close(client); // what it waits for will never be on disk: it must not hear that it is
             else
                 Keep(client, kept++);
         }
 
         _held.RemoveRange(kept, _held.Count - kept);
-        reactor.AwaitsLog = reactor.Waiting.Resume(static waiting => waiting is LogWait) || _held.Count > 0;
+        worker.AwaitsLog = worker.ResumeWhere(static waiting => waiting is LogWait) || _held.Count > 0;
     }
 
     /// <summary>The server stops: what is held is synced first, or not answered.</summary>
@@ -135,12 +138,12 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         if (_held.Count == 0)
             return;
-        DataKeeper keeper = reactor.Server.Keeper!;
+        DataKeeper keeper = worker.Server.Keeper!;
         keeper.Log.WaitDurable(_held.Max(client => client.HeldFor.Term == keeper.Log.Term ? client.HeldFor.Batch : 0));
         foreach (Connection client in _held)
         {
             if (!keeper.Log.IsDurable(client.HeldFor))
-                reactor.Close(client);
+                worker.Close(client);
         }
 
         _held.Clear();
@@ -162,6 +165,6 @@ internal sealed class HeldReplies(Reactor reactor)
     {
         client.Held = false;
         client.HeldFor = default;
-        reactor.Sender.SendKept(client);
+        sender.SendKept(client);
     }
 }

@@ -31,14 +31,14 @@ internal sealed class Mailbox(ITransport transport)
     }
 
     /// <summary>Runs all messages on the reactor's thread.</summary>
-    internal void Drain(Reactor reactor)
+    internal void Drain(Worker worker)
     {
         if (_incoming.Count == 0) // a stale answer only delays to the next round: the poster wakes the reactor
             return;
         lock (_gate)
             (_incoming, _taken) = (_taken, _incoming);
         foreach (Message message in _taken)
-            message.Do(reactor, message.Client, message.Content);
+            message.Do(worker, message.Client, message.Content);
         _taken.Clear();
     }
 }

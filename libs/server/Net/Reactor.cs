@@ -21,65 +21,39 @@ namespace Garnet.Server.Net;
 /// net.R4  What a stopped connection sent is kept, not run, until it goes on; a stopped connection is not read.
 /// net.R5  Every pointer into the receive buffer dies with the batch; every pointer into the reply memory as soon as more is written (common.R1).
 /// </summary>
-internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWorker, IDisposable
+internal sealed class Reactor : Executor, IScriptWorker, IDisposable
 {
     private const int TickMs = 100;
 
-    internal readonly ITransport Transport;
+    private readonly ITransport _transport;
     private readonly Mailbox _mailbox;
-    private readonly FrameBatch _batch;
-    private readonly ArgList _args; // these three are the batch's own, kept here too: the loop over the commands reads them without a detour
-    private readonly Frame* _frames;
-    private readonly Connection[] _frameClients;
-    private readonly CommandEntry* _entries;
-    private readonly BatchPrefetch _prefetch;
+    private readonly ReplyPath _replies;
+    private readonly BatchRunner _runner;
+    private readonly RequestReceiver _receiver;
+    private readonly WaitingClients _waiting;
+    private readonly BusyClients _busy;
+    private readonly Upkeep _upkeep;
     private readonly TransactionQueue _transactions;
     private int _readyCount;
-    private readonly Fetching _fetching;
     private long _nextTickMs;
+    // While a script answers other clients: waiting commands go on later, as their replies may not stand between those of the running one.
+    private bool _resumesLater;
     private volatile bool _stopping;
 
-    internal Reactor(ServerContext server, int index, ITransport transport) : base(server, index, WokenCommands.Instance, transport.ReaderWake)
+    internal Reactor(ServerContext server, int index, ITransport transport)
+        : base(server, index, WokenCommands.Instance, transport.ReaderWake)
     {
-        Replies = new ReplyMemory(this);
-        Out = new RespWriter(Replies);
-        Held = new HeldReplies(this);
-        Sender = new ReplySender(this);
-        SlowReaders = new SlowReaders(this);
-        ClientMemory = new ClientMemory(this);
+        _transport = transport;
+        _mailbox = new Mailbox(transport);
+        _replies = new ReplyPath(this, transport, client => _receiver!.Carry(client));
         _transactions = new TransactionQueue(this);
         Scripts = new ScriptHost(this);
-        Busy = new BusyClients(this);
-        Failures = new CommandFailures(this);
-        Waiting = new WaitingClients(this);
-        _fetching = new Fetching(this);
-        _entries = server.Commands.Entries;
-        _batch = new FrameBatch(Store, server.Commands);
-        _args = _batch.Args;
-        _frames = _batch.Frames;
-        _frameClients = _batch.Clients;
-        _prefetch = new BatchPrefetch(Store, _batch, _entries);
-        Transport = transport;
-        Receiver = new RequestReceiver(this, this, server, transport, _batch);
-        _mailbox = new Mailbox(transport);
-        Replies.Reset(Out);
+        _runner = new BatchRunner(this, _replies);
+        _receiver = new RequestReceiver(this, _runner, _replies, transport);
+        _waiting = new WaitingClients(this, _replies, _receiver);
+        _busy = new BusyClients(this, _runner, _replies, _receiver, transport);
+        _upkeep = new Upkeep(this, _replies.SlowReaders);
     }
-
-    /// <summary>From sockets to commands.</summary>
-    internal RequestReceiver Receiver { get; }
-
-    /// <summary>Where replies stand until they are sent.</summary>
-    internal ReplyMemory Replies { get; }
-
-    /// <summary>Sends them.</summary>
-    internal ReplySender Sender { get; }
-
-    /// <summary>Limits on unsent replies.</summary>
-    internal SlowReaders SlowReaders { get; }
-    internal ClientMemory ClientMemory { get; }
-
-    /// <summary>Replies and commands that wait for the log.</summary>
-    internal HeldReplies Held { get; }
 
     /// <inheritdoc/>
     internal override ITransactions Transactions => _transactions;
@@ -87,14 +61,11 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     /// <inheritdoc/>
     public ScriptHost Scripts { get; }
 
-    /// <summary>What becomes of exceptions that leave commands.</summary>
-    internal CommandFailures Failures { get; }
+    /// <summary>Its batches.</summary>
+    internal BatchRunner Runner => _runner;
 
-    /// <summary>Parked connections.</summary>
-    internal WaitingClients Waiting { get; }
-
-    /// <summary>Clients while a script runs for too long.</summary>
-    internal BusyClients Busy { get; }
+    /// <summary>Its replies.</summary>
+    internal ReplyPath Replies => _replies;
 
     /// <inheritdoc/>
     internal override bool IsStopping => _stopping;
@@ -102,7 +73,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     /// <summary>Runs until <see cref="Stop"/>; the body of the reactor's thread.</summary>
     internal void Run()
     {
-        Server.Changes.Claim(this);
+        Server.Observers.Claim(this);
         while (!_stopping)
             Round(); // the loop itself does nothing: the runtime never optimizes a method that does not return, only those that it calls
         Finish();
@@ -112,22 +83,23 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     internal void Stop()
     {
         _stopping = true;
-        Transport.Wake();
+        _transport.Wake();
     }
 
     /// <inheritdoc/>
-    internal override void Nudge() => Transport.Wake();
+    internal override void Nudge() => _transport.Wake();
 
     /// <inheritdoc/>
-    internal override void Post(Action<Worker, Connection?, object?> action, Connection? client = null, object? content = null) => _mailbox.Post(action, client, content);
+    internal override void Post(Action<Worker, Connection?, object?> action, Connection? client = null, object? content = null) =>
+        _mailbox.Post(action, client, content);
 
     /// <summary>Takes a new connection in; on the reactor's thread.</summary>
     internal void Adopt(Connection client)
     {
         Slots.Add(client);
-        if (Server.PasswordRequired)
+        if (Server.ClientLimits.PasswordRequired)
             client.Modes |= ClientModes.Unauthenticated;
-        Transport.Add(client);
+        _transport.Add(client);
     }
 
     /// <inheritdoc/>
@@ -138,11 +110,11 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         client.Closed = true;
         if (client.Waiting is { } waiting)
         {
-            Waiting.Remove(client);
+            _waiting.Remove(client);
             waiting.Abandon(client);
         }
 
-        Transport.Close(client);
+        _transport.Close(client);
         Leave(client);
     }
 
@@ -153,7 +125,7 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         Slots.Remove(client);
         client.FreeBuffers();
         Interlocked.Decrement(ref ConnectionCount);
-        Server.ConnectionClosed();
+        Server.ClientLimits.ConnectionClosed();
     }
 
     /// <inheritdoc/>
@@ -167,28 +139,49 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
             return;
         }
 
-        Waiting.GoOn(client, waiting);
+        _waiting.GoOn(client, waiting);
     }
 
     /// <inheritdoc/>
-    internal override void Park(Connection client, Parking waiting)
+    internal override void Park(Connection client, Parking waiting) => _waiting.Add(client, waiting);
+
+    /// <inheritdoc/>
+    internal override bool ResumeWhere(Predicate<Parking> condition) => _waiting.Resume(condition);
+
+    /// <inheritdoc/>
+    internal override (LogMark Written, LogMark Seen) TakeMarks() => _replies.TakeMarks();
+
+    /// <inheritdoc/>
+    internal override long ReplyBytesMax(Connection client) => _replies.BytesMax(client);
+
+    /// <inheritdoc/>
+    internal override bool IsLongReply(Connection client, long mark) => _replies.IsLong(client, mark);
+
+    /// <inheritdoc/>
+    internal override void RefuseLongReply(Connection client, long bytes) => _replies.Refuse(client, bytes);
+
+    /// <inheritdoc/>
+    internal override bool ReplacesLongReply(Connection client) => _replies.ReplacesLong(client);
+
+    /// <inheritdoc/>
+    internal override void Push(Connection client, ReadOnlySpan<byte> message) => _replies.Push(client, message);
+
+    /// <inheritdoc/>
+    internal override void GiveUpBatch() => _runner.GiveUp();
+
+    /// <inheritdoc/>
+    internal override void ServeBusy()
     {
-        AwaitsLog |= waiting is LogWait;
-        Waiting.Add(client, waiting);
+        _busy.Serve(DrainWhileBusy);
+        _readyCount = 0; // the sockets that this round has not come to are left out: the transport reports them again
     }
-
-    /// <inheritdoc/>
-    internal override bool ResumeWhere(Predicate<Parking> condition) => Waiting.Resume(condition);
-
-    /// <inheritdoc/>
-    internal override (LogMark Written, LogMark Seen) TakeMarks() => (Held.Mark(Held.TakeBatch()), Held.Mark(Held.TakeSeen()));
 
     /// <inheritdoc/>
     internal override Socket? Detach(Connection client)
     {
-        if (client.Out.Count + client.Pending.Count + client.Pushes.Count > 0 || client.Big is not null || client.Subscriptions is { Count: > 0 })
+        if (!client.IsQuiet)
             return null;
-        Socket socket = Transport.Detach(client);
+        Socket socket = _transport.Detach(client);
         client.Closed = true;
         Leave(client);
         return socket;
@@ -198,45 +191,43 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
     public void Dispose()
     {
         Session.Dispose(); // reads that finish wake the transport
-        Transport.Dispose();
-        Receiver.Dispose();
+        _transport.Dispose();
+        _receiver.Dispose();
         _transactions.Dispose();
         Scripts.Dispose();
-        Busy.Dispose();
+        _busy.Dispose();
         Ready.Dispose();
-        Replies.Dispose();
-        _batch.Dispose();
-        _prefetch.Dispose();
+        _replies.Dispose();
+        _runner.Dispose();
     }
 
     /// <summary>Serves what is there once.</summary>
     internal void Round()
     {
-        _readyCount = Transport.Wait(WaitMs());
-        Session.NowMs = NowMs = Server.Clock.UnixMs;
+        _readyCount = _transport.Wait(WaitMs());
+        TakeTime();
         _mailbox.Drain(this);
-        if (AwaitsLog)
-            Held.Release();
-        _fetching.Poll();
+        _replies.BeginRound();
+        _runner.Poll();
         for (int i = 0; i < _readyCount; i++)
-            Serve(Transport[i]);
-        Receiver.ServeCarried();
-        ExecuteBatch();
+            Serve(_transport[i]);
+        _receiver.ServeCarried();
+        _runner.Run();
         if (Ready.HasServed)
             Ready.Deliver();
-        EndRound();
-        Receiver.Reset();
-        if (NowMs >= Math.Min(_nextTickMs, Waiting.NextDeadlineMs))
+        _replies.EndRound();
+        _receiver.Reset();
+        if (NowMs >= Math.Min(_nextTickMs, _waiting.NextDeadlineMs))
             Tick();
     }
 
     private int WaitMs()
     {
-        if (Receiver.HasCarried || Held.MissedAdvance())
+        if (_receiver.HasCarried || _replies.MissedAdvance)
             return 0;
-        if (Waiting.Count > 0 || Server.NeedsTicks || _fetching.Keeps)
-            return (int)Math.Clamp(Waiting.NextDeadlineMs - NowMs, 0, TickMs);
-        return (ConnectionCount > 0 && Server.HasIdleLimit) || SlowReaders.AnyOverSoftLimit ? 1000 : -1;
+        if (_waiting.Count > 0 || Server.NeedsTicks || _runner.KeepsFetched)
+            return (int)Math.Clamp(_waiting.NextDeadlineMs - NowMs, 0, TickMs);
+        return (ConnectionCount > 0 && Server.ClientLimits.HasIdleLimit) || _replies.NeedsTicks ? 1000 : -1;
     }
 
     private void Serve(ReadyEvent ready)
@@ -244,41 +235,37 @@ internal sealed unsafe partial class Reactor : Executor, IBatchRunner, IScriptWo
         if (Slots.Find(ready) is not { } client)
             return;
         if (ready.Writable)
-            Sender.SendPending(client);
+            _replies.SendPending(client);
         if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
-            Receiver.Serve(client);
+            _receiver.Serve(client);
         else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
-            Watch(client); // it goes on sending while its replies wait for the log: not read until they have left
+            _replies.Watch(client); // it goes on sending while its replies wait for the log: not read until they have left
         else if (ready.Broken)
             Close(client);
     }
 
     private void Tick()
     {
-        long now = NowMs;
-        _nextTickMs = now + TickMs;
-        Waiting.ResumeDue(now);
-        if (Server.HasIdleLimit)
-            CloseWhere(client => Server.IsOverdue(client, now), Close);
-        ClientMemory.Bound();
-        if (Index == 0 && Server.EntryReaper.IsActive && Server.ScriptTurns.TryEnter(this))
-        {
-            Server.EntryReaper.Tick(this);
-            Server.ScriptTurns.Leave(this);
-        }
-
-        SlowReaders.CloseOverdue();
-        EndRound();
+        _nextTickMs = NowMs + TickMs;
+        _waiting.ResumeDue(NowMs);
+        _upkeep.Run();
+        _replies.EndRound();
     }
 
-    internal void CloseWhere(Predicate<Connection> condition, Action<Connection> close) => Slots.ForEach(condition, close);
+    // Runs what other threads have posted, while a command is running here.
+    private void DrainWhileBusy()
+    {
+        _resumesLater = true;
+        _mailbox.Drain(this);
+        _resumesLater = false;
+    }
 
     private void Finish()
     {
-        Held.Settle();
+        _replies.Settle();
         Slots.ForEach(static _ => true, client =>
         {
-            Sender.SendPending(client);
+            _replies.SendPending(client);
             Close(client);
         });
     }

@@ -5,6 +5,8 @@ using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Garnet.Server.Families.Scripting;
 
 namespace Garnet.Server.Net;
 
@@ -14,7 +16,7 @@ namespace Garnet.Server.Net;
 ///     in the middle of a change, or hold a lock, and runs to its end. So is one for which there is no memory (<see cref="ReplyBlock"/>). What a script reads is for
 ///     the script, and has the memory of scripts for its limit.
 /// </summary>
-internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposable
+internal sealed unsafe class ReplyMemory(Executor worker, SlowReaders slowReaders, Action lookAfterwards) : IReplyRoom, IDisposable
 {
     internal const int OwnBytes = 512 * 1024;
 
@@ -28,20 +30,21 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
 
     /// <summary>Bytes of a reply at most, by who gets it.</summary>
     internal long ReplyBytesMax(Connection client) =>
-        reactor.IsForScript ? Math.Min(reactor.Scripts.MemoryBytesMax, ByteQueue.BytesMax) : reactor.SlowReaders.ReplyBytesMax(client);
+        worker.IsForScript ? Math.Min(ScriptHost.Of(worker).MemoryBytesMax, ByteQueue.BytesMax) : slowReaders.ReplyBytesMax(client);
 
     /// <inheritdoc/>
     public bool TryMakeRoom(RespWriter writer, int bytes)
     {
-        Connection? client = reactor.Running;
+        Connection? client = worker.Running;
         if (client is null)
             writer.StartAt(writer.Position);
-        long most = client is null ? long.MaxValue : reactor.IsForScript ? ByteQueue.BytesMax : reactor.SlowReaders.ReplyBytesMax(client);
-        bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most || (reactor.IsForScript && !reactor.Scripts.HasRoom(writer.ReplyBytes + bytes));
+        long most = client is null ? long.MaxValue : worker.IsForScript ? ByteQueue.BytesMax : slowReaders.ReplyBytesMax(client);
+        bool isTooLong = writer.IsGivenUp || writer.Mark + bytes > most
+            || (worker.IsForScript && !ScriptHost.Of(worker).HasRoom(writer.ReplyBytes + bytes));
         if (isTooLong && !_isRefusing)
         {
             writer.GiveUpReply(); // net.R9
-            reactor.LookAfterwards();
+            lookAfterwards();
         }
 
         long kept = writer.Mark;
@@ -70,18 +73,18 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         writer.GiveUpReply(lacksMemory: true);
         if (!IsInReserve)
             writer.Limit = _reserve = writer.Limit + ReplyBlock.ReserveBytes;
-        reactor.LookAfterwards();
+        lookAfterwards();
     }
 
     /// <summary>True if there was no memory for a reply: what stands there is to be sent before others write.</summary>
-    internal bool IsInReserve => _reserve != null && _reserve == reactor.Out.Limit;
+    internal bool IsInReserve => _reserve != null && _reserve == worker.Out.Limit;
 
     // What stood in the reserve has been sent, and replies go on from a place.
     private void EndReserve(byte* from)
     {
         if (IsInReserve && from <= _reserve - ReplyBlock.ReserveBytes)
         {
-            reactor.Out.Limit = _reserve - ReplyBlock.ReserveBytes;
+            worker.Out.Limit = _reserve - ReplyBlock.ReserveBytes;
             _reserve = null;
         }
     }
@@ -92,11 +95,11 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     /// </summary>
     internal bool ReplacesLong(Connection client)
     {
-        if (!reactor.Out.IsGivenUp && !IsLong(client, reactor.Out.Mark))
+        if (!worker.Out.IsGivenUp && !IsLong(client, worker.Out.Mark))
             return false;
-        long bytes = reactor.Out.ReplyBytes;
-        bool lacksMemory = reactor.Out.LacksMemory;
-        reactor.Out.TakeBackReply();
+        long bytes = worker.Out.ReplyBytes;
+        bool lacksMemory = worker.Out.LacksMemory;
+        worker.Out.TakeBackReply();
         if (lacksMemory)
             Say(client, ReplyBuffer.TextOfLacking(bytes));
         else
@@ -105,36 +108,36 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
     }
 
     /// <summary>True if a reply that ends at a mark is longer than its client may get. The room for it may have been there already, made for a script or another client.</summary>
-    internal bool IsLong(Connection client, long mark) => mark > Worker.SendEarlyBytes && mark > reactor.SlowReaders.ReplyBytesMax(client);
+    internal bool IsLong(Connection client, long mark) => mark > Worker.SendEarlyBytes && mark > slowReaders.ReplyBytesMax(client);
 
     /// <summary>Writes the error that stands in for a reply of so many bytes, and closes the client if its class has a limit (net.R9).</summary>
     internal void Refuse(Connection client, long bytes)
     {
-        long bytesMax = reactor.SlowReaders.ReplyBytesMax(client);
+        long bytesMax = slowReaders.ReplyBytesMax(client);
         Say(client, ReplyBuffer.TextOfLong(bytes, bytesMax));
-        if (!reactor.SlowReaders.HasHardLimit(client) || client.CloseAfterReply)
+        if (!slowReaders.HasHardLimit(client) || client.CloseAfterReply)
             return; // said and counted once: another reply of the same transaction was too long
-        reactor.Figures.OutputLimitCloses++;
-        reactor.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
+        worker.Figures.OutputLimitCloses++;
+        worker.Server.Log.LongReplyClosed(client.Id, client.Peer.Remote, bytes, bytesMax);
         client.CloseAfterReply = true;
     }
 
     private void Say(Connection client, byte[] text)
     {
-        long before = reactor.Out.Mark;
+        long before = worker.Out.Mark;
         _isRefusing = true;
         try
         {
-            reactor.Out.Error(text);
+            worker.Out.Error(text);
         }
         finally
         {
             _isRefusing = false;
         }
 
-        if (reactor.Out.Mark == before)
+        if (worker.Out.Mark == before)
             client.CloseAfterReply = true; // no room even for that: behind a reply that is missing none can be told apart
-        reactor.Figures.CountError(text);
+        worker.Figures.CountError(text);
     }
 
     /// <summary>Keeps for the client what its socket did not take: the block where it stands, or a copy.</summary>
@@ -156,7 +159,7 @@ internal sealed unsafe class ReplyMemory(Reactor reactor) : IReplyRoom, IDisposa
         start = _extra.TryGrow(null, 0, OwnBytes);
         if (start == null)
             throw new InsufficientMemoryException();
-        reactor.Out.Limit = start + OwnBytes;
+        worker.Out.Limit = start + OwnBytes;
         _reserve = null;
         return start;
     }

@@ -1,9 +1,10 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
 /// <summary>From replies to the socket: what it does not take, or what may not leave yet, waits in the connection's own memory.</summary>
-internal sealed unsafe class ReplySender(Reactor reactor)
+internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITransport transport, Action<Connection> carry)
 {
     /// <summary>Sends what the round has for these, replies and then messages, and closes those that are to go.</summary>
     internal void SendAll(List<Connection> clients)
@@ -21,7 +22,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
             }
 
             if (client.CloseAfterReply && client.Out.Count == 0)
-                reactor.Close(client);
+                worker.Close(client);
         }
     }
 
@@ -41,19 +42,19 @@ internal sealed unsafe class ReplySender(Reactor reactor)
         if (client.Closed | client.Muted)
             return;
         client.BytesOut += count;
-        reactor.Figures.BytesOut += count;
-        if (reactor.Held.Holds(client))
+        worker.Figures.BytesOut += count;
+        if (replies.Held.Holds(client))
         {
-            reactor.Held.Hold(client);
+            replies.Held.Hold(client);
         }
         else if (client.Out.Count == 0)
         {
-            int sent = reactor.Transport.Send(client, from, count);
+            int sent = transport.Send(client, from, count);
             if (sent == count)
                 return;
             if (sent == ITransport.Broken)
             {
-                reactor.Close(client);
+                worker.Close(client);
                 return;
             }
 
@@ -62,18 +63,18 @@ internal sealed unsafe class ReplySender(Reactor reactor)
             count -= sent;
         }
 
-        if (reactor.SlowReaders.IsOver(client, count))
+        if (replies.SlowReaders.IsOver(client, count))
         {
-            reactor.SlowReaders.Close(client, count);
+            replies.SlowReaders.Close(client, count);
             return;
         }
 
-        reactor.Replies.Leave(client, from, count);
+        replies.Memory.Leave(client, from, count);
         if (client.Held)
             return;
         client.WriteBlocked = true;
-        client.Stalled = client.Out.Count > reactor.Server.StallBytes;
-        reactor.Watch(client);
+        client.Stalled = client.Out.Count > worker.Server.ClientLimits.StallBytes;
+        replies.Watch(client);
     }
 
     /// <summary>Sends what was held back and goes on with what has arrived meanwhile.</summary>
@@ -81,7 +82,7 @@ internal sealed unsafe class ReplySender(Reactor reactor)
     {
         client.WriteBlocked = client.Out.Count > 0;
         SendPending(client);
-        reactor.Receiver.Carry(client);
+        carry(client);
     }
 
     /// <summary>Sends what waits, as far as the socket takes it.</summary>
@@ -90,19 +91,19 @@ internal sealed unsafe class ReplySender(Reactor reactor)
         int waiting = client.Out.Count;
         if (waiting > 0)
         {
-            int sent = reactor.Transport.Send(client, client.Out.Head, waiting);
+            int sent = transport.Send(client, client.Out.Head, waiting);
             if (sent == ITransport.Broken)
             {
-                reactor.Close(client);
+                worker.Close(client);
                 return;
             }
 
             client.Out.Drop(Math.Max(sent, 0));
             if (client.Out.Count > 0)
             {
-                if (client.Stalled && client.Out.Count < reactor.Server.StallBytes / 2)
+                if (client.Stalled && client.Out.Count < worker.Server.ClientLimits.StallBytes / 2)
                     Unstall(client);
-                reactor.Watch(client);
+                replies.Watch(client);
                 return;
             }
         }
@@ -111,19 +112,19 @@ internal sealed unsafe class ReplySender(Reactor reactor)
         client.OverSoftLimitSinceMs = 0;
         if (client.CloseAfterReply)
         {
-            reactor.Close(client);
+            worker.Close(client);
             return;
         }
 
         if (client.Stalled)
             Unstall(client);
-        reactor.Watch(client);
+        replies.Watch(client);
     }
 
     private void Unstall(Connection client)
     {
         client.Stalled = false;
-        reactor.Receiver.Carry(client);
-        reactor.Watch(client);
+        carry(client);
+        replies.Watch(client);
     }
 }

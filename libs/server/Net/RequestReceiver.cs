@@ -9,11 +9,13 @@ namespace Garnet.Server.Net;
 /// From readable sockets to framed commands: receives for all connections of a reactor into one arena and has the batch run when it is full,
 /// or before the buffer is used anew. What cannot be framed yet is kept with its connection (net.R4).
 /// </summary>
-internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner, ServerContext server, ITransport transport, FrameBatch batch) : IDisposable
+internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner, ReplyPath replies, ITransport transport) : IDisposable
 {
     internal const int QuotaCommands = 128;
     private const int BufferBytes = 1024 * 1024;
 
+    private readonly ServerContext _server = worker.Server;
+    private readonly FrameBatch _batch = runner.Batch;
     private readonly ReceiveBuffer _buffer = new(BufferBytes);
     private readonly RespParser _parser = new();
     private readonly List<Connection> _carried = [];
@@ -47,7 +49,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
     {
         if (_carried.Count == 0)
             return;
-        runner.ExecuteBatch(); // net.R4: what is framed of a connection lies in one piece up to its end
+        runner.Run(); // net.R4: what is framed of a connection lies in one piece up to its end
         _carriedNow.AddRange(_carried);
         _carried.Clear();
         foreach (Connection client in _carriedNow)
@@ -109,7 +111,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
         }
 
         client.CloseAfterReply = true;
-        runner.Watch(client);
+        replies.Watch(client);
     }
 
     // What was kept because of the quota or a park, without receiving more.
@@ -135,7 +137,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
     {
         if (_buffer.Left < bytes + ReceiveBuffer.Slack)
         {
-            runner.ExecuteBatch(); // net.R5: nothing framed points into the buffer any more
+            runner.Run(); // net.R5: nothing framed points into the buffer any more
             _buffer.Reset();
             Check.That(_buffer.Left >= bytes, "net.R5 what is kept for the buffer fits into it");
         }
@@ -154,7 +156,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
     {
         client.RoundEnd = end;
         client.Quota = QuotaCommands;
-        RespLimits limits = server.Limits;
+        RespLimits limits = _server.ClientLimits.Requests;
         while (at < end)
         {
             if (client.Quota == 0)
@@ -165,7 +167,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
             }
 
             limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
-            ParseResult result = _parser.Parse(at, end, batch.Args, in limits);
+            ParseResult result = _parser.Parse(at, end, _batch.Args, in limits);
             if (result == ParseResult.Incomplete)
             {
                 client.KeepPartial(at, end, _parser.BytesNeeded);
@@ -177,7 +179,7 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
             if (result == ParseResult.Command)
             {
                 client.Quota--;
-                batch.Add(client, start, at, _parser);
+                _batch.Add(client, start, at, _parser);
             }
             else if (result != ParseResult.Nothing)
             {
@@ -186,8 +188,8 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
             }
 
             // While not authenticated the limits of the next command depend on the outcome of this one.
-            if (batch.IsFull || limits.Unauthenticated)
-                runner.ExecuteBatch();
+            if (_batch.IsFull || limits.Unauthenticated)
+                runner.Run();
             if (client.Stopped)
                 return; // net.R4: the batch kept what follows
         }
@@ -205,9 +207,9 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
 
         big.Arrived(got);
         CountReceived(client, got);
-        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > server.QueryBufferLimit)
+        if (big.Count + (client.Transaction?.MemoryBytes ?? 0) > _server.ClientLimits.QueryBufferLimit)
         {
-            server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
+            _server.Log.QueryBufferExceeded(client.Id, client.Peer.Remote);
             worker.Close(client);
             return;
         }
@@ -217,10 +219,10 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
 
     private void FrameBig(Connection client, BigRequest big)
     {
-        runner.ExecuteBatch();
-        RespLimits limits = server.Limits;
+        runner.Run();
+        RespLimits limits = _server.ClientLimits.Requests;
         limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
-        ParseResult result = big.Parse(_parser, batch.Args, in limits);
+        ParseResult result = big.Parse(_parser, _batch.Args, in limits);
         if (result == ParseResult.Incomplete)
             return;
         if (result is ParseResult.ProtocolError or ParseResult.Foreign)
@@ -234,9 +236,9 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
         client.RoundEnd = big.CommandEnd; // what follows is kept below, whatever the command does
         if (result == ParseResult.Command)
         {
-            batch.IsBig = true;
-            batch.Add(client, big.Start, big.CommandEnd, _parser);
-            runner.ExecuteBatch();
+            _batch.IsBig = true;
+            _batch.Add(client, big.Start, big.CommandEnd, _parser);
+            runner.Run();
         }
 
         if (!client.Closed && big.End > big.CommandEnd)
@@ -259,17 +261,17 @@ internal sealed unsafe class RequestReceiver(Worker worker, IBatchRunner runner,
 
     private void Refuse(Connection client, ParseResult result)
     {
-        runner.ExecuteBatch();
+        runner.Run();
         if (client.Closed)
             return;
         if (result == ParseResult.Foreign)
         {
-            server.Log.ForeignProtocol(client.Peer.Remote);
+            _server.Log.ForeignProtocol(client.Peer.Remote);
             worker.Close(client);
             return;
         }
 
-        runner.SwitchTo(client);
+        replies.SwitchTo(client);
         worker.Out.BeginReply();
         worker.Out.Error("ERR Protocol error: " + _parser.Error);
         worker.Figures.ProtocolErrors++;

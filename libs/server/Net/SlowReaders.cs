@@ -5,7 +5,7 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Net;
 
 /// <summary>Clients that do not read their replies: who is over which limit of <c>client-output-buffer-limit</c>, and how they end.</summary>
-internal sealed class SlowReaders(Reactor reactor)
+internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
 {
     /// <summary>True if the time of some client over its soft limit is running.</summary>
     internal bool AnyOverSoftLimit;
@@ -23,8 +23,8 @@ internal sealed class SlowReaders(Reactor reactor)
         if (waiting > ByteQueue.BytesMax)
             return true;
         if ((client.Modes & ClientModes.Unauthenticated) != 0)
-            return waiting > ServerContext.UnauthenticatedOutputBytesMax;
-        (long hard, long soft, long softMs) = reactor.Server.OutputLimit(client);
+            return waiting > ClientLimits.UnauthenticatedOutputBytesMax;
+        (long hard, long soft, long softMs) = worker.Server.ClientLimits.OutputLimit(client);
         if (hard > 0 && waiting > hard)
             return true;
         if (soft == 0 || waiting <= soft)
@@ -35,8 +35,8 @@ internal sealed class SlowReaders(Reactor reactor)
 
         AnyOverSoftLimit = true;
         if (client.OverSoftLimitSinceMs == 0)
-            client.OverSoftLimitSinceMs = reactor.NowMs;
-        return reactor.NowMs - client.OverSoftLimitSinceMs > softMs;
+            client.OverSoftLimitSinceMs = worker.NowMs;
+        return worker.NowMs - client.OverSoftLimitSinceMs > softMs;
     }
 
     /// <summary>Closes those over their soft limit for too long: that time also ends while nothing more is sent.</summary>
@@ -45,7 +45,7 @@ internal sealed class SlowReaders(Reactor reactor)
         if (!AnyOverSoftLimit)
             return;
         AnyOverSoftLimit = false;
-        reactor.CloseWhere(client => client.OverSoftLimitSinceMs > 0 && IsOver(client, 0), client => Close(client, 0));
+        worker.Slots.ForEach(client => client.OverSoftLimitSinceMs > 0 && IsOver(client, 0), client => Close(client, 0));
     }
 
     /// <summary>
@@ -54,14 +54,14 @@ internal sealed class SlowReaders(Reactor reactor)
     /// </summary>
     internal void Close(Connection client, long more)
     {
-        reactor.Figures.OutputLimitCloses++;
-        reactor.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
+        worker.Figures.OutputLimitCloses++;
+        worker.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
         client.CloseAfterReply = client.Muted = true;
         client.Out.Free();
         client.Pushes.Free();
-        reactor.Touch(client);
+        touch(client);
     }
 
     private long HardLimit(Connection client) =>
-        (client.Modes & ClientModes.Unauthenticated) != 0 ? ServerContext.UnauthenticatedOutputBytesMax : reactor.Server.OutputLimit(client).Hard;
+        (client.Modes & ClientModes.Unauthenticated) != 0 ? ClientLimits.UnauthenticatedOutputBytesMax : worker.Server.ClientLimits.OutputLimit(client).Hard;
 }

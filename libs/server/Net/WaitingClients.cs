@@ -1,9 +1,10 @@
 using Garnet.Server.Clients;
+using Garnet.Server.Commands;
 
 namespace Garnet.Server.Net;
 
 /// <summary>The parked connections of a reactor, and when the next wait ends by itself.</summary>
-internal sealed class WaitingClients(Reactor reactor)
+internal sealed class WaitingClients(Executor worker, ReplyPath replies, RequestReceiver receiver)
 {
     private readonly List<Connection> _clients = [];
 
@@ -14,9 +15,10 @@ internal sealed class WaitingClients(Reactor reactor)
 
     internal void Add(Connection client, Parking waiting)
     {
+        worker.AwaitsLog |= waiting is LogWait;
         client.Waiting = waiting;
         client.Parked = true;
-        if (waiting.DeadlineMs > reactor.NowMs)
+        if (waiting.DeadlineMs > worker.NowMs)
             NextDeadlineMs = Math.Min(NextDeadlineMs, waiting.DeadlineMs);
         if (client.WaitingAt >= 0)
             return;
@@ -43,7 +45,7 @@ internal sealed class WaitingClients(Reactor reactor)
             if (i >= _clients.Count || _clients[i].Waiting is not { } waiting || !condition(waiting))
                 continue;
             Connection client = _clients[i];
-            reactor.TryResume(client);
+            worker.TryResume(client);
             left |= client.Waiting is not null;
         }
 
@@ -60,22 +62,22 @@ internal sealed class WaitingClients(Reactor reactor)
     /// <summary>Looks at one: its command has its reply now, or waits on.</summary>
     internal void GoOn(Connection client, Parking waiting)
     {
-        reactor.SwitchTo(client);
-        reactor.BeginReply();
+        replies.SwitchTo(client);
+        replies.BeginReply();
         client.Parked = false;
-        long before = reactor.Out.Mark;
-        if (!EndsInError(client, waiting) && !waiting.Resume(reactor, client))
+        long before = worker.Out.Mark;
+        if (!EndsInError(client, waiting) && !waiting.Resume(worker, client))
         {
             client.Parked = true;
             return;
         }
 
-        reactor.Replies.ReplacesLong(client);
+        replies.Memory.ReplacesLong(client);
         if (waiting.IsSilent || (client.Modes & ClientModes.ReplyOff) != 0)
-            reactor.Out.TakeBackTo(before);
+            worker.Out.TakeBackTo(before);
         Remove(client);
-        reactor.Receiver.Carry(client);
-        reactor.Watch(client);
+        receiver.Carry(client);
+        replies.Watch(client);
     }
 
     /// <summary>Answers a command whose wait was ended with an error; false if it was not.</summary>
@@ -85,7 +87,7 @@ internal sealed class WaitingClients(Reactor reactor)
             return false;
         client.CloseAfterReply |= waiting.End == WaitEnd.RoleChanged;
         waiting.Abandon(client);
-        reactor.Out.Error(waiting.End == WaitEnd.Unblocked ? "UNBLOCKED client unblocked via CLIENT UNBLOCK"u8
+        worker.Out.Error(waiting.End == WaitEnd.Unblocked ? "UNBLOCKED client unblocked via CLIENT UNBLOCK"u8
             : "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)"u8);
         return true;
     }

@@ -67,8 +67,12 @@ internal sealed class NodePosition(IRole role, NodeHistory history, NodeLog log,
     // What can be read here is what was applied last: on a replica, and until it leads (replication.Z4). A primary becomes one when its log has ended (replication.Z2).
     private bool ShowsApplied => role.Follower is not null || (role.IsReplica && log.Current is null);
 
-    /// <summary>True if a client's change is not a part of the history this server leads now: it was discarded, or nobody knows.</summary>
-    internal bool HasGivenUp(LogMark write) => write.IsKnown && write.Term != history.LedTerm && IsLost(write);
+    /// <summary>
+    /// True if a client's change is not a part of the history that this server leads now, or is about to lead: it was discarded, or nobody knows. Until a
+    /// promotion is through, the term it led last is one of the history it has left.
+    /// </summary>
+    internal bool HasGivenUp(LogMark write) =>
+        write.IsKnown && (write.Term != history.LedTerm || role.Follower is not null) && IsLost(write);
 
     private bool IsLost(LogMark write) =>
         history.Terms.IsOthers(write.Term, history.Owner) || history.Terms.LastOf(write.Term) is not { } end || write.Batch > end;

@@ -121,11 +121,12 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             ((IReadyWorker)worker).Ready.AddAll(first, second);
     }
 
-    /// <summary>Hands on what the commands of a batch changed, if not each has done so.</summary>
+    /// <summary>Hands on what the commands of a batch changed, if not each has done so, and all of it to those who want it by prefix.</summary>
     internal void HandOn(Worker worker)
     {
         HandOn(worker, worker.Notes);
         worker.Notes.Clear();
+        _tracker.Broadcast(worker);
     }
 
     /// <summary>Hands on changes that no command of the batch made: what clients who waited were given, and what was removed because it had expired.</summary>

@@ -148,10 +148,11 @@ public sealed unsafe class Store : IDisposable
     public bool SnapshotBehind => Core.Snapshots.Running is { Behind: true };
 
     /// <summary>A new session; one per thread that uses the store.</summary>
-    public StoreSession OpenSession() => new(this, Garnet.Media.ReaderWake.None);
+    public StoreSession OpenSession() => OpenSession(Garnet.Media.ReaderWake.None);
 
     /// <summary>The same for a thread that sleeps elsewhere than in the store: how it is told that a read of its session has finished.</summary>
-    public StoreSession OpenSession(Garnet.Media.ReaderWake wake) => new(this, wake);
+    public StoreSession OpenSession(Garnet.Media.ReaderWake wake) =>
+        new(this, Core.Tier is { } tier ? new SessionTier(this, tier, wake) : null);
 
     /// <summary>What becomes of records that are read again on the tier; without a tier it is kept for nothing.</summary>
     public TierPromotion Promotion

@@ -33,16 +33,17 @@ public sealed unsafe partial class StoreSession : IDisposable
     private int _readsToSample = FrequencySample;
     private ulong _random;
 
-    internal StoreSession(Store store, Garnet.Media.ReaderWake wake)
+    internal StoreSession(Store store, SessionTier? tier)
     {
         _store = store;
         _core = store.Core;
         _shape = _core.Shape;
-        Tier = _core.Tier is { } tier ? new SessionTier(store, tier, wake) : null;
+        Tier = tier;
         _cold = Tier?.Reads;
         _writer = new Writer(_core, _cold);
         _held = new HeldPartitions(_core);
         _budget = new StepBudget(_core, _writer);
+        Room = new StepRoom(this, store, _held, _budget);
         _sketch = _core.Sketch;
         _random = (ulong)Random.Shared.NextInt64() | 1;
     }
@@ -119,33 +120,6 @@ public sealed unsafe partial class StoreSession : IDisposable
         return Seen(key, outcome);
     }
 
-    /// <summary>Within a step, a command begins that is refused, if it is, by itself (store.U22).</summary>
-    public void BeginPart() => _budget.Begin();
-
-    /// <summary>
-    /// Says that the step, whose locks are held, will write so many bytes at most to the log: before the first change of a command that
-    /// makes several (store.U22). Without locks nothing is said.
-    /// </summary>
-    /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
-    public void Announce(long bytes)
-    {
-        if (_core.Logging && _heldCount != 0) _budget.Ask(_held.First, bytes);
-    }
-
-    /// <summary>
-    /// <see cref="Announce(long)"/> for so many changes of a key, with so many bytes of arguments besides their fixed parts; before one of
-    /// them, not before each, is the deletion of a record whose time has come.
-    /// </summary>
-    /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
-    public void Announce(in KeyRef key, long changes, long argumentBytes) =>
-        Announce(argumentBytes + (changes * (key.Length + IWriteLog.EntryHeadBytes + FixedArgumentBytesMax)) + key.Length + IWriteLog.EntryHeadBytes);
-
-    /// <summary>Bytes that one step may write to the log.</summary>
-    public long StepBytesMax => _core.LogInForce is { } log ? log.StepBytesMax : long.MaxValue;
-
-    /// <summary>The error of a step that would write so many bytes.</summary>
-    public TooLargeException TooLongStep(long bytes) => new(StepBudget.What, bytes, StepBytesMax);
-
     /// <summary>Shows the live record and its chunks under the key's partition lock: <see cref="Outcome.Done"/> or <see cref="Outcome.NotFound"/>.</summary>
     public Outcome Examine<T>(in KeyRef key, ref T look, bool quiet = false) where T : struct, IExamine
     {
@@ -171,13 +145,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     }
 
     /// <summary>True if the key holds nothing, or a whole value of its kind: judged byte by byte, by who knows what it means.</summary>
-    public bool IsSound(in KeyRef key)
-    {
-        if (_store.Settings.ValueCheck is not { } check) return true;
-        Judgement judgement = new(check);
-        Examine(key, ref judgement, quiet: true);
-        return judgement.IsSound;
-    }
+    public bool IsSound(in KeyRef key) => Judgement.Of(_store, this, key);
 
     /// <summary>
     /// Takes the partition locks of all the keys, in ascending order; reads and changes of these keys until
@@ -290,6 +258,12 @@ public sealed unsafe partial class StoreSession : IDisposable
         _store.Namespaces.Exit();
     }
 
+    /// <summary>What its steps may take of memory and of the log.</summary>
+    public StepRoom Room { get; }
+
+    /// <summary>True while locks are held across several calls.</summary>
+    internal bool HoldsAny => _heldCount != 0;
+
     /// <summary>How many calls of <see cref="Lock"/> and its like have not been matched by <see cref="Unlock"/>.</summary>
     public int LockDepth => _lockDepth;
 
@@ -302,28 +276,6 @@ public sealed unsafe partial class StoreSession : IDisposable
         _lockDepth = Math.Max(depth, 1);
         if (depth == 0) Unlock();
     }
-
-    /// <summary>
-    /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
-    /// False if the limit leaves no room: the caller refuses its write before it changes anything.
-    /// </summary>
-    public bool EnsureRoom(long bytes) =>
-        _heldCount == 0 ? _store.Movers.EnsureRoom(bytes, NowMs) : _store.Movers.HasRoom(bytes, _held.Claim);
-
-    /// <summary>
-    /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
-    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. That is evicted after it. Holds to the end of the step,
-    /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
-    /// </summary>
-    public bool TryAssureRoom()
-    {
-        if (_held.Claim == Claim.Assured) return false;
-        _held.SetClaim(Claim.Assured);
-        return true;
-    }
-
-    /// <summary>The step goes on without what <see cref="TryAssureRoom"/> gave it.</summary>
-    public void EndAssurance() => _held.SetClaim(Claim.Limited);
 
     /// <summary>
     /// Shows about <paramref name="count"/> records of the namespace from <paramref name="cursor"/> on and returns
@@ -415,8 +367,6 @@ public sealed unsafe partial class StoreSession : IDisposable
         }
         LastSeen = Math.Max(LastSeen, _sketch!.Of(partition->Number, key.Hash));
     }
-
-    private const long FixedArgumentBytesMax = 64;
 
     private const string HeldRule = "store.U6 while locks are held nothing else is locked";
 

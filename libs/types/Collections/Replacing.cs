@@ -18,10 +18,10 @@ public ref struct Replacing(StoreSession store, KeyRef target)
     /// <exception cref="Garnet.Common.Faults.TooLargeException">The log cannot take it.</exception>
     public bool TryBegin(long memoryBytes, long changes, long argumentBytes)
     {
-        store.Announce(in target, changes + 2, argumentBytes); // and the deletion, and another one if it does not come to its end
-        if (!store.EnsureRoom(memoryBytes) && !store.EnsureRoom(Math.Max(memoryBytes - OldBytes(), 0)))
+        store.Room.Announce(in target, changes + 2, argumentBytes); // and the deletion, and another one if it does not come to its end
+        if (!store.Room.Ensure(memoryBytes) && !store.Room.Ensure(Math.Max(memoryBytes - OldBytes(), 0)))
             return false;
-        _assures = store.TryAssureRoom();
+        _assures = store.Room.TryAssure();
         _begun = true;
         var delete = default(DeleteKey);
         store.Modify(in target, ref delete);
@@ -53,6 +53,6 @@ public ref struct Replacing(StoreSession store, KeyRef target)
         }
 
         if (_assures)
-            store.EndAssurance();
+            store.Room.EndAssurance();
     }
 }

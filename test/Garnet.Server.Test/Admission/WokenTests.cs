@@ -14,7 +14,7 @@ public sealed class WokenTests
         other.Call("RPUSH", "here", "1");
         Assert.That(client.Read(), Does.StartWith("MOVED"));
         Assert.That(other.Call("LRANGE", "here", "0", "-1"), Is.EqualTo("[1]"), "nothing was taken");
-        Assert.That(server.Server.Waits.Count, Is.Zero);
+        Assert.That(server.Server.Context.Observers.Waits.Count, Is.Zero);
         Assert.That(client.Call("PING"), Is.EqualTo("PONG"));
     }
 
@@ -43,7 +43,7 @@ public sealed class WokenTests
         gate.LetGo("cold");
         Assert.That(client.Read(), Is.EqualTo("2"));
         Assert.That(other.Call("LRANGE", "cold", "0", "-1"), Is.EqualTo("[2]"));
-        Assert.That(server.Server.Waits.Count, Is.Zero);
+        Assert.That(server.Server.Context.Observers.Waits.Count, Is.Zero);
     }
 
     [Test]
@@ -59,7 +59,7 @@ public sealed class WokenTests
         long id = server.Server.Context.Clients().Single(static waiting => waiting.Parked).Id;
         other.Call("CLIENT", "UNBLOCK", id.ToString(System.Globalization.CultureInfo.InvariantCulture), "ERROR");
         Assert.That(client.Read(), Does.StartWith("UNBLOCKED"));
-        Assert.That(server.Server.Waits.Count, Is.Zero);
+        Assert.That(server.Server.Context.Observers.Waits.Count, Is.Zero);
         Assert.That(other.Call("LLEN", "here"), Is.EqualTo("1"));
     }
 

@@ -14,7 +14,7 @@ public sealed class BlockingTests
     {
         const int Waiting = 10_000, Connections = 500;
         using var server = new EmbeddedServer();
-        WaitTable waits = server.Server.Waits;
+        WaitTable waits = server.Server.Context.Observers.Waits;
         // Places in the queue are what counts, not sockets: each connection is one of many that would wait.
         List<TestClient> clients = [.. Enumerable.Range(0, Connections).Select(_ => new TestClient(server.Server.Port))];
         using var pusher = new TestClient(server.Server.Port);
@@ -64,7 +64,7 @@ public sealed class BlockingTests
                 Eventually.Holds(() => connection.Parked); // counted, it may not be in the queue yet
             }
 
-            Assert.That(server.Server.Waits.Count, Is.EqualTo(Waiting));
+            Assert.That(server.Server.Context.Observers.Waits.Count, Is.EqualTo(Waiting));
 
             using var pusher = new TestClient(server.Server.Port);
             Assert.That(pusher.Call(["RPUSH", "q", .. Enumerable.Range(0, Waiting + 1).Select(Text)]), Is.EqualTo(Text(Waiting + 1)));
@@ -96,7 +96,7 @@ public sealed class BlockingTests
         pusher.Call("RPUSH", "b", "2");
         Assert.That(other.Read(), Is.EqualTo("[b 2]"));
         Await(server, 0);
-        Assert.That(server.Server.Context.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
+        Assert.That(server.Server.Context.Observers.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
     }
 
     [Test]
@@ -236,7 +236,7 @@ public sealed class BlockingTests
         }
     }
 
-    private static void Await(EmbeddedServer server, int waits) => Eventually.Holds(() => server.Server.Waits.Count == waits, $"{waits} wait");
+    private static void Await(EmbeddedServer server, int waits) => Eventually.Holds(() => server.Server.Context.Observers.Waits.Count == waits, $"{waits} wait");
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }

@@ -21,7 +21,7 @@ public sealed class StreamBlockingTests
         }
 
         Await(server, 0);
-        Assert.That(server.Server.Context.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
+        Assert.That(server.Server.Context.Observers.Listeners.Waiters.IsOn, Is.False, "nobody listens to the store any more");
     }
 
     [Test]
@@ -32,7 +32,7 @@ public sealed class StreamBlockingTests
         List<TestClient> readers = Waiting(server, static i => ["XREAD", "BLOCK", "0", "STREAMS", "s", i % 2 == 0 ? "9-9" : "1-1"]);
         writer.Call("XADD", "s", "5-5", "f", "v");
         for (int i = 1; i < Clients; i += 2) Assert.That(readers[i].Read(), Is.EqualTo("[[s [[5-5 [f v]]]]]"));
-        Assert.That(server.Server.Waits.Count, Is.EqualTo(Clients / 2));
+        Assert.That(server.Server.Context.Observers.Waits.Count, Is.EqualTo(Clients / 2));
         writer.Call("XADD", "s", "10-0", "f", "v");
         for (int i = 0; i < Clients; i += 2) Assert.That(readers[i].Read(), Is.EqualTo("[[s [[10-0 [f v]]]]]"));
         readers.ForEach(static reader => reader.Dispose());
@@ -141,7 +141,7 @@ public sealed class StreamBlockingTests
     }
 
     private static void Await(EmbeddedServer server, int count) =>
-        Assert.That(SpinWait.SpinUntil(() => server.Server.Waits.Count == count, TimeSpan.FromSeconds(20)), Is.True, $"{count} wait");
+        Assert.That(SpinWait.SpinUntil(() => server.Server.Context.Observers.Waits.Count == count, TimeSpan.FromSeconds(20)), Is.True, $"{count} wait");
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }

@@ -28,7 +28,7 @@ internal sealed class CommandFailureTests
         using var server = new EmbeddedServer(adjust: static settings => settings.Network.ReactorThreads = 1);
         using var client = new TestClient(server.Server.Port);
         Assert.That(client.Call("SET", "k", "v"), Is.EqualTo("OK")); // the reactor stands behind it as it would if it failed there
-        Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
+        Assert.That(server.Server.Reactors.Single().Runner.Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
     }
 
     [TestCase("EVAL", "redis.call('SET', 'k', 'v') return redis.call('GET', 'k')", "0")]
@@ -38,7 +38,7 @@ internal sealed class CommandFailureTests
         using var server = new EmbeddedServer(adjust: static settings => settings.Network.ReactorThreads = 1);
         using var client = new TestClient(server.Server.Port);
         client.Call(words);
-        Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
+        Assert.That(server.Server.Reactors.Single().Runner.Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
     }
 
     [Test]
@@ -48,7 +48,7 @@ internal sealed class CommandFailureTests
         using var client = new TestClient(server.Server.Port);
         foreach (string[] words in (string[][])[["MULTI"], ["SET", "k", "v"], ["GET", "k"]]) client.Call(words);
         Assert.That(client.Call("EXEC"), Is.EqualTo("[OK v]"));
-        Assert.That(server.Server.Reactors.Single().Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
+        Assert.That(server.Server.Reactors.Single().Runner.Failures.TryAnswer(new InvalidOperationException("planted"), null!, 0), Is.False);
     }
 
     [TestCase("FLUSHALL")]

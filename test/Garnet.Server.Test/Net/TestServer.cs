@@ -45,7 +45,7 @@ internal sealed class TestServer : IDisposable
         foreach (Reactor reactor in Server.Reactors) reactor.Nudge();
     }
 
-    public void AwaitClients(int count) => Assert.That(() => Server.Context.ClientCount, Is.EqualTo(count).After(WaitMs, 1), "clients");
+    public void AwaitClients(int count) => Assert.That(() => Server.Context.ClientLimits.ClientCount, Is.EqualTo(count).After(WaitMs, 1), "clients");
 
     /// <summary>Waits for connections of earlier steps to be gone, then checks that the server serves and its store is sound.</summary>
     public void AssertSound()

@@ -128,8 +128,8 @@ public sealed class DurableReadTests
     public void T20_what_expired_in_the_background_is_shown_when_that_is_durable()
     {
         using Machine machine = new(durableReads: true);
-        machine.Call("SET k v PX 1");
-        machine.Disk.Hold();
+        machine.Call("SET k v PX 1000");
+        machine.Disk.Hold(); // before its time comes
         Assert.That(() => machine.Server.Store.Figures().ExpiredKeys, Is.EqualTo(1).After(WaitMs, 1));
         Machine.Send(machine.Reader, "EXISTS k");
         Assert.That(() => machine.Held, Is.EqualTo(1).After(WaitMs, 1));
@@ -187,7 +187,7 @@ public sealed class DurableReadTests
         public TcpClient Reader { get; }
 
         /// <summary>Clients whose replies wait for the log.</summary>
-        public int Held => Server.Reactors.Sum(static reactor => reactor.Held.Count);
+        public int Held => Server.Reactors.Sum(static reactor => reactor.Replies.Held.Count);
 
         public static void Send(TcpClient client, string command) => client.GetStream().Write(Encoding.Latin1.GetBytes(command + "\r\n"));
 

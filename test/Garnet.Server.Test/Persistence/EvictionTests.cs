@@ -60,7 +60,7 @@ public sealed class EvictionTests
         int kept = 0;
         fixed (byte* value = text)
         {
-            while (session.EnsureRoom(text.Length))
+            while (session.Room.Ensure(text.Length))
             {
                 *(long*)name = kept;
                 KeyRef key = store.Key(name, sizeof(long), functions);

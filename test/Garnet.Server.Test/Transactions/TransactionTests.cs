@@ -137,12 +137,12 @@ public sealed class TransactionTests
         {
             client.Call("WATCH", "a", "b", "a");
             Queue(client, "SET a 1");
-            Assert.That(server.Server.Watches.Keys, Is.EqualTo(2));
-            Assert.That(server.Server.Context.Listeners.Watchers.IsOn);
+            Assert.That(server.Server.Context.Observers.Watches.Keys, Is.EqualTo(2));
+            Assert.That(server.Server.Context.Observers.Listeners.Watchers.IsOn);
         }
 
-        Eventually.Holds(() => !server.Server.Context.Listeners.Watchers.IsOn); // the last thing that ends
-        Assert.That((server.Server.Watches.Keys, server.Server.Watches.Clients), Is.EqualTo((0L, 0)));
+        Eventually.Holds(() => !server.Server.Context.Observers.Listeners.Watchers.IsOn); // the last thing that ends
+        Assert.That((server.Server.Context.Observers.Watches.Keys, server.Server.Context.Observers.Watches.Clients), Is.EqualTo((0L, 0)));
     }
 
     [Test]
@@ -160,7 +160,7 @@ public sealed class TransactionTests
         Assert.That(key, Is.InRange(1000, 20_000));
         using var fine = new TestClient(server.Server.Port);
         Assert.That(fine.Call("GET", "k"), Is.EqualTo("nil"));
-        Eventually.Holds(() => server.Server.Watches.Clients == 0);
+        Eventually.Holds(() => server.Server.Context.Observers.Watches.Clients == 0);
     }
 
     [Test]

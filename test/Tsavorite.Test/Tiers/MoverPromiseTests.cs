@@ -161,7 +161,7 @@ internal sealed unsafe class MoverPromiseTests
         using Bench bench = Small(medium, partitions: 2);
         for (int i = 0; i < 16_000; i++)
         {
-            Assert.That(bench.Session.EnsureRoom(400), Is.True, $"write {i}");
+            Assert.That(bench.Session.Room.Ensure(400), Is.True, $"write {i}");
             Assert.That(bench.Set("k" + i, TieredBench.Value(i, 300)), Is.EqualTo(Outcome.Done));
             for (int round = 0; round < 50 && bench.Store.Arena.Used >= bench.Store.Arena.LowMark && bench.Store.StepMovers(bench.NowMs); round++) { }
         }
@@ -178,7 +178,7 @@ internal sealed unsafe class MoverPromiseTests
         for (int i = 0; i < 20_000; i++)
         {
             SpinWait wait = default;
-            while (!bench.Session.EnsureRoom(400)) wait.SpinOnce();
+            while (!bench.Session.Room.Ensure(400)) wait.SpinOnce();
             Assert.That(bench.Set("k" + i, TieredBench.Value(i, 300)), Is.EqualTo(Outcome.Done));
         }
         Assert.That(bench.Tier().Demoted, Is.GreaterThan(10_000));

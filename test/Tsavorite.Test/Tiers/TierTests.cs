@@ -261,10 +261,10 @@ internal sealed class TierTests
         int refused = 0;
         for (int i = 0; i < 20_000; i++)
         {
-            for (int round = 0; round < 20 && !bench.Session.EnsureRoom(300) && bench.Store.StepMovers(bench.NowMs); round++)
+            for (int round = 0; round < 20 && !bench.Session.Room.Ensure(300) && bench.Store.StepMovers(bench.NowMs); round++)
             {
             }
-            if (!bench.Session.EnsureRoom(300) || bench.Set("k" + i, Value(i, 270)) != Outcome.Done) refused++;
+            if (!bench.Session.Room.Ensure(300) || bench.Set("k" + i, Value(i, 270)) != Outcome.Done) refused++;
         }
         Assert.That(refused, evicts ? Is.Zero : Is.GreaterThan(5_000));
         Assert.That(bench.Tier().Evicted, evicts ? Is.GreaterThan(1_000) : Is.Zero);

@@ -64,7 +64,7 @@ internal readonly struct ConfigResetStat : ICommand
 
     public static Reply Run(ref Call call)
     {
-        call.Server.Statistics.Reset();
+        call.Server.Monitoring.Statistics.Reset();
         return call.Ok();
     }
 }

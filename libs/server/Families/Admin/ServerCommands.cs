@@ -48,7 +48,7 @@ internal readonly struct Monitor : ICommand
         if (!call.MayPark)
             return call.FailBytes("ERR MONITOR isn't allowed for DENY BLOCKING client"u8);
         call.Client.Modes |= ClientModes.Monitor;
-        call.Server.Monitors.Add(call.Client);
+        call.Server.Monitoring.Monitors.Add(call.Client);
         return call.Ok();
     }
 }

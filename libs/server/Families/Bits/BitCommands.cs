@@ -34,7 +34,7 @@ internal static class BitCommands
 
     /// <summary>Reads the place of a bit in a string as long as strings may be.</summary>
     internal static bool TryOffset(ref Call call, ReadOnlySpan<byte> text, out long offset) =>
-        NumberText.TryInt64(text, out offset) && offset >= 0 && offset >> 3 < call.Server.Limits.BulkBytesMax;
+        NumberText.TryInt64(text, out offset) && offset >= 0 && offset >> 3 < call.Server.ClientLimits.Requests.BulkBytesMax;
 
     /// <summary>
     /// Looks whether the key is there; false if nothing is left to do, and the reply has been written: <paramref name="without"/>

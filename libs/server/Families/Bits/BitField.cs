@@ -142,7 +142,7 @@ internal readonly struct BitField : ICommand
         step.Signed = signed ? (byte)1 : (byte)0;
         bool counted = offset.Length > 0 && offset[0] == '#';
         bool isOffset = counted
-            ? NumberText.TryInt64(offset[1..], out step.Offset) && step.Offset is >= 0 and < 1L << 40 && (step.Offset *= bits) >> 3 < call.Server.Limits.BulkBytesMax
+            ? NumberText.TryInt64(offset[1..], out step.Offset) && step.Offset is >= 0 and < 1L << 40 && (step.Offset *= bits) >> 3 < call.Server.ClientLimits.Requests.BulkBytesMax
             : BitCommands.TryOffset(ref call, offset, out step.Offset);
         if (!isOffset)
             failed = BitCommands.BadOffset(ref call);

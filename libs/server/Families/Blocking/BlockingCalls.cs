@@ -97,7 +97,7 @@ internal static class BlockingCalls
     /// <summary>True if others wait for one of the keys already: the command has to join their queues (blocking.B3).</summary>
     internal static bool MustQueue(ref Call call, int firstKey, int keys)
     {
-        WaitTable waits = call.Server.Waits;
+        WaitTable waits = call.Server.Observers.Waits;
         if (waits.Count == 0 || !call.MayPark)
             return false;
         for (int i = firstKey; i < firstKey + keys; i++)

@@ -24,7 +24,7 @@ internal readonly unsafe struct IncrEx : ICommand
             return failed;
         KeyRef key = call.Key;
         Span<byte> room = stackalloc byte[ExtendedFloat.TextBytesMax];
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         call.Store.Lock([key]);
         Reply reply = RunLocked(ref call, in key, options, room);
         call.Store.Unlock();

@@ -80,7 +80,7 @@ internal static class GeoSearchCommands
 
     private static unsafe Reply Store(ref Call call, in KeyRef source, KeyRef target, scoped in GeoQuery query)
     {
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         call.Store.Lock([source, target]);
         List<GeoMatch> matches = Find(call.Store, in source, query);
         var found = default(ByteQueue);

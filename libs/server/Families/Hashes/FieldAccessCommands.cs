@@ -127,7 +127,7 @@ internal readonly unsafe struct HSetEx : ICommand
         if (count * 2 != call.Count - first)
             return call.FailBytes(EntryWords.Hash.Mismatch);
         KeyRef key = call.Key;
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         call.Store.Lock([key]);
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
         call.Store.Unlock();

@@ -179,7 +179,7 @@ internal readonly struct PfMerge : ICommand
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        call.Store.EnsureRoom(HyperLogLog.DenseBytes);
+        call.Store.Room.Ensure(HyperLogLog.DenseBytes);
         call.Store.Lock(keys.AsSpan(0, count));
         Outcome outcome = Outcome.Done;
         HyperLogLogFault fault = Merge(call.Store, keys.AsSpan(0, count), HyperLogLogCommands.SparseBytesMax(ref call), out int length);

@@ -25,11 +25,11 @@ internal static class CommandLogCommands
     internal static bool TryLog(ref Call call, int index, out CommandLog log, out Reply failed)
     {
         failed = Reply.Sent;
-        log = call.Server.Slowlog;
+        log = call.Server.Monitoring.Slowlog;
         if (call.Is(index, "LARGE-REQUEST"u8))
-            log = call.Server.LargeRequests;
+            log = call.Server.Monitoring.LargeRequests;
         else if (call.Is(index, "LARGE-REPLY"u8))
-            log = call.Server.LargeReplies;
+            log = call.Server.Monitoring.LargeReplies;
         else if (!call.Is(index, "SLOW"u8))
             failed = call.FailBytes("ERR type should be one of the following: slow, large-request, large-reply"u8);
         return failed == Reply.Sent;
@@ -64,14 +64,14 @@ internal readonly struct SlowlogGet : ICommand
 {
     public static CommandSpec Spec => InspectCommands.Spec("SLOWLOG|GET", "[count]", "Returns the newest entries of the slow log.", "2.2.12");
 
-    public static Reply Run(ref Call call) => call.Count > 3 ? call.WrongArity() : CommandLogCommands.Show(ref call, call.Server.Slowlog, 2);
+    public static Reply Run(ref Call call) => call.Count > 3 ? call.WrongArity() : CommandLogCommands.Show(ref call, call.Server.Monitoring.Slowlog, 2);
 }
 
 internal readonly struct SlowlogLen : ICommand
 {
     public static CommandSpec Spec => InspectCommands.Spec("SLOWLOG|LEN", "", "Counts the entries of the slow log.", "2.2.12", 2);
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Slowlog.Count);
+    public static Reply Run(ref Call call) => call.Int(call.Server.Monitoring.Slowlog.Count);
 }
 
 internal readonly struct SlowlogReset : ICommand
@@ -80,7 +80,7 @@ internal readonly struct SlowlogReset : ICommand
 
     public static Reply Run(ref Call call)
     {
-        call.Server.Slowlog.Clear();
+        call.Server.Monitoring.Slowlog.Clear();
         return call.Ok();
     }
 }

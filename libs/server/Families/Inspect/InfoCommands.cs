@@ -2,6 +2,7 @@ using System.Text;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Admin;
+using Garnet.Server.Families.Replication;
 
 namespace Garnet.Server.Families.Inspect;
 
@@ -10,35 +11,34 @@ internal readonly struct Info : ICommand
 {
     private static readonly (string Name, bool ByDefault, Action<InfoText> Write)[] Sections =
     [
-        ("server", true, info => info.Server()),
-        ("clients", true, info => info.Clients()),
-        ("memory", true, info => info.Memory()),
-        ("tiering", true, info => info.Tiering()),
-        ("persistence", true, info => info.Persistence()),
-        ("stats", true, info => info.Stats()),
-        ("replication", true, info => info.Replication()),
-        ("cpu", true, info => info.Cpu()),
-        ("modules", true, info => info.Modules()),
-        ("commandstats", false, info => info.CommandStats()),
-        ("errorstats", true, info => info.ErrorStats()),
-        ("latencystats", false, info => info.LatencyStats()),
-        ("cluster", true, info => info.Cluster()),
-        ("keyspace", true, info => info.Keyspace()),
+        ("server", true, ServerText.Server),
+        ("clients", true, ClientsText.Write),
+        ("memory", true, MemoryText.Write),
+        ("tiering", true, TierText.Write),
+        ("persistence", true, PersistenceText.Write),
+        ("stats", true, StatsText.Write),
+        ("replication", true, static info => new ReplicationText(info.Server).Write(info.Section, info.Field, info.Field)),
+        ("cpu", true, ServerText.Cpu),
+        ("modules", true, ServerText.Modules),
+        ("commandstats", false, CommandText.Calls),
+        ("errorstats", true, CommandText.Errors),
+        ("latencystats", false, CommandText.Percentiles),
+        ("cluster", true, ServerText.Cluster),
+        ("keyspace", true, StatsText.Keyspace),
     ];
 
     public static CommandSpec Spec => ServerCommands.Spec("INFO", -1, CommandFlags.Loading | CommandFlags.Stale, "[section [section ...]]", "Returns figures about the server.") with { Categories = "dangerous" };
 
     public static Reply Run(ref Call call)
     {
-        var text = new StringBuilder(4096);
-        var info = new InfoText(call.Server, text);
+        var info = new InfoText(call.Server);
         foreach ((string name, bool byDefault, Action<InfoText> write) in Sections)
         {
             if (IsWanted(ref call, name, byDefault))
                 write(info);
         }
 
-        call.Out.Verbatim(Encoding.UTF8.GetBytes(text.ToString()));
+        call.Out.Verbatim(Encoding.UTF8.GetBytes(info.Text.ToString()));
         return Reply.Sent;
     }
 

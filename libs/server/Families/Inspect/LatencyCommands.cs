@@ -26,7 +26,7 @@ internal readonly struct LatencyLatest : ICommand
 
     public static Reply Run(ref Call call)
     {
-        List<(string Name, LatencySample Newest, long WorstMs)> events = call.Server.Latency.Latest();
+        List<(string Name, LatencySample Newest, long WorstMs)> events = call.Server.Monitoring.Latency.Latest();
         call.Out.Array(events.Count);
         foreach ((string name, LatencySample newest, long worstMs) in events)
         {
@@ -47,7 +47,7 @@ internal readonly struct LatencyHistory : ICommand
 
     public static Reply Run(ref Call call)
     {
-        LatencySample[] samples = call.Server.Latency.History(call.Text(2));
+        LatencySample[] samples = call.Server.Monitoring.Latency.History(call.Text(2));
         call.Out.Array(samples.Length);
         foreach (LatencySample sample in samples)
         {
@@ -69,7 +69,7 @@ internal readonly struct LatencyReset : ICommand
         var names = new List<string>();
         for (int i = 2; i < call.Count; i++)
             names.Add(call.Text(i));
-        return call.Int(call.Server.Latency.Reset(names));
+        return call.Int(call.Server.Monitoring.Latency.Reset(names));
     }
 }
 
@@ -81,7 +81,7 @@ internal readonly struct LatencyGraph : ICommand
 
     public static Reply Run(ref Call call)
     {
-        LatencySample[] samples = call.Server.Latency.History(call.Text(2));
+        LatencySample[] samples = call.Server.Monitoring.Latency.History(call.Text(2));
         if (samples.Length == 0)
             return call.FailBytes([.. "ERR No samples available for event '"u8, .. call[2], (byte)'\'']);
         long high = samples.Max(sample => sample.Milliseconds), low = samples.Min(sample => sample.Milliseconds);
@@ -111,10 +111,10 @@ internal readonly struct LatencyDoctor : ICommand
             return Reply.Sent;
         }
 
-        List<(string Name, LatencySample Newest, long WorstMs)> events = call.Server.Latency.Latest();
+        List<(string Name, LatencySample Newest, long WorstMs)> events = call.Server.Monitoring.Latency.Latest();
         var text = new StringBuilder(events.Count == 0 ? "Nothing has been slow since the start or the last reset.\n" : "");
         foreach ((string name, _, long worstMs) in events)
-            text.Append($"{name}: {call.Server.Latency.History(name).Length} samples, worst {worstMs} ms. SLOWLOG GET names the commands.\n");
+            text.Append($"{name}: {call.Server.Monitoring.Latency.History(name).Length} samples, worst {worstMs} ms. SLOWLOG GET names the commands.\n");
         call.Out.Verbatim(Encoding.UTF8.GetBytes(text.ToString()));
         return Reply.Sent;
     }
@@ -130,8 +130,8 @@ internal readonly struct LatencyHistogram : ICommand
 
     public static Reply Run(ref Call call)
     {
-        Statistics.Totals totals = call.Server.Statistics.NowByCommand();
-        long[] buckets = call.Server.Statistics.TimedByBucket();
+        Statistics.Totals totals = call.Server.Monitoring.Statistics.NowByCommand();
+        long[] buckets = call.Server.Monitoring.Statistics.TimedByBucket();
         var wanted = new List<int>();
         for (int i = 1; i < totals.TimedCalls.Length && call.Server.Settings.Inspect.LatencyTracking; i++)
         {

@@ -1,30 +1,29 @@
 using Garnet.Aof;
 using Garnet.Aof.Snapshots;
 using Garnet.Common.Time;
-using Garnet.Server.Commands;
 using Garnet.Server.Persistence;
 
 namespace Garnet.Server.Families.Inspect;
 
 /// <summary>INFO persistence: the log, snapshots, and what is being loaded or saved.</summary>
-internal readonly struct PersistenceText(InfoText info, ServerContext server)
+internal readonly struct PersistenceText(InfoText info)
 {
-    internal static void Write(InfoText info, ServerContext server) => new PersistenceText(info, server).Write();
+    internal static void Write(InfoText info) => new PersistenceText(info).Write();
 
     private void Write()
     {
         info.Section("Persistence");
-        DataKeeper? keeper = server.Keeper;
+        DataKeeper? keeper = info.Server.Keeper;
         SaveJob? saves = keeper?.Saves;
         bool runs = saves is { IsRunning: true };
-        long seconds = runs ? (server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
-        info.Field("loading", keeper is { Loading: true } || server.Replication.IsLoading ? 1 : 0);
+        long seconds = runs ? (info.Server.Clock.UnixMs - saves!.BeganMs) / 1000 : -1;
+        info.Field("loading", keeper is { Loading: true } || info.Server.Replication.IsLoading ? 1 : 0);
         info.Field("async_loading", 0);
-        info.Field("garnet_writes_refused", server.Refusals.Shown);
+        info.Field("garnet_writes_refused", info.Server.Refusals.Shown);
         Running(saves?.Progress);
         info.Field("rdb_changes_since_last_save", saves?.Changes ?? 0);
         info.Field("rdb_bgsave_in_progress", runs ? 1 : 0);
-        info.Field("rdb_last_save_time", (saves?.LastSaveMs ?? server.StartedUnixMs) / 1000);
+        info.Field("rdb_last_save_time", (saves?.LastSaveMs ?? info.Server.StartedUnixMs) / 1000);
         info.Field("rdb_last_bgsave_status", saves is { LastFailed: true } ? "err" : "ok");
         info.Field("rdb_last_bgsave_time_sec", saves is null or { LastMs: < 0 } ? -1 : saves.LastMs / 1000);
         info.Field("rdb_current_bgsave_time_sec", seconds);
@@ -43,7 +42,7 @@ internal readonly struct PersistenceText(InfoText info, ServerContext server)
     // What a copy of the process costs there while others write, costs here what they save before they change it.
     private void Running(SnapshotProgress? saving)
     {
-        long done = saving?.Records ?? 0, total = saving?.RecordsTotal ?? 0, saved = server.Store.Figures().SnapshotBytes;
+        long done = saving?.Records ?? 0, total = saving?.RecordsTotal ?? 0, saved = info.Store.SnapshotBytes;
         info.Field("current_cow_peak", Math.Max(saving?.SavedBytesMax ?? 0, saved));
         info.Field("current_cow_size", saved);
         info.Field("current_fork_perc", InfoText.Fraction(total == 0 ? 0 : 100.0 * done / total));

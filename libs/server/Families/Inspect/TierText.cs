@@ -9,9 +9,10 @@ namespace Garnet.Server.Families.Inspect;
 /// <summary>INFO tiering: what lies on the tier, what went there and came back, and what failed. Empty where there is none.</summary>
 internal static class TierText
 {
-    internal static void Write(InfoText text, ServerContext server)
+    internal static void Write(InfoText text)
     {
-        if (server.Store.Figures().Tier is not { } tier)
+        ServerContext server = text.Server;
+        if (text.Store.Tier is not { } tier)
             return;
         text.Section("Tiering");
         text.Field("tier_path", server.Settings.Tier.Path);
@@ -27,7 +28,7 @@ internal static class TierText
     /// <summary>All that is a number, by its name.</summary>
     internal static (string Name, long Value)[] Numbers(ServerContext server, TierFigures tier)
     {
-        Statistics.Totals totals = server.Statistics.Now();
+        Statistics.Totals totals = server.Monitoring.Statistics.Now();
         return
         [
             ("size_bytes", tier.SizeBytes), ("free_bytes", tier.FreeBytes), ("cold_records", tier.Records),

@@ -32,7 +32,7 @@ internal static class DatabaseCommands
     {
         if (wait)
             call.Worker.Store.Namespaces.Reclaim();
-        call.Server.Tracker.Flushed(call.Worker);
+        call.Server.Observers.Tracker.Flushed(call.Worker);
         return call.Ok();
     }
 

@@ -95,10 +95,10 @@ internal static class KeyCommands
     /// <summary>Moves or copies a record between two keys under both locks. The destination's old record is replaced if allowed.</summary>
     internal static Transfer Relocate(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
     {
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         Transfer transfer = RelocateOnce(ref call, in source, in target, replace, keepSource);
         bool mayEvict = transfer == Transfer.OutOfMemory && call.Store.LockDepth == 0;
-        if (!mayEvict || !call.Store.EnsureRoom(CollectionCalls.Footprint(ref call)))
+        if (!mayEvict || !call.Store.Room.Ensure(CollectionCalls.Footprint(ref call)))
             return transfer;
         return RelocateOnce(ref call, in source, in target, replace, keepSource); // there is room for all of it now
     }

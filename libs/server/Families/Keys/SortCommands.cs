@@ -32,7 +32,7 @@ internal static class SortCommands
         var order = new SortOrder();
         if (!order.TryParse(ref call, stores, out Reply failed))
             return failed;
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         KeyRef source = call.Key, target = order.StoreAt > 0 ? call.KeyAt(order.StoreAt) : source;
         if (order.LooksElsewhere && call.MayPark) // a transaction holds them all
             call.Store.LockAll();
@@ -55,7 +55,7 @@ internal static class SortCommands
     }
 
     private static long BytesMax(ref Call call, SortOrder order) =>
-        order.StoreAt > 0 ? Math.Min(call.Store.StepBytesMax, ByteQueue.BytesMax) : call.Worker.ReplyBytesMax(call.Client);
+        order.StoreAt > 0 ? Math.Min(call.Store.Room.LogBytesMax, ByteQueue.BytesMax) : call.Worker.ReplyBytesMax(call.Client);
 
     private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
     {

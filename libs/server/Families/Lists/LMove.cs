@@ -30,7 +30,7 @@ internal readonly struct LMove : ICommand
     /// <summary>Moves an element and replies it, or an error; writes nothing where there is no source.</summary>
     internal static Reply TryMove(ref Call call, bool fromLeft, bool toLeft, out bool exists)
     {
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         Span<KeyRef> both = [call.Key, call.KeyAt(2)];
         call.Store.Lock(both);
         Outcome outcome = MoveLocked(call.Store, both, new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding)), call.Out, out bool isWrongKind);
@@ -71,7 +71,7 @@ internal readonly struct LMove : ICommand
 
     private static Outcome Shift(StoreSession store, scoped ReadOnlySpan<KeyRef> both, ListMove move, in Operands element, long targetCount)
     {
-        store.Announce(in both[both[0].Length > both[1].Length ? 0 : 1], 2, element.EncodedBytes());
+        store.Room.Announce(in both[both[0].Length > both[1].Length ? 0 : 1], 2, element.EncodedBytes());
         var pop = new ListPop { Left = move.FromLeft, Count = 1 };
         var push = new ListPush { Values = element, Left = move.ToLeft, Limits = move.Limits };
         // One list: out first, or the ends would be others. Two: in first, since there may be no memory for that.

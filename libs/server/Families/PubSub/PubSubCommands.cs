@@ -48,7 +48,7 @@ internal static class PubSubCommands
 
         for (int i = 1; i < call.Count; i++)
         {
-            call.Server.Channels.Subscribe(call.Client, kind, call[i].ToArray());
+            call.Server.Observers.Channels.Subscribe(call.Client, kind, call[i].ToArray());
             Acknowledge(ref call, word, call[i], kind);
         }
 
@@ -62,7 +62,7 @@ internal static class PubSubCommands
         Connection client = call.Client;
         for (int i = 1; i < call.Count; i++)
         {
-            call.Server.Channels.Unsubscribe(client, kind, call[i].ToArray());
+            call.Server.Observers.Channels.Unsubscribe(client, kind, call[i].ToArray());
             Acknowledge(ref call, word, call[i], kind);
         }
 
@@ -71,7 +71,7 @@ internal static class PubSubCommands
             byte[][] all = client.Subscriptions is { } held ? [.. held.Names(kind)] : [];
             foreach (byte[] name in all)
             {
-                call.Server.Channels.Unsubscribe(client, kind, name);
+                call.Server.Observers.Channels.Unsubscribe(client, kind, name);
                 Acknowledge(ref call, word, name, kind);
             }
 
@@ -88,7 +88,7 @@ internal static class PubSubCommands
     {
         if (call.Count > 3)
             return call.WrongSubcommandArity();
-        List<byte[]> names = call.Server.Channels.Active(kind, call.Count == 3 ? call[2].ToArray() : null);
+        List<byte[]> names = call.Server.Observers.Channels.Active(kind, call.Count == 3 ? call[2].ToArray() : null);
         call.Out.Array(names.Count);
         foreach (byte[] name in names)
             call.Out.Bulk(name);
@@ -101,7 +101,7 @@ internal static class PubSubCommands
         for (int i = 2; i < call.Count; i++)
         {
             call.Out.Bulk(call[i]);
-            call.Out.Int(call.Server.Channels.CountSubscribers(kind, call[i]));
+            call.Out.Int(call.Server.Observers.Channels.CountSubscribers(kind, call[i]));
         }
 
         return Reply.Sent;
@@ -170,14 +170,14 @@ internal readonly struct Publish : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("PUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "channel message", "Sends a message to a channel.", "2.0.0");
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
+    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
 }
 
 internal readonly struct SPublish : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("SPUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "shardchannel message", "Sends a message to a shard channel.", "7.0.0");
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
+    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
 }
 
 internal readonly struct PubSubChannels : ICommand
@@ -191,7 +191,7 @@ internal readonly struct PubSubNumPat : ICommand
 {
     public static CommandSpec Spec => PubSubCommands.Spec("PUBSUB|NUMPAT", 2, CommandFlags.None, "", "Counts the patterns with subscribers.", "2.8.0");
 
-    public static Reply Run(ref Call call) => call.Int(call.Server.Channels.CountNames(ChannelKind.Pattern));
+    public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.CountNames(ChannelKind.Pattern));
 }
 
 internal readonly struct PubSubNumSub : ICommand

@@ -91,7 +91,7 @@ internal readonly unsafe struct Restore : ICommand
     private static Reply Store(ref Call call, RdbValue value, long expireAtMs, bool replace)
     {
         KeyRef key = call.Key;
-        call.Store.EnsureRoom(value.Bytes);
+        call.Store.Room.Ensure(value.Bytes);
         call.Store.Lock([key]);
         var look = default(PresenceLook);
         bool refused = !replace && call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;

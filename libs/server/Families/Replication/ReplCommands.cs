@@ -27,6 +27,7 @@ internal readonly struct ReplHello : ICommand
         ReplicationNode replication = call.Server.Replication;
         if (call.Text(3) == replication.RunId)
             return call.FailBytes("ERR a server cannot follow itself"u8);
+        long words = replication.Role.Words;
         if (replication.Role.IsChanging)
             return call.FailBytes("NOMASTERLINK this server is changing its role"u8);
         if (replication.IsReplica && replication.Role.Following is not { IsUp: true })
@@ -35,7 +36,7 @@ internal readonly struct ReplHello : ICommand
         if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
-        replication.Shipping.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy));
+        replication.Shipping.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy), words);
         return Reply.Sent;
     }
 }

@@ -85,7 +85,7 @@ internal readonly struct Auth : ICommand
     {
         if (call.Count > 3)
             return call.Fail(Fault.Syntax);
-        if (call.Count == 2 && !call.Server.PasswordRequired)
+        if (call.Count == 2 && !call.Server.ClientLimits.PasswordRequired)
             return call.FailBytes("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
         if (!ConnectionCommands.Verify(call.Server, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]))
             return call.Fail(Fault.WrongPassword);
@@ -182,11 +182,11 @@ internal readonly struct Reset : ICommand
     public static Reply Run(ref Call call)
     {
         Connection client = call.Client;
-        call.Server.Channels.Forget(client);
-        call.Server.Monitors.Remove(client);
-        call.Server.Tracker.Disable(client);
-        call.Server.Watches.EndTransaction(client);
-        client.Modes = call.Server.PasswordRequired ? ClientModes.Unauthenticated : ClientModes.None;
+        call.Server.Observers.Channels.Forget(client);
+        call.Server.Monitoring.Monitors.Remove(client);
+        call.Server.Observers.Tracker.Disable(client);
+        call.Server.Observers.Watches.EndTransaction(client);
+        client.Modes = call.Server.ClientLimits.PasswordRequired ? ClientModes.Unauthenticated : ClientModes.None;
         client.Resp3 = false;
         client.NoEvict = false;
         client.NoTouch = false;

@@ -178,7 +178,7 @@ internal readonly struct SMove : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         KeyRef source = call.Key, target = call.KeyAt(2);
         Span<KeyRef> both = [source, target];
         call.Store.Lock(both);

@@ -13,7 +13,7 @@ internal static class StreamEvents
     /// <summary>Says what the call's changes are told as, one by one.</summary>
     internal static void Tell(ref Call call, params ReadOnlySpan<KeyEvent?> told)
     {
-        if (call.Server.Changes.PerCommand)
+        if (call.Server.Observers.Changes.PerCommand)
             call.Worker.Told.AddRange(told);
     }
 }

@@ -50,7 +50,7 @@ internal readonly struct XAdd : ICommand
     {
         if (!options.Plan.IsSet)
             return CollectionCalls.Edit(ref call, ref add);
-        call.Store.EnsureRoom(0);
+        call.Store.Room.Ensure(0);
         KeyRef key = call.Key;
         call.Store.Lock([key]);
         Outcome outcome = call.Store.Edit(in key, ref add);

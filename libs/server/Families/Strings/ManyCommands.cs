@@ -56,14 +56,14 @@ internal static unsafe class ManyCommands
             bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
         }
 
-        if (!call.Store.EnsureRoom(bytes))
+        if (!call.Store.Room.Ensure(bytes))
             return call.Fail(Fault.OutOfMemory);
         KeyRef[] keys = Rent(ref call, first, 2, pairs);
         call.Store.Lock(keys.AsSpan(0, pairs));
         Outcome outcome = Outcome.Done;
         if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition))
         {
-            call.Store.Announce(bytes);
+            call.Store.Room.Announce(bytes);
             template.Condition = SetCondition.Always;
             applied = true;
             outcome = SetLocked(ref call, first, keys.AsSpan(0, pairs), template);

@@ -205,7 +205,7 @@ internal readonly unsafe struct Append : ICommand
     public static Reply Run(ref Call call)
     {
         KeyRef key = call.Key;
-        var append = new AppendBytes { Bytes = call.Args[2].Bytes, Length = call.Args[2].Length, BytesMax = call.Server.Limits.BulkBytesMax };
+        var append = new AppendBytes { Bytes = call.Args[2].Bytes, Length = call.Args[2].Length, BytesMax = call.Server.ClientLimits.Requests.BulkBytesMax };
         Outcome outcome = call.Store.Modify(in key, ref append);
         if (append.WrongKind)
             return call.Fail(Fault.WrongType);
@@ -243,7 +243,7 @@ internal readonly struct StrLen : ICommand
 
 internal readonly unsafe struct SetRange : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SETRANGE", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "RW UPDATE", "key offset value", "Overwrites part of a string value from an offset; creates the key if it does not exist.") with { Event = new("setrange", NotifyClasses.String), Since = "2.2.0", Room = static (ref Call call) => call.TryInt64(2, out long offset) ? Math.Clamp(offset, 0, call.Server.Limits.BulkBytesMax) : 0 };
+    public static CommandSpec Spec => StringCommands.Spec("SETRANGE", 4, CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Quick, KeySpec.One, "RW UPDATE", "key offset value", "Overwrites part of a string value from an offset; creates the key if it does not exist.") with { Event = new("setrange", NotifyClasses.String), Since = "2.2.0", Room = static (ref Call call) => call.TryInt64(2, out long offset) ? Math.Clamp(offset, 0, call.Server.ClientLimits.Requests.BulkBytesMax) : 0 };
 
     public static Reply Run(ref Call call)
     {
@@ -252,7 +252,7 @@ internal readonly unsafe struct SetRange : ICommand
         if (offset < 0)
             return call.Fail(Fault.OffsetOutOfRange);
         KeyRef key = call.Key;
-        long limit = call.Server.Limits.BulkBytesMax;
+        long limit = call.Server.ClientLimits.Requests.BulkBytesMax;
         if (offset > limit)
             offset = limit + 1; // refused below unless there is nothing to write; keeps the sum from overflowing
         var write = new SetRangeBytes { Bytes = call.Args[3].Bytes, Length = call.Args[3].Length, Offset = offset, BytesMax = limit };

@@ -31,13 +31,13 @@ internal readonly struct ClientTracking : ICommand
             return call.Fail(Fault.Syntax);
         if (!on)
         {
-            call.Server.Tracker.Disable(call.Client);
+            call.Server.Observers.Tracker.Disable(call.Client);
             return call.Ok();
         }
 
         if (!options.Fits(ref call, call.Client.Tracking, out failed))
             return failed;
-        call.Server.Tracker.Enable(call.Client, options.State(call.Client.Tracking));
+        call.Server.Observers.Tracker.Enable(call.Client, options.State(call.Client.Tracking));
         return call.Ok();
     }
 }

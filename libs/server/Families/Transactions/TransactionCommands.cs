@@ -53,7 +53,7 @@ internal readonly struct Discard : ICommand
     {
         if ((call.Client.Modes & ClientModes.Transaction) == 0)
             return call.FailBytes("ERR DISCARD without MULTI"u8);
-        call.Server.Watches.EndTransaction(call.Client);
+        call.Server.Observers.Watches.EndTransaction(call.Client);
         return call.Ok();
     }
 }
@@ -72,13 +72,13 @@ internal readonly struct WatchKeys : ICommand
         if (transaction.Watched is null)
         {
             transaction.Watched = new WatchedKeys();
-            call.Server.Watches.Begin();
+            call.Server.Observers.Watches.Begin();
         }
 
         for (int i = 1; i < call.Count; i++)
         {
             Add(ref call, transaction.Watched, i);
-            if (transaction.MemoryBytes > call.Server.QueryBufferLimit)
+            if (transaction.MemoryBytes > call.Server.ClientLimits.QueryBufferLimit)
                 return TransactionQueue.Overflow(ref call);
         }
 
@@ -87,7 +87,7 @@ internal readonly struct WatchKeys : ICommand
 
     private static void Add(ref Call call, WatchedKeys watched, int index)
     {
-        WatchTable table = call.Server.Watches;
+        WatchTable table = call.Server.Observers.Watches;
         ulong hash = call.HashAt(index);
         if (table.Has(watched, call.Client.Database, call[index], hash))
             return;
@@ -120,7 +120,7 @@ internal readonly struct Unwatch : ICommand
 
     public static Reply Run(ref Call call)
     {
-        call.Server.Watches.Unwatch(call.Client);
+        call.Server.Observers.Watches.Unwatch(call.Client);
         return call.Ok();
     }
 }

@@ -72,7 +72,7 @@ internal sealed unsafe class TransactionLocks
     private void AssureRoom(Transaction transaction)
     {
         if ((transaction.Queue.Flags & CommandFlags.RunsScript) == 0)
-            _session.TryAssureRoom();
+            _session.Room.TryAssure();
     }
 
     private bool TryPlan(Connection client, Transaction transaction)

@@ -43,7 +43,7 @@ internal sealed unsafe class TransactionQueue : ITransactions, IDisposable
         Transaction transaction = call.Client.Transaction!;
         if (transaction.CanRun) // else nothing will run: no memory for it
         {
-            if (transaction.MemoryBytes + CommandQueue.BytesOf(call.Args, call.Count) > call.Server.QueryBufferLimit)
+            if (transaction.MemoryBytes + CommandQueue.BytesOf(call.Args, call.Count) > call.Server.ClientLimits.QueryBufferLimit)
                 return Overflow(ref call);
             transaction.Queue.Add(entry->Id, entry->Flags, call.KeyHash, call.Args, call.Count);
         }
@@ -67,7 +67,7 @@ internal sealed unsafe class TransactionQueue : ITransactions, IDisposable
     /// <summary>EXEC is answered with the cause, which stands behind the mark <paramref name="refusal"/>, instead of running anything.</summary>
     internal static Reply Discard(ref Call call, long refusal)
     {
-        call.Server.Watches.EndTransaction(call.Client);
+        call.Server.Observers.Watches.EndTransaction(call.Client);
         ReadOnlySpan<byte> cause = call.Out.Since(refusal);
         // Without the minus and the end of the line; nothing if it was too long for its client.
         cause = cause.Length < 3 ? [] : cause[1..^2];

@@ -46,7 +46,7 @@ internal sealed unsafe class TransactionRun
             reply = Nothing(ref call);
         else
             reply = RunLocked(ref call, transaction);
-        call.Server.Watches.EndTransaction(call.Client);
+        call.Server.Observers.Watches.EndTransaction(call.Client);
         return reply;
     }
 
@@ -95,7 +95,7 @@ internal sealed unsafe class TransactionRun
             return false;
         foreach (Watch watch in watched.Watches)
         {
-            if (watch.Existed && !_worker.Server.Watches.IsThere(watch, _session.NowMs))
+            if (watch.Existed && !_worker.Server.Observers.Watches.IsThere(watch, _session.NowMs))
                 return true; // its time has come, though nobody has removed it yet
         }
 

@@ -107,10 +107,11 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
         bool streamed = false;
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, _settings.TimeoutMs, adoption.Traffic);
-            Volatile.Write(ref _socket, socket);
+            using LinkSocket socket = LinkSocket.Unconnected(_settings.TimeoutMs, adoption.Traffic);
+            Interlocked.Exchange(ref _socket, socket); // before the look: whoever cancels sets that first
             if (_isCancelled)
                 throw new IOException("this server follows it no more");
+            socket.Connect(primary.Host, primary.Port);
             Greet(socket);
             Receive(socket, ref streamed);
             reason = _link?.Fault ?? "the primary closed the connection";

@@ -13,11 +13,12 @@ internal sealed class LinkSocket : IDisposable
     private const int LineBytesMax = 1024;
     private readonly Socket _socket;
     private readonly LinkTraffic _traffic;
+    private readonly int _timeoutMs;
     private readonly Lock _sending = new();
 
     internal LinkSocket(Socket socket, int timeoutMs, LinkTraffic traffic)
     {
-        (_socket, _traffic) = (socket, traffic);
+        (_socket, _traffic, _timeoutMs) = (socket, traffic, timeoutMs);
         socket.Blocking = true;
         socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
     }
@@ -25,25 +26,39 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>True of what concerns one link and nothing else: it ends, with the reason (replication.P5). Anything else is a fault of ours.</summary>
     internal static bool IsOfLink(Exception e) => BackgroundThread.IsOfEnvironment(e) || e is ObjectDisposedException;
 
+    /// <summary>A socket to be connected (<see cref="Connect(string, int)"/>): whoever may end that has it before.</summary>
+    internal static LinkSocket Unconnected(int timeoutMs, LinkTraffic traffic) =>
+        new(new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true }, timeoutMs, traffic);
+
     /// <summary>Connects within the time.</summary>
     internal static LinkSocket Connect(string host, int port, int timeoutMs, LinkTraffic traffic)
     {
-        var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
+        LinkSocket socket = Unconnected(timeoutMs, traffic);
         try
         {
-            if (!socket.ConnectAsync(host, port).Wait(timeoutMs))
-                throw new SocketException((int)SocketError.TimedOut);
-            return new LinkSocket(socket, timeoutMs, traffic);
-        }
-        catch (AggregateException e) when (e.InnerException is SocketException inner)
-        {
-            socket.Dispose();
-            throw inner;
+            socket.Connect(host, port);
+            return socket;
         }
         catch (SocketException)
         {
             socket.Dispose();
             throw;
+        }
+    }
+
+    /// <summary>Connects within the time, or until another thread disposes of it: who does not answer must not keep a role, or a stop, waiting.</summary>
+    /// <exception cref="SocketException">It cannot be reached, does not answer, or was not to be.</exception>
+    internal void Connect(string host, int port)
+    {
+        try
+        {
+            if (!_socket.ConnectAsync(host, port).Wait(_timeoutMs))
+                throw new SocketException((int)SocketError.TimedOut);
+            _socket.Blocking = true;
+        }
+        catch (AggregateException e) when (e.InnerException is SocketException or ObjectDisposedException)
+        {
+            throw e.InnerException;
         }
     }
 

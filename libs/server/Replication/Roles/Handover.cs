@@ -41,7 +41,9 @@ internal sealed class Handover(ReplicaLinks links, string runId, HandoverOrder o
     {
         Peer? target = AwaitTarget(end);
         _isAsking = target is not null;
-        while (target is not null && !_isAborted)
+        long fromUs = clock.MonotonicUs;
+        // Who stops does not lead on, so that there cannot be two: it need not know the answer, and its time is bounded.
+        while (target is not null && !_isAborted && (order.Then is null || clock.MonotonicUs - fromUs < order.TimeoutMs * 1000))
         {
             bool? answer = Ask(target, end);
             if (answer is not null)

@@ -46,6 +46,8 @@ internal sealed class Handovers(ServerCore server, RoleState role, NodeHistory h
         {
             if (!role.IsReplica)
                 return _tookOver == (runId, end.ToString()) ? null : "this server is a primary already";
+            if (role.IsTold)
+                return "this server has been told another role, or stops";
             if (role.Following?.Plan is not { Path: [.., var primary] } || primary != runId)
                 return "this server does not follow the one that asks";
             if (role.Follower is not { IsFed: true } follower || (!isForced && !follower.Position.Is(end)))
@@ -86,6 +88,8 @@ internal sealed class Handovers(ServerCore server, RoleState role, NodeHistory h
             return "FAILOVER already in progress.";
         if (role.IsReplica)
             return "FAILOVER is not valid when server is a replica.";
+        if (role.IsChanging)
+            return "FAILOVER is not possible while the server is taking its role; retry.";
         if (links.All.Count == 0)
             return "FAILOVER requires connected replicas.";
         if (order.IsForced && (order.Target is null || order.TimeoutMs == 0))

@@ -1,4 +1,5 @@
 using Garnet.Aof;
+using Garnet.Common.Faults;
 using Garnet.Replication;
 using Garnet.Server.Clients;
 
@@ -15,6 +16,7 @@ internal sealed class RoleGiving(ServerCore server, RoleState role, NodeHistory 
     /// <summary>True if this server is to lead on.</summary>
     internal bool Run(Handover handover)
     {
+        Check.That(role.IsChanging, "replication.Z7 from the word on writes wait");
         server.Log.HandsOver();
         changes.End(() => role.Stops);
         LogPosition end = log.Stop();

@@ -17,6 +17,7 @@ internal sealed class RoleState : IRole
     private bool _isWanted, _stops;
     private Handover? _handover;
     private volatile bool _isReplica, _isChanging;
+    private long _words;
     private volatile Following? _following;
     private volatile Follower? _follower;
 
@@ -90,6 +91,12 @@ internal sealed class RoleState : IRole
         }
     }
 
+    /// <summary>
+    /// How many words there have been. Whoever has looked at the role, acts, and then finds as many as before has acted before the next role was
+    /// begun: no lock is needed for that.
+    /// </summary>
+    internal long Words => Interlocked.Read(ref _words);
+
     /// <summary>There may be something to acknowledge to the primary.</summary>
     internal void NudgeAck() => _following?.NudgeAck();
 
@@ -124,6 +131,7 @@ internal sealed class RoleState : IRole
         {
             _handover = handover;
             _isChanging = true; // replication.Z7, in RoleGiving
+            Interlocked.Increment(ref _words);
             Told?.Invoke();
         }
     }
@@ -195,6 +203,7 @@ internal sealed class RoleState : IRole
         (_wantedPrimary, _isWanted) = (primary, true);
         _isReplica = primary is not null; // replication.Z1
         _isChanging = true;
+        Interlocked.Increment(ref _words);
         string text = primary is null ? "" : $"{primary.Host} {primary.Port}";
         _table.SetAtStart("replicaof", text, SettingSource.ConfigSet, "REPLICAOF");
         _following?.Cancel();

@@ -15,12 +15,13 @@ namespace Garnet.Server.Replication;
 internal sealed class Shipping : IDisposable
 {
     private readonly ServerCore _server;
+    private readonly RoleState _role;
     private readonly NodeHistory _history;
     private readonly Backlog _backlog;
 
     internal Shipping(ServerCore server, RoleState role, NodeHistory history, NodeLog log, NodePosition position)
     {
-        (_server, _history, _backlog) = (server, history, log.Backlog);
+        (_server, _role, _history, _backlog) = (server, role, history, log.Backlog);
         Links = new ReplicaLinks(server, log);
         Cuts = new StoreCuts(server.Store, role, history, log);
         Shipper = new Shipper(role, history, log, position, Links, Cuts);
@@ -49,13 +50,18 @@ internal sealed class Shipping : IDisposable
     /// <summary>Reads all data, to compare them.</summary>
     internal DigestThread Digests { get; }
 
-    /// <summary>A replica has come through the port and greeted: from here on it is served by threads of its own.</summary>
-    internal void Accept(Socket socket, HelloFacts hello)
+    /// <summary>
+    /// A replica has come through the port and greeted: from here on it is served by threads of its own; not in the next role, if there has been
+    /// another word since it was taken.
+    /// </summary>
+    internal void Accept(Socket socket, HelloFacts hello, long words)
     {
         var link = new ReplicaLink(Shipper, hello, _server.Clock);
         Digests.Ensure();
         string greeting = $"+REPL {FrameFormat.Protocol} {_history.RunId}\r\n";
         Links.Serve(link, new LinkSocket(socket, _server.Settings.Replication.TimeoutMs, Links.Traffic), greeting);
+        if (_role.Words != words)
+            Links.Break(hello.RunId, "this server is changing its role");
     }
 
     /// <summary>Nothing is read to be compared any more.</summary>

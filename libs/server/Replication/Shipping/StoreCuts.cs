@@ -25,9 +25,16 @@ internal sealed class StoreCuts(Store store, RoleState role, NodeHistory history
     {
         try
         {
+            long words = role.Words;
             if (role.Follower is { } follower)
                 return follower.AtBoundary((_, batch) => store.BeginSnapshot(options, batch));
-            return role.IsReplica || role.IsChanging ? null : store.BeginSnapshot(options);
+            if (role.IsReplica || role.IsChanging)
+                return null;
+            StoreSnapshot snapshot = store.BeginSnapshot(options);
+            if (role.Words == words)
+                return snapshot;
+            snapshot.Dispose(); // the role has been changed meanwhile: it may be cut in the middle of a batch that is applied
+            return null;
         }
         catch (InvalidOperationException)
         {

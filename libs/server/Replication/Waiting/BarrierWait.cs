@@ -6,12 +6,13 @@ namespace Garnet.Server.Replication;
 /// <summary>REPL BARRIER on a replica: until the primary has said how far it is and that can be read here, or for so long.</summary>
 internal sealed class BarrierWait(NodePosition position, long untilMs) : LogWait
 {
-    private sealed record Answer(uint Term, ulong Batch, string? Fault);
+    private sealed record Answer(uint Term, ulong Batch, uint By, string? Fault);
 
     private volatile Answer? _answer;
 
     /// <summary>The primary has answered, or could not be asked; on any thread.</summary>
-    internal void Tell(uint term, ulong batch, string? fault) => _answer = new Answer(term, batch, fault);
+    internal void Tell((uint Term, ulong Batch, uint By) token, string? fault) =>
+        _answer = new Answer(token.Term, token.Batch, token.By, fault);
 
     internal override bool Resume(Worker worker, Connection client)
     {
@@ -22,9 +23,9 @@ internal sealed class BarrierWait(NodePosition position, long untilMs) : LogWait
             return true;
         }
 
-        if (answer is not null && position.Reached(answer.Term, answer.Batch) == TokenState.Reached)
+        if (answer is not null && position.Reached(answer.Term, answer.Batch, answer.By) == TokenState.Reached)
         {
-            worker.Out.Bulk(position.TextOf(answer.Term, answer.Batch));
+            worker.Out.Bulk(Tokens.Text(answer.Term, answer.Batch, answer.By));
             return true;
         }
 

@@ -60,9 +60,9 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
                 (waiting, _waiting) = (_waiting, []);
             }
 
-            string? fault = TryAsk(out uint term, out ulong batch);
+            string? fault = TryAsk(out (uint, ulong, uint) token);
             foreach (BarrierWait wait in waiting)
-                wait.Tell(term, batch, fault);
+                wait.Tell(token, fault);
             moves.Tell();
         }
 
@@ -70,14 +70,14 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
     }
 
     // Null, or why there is no answer.
-    private string? TryAsk(out uint term, out ulong batch)
+    private string? TryAsk(out (uint Term, ulong Batch, uint By) token)
     {
-        (term, batch) = (0, 0);
+        token = default;
         try
         {
             Connect();
             string header = _socket!.Call("REPL", "BARRIER", Settings.TimeoutMs.ToString(CultureInfo.InvariantCulture));
-            if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out term, out batch, out _))
+            if (header.StartsWith('$') && Tokens.TryParse(_socket.ReadLine(), out token.Term, out token.Batch, out token.By))
                 return null;
             Hang();
             return header;
@@ -95,11 +95,12 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
         if (_socket is not null && _peer == primary)
             return;
         Hang();
-        LinkSocket socket = LinkSocket.Connect(primary.Host, primary.Port, Settings.TimeoutMs, traffic);
-        Volatile.Write(ref _socket, socket);
+        LinkSocket socket = LinkSocket.Unconnected(Settings.TimeoutMs, traffic);
+        Interlocked.Exchange(ref _socket, socket); // before the look: whoever stops sets that first
         _peer = primary;
         if (Volatile.Read(ref _stops))
             throw new IOException("the server stops");
+        socket.Connect(primary.Host, primary.Port);
         socket.Authenticate(Settings.Credentials);
     }
 

@@ -11,6 +11,15 @@ internal struct Judgement(IValueCheck check) : IExamine
 
     public void Look(ref RecordEdit record) => IsSound &= Of(check, ref record);
 
+    /// <summary>True if what the key holds is whole, or nobody can say.</summary>
+    public static bool Of(Store store, StoreSession session, in KeyRef key)
+    {
+        if (store.Settings.ValueCheck is not { } check) return true;
+        Judgement judgement = new(check);
+        session.Examine(key, ref judgement, quiet: true);
+        return judgement.IsSound;
+    }
+
     /// <summary>True if the record is what its kind must be.</summary>
     public static unsafe bool Of(IValueCheck check, ref RecordEdit record)
     {

@@ -40,8 +40,8 @@ internal static class FunctionCommands
             return failed;
         if (!Evaluation.MayBegin(ref call, function.Flags, isReadOnly, out Reply reply))
             return reply;
-        if (call.Server.Monitors.Any)
-            call.Server.Monitors.Feed(call.Client, call.Arguments, call.Server.Clock.UnixUs);
+        if (call.Server.Monitoring.Monitors.Any)
+            call.Server.Monitoring.Monitors.Feed(call.Client, call.Arguments, call.Server.Clock.UnixUs);
         var running = new Running(call.Client, function.Name, function.Flags, isReadOnly)
         {
             IsFunction = true,

@@ -1,0 +1,49 @@
+using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
+using Garnet.Server.PubSub;
+using Garnet.Server.Tracking;
+using Garnet.Server.Transactions;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>Who is told of changes: of keys, or by messages.</summary>
+internal sealed class Observers
+{
+    internal Observers(ServerCore core)
+    {
+        var listeners = new KeyListeners();
+        Listeners = listeners;
+        Tracker = new Tracker(core, listeners.Trackers);
+        Watches = new WatchTable(core, listeners.Watchers);
+        Waits = new WaitTable(core.Store, listeners.Waiters);
+        Events = new KeyEvents(core, Channels);
+        Changes = new KeyChanges(core, listeners, Watches, Waits, Tracker, Events);
+    }
+
+    internal Channels Channels { get; } = new();
+
+    /// <summary>Who wants to be told of changes of keys.</summary>
+    internal KeyListeners Listeners { get; }
+    internal KeyChanges Changes { get; }
+    internal Tracker Tracker { get; }
+    internal WatchTable Watches { get; }
+    internal WaitTable Waits { get; }
+    internal KeyEvents Events { get; }
+
+    /// <summary>The changes of keys on the worker's thread are its own from here on.</summary>
+    internal void Claim(Worker worker) => Changes.Claim(worker);
+
+    /// <summary>Hands on what the commands of a batch changed.</summary>
+    internal void HandOn(Worker worker) => Changes.HandOn(worker);
+
+    /// <summary>All data has been replaced.</summary>
+    internal void Flushed(Worker from) => Tracker.Flushed(from);
+
+    /// <summary>Takes a closing client out of all of them; on its reactor's thread.</summary>
+    internal void Forget(Connection client)
+    {
+        Channels.Forget(client);
+        Tracker.Disable(client);
+        Watches.EndTransaction(client);
+    }
+}

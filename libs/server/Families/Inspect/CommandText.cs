@@ -1,0 +1,73 @@
+using System.Globalization;
+using Garnet.Server.Clients;
+using Garnet.Server.Inspect;
+
+namespace Garnet.Server.Families.Inspect;
+
+/// <summary>INFO commandstats, latencystats and errorstats.</summary>
+internal static class CommandText
+{
+    internal static void Calls(InfoText info)
+    {
+        info.Section("Commandstats");
+        Statistics.Totals totals = info.Server.Monitoring.Statistics.NowByCommand();
+        double quickUs = QuickUs(totals);
+        for (int i = 1; i < totals.Calls.Length; i++)
+        {
+            if (totals.Calls[i] + totals.RejectedCalls[i] == 0)
+                continue;
+            double us = totals.TimedUs[i] + ((totals.Calls[i] - totals.TimedCalls[i]) * quickUs);
+            double per = totals.Calls[i] == 0 ? 0 : us / totals.Calls[i];
+            string name = info.Server.Commands.Specs[i].Name.ToLowerInvariant();
+            info.Text.Append(CultureInfo.InvariantCulture, $"cmdstat_{name}:calls={totals.Calls[i]},usec={(long)us},usec_per_call={per:F2},rejected_calls={totals.RejectedCalls[i]},failed_calls={totals.Failed[i]}\r\n");
+        }
+    }
+
+    /// <summary>Percentiles of the commands that are timed by themselves, as LATENCY HISTOGRAM has them: bounds of powers of two of microseconds.</summary>
+    internal static void Percentiles(InfoText info)
+    {
+        info.Section("Latencystats");
+        if (!info.Server.Settings.Inspect.LatencyTracking)
+            return;
+        long[] buckets = info.Server.Monitoring.Statistics.TimedByBucket();
+        for (int i = 1; i < info.Server.Commands.Specs.Count; i++)
+        {
+            ReadOnlySpan<long> timed = buckets.AsSpan(i * ReactorFigures.TimeBuckets, ReactorFigures.TimeBuckets);
+            if (!timed.ContainsAnyExcept(0))
+                continue;
+            info.Text.Append("latency_percentiles_usec_").Append(info.Server.Commands.Specs[i].Name.ToLowerInvariant());
+            char before = ':';
+            foreach (double percentile in info.Server.Settings.Inspect.LatencyPercentiles.Values)
+            {
+                info.Text.Append(CultureInfo.InvariantCulture, $"{before}p{percentile}={ReactorFigures.BoundOf(timed, percentile):F3}");
+                before = ',';
+            }
+
+            info.Text.Append("\r\n");
+        }
+    }
+
+    internal static void Errors(InfoText info)
+    {
+        info.Section("Errorstats");
+        foreach ((string code, long count) in info.Totals.ErrorsByCode.OrderBy(pair => pair.Key, StringComparer.Ordinal))
+        {
+            if (count > 0)
+                info.Text.Append(CultureInfo.InvariantCulture, $"errorstat_{code}:count={count}\r\n");
+        }
+    }
+
+    // Commands that are not timed by themselves share the rest of the busy time evenly.
+    private static double QuickUs(Statistics.Totals totals)
+    {
+        long timedUs = 0, timedCalls = 0;
+        for (int i = 0; i < totals.TimedUs.Length; i++)
+        {
+            timedUs += totals.TimedUs[i];
+            timedCalls += totals.TimedCalls[i];
+        }
+
+        long quickCalls = totals.Commands - timedCalls;
+        return quickCalls <= 0 ? 0 : Math.Max(totals.BusyUs - timedUs, 0) / (double)quickCalls;
+    }
+}

@@ -1,0 +1,252 @@
+using System.Runtime.CompilerServices;
+using Garnet.Common.Resp;
+using Garnet.Server.Admission;
+using Garnet.Server.Blocking;
+using Garnet.Server.Clients;
+using Garnet.Server.Commands;
+using Tsavorite;
+
+namespace Garnet.Server.Net;
+
+/// <summary>A reactor's batches: what has been framed runs in order, each command put to the rules that are in force.</summary>
+internal sealed unsafe class BatchRunner : IDisposable
+{
+    private readonly Executor _worker;
+    private readonly ServerContext _server;
+    private readonly StoreSession _session;
+    private readonly ReadyKeys _ready;
+    private readonly ReplyPath _replies;
+    private readonly HeldReplies _held;
+    private readonly FrameBatch _batch;
+    // These three are the batch's own, kept here too: the loop over the commands reads them without a detour.
+    private readonly ArgList _args;
+    private readonly Frame* _frames;
+    private readonly Connection[] _clients;
+    private readonly CommandEntry* _entries;
+    private readonly BatchPrefetch _prefetch;
+    // Every command of the batch is put to the rules of Admission; the role restricts commands, or is being changed; a replica answers
+    // reads; no script of another reactor runs.
+    private bool _asksRules, _placed, _reads, _mayRun;
+
+    internal BatchRunner(Executor worker, ReplyPath replies)
+    {
+        _worker = worker;
+        _server = worker.Server;
+        _session = worker.Session;
+        _ready = worker.Ready;
+        _replies = replies;
+        _held = replies.Held;
+        _batch = new FrameBatch(worker);
+        _entries = _batch.Entries;
+        _args = _batch.Args;
+        _frames = _batch.Frames;
+        _clients = _batch.Clients;
+        _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
+        Failures = new CommandFailures(worker);
+        Fetching = new Fetching(worker, this);
+    }
+
+    /// <summary>What becomes of exceptions that leave commands.</summary>
+    internal CommandFailures Failures { get; }
+
+    // Commands that wait for values on the tier.
+    private Fetching Fetching { get; }
+
+    /// <summary>True while fetched values are kept, which are to be given up soon.</summary>
+    internal bool KeepsFetched => Fetching.Keeps;
+
+    /// <summary>Takes what has come from the tier, and lets those go on that waited for it.</summary>
+    internal void Poll() => Fetching.Poll();
+
+    /// <summary>What has been framed and not run yet.</summary>
+    internal FrameBatch Batch => _batch;
+
+    /// <summary>Which of the batch runs.</summary>
+    internal int At { get; private set; }
+
+    /// <summary>A script of another reactor has run for too long: nothing else of the batch runs.</summary>
+    internal void GiveUp() => _mayRun = false;
+
+    /// <summary>Runs what has been framed; afterwards the batch is empty.</summary>
+    internal void Run()
+    {
+        int count = _batch.Count;
+        if (count == 0)
+            return;
+        if (count > 1)
+            _prefetch.Run(count);
+        _mayRun = _server.ScriptTurns.TryEnter(_worker);
+        _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig; // read after TryEnter: a script may have changed it (scripting.G4)
+        _placed = _server.Replication.IsAsked;
+        _reads = _placed && _server.Replication.TakesReads;
+        long began = _server.Clock.MonotonicUs;
+        for (int from = 0; from < count; from = At + 1)
+            RunFrom(from, count);
+        if (_mayRun)
+            _server.ScriptTurns.Leave(_worker);
+        if (_worker.Notes.Count + _worker.Broadcasts.Count > 0)
+        {
+            _server.Observers.HandOn(_worker);
+            _replies.FinishBatch();
+        }
+
+        _worker.Figures.BusyUs += _server.Clock.MonotonicUs - began;
+        _batch.Clear();
+    }
+
+    // net.R8: once per failure, not per command: a protected region in the loop would cost each command (DispatchBenchmark).
+    private void RunFrom(int from, int count)
+    {
+        try
+        {
+            RunFrames(from, count);
+            At = count;
+        }
+        catch (Exception e)
+        {
+            Connection client = _clients[At];
+            Frame* frame = _frames + At;
+            bool isMiss = Fetching.IsMiss(e);
+            if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
+                throw;
+            EndCommand(client, frame, isMiss ? Fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
+        }
+    }
+
+    private void RunFrames(int from, int count)
+    {
+        for (int i = from; i < count; i++)
+        {
+            Connection client = _clients[i];
+            if (client.Stopped || (_frames + i)->IsAnswered)
+                continue;
+            At = i;
+            if (client != _worker.Running)
+                _replies.SwitchTo(client);
+            if (_mayRun)
+                Execute(client, _frames + i);
+            else
+                RunBusy(client, _frames + i);
+        }
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: one call site, on the path of every command
+    private void Execute(Connection client, Frame* frame)
+    {
+        CommandEntry* entry = _entries + frame->Command;
+        client.LastCommand = frame->Command;
+        client.Commands++;
+        var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        _replies.BeginReply();
+        Reply reply;
+        if (client.Modes == ClientModes.None && !_asksRules && !_placed && (entry->Flags & CommandFlags.Timed) == 0
+            && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan)
+        {
+            reply = Execution.RunPlain(ref call, entry, frame->Command);
+        }
+        else
+        {
+            bool reads = _reads && client.Modes == ClientModes.None && !_asksRules
+                && (entry->Flags & (CommandFlags.ReadOnly | CommandFlags.Timed)) == CommandFlags.ReadOnly
+                && (uint)(frame->ArgCount - entry->ArgsMin) <= entry->ArgsSpan;
+            reply = reads ? ReplicaReads.RunRead(ref call, entry) : RunAsked(ref call, entry);
+        }
+
+        EndCommand(client, frame, reply);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // as its caller
+    private void EndCommand(Connection client, Frame* frame, Reply reply)
+    {
+        if ((_session.LastBatch | _session.LastSeen) != 0)
+            _held.Note(client);
+        if (_ready.Count != 0)
+            Fetching.ServeReady();
+        if (reply != Reply.Sent)
+            AfterReply(client, frame, reply);
+        if (_replies.IsToBeLookedAt | _worker.Out.Mark > Worker.SendEarlyBytes)
+            Finish(client, frame);
+    }
+
+    // Behind the command: what there is to do, and whose replies are many already are sent now. If the socket is full, the rest of its commands waits.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Finish(Connection client, Frame* frame)
+    {
+        bool isNow = _replies.IsToBeLookedAt && _replies.Finish(client);
+        if (client.Closed || !(isNow || _worker.Out.Mark > Worker.SendEarlyBytes))
+            return;
+        if (_replies.EndsLong(client))
+            NoteLargeReply(client, frame);
+        _replies.SendEarly(client);
+        if ((client.Stalled | client.Held) && !client.Parked)
+            client.KeepRest(frame->End);
+    }
+
+    private void NoteLargeReply(Connection client, Frame* frame)
+    {
+        var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        if ((_entries[frame->Command].Flags & CommandFlags.SkipSlowlog) == 0)
+            _server.Monitoring.ConsiderReply(client, call.Arguments, LastReply.Bytes(client.SegmentStart, client.SegmentEnd));
+    }
+
+    // A script of another reactor has run for too long.
+    private void RunBusy(Connection client, Frame* frame)
+    {
+        client.LastCommand = frame->Command;
+        client.Commands++;
+        var call = new Call(_worker, client, _args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
+        _replies.BeginReply();
+        Reply reply = AdmissionController.RunBusy(ref call, _entries + frame->Command);
+        _replies.ReplacesLong(client);
+        if (reply != Reply.Sent)
+            AfterReply(client, frame, reply);
+    }
+
+    // Anything out of the ordinary: wrong arity, not authenticated, subscribed, replies off, MONITOR, pause, memory, timing.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Reply RunAsked(ref Call call, CommandEntry* entry)
+    {
+        Connection client = call.Client;
+        long before = _worker.Out.Mark;
+        bool off = (client.Modes & ClientModes.ReplyOff) != 0;
+        bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
+        client.Modes &= ~ClientModes.ReplySkip;
+        Fetching.Skips = skip;
+        Reply reply = AdmissionController.Run(ref call, entry);
+        _asksRules |= _server.AsksRules; // a setting that the command has changed counts for the next command of the batch
+        if (_server.Monitoring.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
+            _server.Monitoring.ConsiderReply(client, call.Arguments, _worker.Out.Mark - before);
+        if (skip)
+            client.SkipLater(reply);
+        Fetching.Skips = false;
+        if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
+            _worker.Out.TakeBackTo(before);
+        return reply;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void AfterReply(Connection client, Frame* frame, Reply reply)
+    {
+        if (reply == Reply.Failed)
+        {
+            Execution.CountFailure(_worker, frame->Command);
+            return;
+        }
+
+        if (reply == Reply.Close)
+        {
+            client.CloseAfterReply = true;
+            return;
+        }
+
+        client.KeepRest(reply == Reply.Postponed ? frame->Start : frame->End);
+        _replies.Watch(client);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _batch.Dispose();
+        _prefetch.Dispose();
+    }
+}

@@ -1,0 +1,76 @@
+using Garnet.Common.Faults;
+
+namespace Tsavorite;
+
+/// <summary>
+/// What the steps of a session may take: of memory (store.U20) and of the log (store.U22). Whoever changes several things asks here before the
+/// first of them.
+/// </summary>
+public sealed unsafe class StepRoom
+{
+    private const long FixedArgumentBytesMax = 64;
+
+    private readonly StoreSession _session;
+    private readonly Store _store;
+    private readonly StoreCore _core;
+    private readonly HeldPartitions _held;
+    private readonly StepBudget _budget;
+
+    internal StepRoom(StoreSession session, Store store, HeldPartitions held, StepBudget budget)
+    {
+        _session = session;
+        _store = store;
+        _core = store.Core;
+        _held = held;
+        _budget = budget;
+    }
+
+    /// <summary>Within a step, a command begins that is refused, if it is, by itself (store.U22).</summary>
+    public void BeginPart() => _budget.Begin();
+
+    /// <summary>
+    /// Says that the step, whose locks are held, will write so many bytes at most to the log: before the first change of a command that
+    /// makes several (store.U22). Without locks nothing is said.
+    /// </summary>
+    /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
+    public void Announce(long bytes)
+    {
+        if (_core.Logging && _session.HoldsAny) _budget.Ask(_held.First, bytes);
+    }
+
+    /// <summary>
+    /// <see cref="Announce(long)"/> for so many changes of a key, with so many bytes of arguments besides their fixed parts; before one of
+    /// them, not before each, is the deletion of a record whose time has come.
+    /// </summary>
+    /// <exception cref="TooLargeException">The log cannot take so much; nothing was changed.</exception>
+    public void Announce(in KeyRef key, long changes, long argumentBytes) =>
+        Announce(argumentBytes + (changes * (key.Length + IWriteLog.EntryHeadBytes + FixedArgumentBytesMax)) + key.Length + IWriteLog.EntryHeadBytes);
+
+    /// <summary>Bytes that one step may write to the log.</summary>
+    public long LogBytesMax => _core.LogInForce is { } log ? log.StepBytesMax : long.MaxValue;
+
+    /// <summary>The error of a step that would write so many bytes.</summary>
+    public TooLargeException TooLong(long bytes) => new(StepBudget.What, bytes, LogBytesMax);
+
+    /// <summary>
+    /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
+    /// False if the limit leaves no room: the caller refuses its write before it changes anything.
+    /// </summary>
+    public bool Ensure(long bytes) =>
+        _session.HoldsAny ? _store.Movers.HasRoom(bytes, _held.Claim) : _store.Movers.EnsureRoom(bytes, _session.NowMs);
+
+    /// <summary>
+    /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than
+    /// was thought (store.U20), as long as it stays within what its claim may take beyond the limit. That is evicted after it. Holds to the end of the step,
+    /// or to <see cref="EndAssurance"/>; false if it held before. Said before the locks are taken, or under them.
+    /// </summary>
+    public bool TryAssure()
+    {
+        if (_held.Claim == Claim.Assured) return false;
+        _held.SetClaim(Claim.Assured);
+        return true;
+    }
+
+    /// <summary>The step goes on without what <see cref="TryAssure"/> gave it.</summary>
+    public void EndAssurance() => _held.SetClaim(Claim.Limited);
+}
