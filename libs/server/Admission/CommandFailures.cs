@@ -27,8 +27,7 @@ internal sealed class CommandFailures(Executor worker)
         worker.Session.UnlockTo(0);
         worker.Session.ForgetWanted();
         worker.TakeBackReply();
-        worker.Notes.Clear();
-        worker.Told.Clear();
+        worker.Server.Observers.HandOnOfFailed(worker);
         worker.Server.Observers.Watches.EndTransaction(client);
         if (tooLarge)
         {

@@ -47,6 +47,7 @@ internal sealed unsafe class Connection
     internal byte* SegmentStart;     // this round's replies in the reply arena
     internal byte* SegmentEnd;
     internal byte* RoundEnd;         // end of what this round received
+    internal bool IsRestKept;        // of what was framed last: something has stopped the client, and what had not run by then is kept
     internal long Round;
     internal int Quota;
     internal bool Carried;           // has framed-but-unread commands waiting for the next round
@@ -127,6 +128,7 @@ internal sealed unsafe class Connection
     /// <summary>net.R4: everything that has not run goes back to the connection's own memory, replacing what framing kept.</summary>
     internal void KeepRest(byte* from)
     {
+        IsRestKept = true;
         Pending.Free();
         Big?.Dispose();
         Big = null;
@@ -134,6 +136,16 @@ internal sealed unsafe class Connection
             Big = BigRequest.Begin(from, RoundEnd, 0); // a command that came in memory of its own does not fit into the arena later either
         else if (RoundEnd > from)
             Keep(from, RoundEnd);
+    }
+
+    /// <summary>
+    /// The client is stopped, perhaps by a command of its own, which has kept the rest, perhaps by its replies, which the log or the socket holds up:
+    /// then what has not run, from here on, is kept now.
+    /// </summary>
+    internal void KeepUnrun(byte* from)
+    {
+        if (!IsRestKept && !Closed && !CloseAfterReply)
+            KeepRest(from);
     }
 
     /// <summary>Sees that the reply to a command that came with CLIENT REPLY SKIP is dropped although it comes later.</summary>

@@ -36,6 +36,18 @@ internal sealed class Observers
     /// <summary>Hands on what the commands of a batch changed.</summary>
     internal void HandOn(Worker worker) => Changes.HandOn(worker);
 
+    /// <summary>
+    /// Hands on what a command that came to nothing has changed all the same (net.R8), what had expired, and what commands of the batch before it
+    /// changed; not what it looked for in vain.
+    /// </summary>
+    internal void HandOnOfFailed(Worker worker)
+    {
+        worker.Told.Clear();
+        worker.Notes.RemoveAll(static note => note.Missed);
+        if (worker.Notes.Count > 0)
+            Changes.HandOn(worker);
+    }
+
     /// <summary>All data has been replaced.</summary>
     internal void Flushed(Worker from) => Tracker.Flushed(from);
 

@@ -118,11 +118,17 @@ internal sealed unsafe class BatchRunner : IDisposable
         for (int i = from; i < count; i++)
         {
             Connection client = _clients[i];
-            if (client.Stopped || (_frames + i)->IsAnswered)
+            if ((_frames + i)->IsAnswered)
                 continue;
             At = i;
-            if (client != _worker.Running)
-                _replies.SwitchTo(client);
+            if (client != _worker.Running && !client.Stopped)
+                _replies.SwitchTo(client); // which may send what it has: the client can be stopped, or gone, behind it
+            if (client.Stopped)
+            {
+                client.KeepUnrun((_frames + i)->Start);
+                continue;
+            }
+
             if (_mayRun)
                 Execute(client, _frames + i);
             else

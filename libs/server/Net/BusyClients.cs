@@ -103,14 +103,16 @@ internal sealed unsafe class BusyClients(Executor worker, BatchRunner runner, Re
         Buffer.MemoryCopy(client.Pending.Head, at, count, count);
         client.Pending.Free();
         Begin(client);
+        bool isRefused = false;
         while (at < end && !client.Stopped)
         {
             RespLimits limits = worker.Server.ClientLimits.Requests;
             limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
             _args.Clear();
             ParseResult result = _parser.Parse(at, end, _args, in limits);
-            if (result is not (ParseResult.Command or ParseResult.Nothing))
-                break; // incomplete, or for later to refuse
+            isRefused = result is not (ParseResult.Command or ParseResult.Nothing or ParseResult.Incomplete);
+            if (isRefused || result == ParseResult.Incomplete)
+                break;
             at = _parser.Position;
             if (result == ParseResult.Command)
                 AnswerOne(client, _args.Items + _parser.FirstArg, _parser.ArgCount);
@@ -118,6 +120,8 @@ internal sealed unsafe class BusyClients(Executor worker, BatchRunner runner, Re
 
         if (at < end)
             client.Keep(at, end);
+        if (isRefused)
+            receiver.Carry(client); // what is to be said of it is said behind the script
         End(client);
     }
 

@@ -62,8 +62,7 @@ internal sealed unsafe class Fetching
         _worker.Session.ForgetWanted();
         _worker.Session.NowMs = _worker.NowMs;
         _worker.TakeBackReply();
-        _worker.Notes.Clear();
-        _worker.Told.Clear();
+        _worker.Server.Observers.HandOnOfFailed(_worker);
         var call = new Call(_worker, client, _runner.Batch.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if (KeyPositions.TryOf(ref call, _worker.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys))
             FetchedKeys.Foresee(ref call, in keys, client.Database);

@@ -142,7 +142,9 @@ internal sealed class HeldReplies(Executor worker, ReplySender sender)
         keeper.Log.WaitDurable(_held.Max(client => client.HeldFor.Term == keeper.Log.Term ? client.HeldFor.Batch : 0));
         foreach (Connection client in _held)
         {
-            if (!keeper.Log.IsDurable(client.HeldFor))
+            if (keeper.Log.IsDurable(client.HeldFor))
+                client.Held = false;
+            else
                 worker.Close(client);
         }
 

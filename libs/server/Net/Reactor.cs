@@ -107,6 +107,12 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     {
         if (client.Closed)
             return;
+        if (client == Running && Script is not null)
+        {
+            client.CloseAfterReply = client.Muted = true; // its script, and the transaction around it, are in the middle of what it has sent
+            return;
+        }
+
         client.Closed = true;
         if (client.Waiting is { } waiting)
         {

@@ -88,6 +88,13 @@ internal sealed unsafe class ReplySender(Executor worker, ReplyPath replies, ITr
     /// <summary>Sends what waits, as far as the socket takes it.</summary>
     internal void SendPending(Connection client)
     {
+        if (client.Held)
+        {
+            client.WriteBlocked = false; // what the log holds back stands behind what the socket did not take: all of it goes on when it is kept (net.R6)
+            replies.Watch(client);
+            return;
+        }
+
         int waiting = client.Out.Count;
         if (waiting > 0)
         {

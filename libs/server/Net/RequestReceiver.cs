@@ -80,6 +80,8 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
 
         int kept = client.Pending.Count;
         byte* start = ReceiveRoom(kept + Worker.ReceiveBytesMax);
+        if (client.Closed)
+            return; // what ran to make room has sent replies, and found its socket broken
         int got = transport.Receive(client, start + kept, Worker.ReceiveBytesMax);
         if (got <= 0)
         {
@@ -127,6 +129,8 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         if (kept == 0)
             return;
         byte* start = ReceiveRoom(kept);
+        if (client.Closed)
+            return; // as above
         Buffer.MemoryCopy(client.Pending.Head, start, kept, kept);
         client.Pending.Free();
         _buffer.Advance(start + kept);
@@ -155,6 +159,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
     private void FrameAll(Connection client, byte* at, byte* end)
     {
         client.RoundEnd = end;
+        client.IsRestKept = false;
         client.Quota = QuotaCommands;
         RespLimits limits = _server.ClientLimits.Requests;
         while (at < end)
@@ -191,7 +196,10 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
             if (_batch.IsFull || limits.Unauthenticated)
                 runner.Run();
             if (client.Stopped)
-                return; // net.R4: the batch kept what follows
+            {
+                client.KeepUnrun(at); // net.R4
+                return;
+            }
         }
     }
 
@@ -220,6 +228,8 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
     private void FrameBig(Connection client, BigRequest big)
     {
         runner.Run();
+        if (client.Closed)
+            return;
         RespLimits limits = _server.ClientLimits.Requests;
         limits.Unauthenticated = (client.Modes & ClientModes.Unauthenticated) != 0;
         ParseResult result = big.Parse(_parser, _batch.Args, in limits);
@@ -233,6 +243,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
 
         client.Big = null;
         client.Quota = QuotaCommands - 1;
+        client.IsRestKept = false;
         client.RoundEnd = big.CommandEnd; // what follows is kept below, whatever the command does
         if (result == ParseResult.Command)
         {

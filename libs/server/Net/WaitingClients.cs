@@ -63,6 +63,8 @@ internal sealed class WaitingClients(Executor worker, ReplyPath replies, Request
     internal void GoOn(Connection client, Parking waiting)
     {
         replies.SwitchTo(client);
+        if (client.Closed)
+            return; // it had replies, and its socket was broken: nothing is taken for it
         replies.BeginReply();
         client.Parked = false;
         long before = worker.Out.Mark;

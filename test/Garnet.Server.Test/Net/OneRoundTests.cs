@@ -1,0 +1,136 @@
+using System.Globalization;
+using System.Net.Sockets;
+using System.Text;
+using Garnet.Aof;
+using Garnet.Server.Test.Persistence;
+
+namespace Garnet.Server.Test.Net;
+
+/// <summary>
+/// What becomes of clients whose requests are served in one round of one reactor: a script keeps it busy until all of them have come. Clients are stopped, and go, by
+/// what is sent to them as well as by their own commands.
+/// </summary>
+public sealed class OneRoundTests
+{
+    private const int WaitMs = 30_000, Commands = 200; // more than one client may have in a turn
+    private const string Busy = "EVAL \"for i=1,30000000 do local x=i end return 1\" 0\r\n";
+
+    [Test]
+    public void Replies_that_the_log_holds_up_cost_no_command_of_the_same_pipeline()
+    {
+        using var disk = new GatedDisk();
+        using EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: static settings =>
+        {
+            settings.Network.ReactorThreads = 1;
+            settings.Persistence.SegmentBytes = 1 << 20;
+        });
+        server.Server.Loaded.Wait();
+        using TcpClient first = server.Connect(), second = server.Connect(), third = server.Connect();
+        Write(first, Busy);
+        Write(second, string.Concat(Enumerable.Repeat("INCR k\r\n", Commands)));
+        Write(third, "SET other 1\r\n");
+        Assert.That(Read(first, 4), Is.EqualTo(":1\r\n"));
+        Assert.That(Read(third, 5), Is.EqualTo("+OK\r\n"));
+        string replies = string.Concat(Enumerable.Range(1, Commands).Select(static i => string.Create(CultureInfo.InvariantCulture, $":{i}\r\n")));
+        Assert.That(Read(second, replies.Length), Is.EqualTo(replies));
+        Write(second, "PING\r\n");
+        Assert.That(Read(second, 7), Is.EqualTo("+PONG\r\n"));
+    }
+
+    [Test]
+    public void What_the_log_holds_up_does_not_go_with_what_the_socket_had_not_taken()
+    {
+        const int Bytes = 4 << 20, Gets = 4;
+        using var disk = new GatedDisk();
+        using EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: static settings =>
+        {
+            settings.Network.ReactorThreads = 1;
+            settings.Persistence.SegmentBytes = 16 << 20;
+        });
+        server.Server.Loaded.Wait();
+        using TcpClient reader = server.Connect(), writer = server.Connect();
+        Write(writer, $"*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n${Bytes}\r\n{new string('x', Bytes)}\r\n");
+        Assert.That(Read(writer, 5), Is.EqualTo("+OK\r\n"));
+        Write(reader, string.Concat(Enumerable.Repeat("GET big\r\n", Gets)));
+        Assert.That(() => server.Server.Context.Clients().Any(static client => client.WriteBlocked), Is.True.After(WaitMs, 1));
+        disk.Hold();
+        Write(reader, "SET k 1\r\n");
+        Assert.That(() => server.Server.Reactors[0].Replies.Held.Count, Is.EqualTo(1).After(WaitMs, 1));
+        int answer = $"${Bytes}\r\n".Length + Bytes + 2;
+        reader.ReceiveTimeout = 300;
+        int got = ReadUntilSilent(reader, Gets * answer + 5);
+        Assert.That(got, Is.LessThanOrEqualTo(Gets * answer), "the +OK before its change is durable");
+        disk.Release();
+        reader.ReceiveTimeout = WaitMs;
+        Assert.That(Read(reader, (Gets * answer) + 5 - got), Does.EndWith("+OK\r\n"));
+    }
+
+    [Test]
+    public void Nothing_is_run_for_who_has_gone([Values("SUBSCRIBE ch", "BLPOP q 0")] string command)
+    {
+        using EmbeddedServer server = new(adjust: static settings => settings.Network.ReactorThreads = 1);
+        using TcpClient first = server.Connect(), third = server.Connect();
+        TcpClient second = server.Connect();
+        Write(first, Busy);
+        Write(second, string.Concat(Enumerable.Repeat("PING\r\n", 128)) + command + "\r\n");
+        Write(third, "PING\r\n");
+        second.LingerState = new LingerOption(true, 0);
+        second.Dispose(); // with a reset
+        Assert.That(Read(first, 4), Is.EqualTo(":1\r\n"));
+        Assert.That(Read(third, 7), Is.EqualTo("+PONG\r\n"));
+        Assert.That(() => server.Server.Context.ClientLimits.ClientCount, Is.EqualTo(3).After(WaitMs, 5), "these two and the harness");
+        Write(third, "PUBLISH ch x\r\nRPUSH q v\r\nLLEN q\r\n");
+        Assert.That(Read(third, 12), Is.EqualTo(":0\r\n:1\r\n:1\r\n"));
+    }
+
+    [Test]
+    public void Who_is_killed_while_a_script_of_its_transaction_runs_is_closed_behind_that()
+    {
+        using EmbeddedServer server = new(adjust: static settings =>
+        {
+            settings.Network.ReactorThreads = 1;
+            settings.Scripts.BusyMilliseconds = 500;
+        });
+        using TcpClient victim = server.Connect(), other = server.Connect(), killer = server.Connect();
+        Write(victim, "CLIENT ID\r\n");
+        string id = EmbeddedServer.Send(victim, "", "\r\n")[1..].Trim();
+        static string Slow(int milliseconds) => "EVAL \"redis.call('SET','w',1) local t=redis.call('TIME') while true do local n=redis.call('TIME') "
+            + $"if (n[1]-t[1])*1000000+(n[2]-t[2])>{milliseconds * 1000} then break end end return 1\" 0\r\n";
+        Write(victim, "MULTI\r\n" + Slow(1200) + string.Concat(Enumerable.Range(0, Commands).Select(static i => $"SET k{i} v\r\n")));
+        Read(victim, 5 + (9 * (Commands + 1)));
+        Write(other, Slow(100)); // by then all that follows has come
+        Write(killer, $"CLIENT KILL ID {id}\r\n");
+        Write(victim, "EXEC\r\n");
+        Assert.That(Read(other, 4), Is.EqualTo(":1\r\n"));
+        Assert.That(Read(killer, 4), Is.EqualTo(":1\r\n"));
+        Assert.That(() => server.Server.Context.Clients().All(client => client.Id.ToString(CultureInfo.InvariantCulture) != id), Is.True.After(WaitMs, 5));
+        Write(killer, "DBSIZE\r\n");
+        Assert.That(EmbeddedServer.Send(killer, "", "\r\n"), Is.EqualTo($":{Commands + 1}\r\n").Or.EqualTo(":0\r\n"), "all of the transaction, or nothing");
+    }
+
+    private static void Write(TcpClient client, string text) => client.GetStream().Write(Encoding.Latin1.GetBytes(text));
+
+    private static string Read(TcpClient client, int bytes)
+    {
+        byte[] buffer = new byte[bytes];
+        client.ReceiveTimeout = WaitMs;
+        client.GetStream().ReadExactly(buffer);
+        return Encoding.Latin1.GetString(buffer);
+    }
+
+    // What comes until nothing does for a while.
+    private static int ReadUntilSilent(TcpClient client, int most)
+    {
+        byte[] buffer = new byte[most];
+        int got = 0;
+        try
+        {
+            while (got < most) got += client.GetStream().Read(buffer, got, most - got);
+        }
+        catch (IOException e) when (e.InnerException is SocketException { SocketErrorCode: SocketError.TimedOut or SocketError.WouldBlock })
+        {
+            // silent
+        }
+        return got;
+    }
+}
