@@ -129,6 +129,8 @@ public sealed unsafe class PmRange : IPmRange
             throw Refused(path, Reason(Libc.Errno), "look at the rights of the file");
         if (!facts.IsFile)
             throw Refused(path, "it is no file", $"name a file on a file system that is mounted with DAX: {Making(path, bytesMin)}");
+        if (facts.Owner != Libc.geteuid() || facts.IsOthersToo)
+            throw Refused(path, "others than the server's user own it or may write to it", $"give it to that user alone: chown, chmod 600 {path}");
         if (facts.Bytes < bytesMin)
             throw Refused(path, $"it has {facts.Bytes} bytes and {bytesMin} are the least", $"stop its server and make it larger: {Making(path, bytesMin)}");
         if (facts.Bytes % PageBytes != 0)

@@ -37,8 +37,18 @@ public interface IDisk
     /// </summary>
     IReadOnlyList<string> Complete() => [];
 
+    /// <summary>So many files of the log will be written side by side.</summary>
+    void Expect(int files)
+    {
+    }
+
     /// <summary>Gives back what is kept for files to come; nothing is written any more.</summary>
     void Tidy()
+    {
+    }
+
+    /// <summary>Gives up what belongs to the process besides the files; nothing is read or written any more.</summary>
+    void LetGo()
     {
     }
 
