@@ -44,7 +44,7 @@ internal sealed class PmLife
         var ring = new PmRing(Pm, 0, RingBytes, _fault);
         ring.Begin(0, First, number: 99);
         var disk = new Besides(Disk.Create(Name, FileBytes));
-        using var file = new PmFile(disk, ring, static _ => { }, _fault);
+        using var file = new PmFile(disk, ring, static (_, _) => { }, _fault);
         byte[] header = new byte[FileHeader.Bytes];
         Header.Write(header);
         file.LeaveAs(header);

@@ -22,7 +22,7 @@ internal sealed class PmFile : IDiskFile
 
     private readonly IDiskFile _file;
     private readonly PmRing _ring;
-    private readonly Action<PmRing> _giveBack;
+    private readonly Action<PmRing, bool> _giveBack;
     private readonly PlantedPmFault _fault;
     private readonly Lock _draining = new();
     private readonly Bell _bell = new();
@@ -34,8 +34,8 @@ internal sealed class PmFile : IDiskFile
     private PmPlace _inFile; // the file has, perhaps not durably, all before it
     private long _written = FileHeader.Bytes, _failedFrom = -1;
 
-    /// <summary>The file has its length and is empty; the ring serves it. <paramref name="giveBack"/> gets the ring when all is in the file.</summary>
-    public PmFile(IDiskFile file, PmRing ring, Action<PmRing> giveBack, PlantedPmFault fault = PlantedPmFault.None)
+    /// <summary>The file has its length and is empty; the ring serves it. <paramref name="giveBack"/> gets the ring back, and whether all is in the file.</summary>
+    public PmFile(IDiskFile file, PmRing ring, Action<PmRing, bool> giveBack, PlantedPmFault fault = PlantedPmFault.None)
     {
         (_file, _ring, _giveBack, _fault) = (file, ring, giveBack, fault);
         _inFile = ring.Head.Place;
@@ -185,8 +185,7 @@ internal sealed class PmFile : IDiskFile
         _stopping = true;
         _bell.Ring();
         _thread?.Join();
-        if (_isOver)
-            _giveBack(_ring);
+        _giveBack(_ring, _isOver);
         _file.Dispose();
     }
 

@@ -19,7 +19,8 @@ public sealed class PmRings : IDisposable
     private readonly Lock _gate = new();
     private PmLayout _layout;
     private bool _isComplete;
-    private int _taken;
+    private int _open, _kept; // files that are written; rings that hold what their files could not get
+    private bool _isDisposed;
 
     /// <summary>Rings in a range; <paramref name="trustsEmulated"/>: a range that claims nothing is used as if it were what it stands for.</summary>
     /// <exception cref="GarnetException">Something else stands in it.</exception>
@@ -89,7 +90,7 @@ public sealed class PmRings : IDisposable
     {
         lock (_gate)
         {
-            if (!IsUsed || !_isComplete || _taken > 0 || (_free.Count == rings && _layout.Rings == rings))
+            if (!IsUsed || !_isComplete || _open + _kept > 0 || (_free.Count == rings && _layout.Rings == rings))
                 return;
             PmLayout next = PmLayout.Of(rings, _range.Bytes, _layout.Generation + 1);
             if (next.RingBytes < PmRing.BytesMin)
@@ -118,7 +119,7 @@ public sealed class PmRings : IDisposable
         {
             if (!_free.TryPop(out ring))
                 return null;
-            _taken++;
+            _open++;
         }
         IDiskFile? file = null;
         try
@@ -130,20 +131,33 @@ public sealed class PmRings : IDisposable
         catch (DiskException)
         {
             file?.Dispose();
-            GiveBack(ring);
+            GiveBack(ring, isEmpty: true);
             throw;
         }
     }
 
-    /// <inheritdoc/>
-    public void Dispose() => _range.Dispose();
-
-    private void GiveBack(PmRing ring)
+    /// <summary>Gives the range up, once no file is written any more.</summary>
+    public void Dispose()
     {
         lock (_gate)
         {
-            _free.Push(ring);
-            _taken--;
+            _isDisposed = true;
+            if (_open == 0)
+                _range.Dispose();
+        }
+    }
+
+    private void GiveBack(PmRing ring, bool isEmpty)
+    {
+        lock (_gate)
+        {
+            _open--;
+            if (isEmpty)
+                _free.Push(ring);
+            else
+                _kept++;
+            if (_isDisposed && _open == 0)
+                _range.Dispose();
         }
     }
 
