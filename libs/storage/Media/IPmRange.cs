@@ -17,6 +17,9 @@ public interface IPmRange : IDisposable
     /// <summary>What a fence is worth.</summary>
     PersistenceDomain Domain { get; }
 
+    /// <summary>It is known to lie in memory that the end of the machine takes (tmpfs).</summary>
+    bool IsMemory => false;
+
     /// <summary>Stores lines; they can be read at once, by this thread.</summary>
     void Write(long offset, ReadOnlySpan<byte> lines);
 

@@ -41,7 +41,7 @@ public sealed unsafe class PmRange : IPmRange
     /// <inheritdoc/>
     public PersistenceDomain Domain { get; }
 
-    /// <summary>It lies in memory that the end of the machine takes (tmpfs).</summary>
+    /// <inheritdoc/>
     public bool IsMemory { get; }
 
     /// <summary>The file system has granted that a store is all it takes (MAP_SYNC).</summary>

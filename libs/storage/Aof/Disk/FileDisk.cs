@@ -30,6 +30,9 @@ public sealed unsafe class FileDisk : IDisk
     public string Path { get; }
 
     /// <inheritdoc/>
+    public PmRings? Memory => _pm;
+
+    /// <inheritdoc/>
     public IReadOnlyList<string> List()
     {
         try

@@ -1,3 +1,5 @@
+using Garnet.Aof.Pm;
+
 namespace Garnet.Aof.Disk;
 
 /// <summary>
@@ -9,6 +11,9 @@ public interface IDisk
 {
     /// <summary>The directory, for messages.</summary>
     string Path { get; }
+
+    /// <summary>Persistent memory in which the last bytes of files are durable before they are here; null without.</summary>
+    PmRings? Memory => null;
 
     /// <summary>Names of the files, in ordinal order.</summary>
     IReadOnlyList<string> List();

@@ -16,10 +16,11 @@ public sealed class PmRings : IDisposable
     private readonly IPmRange _range;
     private readonly string _path;
     private readonly Stack<PmRing> _free = new();
+    private readonly HashSet<PmRing> _serving = [];
     private readonly Lock _gate = new();
     private PmLayout _layout;
     private bool _isComplete;
-    private int _open, _kept; // files that are written; rings that hold what their files could not get
+    private int _kept; // rings that hold what their files could not get
     private bool _isDisposed;
 
     /// <summary>Rings in a range; <paramref name="trustsEmulated"/>: a range that claims nothing is used as if it were what it stands for.</summary>
@@ -37,6 +38,22 @@ public sealed class PmRings : IDisposable
 
     /// <summary>What a fence is worth.</summary>
     public PersistenceDomain Domain => _range.Domain;
+
+    /// <summary>It is known to lie in memory that the end of the machine takes.</summary>
+    public bool IsMemory => _range.IsMemory;
+
+    /// <summary>Bytes of the range.</summary>
+    public long Bytes => _range.Bytes;
+
+    /// <summary>Bytes of the rings that serve files now, and how many of them the files have not got.</summary>
+    public (long Bytes, long UsedBytes) Fill
+    {
+        get
+        {
+            lock (_gate)
+                return (_serving.Sum(static ring => ring.Size), _serving.Sum(static ring => ring.Undrained));
+        }
+    }
 
     /// <summary>The file.</summary>
     public string Path => _path;
@@ -90,7 +107,7 @@ public sealed class PmRings : IDisposable
     {
         lock (_gate)
         {
-            if (!IsUsed || !_isComplete || _open + _kept > 0 || (_free.Count == rings && _layout.Rings == rings))
+            if (!IsUsed || !_isComplete || _serving.Count + _kept > 0 || (_free.Count == rings && _layout.Rings == rings))
                 return;
             PmLayout next = PmLayout.Of(rings, _range.Bytes, _layout.Generation + 1);
             if (next.RingBytes < PmRing.BytesMin)
@@ -119,7 +136,7 @@ public sealed class PmRings : IDisposable
         {
             if (!_free.TryPop(out ring))
                 return null;
-            _open++;
+            _serving.Add(ring);
         }
         IDiskFile? file = null;
         try
@@ -142,7 +159,7 @@ public sealed class PmRings : IDisposable
         lock (_gate)
         {
             _isDisposed = true;
-            if (_open == 0)
+            if (_serving.Count == 0)
                 _range.Dispose();
         }
     }
@@ -151,12 +168,12 @@ public sealed class PmRings : IDisposable
     {
         lock (_gate)
         {
-            _open--;
+            _serving.Remove(ring);
             if (isEmpty)
                 _free.Push(ring);
             else
                 _kept++;
-            if (_isDisposed && _open == 0)
+            if (_isDisposed && _serving.Count == 0)
                 _range.Dispose();
         }
     }
