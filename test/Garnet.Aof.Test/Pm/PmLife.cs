@@ -67,7 +67,8 @@ internal sealed class PmLife
     public string? Recover(SimulatedDisk disk, PmSim pm)
     {
         _ = new PmTail(new PmRing(pm, 0, RingBytes, _fault), "pm", "here", _fault).PutInto(disk);
-        return FaultOf(disk);
+        using IDiskFile file = disk.Open(Name);
+        return TailFiles.TryHeader(file, out FileHeader header) && header.HasTail ? "its header still asks for the ring" : FaultOf(disk);
     }
 
     /// <summary>What is wrong with the file; null = nothing.</summary>

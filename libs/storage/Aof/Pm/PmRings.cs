@@ -88,8 +88,6 @@ public sealed class PmRings : IDisposable
         for (int i = 0; i < _layout.Rings; i++)
         {
             var ring = new PmRing(_range, _layout.StartOf(i), _layout.RingBytes, Fault);
-            if (ring.Head.Number == 0)
-                continue;
             long bytes = new PmTail(ring, _path, PmLayout.OwnerIn(_range), Fault).PutInto(disk);
             if (bytes > 0)
                 messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that persistent memory held were put into the append-only file."));

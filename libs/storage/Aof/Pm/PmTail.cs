@@ -8,8 +8,8 @@ namespace Garnet.Aof.Pm;
 /// What a ring held when its process, or its machine, ended: put into its file.
 /// log.R9: it goes into the file whose header names that ring, and nowhere else. A ring that holds something for a file that is not there is
 /// left as it is, and refused: it is all that another directory has of what it acknowledged last.
-/// log.R10: the file has all of it, durably, before the ring forgets it, and the ring has forgotten before the file's header does: who is
-/// interrupted here does the same again.
+/// log.R10: the file has all of it, durably, before the ring gives it up; the file's header asks for the ring until that is so, and the ring
+/// knows its file until the header does not: who is interrupted here does the same again.
 /// </summary>
 internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFault fault = PlantedPmFault.None)
 {
@@ -19,6 +19,8 @@ internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFa
     /// <exception cref="GarnetException">They belong elsewhere, or nowhere.</exception>
     public long PutInto(IDisk disk)
     {
+        if (ring.Number == 0)
+            return 0;
         PmPlace next = ring.Head.Place;
         bool holds = ring.TryFind(ref next, out _);
         if (!disk.List().Contains(_name))
@@ -27,33 +29,40 @@ internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFa
         bool isOwn = TailFiles.TryHeader(file, out FileHeader header) && header.HasTail && header.Run == PmRing.Run && header.TailNumber == ring.Number;
         if (!isOwn)
             return holds ? throw Elsewhere("the file of that name here is another, or was made anew") : Forget();
-        long put = Put(file);
+        PmPlace end = Put(file);
+        long put = end.FileOffset - ring.Head.Place.FileOffset;
         if (fault != PlantedPmFault.HeadBeforeSync)
             file.Sync();
-        Forget(); // log.R10
+        Done(ring.GiveUp(end)); // log.R10
         TailFiles.Settle(file);
+        Forget();
         return put;
     }
 
     // log.R4: a record that is whole and says what cannot be is no interrupted write.
-    private long Put(IDiskFile file)
+    private PmPlace Put(IDiskFile file)
     {
-        long length = file.Length, put = 0;
+        long length = file.Length;
         PmPlace at = ring.Head.Place;
         for (PmPlace next = at; ring.TryFind(ref next, out ReadOnlySpan<byte> bytes); at = next)
         {
             if (next.FileOffset > length)
                 throw PmLayout.Refused(path, $"a record of it ends at {next.FileOffset} of {_name}, which has {length} bytes", "put the file back as it was");
             file.Write(at.FileOffset, bytes);
-            put += bytes.Length;
         }
-        return put;
+        return at;
     }
 
     private long Forget()
     {
-        int error = ring.Forget();
-        return error == 0 ? 0 : throw new DiskException("forget", "the ring in persistent memory", new System.ComponentModel.Win32Exception(error).Message, isFull: false);
+        Done(ring.Forget());
+        return 0;
+    }
+
+    private static void Done(int error)
+    {
+        if (error != 0)
+            throw new DiskException("empty", "the ring in persistent memory", new System.ComponentModel.Win32Exception(error).Message, isFull: false);
     }
 
     private GarnetException Elsewhere(string why) => new(ExitKind.Data,
