@@ -52,7 +52,7 @@ internal sealed class PmLife
         file.Write(0, header);
         file.Sync();
         Disk.SyncDirectory();
-        Pm.OnStep = look;
+        Pm.OnStep = disk.Look = look;
         foreach (char letter in script)
         {
             if (letter == 'b') disk.OnSync = () => Steps(file, "1s");
@@ -60,7 +60,9 @@ internal sealed class PmLife
             disk.OnSync = null;
             look();
         }
-        Pm.OnStep = null;
+        file.Finish();
+        look();
+        Pm.OnStep = disk.Look = null;
     }
 
     /// <summary>What comes back of the disk and the memory; null = what must, else what is wrong.</summary>
@@ -114,18 +116,25 @@ internal sealed class PmLife
     private sealed class Besides(IDiskFile inner) : IDiskFile
     {
         public Action? OnSync { get; set; }
+        public Action? Look { get; set; }
         public long Length => inner.Length;
         public int Alignment => 1;
-        public void Write(long offset, ReadOnlySpan<byte> bytes) => inner.Write(offset, bytes);
         public int Read(long offset, Span<byte> to) => inner.Read(offset, to);
         public void SetLength(long bytes) => inner.SetLength(bytes);
         public void Dispose() => inner.Dispose();
+
+        public void Write(long offset, ReadOnlySpan<byte> bytes)
+        {
+            inner.Write(offset, bytes);
+            Look?.Invoke();
+        }
 
         public void Sync()
         {
             Action? beside = OnSync;
             OnSync = null;
             inner.Sync();
+            Look?.Invoke();
             beside?.Invoke();
         }
     }

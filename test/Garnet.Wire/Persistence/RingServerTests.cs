@@ -13,7 +13,7 @@ internal sealed class RingServerTests
         using DataServer server = new($"--appendfsync always {ring.Flags}");
         using RespConnection connection = server.Connect();
         Assert.That(connection.Call("SET", "k", "v").ToString(), Is.EqualTo("+OK"));
-        Assert.That(connection.Call("WAITAOF", "1", "0", "0").Items![0].Number, Is.EqualTo(1));
+        Assert.That(connection.Call("WAITAOF", "1", "0", "0").Items![0].Text, Is.EqualTo("1"));
         string info = connection.Call("INFO", "persistence").Text!;
         Assert.That(info, Does.Contain("aof_durability:pm:").And.Contain("garnet_aof_ring_size:").And.Contain("garnet_aof_ring_used:"));
         connection.Call("CONFIG", "SET", "appendfsync", "everysec");
