@@ -27,7 +27,8 @@ internal static class DirectoryChoice
     {
         int sublogs = settings.Sublogs > 0 ? settings.Sublogs : Math.Clamp(Environment.ProcessorCount / 4, 1, AofSettings.SublogsMax);
         var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, sublogs);
-        return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), path => new FileDisk(path, OpenMemory(settings, sublogs)), fresh);
+        string path = Path.Combine(settings.Directory, settings.AppendDirectory);
+        return DataDirectory.Open(path, held => new FileDisk(held, OpenMemory(settings, sublogs)), fresh);
     }
 
     private static PmRings? OpenMemory(PersistenceSettings settings, int sublogs) =>

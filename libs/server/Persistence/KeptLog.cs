@@ -48,7 +48,8 @@ internal sealed class KeptLog : IDisposable
     internal AofFigures? Figures => Current?.Figures();
 
     /// <summary>What an acknowledged change outlives: the process alone (os), or the machine too, and by what.</summary>
-    internal string Guarantee => _aofSettings.Sync == SyncPolicy.Always ? PersistenceDomains.NameOf(Figures?.Domain ?? PersistenceDomain.Disk) : "os";
+    internal string Guarantee =>
+        _aofSettings.Sync == SyncPolicy.Always ? PersistenceDomains.NameOf(Figures?.Domain ?? PersistenceDomain.Disk) : "os";
 
     /// <summary>Why the log cannot keep changes any more; null while it can.</summary>
     internal string? Poison => Current?.Poison;

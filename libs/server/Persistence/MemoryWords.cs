@@ -19,11 +19,12 @@ internal static class MemoryWords
             return [(true, $"{Setting} is not used: there is no append-only file; --appendonly yes keeps one")];
         if (!memory.IsUsed)
         {
-            return [(true, $"{Setting} is not used, replies wait for the disk: the system does not call {memory.Path} persistent memory ({domain}); name a file on a "
-                + "file system that is mounted with DAX, or, if you know that it outlives the machine, set pm-emulated-trust yes")];
+            return [(true, $"{Setting} is not used, replies wait for the disk: the system does not call {memory.Path} persistent memory ({domain}); "
+                + "name a file on a file system that is mounted with DAX, or, if you know that it outlives the machine, set pm-emulated-trust yes")];
         }
 
-        var lines = new List<(bool, string)> { (false, $"Persistent memory: {size} in {memory.Path}, {domain}; with appendfsync always, what is acknowledged is durable there first") };
+        const string Use = "with appendfsync always, what is acknowledged is durable there first";
+        var lines = new List<(bool, string)> { (false, $"Persistent memory: {size} in {memory.Path}, {domain}; {Use}") };
         if (!memory.Domain.IsRealPm())
             lines.Add((true, $"{memory.Path} is trusted (pm-emulated-trust){Doubt(memory)}"));
         if (settings.AppendSync != AppendSync.Always)
@@ -33,5 +34,5 @@ internal static class MemoryWords
 
     private static string Doubt(PmRings memory) => memory.IsMemory
         ? " and lies in memory (tmpfs): the end of the machine takes what was acknowledged last"
-        : ", and the system does not call it persistent memory: if it does not outlive the machine, what was acknowledged last does not either";
+        : ", and the system does not call it persistent memory: what was acknowledged last outlives the machine only if that does";
 }

@@ -130,18 +130,24 @@ public sealed unsafe class PmRange : IPmRange
         if (!facts.IsFile)
             throw Refused(path, "it is no file", $"name a file on a file system that is mounted with DAX: {Making(path, bytesMin)}");
         if (facts.Owner != Libc.geteuid() || facts.IsOthersToo)
-            throw Refused(path, "others than the server's user own it or may write to it", $"give it to that user alone: chown, chmod 600 {path}");
+            throw Refused(path, "others than the server's user own it or may write to it", $"give it to that user: chown, chmod 600 {path}");
         if (facts.Bytes < bytesMin)
-            throw Refused(path, $"it has {facts.Bytes} bytes and {bytesMin} are the least", $"stop its server and make it larger: {Making(path, bytesMin)}");
+            throw Refused(path, $"it has {facts.Bytes} bytes and {bytesMin} are the least", $"make it larger: {Making(path, bytesMin)}");
         if (facts.Bytes % PageBytes != 0)
-            throw Refused(path, $"its size of {facts.Bytes} bytes is no multiple of {PageBytes}", $"make it so: {Making(path, facts.Bytes / PageBytes * PageBytes)}");
+        {
+            throw Refused(path, $"its size of {facts.Bytes} bytes is no multiple of {PageBytes}",
+                $"make it so: {Making(path, (facts.Bytes / PageBytes + 1) * PageBytes)}");
+        }
+
         if (!Libc.TryLock(file))
             throw Refused(path, "another server has it in use", "give each server a file of its own");
         void* map = Libc.mmap(null, (nint)facts.Bytes, Libc.PROT_READ | Libc.PROT_WRITE, MapSharedValidate | MapSync, file, 0);
         bool isSynchronous = (nint)map != -1;
         if (!isSynchronous)
             map = MapPlainly(path, file, system, facts.Bytes);
-        PersistenceDomain domain = isSynchronous ? PmPlatform.DomainOf(facts.DeviceMajor, facts.DeviceMinor, sysfs) : PersistenceDomain.PmEmulated;
+        PersistenceDomain domain = isSynchronous
+            ? PmPlatform.DomainOf(facts.DeviceMajor, facts.DeviceMinor, sysfs)
+            : PersistenceDomain.PmEmulated;
         return new PmRange(file, (byte*)map, facts, new PmMapping(isSynchronous, system == Tmpfs, domain));
     }
 
@@ -153,13 +159,15 @@ public sealed unsafe class PmRange : IPmRange
         if (Libc.fallocate(file, 0, 0, bytes) != 0)
             throw Refused(path, $"its room cannot be set aside ({Reason(Libc.Errno)})", "make room there, or name another file");
         void* map = Libc.mmap(null, (nint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
-        return (nint)map != -1 ? map : throw Refused(path, $"it cannot be mapped ({Reason(Libc.Errno)})", "look at the limits of the process's memory");
+        return (nint)map != -1 ? map
+            : throw Refused(path, $"it cannot be mapped ({Reason(Libc.Errno)})", "look at the limits of the process's memory");
     }
 
     private static GarnetException NotOpened(string path, int error) => error switch
     {
         Libc.ENOENT => Refused(path, "it is not there", $"make it, on a file system that is mounted with DAX: {Making(path, 64 << 20)}"),
-        Libc.EACCES or Libc.EPERM => new GarnetException(ExitKind.Permission, What(path), "the server may not write to it", "give its user the right to"),
+        Libc.EACCES or Libc.EPERM =>
+            new GarnetException(ExitKind.Permission, What(path), "the server may not write to it", "give its user the right to"),
         _ => Refused(path, Reason(error), "name a plain file that the server may write to, not through a link"),
     };
 

@@ -51,7 +51,8 @@ public sealed unsafe class FileDisk : IDisk
     public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         if (!_linux) return PortableFile.Create(In(name), bytes);
-        if (caching == FileCaching.Direct && _pm?.TryCreate(name, () => LinuxFile.Create(In(name), bytes, FileCaching.Buffered)) is { } fenced)
+        IDiskFile MakePlain() => LinuxFile.Create(In(name), bytes, FileCaching.Buffered);
+        if (caching == FileCaching.Direct && _pm?.TryCreate(name, MakePlain) is { } fenced)
         {
             _fenced[name] = fenced;
             fenced.StartDraining();

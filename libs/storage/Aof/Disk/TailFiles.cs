@@ -75,7 +75,8 @@ internal static class TailFiles
         return FileHeader.TryRead(block.AsSpan(0, file.Read(0, block)), out header) == HeaderState.Whole;
     }
 
-    private static bool NeedsTail(IDiskFile file) => TryHeader(file, out FileHeader header) && header.HasTail && (header.Run == StagingFile.Run || header.Run == PmRing.Run);
+    private static bool NeedsTail(IDiskFile file) =>
+        TryHeader(file, out FileHeader header) && header.HasTail && (header.Run == StagingFile.Run || header.Run == PmRing.Run);
 
     private static bool IsLast(IDisk disk, string name) => LogFileName.TryParse(name, out int sublog, out ulong first)
         && LogFiles.Of(disk, sublog).TrueForAll(other => other.FirstBatch < first);

@@ -87,7 +87,8 @@ internal sealed class PmFile : IDiskFile
             return;
         }
         long stored = _written - offset;
-        Check.That(stored == 0 || (offset == _failedFrom && stored > 0 && stored <= bytes.Length), "log.D2 a write goes on where the one before ended");
+        bool isAgain = offset == _failedFrom && stored > 0 && stored <= bytes.Length;
+        Check.That(stored == 0 || isAgain, "log.D2 a write goes on where the one before ended");
         Check.That(offset + bytes.Length <= Length, "log.R8 a file keeps its length");
         bytes = bytes[(int)stored..];
         _failedFrom = offset;
@@ -235,7 +236,7 @@ internal sealed class PmFile : IDiskFile
     {
         int error = _ring.Fence();
         if (error != 0)
-            throw Failed("fence", error);
+            throw Fail(PmRing.Failure("fence", error));
     }
 
     // The lock is held.
@@ -270,7 +271,7 @@ internal sealed class PmFile : IDiskFile
     {
         int error = _ring.GiveUp(place);
         if (error != 0)
-            throw Failed("give up", error);
+            throw Fail(PmRing.Failure("give up", error));
     }
 
     private PmPlace LastFenced()
@@ -282,9 +283,6 @@ internal sealed class PmFile : IDiskFile
         }
         return place;
     }
-
-    private DiskException Failed(string operation, int error) =>
-        Fail(new DiskException(operation, "the ring in persistent memory", new System.ComponentModel.Win32Exception(error).Message, isFull: false));
 
     private DiskException Fail(DiskException failure)
     {

@@ -13,7 +13,8 @@ internal readonly record struct PmHead
     /// <summary>Size: one line, so that no other store shares it.</summary>
     public const int Bytes = IPmRange.LineBytes;
     private const uint Magic = 0x44_48_4E_47; // "GNHD"
-    private const int CrcAt = 4, GenerationAt = 8, NumberAt = 16, PositionAt = 24, SequenceAt = 32, FileOffsetAt = 40, FirstBatchAt = 48, SublogAt = 56;
+    private const int CrcAt = 4, GenerationAt = 8, NumberAt = 16, PositionAt = 24, SequenceAt = 32, FileOffsetAt = 40;
+    private const int FirstBatchAt = 48, SublogAt = 56;
 
     /// <summary>The copy with the higher one counts.</summary>
     public required ulong Generation { get; init; }

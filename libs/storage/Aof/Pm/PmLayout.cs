@@ -30,9 +30,14 @@ internal readonly record struct PmLayout(ulong Generation, int Rings, long RingB
         PmLayout? first = TryRead(a), second = TryRead(b);
         if (IsNewer(a) || IsNewer(b))
             throw Refused(path, "it is of a newer version of the format", "start that version");
-        PmLayout found = first is null || (second is not null && second.Value.Generation > first.Value.Generation) ? second ?? default : first.Value;
+        bool isSecond = first is null || (second is not null && second.Value.Generation > first.Value.Generation);
+        PmLayout found = (isSecond ? second : first) ?? default;
         if (found.Rings > 0 && !found.IsPossible(range.Bytes))
-            throw Refused(path, $"its {found.Rings} rings of {found.RingBytes} bytes do not lie inside its {range.Bytes}", "put the file back as it was");
+        {
+            throw Refused(path, $"its {found.Rings} rings of {found.RingBytes} bytes do not lie inside its {range.Bytes}",
+                "put the file back as it was");
+        }
+
         return found;
     }
 
@@ -82,7 +87,8 @@ internal readonly record struct PmLayout(ulong Generation, int Rings, long RingB
     private static bool IsWhole(ReadOnlySpan<byte> line) =>
         IsOurs(line) && BinaryPrimitives.ReadUInt32LittleEndian(line[CrcAt..]) == Crc32C.Of(line[VersionAt..]);
 
-    private static bool IsNewer(ReadOnlySpan<byte> line) => IsWhole(line) && BinaryPrimitives.ReadUInt32LittleEndian(line[VersionAt..]) != Version;
+    private static bool IsNewer(ReadOnlySpan<byte> line) =>
+        IsWhole(line) && BinaryPrimitives.ReadUInt32LittleEndian(line[VersionAt..]) != Version;
 
     private static PmLayout? TryRead(ReadOnlySpan<byte> line) => !IsWhole(line) || IsNewer(line) ? null : new PmLayout(
         BinaryPrimitives.ReadUInt64LittleEndian(line[GenerationAt..]),

@@ -1,3 +1,4 @@
+using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Common.Faults;
 using Garnet.Common.Linux;
@@ -38,7 +39,8 @@ internal sealed class PmRing
     /// <summary>A ring over a part of a range; <paramref name="bytes"/> counts the heads too.</summary>
     public PmRing(IPmRange range, long start, long bytes, PlantedPmFault fault = PlantedPmFault.None)
     {
-        Check.That((start | bytes) % Line == 0 && bytes >= HeadBytes + RecordBytesMin && start + bytes <= range.Bytes, "log.R4 a ring lies inside its range");
+        Check.That((start | bytes) % Line == 0 && bytes >= HeadBytes + RecordBytesMin && start + bytes <= range.Bytes,
+            "log.R4 a ring lies inside its range");
         (_range, _start, _size, _fault) = (range, start + HeadBytes, bytes - HeadBytes, fault);
         _head = Newer(ReadHead(0), ReadHead(1)) ?? new PmHead { Generation = 0, Number = 0, Place = new PmPlace(0, 0, FileHeader.Bytes) };
         _tail = _head.Place;
@@ -73,6 +75,10 @@ internal sealed class PmRing
         range.Write(start + CopyAt, zeros);
     }
 
+    /// <summary>An error number as the failure of a disk.</summary>
+    public static DiskException Failure(string operation, int error) =>
+        new(operation, "the ring in persistent memory", new System.ComponentModel.Win32Exception(error).Message, isFull: false);
+
     /// <summary>Serves a file from now on, of which it holds nothing yet. Returns 0, or the error number.</summary>
     public int Begin(int sublog, ulong firstBatch)
     {
@@ -85,7 +91,10 @@ internal sealed class PmRing
     {
         _tail = new PmPlace(0, 1, FileHeader.Bytes);
         _fencedPosition = 0;
-        return Put(new PmHead { Generation = _head.Generation + 1, Number = number, Place = _tail, Sublog = sublog, FirstBatch = firstBatch });
+        return Put(new PmHead
+        {
+            Generation = _head.Generation + 1, Number = number, Place = _tail, Sublog = sublog, FirstBatch = firstBatch,
+        });
     }
 
     /// <summary>Appends what there is room for as one record; returns how many bytes that is. Durable after <see cref="Fence"/>.</summary>
@@ -107,7 +116,10 @@ internal sealed class PmRing
             _range.Write(_start + offset + PmRecord.Bytes + whole, line);
         }
         uint lap = (uint)(at / _size) - (_fault == PlantedPmFault.WrongLap ? 1u : 0u);
-        new PmRecord { Number = _number, Lap = lap, Sequence = _tail.Sequence, FileOffset = _tail.FileOffset, Length = taken }.Write(line, payload);
+        new PmRecord
+        {
+            Number = _number, Lap = lap, Sequence = _tail.Sequence, FileOffset = _tail.FileOffset, Length = taken,
+        }.Write(line, payload);
         _range.Write(_start + offset, line);
         _tail = new PmPlace(at + PmRecord.SpanOf(taken), _tail.Sequence + 1, _tail.FileOffset + taken);
         return taken;

@@ -90,7 +90,7 @@ public sealed class PmRings : IDisposable
             var ring = new PmRing(_range, _layout.StartOf(i), _layout.RingBytes, Fault);
             long bytes = new PmTail(ring, _path, PmLayout.OwnerIn(_range), Fault).PutInto(disk);
             if (bytes > 0)
-                messages.Add(string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes that persistent memory held were put into the append-only file."));
+                messages.Add($"{bytes.ToString("N0", CultureInfo.InvariantCulture)} bytes that persistent memory held were put into the log.");
         }
         _isComplete = true;
         return messages;
@@ -116,7 +116,7 @@ public sealed class PmRings : IDisposable
             if (error == 0)
                 error = next.Write(_range, directory);
             if (error != 0)
-                throw Failed("divide", error);
+                throw PmRing.Failure("divide", error);
             _layout = next;
             _free.Clear();
             for (int i = 0; i < rings; i++)
@@ -141,7 +141,7 @@ public sealed class PmRings : IDisposable
         {
             file = make();
             int error = ring.Begin(sublog, first);
-            return error == 0 ? new PmFile(file, ring, GiveBack, Fault) : throw Failed("begin", error);
+            return error == 0 ? new PmFile(file, ring, GiveBack, Fault) : throw PmRing.Failure("begin", error);
         }
         catch (DiskException)
         {
@@ -175,7 +175,4 @@ public sealed class PmRings : IDisposable
                 _range.Dispose();
         }
     }
-
-    private static DiskException Failed(string operation, int error) =>
-        new(operation, "the rings in persistent memory", new System.ComponentModel.Win32Exception(error).Message, isFull: false);
 }

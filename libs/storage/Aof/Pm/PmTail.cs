@@ -26,7 +26,8 @@ internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFa
         if (!disk.List().Contains(_name))
             return holds ? throw Elsewhere("there is no such file here") : Forget();
         using IDiskFile file = disk.Open(_name);
-        bool isOwn = TailFiles.TryHeader(file, out FileHeader header) && header.HasTail && header.Run == PmRing.Run && header.TailNumber == ring.Number;
+        bool isOwn = TailFiles.TryHeader(file, out FileHeader header)
+            && header.HasTail && header.Run == PmRing.Run && header.TailNumber == ring.Number;
         if (!isOwn)
             return holds ? throw Elsewhere("the file of that name here is another, or was made anew") : Forget();
         PmPlace end = Put(file);
@@ -47,7 +48,11 @@ internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFa
         for (PmPlace next = at; ring.TryFind(ref next, out ReadOnlySpan<byte> bytes); at = next)
         {
             if (next.FileOffset > length)
-                throw PmLayout.Refused(path, $"a record of it ends at {next.FileOffset} of {_name}, which has {length} bytes", "put the file back as it was");
+            {
+                throw PmLayout.Refused(path, $"a record of it ends at {next.FileOffset} of {_name}, which has {length} bytes",
+                    "put the file back as it was");
+            }
+
             file.Write(at.FileOffset, bytes);
         }
         return at;
@@ -62,10 +67,10 @@ internal sealed class PmTail(PmRing ring, string path, string owner, PlantedPmFa
     private static void Done(int error)
     {
         if (error != 0)
-            throw new DiskException("empty", "the ring in persistent memory", new System.ComponentModel.Win32Exception(error).Message, isFull: false);
+            throw PmRing.Failure("empty", error);
     }
 
     private GarnetException Elsewhere(string why) => new(ExitKind.Data,
         $"aof-pm-path holds what was last acknowledged for another log: {path}", $"it was used for {owner}, file {_name}: {why}",
-        "start the server of that directory with it once and stop it, which empties it; or name a file of zeros for this one, and keep that one");
+        "start the server of that directory with it once and stop it, which empties it; or name a file of zeros, and keep this one");
 }
