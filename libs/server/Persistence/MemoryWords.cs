@@ -19,8 +19,9 @@ internal static class MemoryWords
             return [(true, $"{Setting} is not used: there is no append-only file; --appendonly yes keeps one")];
         if (!memory.IsUsed)
         {
-            return [(true, $"{Setting} is not used, replies wait for the disk: the system does not call {memory.Path} persistent memory ({domain}); "
-                + "name a file on a file system that is mounted with DAX, or, if you know that it outlives the machine, set pm-emulated-trust yes")];
+            return [(true, $"{Setting} is not used, replies wait for the disk: the system does not call {memory.Path} persistent memory "
+                + $"({domain}); name a file on a file system that is mounted with DAX, or, if you know that it outlives the machine, "
+                + "set pm-emulated-trust yes")];
         }
 
         const string Use = "with appendfsync always, what is acknowledged is durable there first";

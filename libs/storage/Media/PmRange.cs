@@ -130,7 +130,7 @@ public sealed unsafe class PmRange : IPmRange
         if (!facts.IsFile)
             throw Refused(path, "it is no file", $"name a file on a file system that is mounted with DAX: {Making(path, bytesMin)}");
         if (facts.Owner != Libc.geteuid() || facts.IsOthersToo)
-            throw Refused(path, "others than the server's user own it or may write to it", $"give it to that user: chown, chmod 600 {path}");
+            throw Refused(path, "others than the server's user own it or may write it", $"give it to that user: chown, chmod 600 {path}");
         if (facts.Bytes < bytesMin)
             throw Refused(path, $"it has {facts.Bytes} bytes and {bytesMin} are the least", $"make it larger: {Making(path, bytesMin)}");
         if (facts.Bytes % PageBytes != 0)

@@ -89,8 +89,9 @@ public sealed class PmRings : IDisposable
         {
             var ring = new PmRing(_range, _layout.StartOf(i), _layout.RingBytes, Fault);
             long bytes = new PmTail(ring, _path, PmLayout.OwnerIn(_range), Fault).PutInto(disk);
+            string many = bytes.ToString("N0", CultureInfo.InvariantCulture);
             if (bytes > 0)
-                messages.Add($"{bytes.ToString("N0", CultureInfo.InvariantCulture)} bytes that persistent memory held were put into the log.");
+                messages.Add($"{many} bytes that persistent memory held were put into the log.");
         }
         _isComplete = true;
         return messages;
