@@ -65,6 +65,25 @@ internal sealed class PmRingsTests
     }
 
     [Test]
+    public void What_was_synced_comes_to_the_file_by_itself_however_it_meets_the_one_that_drains()
+    {
+        const int Rounds = 40, LimitMs = 20_000;
+        FileDisk disk = Open(out PmRings rings);
+        IDiskFile file = Create(disk, LogFileName.Of(0, 1), out _);
+        var random = new Random(12);
+        int end = Page;
+        for (int round = 0; round < Rounds; round++)
+        {
+            for (int syncs = random.Next(1, 30); syncs > 0; syncs--, end += 64)
+            {
+                file.Write(end, new byte[64]);
+                file.Sync();
+            }
+            Assert.That(SpinWait.SpinUntil(() => rings.Fill.UsedBytes == 0, LimitMs), $"round {round}");
+        }
+    }
+
+    [Test]
     public void A_file_that_is_closed_has_everything_and_gives_its_ring_to_the_next()
     {
         FileDisk disk = Open(out _);

@@ -117,9 +117,9 @@ internal sealed class PmFile : IDiskFile
         if (_hasNewHeader)
             _file.Sync();
         _hasNewHeader = false;
-        long before = _ring.Undrained;
+        long before = _ring.FencedPosition;
         Fence();
-        if (before == 0 || _ring.Undrained >= DrainBytes)
+        if (_ring.HeadPosition >= before || _ring.Undrained >= DrainBytes) // who drains may have found nothing and gone to sleep
             _bell.Ring();
     }
 

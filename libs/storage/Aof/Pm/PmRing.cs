@@ -57,6 +57,9 @@ internal sealed class PmRing
     /// <summary>All before it is fenced.</summary>
     public long FencedPosition => Volatile.Read(ref _fencedPosition);
 
+    /// <summary>All before it has been given up.</summary>
+    public long HeadPosition => Volatile.Read(ref _headPosition);
+
     /// <summary>Whose file it holds, and from where on.</summary>
     public PmHead Head => _head;
 
