@@ -5,10 +5,10 @@ namespace Garnet.Load;
 [Verb("compare", HelpText = "Starts several servers and runs the same cells against all of them, taking turns.")]
 internal sealed class CompareOptions
 {
-    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, native, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s and so on.")]
+    [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, native, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s, ours+pm (a ring in persistent memory) and so on.")]
     public string Systems { get; set; } = "";
 
-    [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, recover, snapshot or replica.")]
+    [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot or replica.")]
     public string Set { get; set; } = "";
 
     [Option("rounds", Default = 5)]
@@ -28,6 +28,9 @@ internal sealed class CompareOptions
 
     [Option("ours-flags", Default = "", HelpText = "Further flags for our server.")]
     public string OursFlags { get; set; } = "";
+
+    [Option("ring-file", Default = "/dev/shm/garnet-bench.ring", HelpText = "File of the ring of ours+pm, made anew: in memory it costs what persistent memory's instructions cost, and is as lasting as memory.")]
+    public string RingFile { get; set; } = "";
 
     [Option("server-core", Default = 0, HelpText = "Core of the servers; -1 leaves them unpinned.")]
     public int ServerCore { get; set; }

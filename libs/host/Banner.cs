@@ -24,6 +24,8 @@ internal static class Banner
         foreach ((bool isWarning, string text) in server.TierPlan)
             Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
         Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence));
+        foreach ((bool isWarning, string text) in server.LogMemoryPlan)
+            Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
         string password = settings.Security.Password.Length > 0 ? "password required" : "no password";
         string mode = settings.Security.ProtectedMode ? "on" : "off";
         Say(log, LogLevel.Information, $"Security: {password}, protected mode {mode}");

@@ -70,6 +70,7 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         }
         NoteSavePoints();
         NoteTier();
+        NoteMemory();
         foreach (Setting setting in table.All)
         {
             if (setting.Source == SettingSource.Default || setting.Declared.Note.Length == 0 || setting.Text == setting.Default)
@@ -105,6 +106,13 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
             if (table.TryFind(name, out Setting? other) && other.Source != SettingSource.Default)
                 Notices.Add($"{name} ({other.Where}) has no effect: there is no tier without tier-path");
         }
+    }
+
+    private void NoteMemory()
+    {
+        bool isNamed = table.TryFind("aof-pm-path", out Setting? path) && path.Text.Length > 0;
+        if (!isNamed && table.TryFind("pm-emulated-trust", out Setting? trust) && trust.Source != SettingSource.Default)
+            Notices.Add($"pm-emulated-trust ({trust.Where}) has no effect: there is no persistent memory without aof-pm-path");
     }
 
     private static bool IsServiceLink(string key, string value)

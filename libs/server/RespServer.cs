@@ -133,6 +133,9 @@ public sealed class RespServer : IDisposable
     /// <summary>What is to be said of the tier, and which of it is a warning; nothing without one.</summary>
     public IReadOnlyList<(bool IsWarning, string Text)> TierPlan => TierMedium.PlanOf(_tier, Settings.Tier);
 
+    /// <summary>What is to be said of persistent memory under the log, and which of it is a warning; nothing without.</summary>
+    public IReadOnlyList<(bool IsWarning, string Text)> LogMemoryPlan => Context.Keeper?.MemoryPlan ?? [];
+
     /// <summary>The TCP port in use; 0 if none.</summary>
     public int Port => _acceptor?.Port ?? 0;
 

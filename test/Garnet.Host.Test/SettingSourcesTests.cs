@@ -130,6 +130,7 @@ public sealed class SettingSourcesTests
 
     [TestCase("tier-size", "1gb", "there is no tier without tier-path")]
     [TestCase("tier-promotion", "no", "there is no tier without tier-path")]
+    [TestCase("pm-emulated-trust", "yes", "there is no persistent memory without aof-pm-path")]
     [TestCase("tier-path", "/not/there", "names no directory on this machine")]
     public void What_is_said_of_a_tier_that_cannot_be_is_noted(string name, string value, string notice)
     {

@@ -33,6 +33,9 @@ internal static class CompareVerb
             case "always":
                 Rounds.Run(options, peers, Cell.Waiting(), report);
                 break;
+            case "pm":
+                Rounds.Run(options, peers, Cell.Fenced(), report);
+                break;
             case "recover":
                 Recoveries.Run(options, peers, report);
                 break;

@@ -10,6 +10,7 @@ namespace Garnet.Load.Compare;
 internal sealed record Peer(string Name, string Program, string Flags)
 {
     private const string Directories = "artifacts/bench";
+    private const int RingFileBytes = 256 << 20;
 
     /// <summary>Whether the server compiles itself while it runs and so needs the whole warm-up.</summary>
     public bool IsJitted => System != "redis";
@@ -50,7 +51,13 @@ internal sealed record Peer(string Name, string Program, string Flags)
         if (!HasLog) return;
         if (global::System.IO.Directory.Exists(Directory)) global::System.IO.Directory.Delete(Directory, recursive: true);
         global::System.IO.Directory.CreateDirectory(Directory);
+        if (RingFile.Length == 0) return;
+        using FileStream file = File.Create(RingFile);
+        file.SetLength(RingFileBytes);
     }
+
+    /// <summary>The file that stands for persistent memory under its log; empty without.</summary>
+    public string RingFile { get; init; } = "";
 
     /// <summary>The flags as a report shows them.</summary>
     public string FlagsShown => string.Format(CultureInfo.InvariantCulture, Flags, "P", "D");
@@ -58,11 +65,14 @@ internal sealed record Peer(string Name, string Program, string Flags)
     private static Peer? WithLog(string name, CompareOptions options)
     {
         string[] parts = name.Split('+');
-        string common = "--port {0} --save \"\" --bind 127.0.0.1 --dir {1} --auto-aof-rewrite-percentage 0 --appendfsync " + parts[1];
+        bool hasRing = parts[1] == "pm";
+        string common = "--port {0} --save \"\" --bind 127.0.0.1 --dir {1} --auto-aof-rewrite-percentage 0 --appendfsync "
+            + (hasRing ? $"always --aof-pm-path {options.RingFile} --pm-emulated-trust yes" : parts[1]);
         Peer? plain = Find(parts[0], options);
         return plain is null ? null : plain with
         {
             Name = name,
+            RingFile = hasRing ? options.RingFile : "",
             Flags = parts[0] switch
             {
                 "ours" => $"{common} {options.OursFlags}".TrimEnd(),

@@ -92,7 +92,7 @@ internal sealed class Rounds
         if (IsDurable) _syncsUs.AddRange(SyncProbe.Run(_running.First(static peer => peer.Peer.HasLog).Peer.Directory));
     }
 
-    private bool IsDurable => _options.Set is "durable" or "always";
+    private bool IsDurable => _options.Set is "durable" or "always" or "pm";
 
     // What is divided by what: a system with a log by the same without, else the first by the others.
     private List<(string Of, string By)> Pairs(string[] names) => IsDurable

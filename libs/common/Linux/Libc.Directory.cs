@@ -10,6 +10,7 @@ public static unsafe partial class Libc
     private const int NoFollowLink = 0x100, WantFacts = 0x1 | 0x2 | 0x8 | 0x80 | 0x100; // type, mode, owner, change, inode
     private const int StatxBytes = 256, StatxUidOffset = 20, StatxModeOffset = 28, StatxInodeOffset = 32, StatxChangedOffset = 96;
     private const int EmptyPath = 0x1000, WantLinks = 0x4, StatxLinksOffset = 16, StatfsBytes = 256;
+    private const int WantTypeAndSize = 0x1 | 0x2 | 0x8 | 0x200, StatxSizeOffset = 40, StatxDeviceOffset = 136;
 
     // One of the flags that differ between the processors that Linux runs on.
     private static int NoFollow => RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x8000 : 0x20000;
@@ -36,6 +37,16 @@ public static unsafe partial class Libc
         byte* facts = stackalloc byte[StatxBytes];
         byte none = 0;
         return statx(descriptor, &none, EmptyPath, WantLinks, facts) != 0 || *(uint*)(facts + StatxLinksOffset) != 0;
+    }
+
+    /// <summary>What the file system says of an open file; null with errno set if it says nothing.</summary>
+    public static OpenFacts? FactsOf(int descriptor)
+    {
+        byte* facts = stackalloc byte[StatxBytes];
+        byte none = 0;
+        return statx(descriptor, &none, EmptyPath, WantTypeAndSize, facts) != 0 ? null : new OpenFacts(
+            *(uint*)(facts + StatxUidOffset), *(ushort*)(facts + StatxModeOffset), *(long*)(facts + StatxSizeOffset),
+            *(uint*)(facts + StatxDeviceOffset), *(uint*)(facts + StatxDeviceOffset + sizeof(uint)));
     }
 
     /// <summary>The magic number of the file system that holds a directory (statfs); 0 if it cannot be seen.</summary>

@@ -32,7 +32,7 @@ public static unsafe partial class Libc
     public static readonly int O_DIRECT = IsArm ? 0x10000 : 0x4000, O_DIRECTORY = IsArm ? 0x4000 : 0x10000, O_NOFOLLOW = IsArm ? 0x8000 : 0x20000;
 
     public const int PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_ANONYMOUS = 0x20, MAP_NORESERVE = 0x4000;
-    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15, RLIMIT_NOFILE = 7;
+    public const int MADV_DONTNEED = 4, MADV_HUGEPAGE = 14, MADV_NOHUGEPAGE = 15, RLIMIT_NOFILE = 7, MS_SYNC = 4;
 
     /// <summary>The calling thread's errno; read it first thing after a failed call.</summary>
     public static int Errno => *ErrnoLocation();
@@ -77,6 +77,7 @@ public static unsafe partial class Libc
 
     [LibraryImport(Name)] public static partial void* mmap(void* address, nint bytes, int protection, int flags, int descriptor, nint offset);
     [LibraryImport(Name)] public static partial int munmap(void* address, nint bytes);
+    [LibraryImport(Name)] public static partial int msync(void* address, nint bytes, int flags);
     [LibraryImport(Name)] public static partial int madvise(void* address, nint bytes, int advice);
     [LibraryImport(Name)] public static partial int chmod(byte* path, uint mode);
     [LibraryImport(Name)] public static partial uint umask(uint mask);

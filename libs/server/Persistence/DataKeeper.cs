@@ -63,6 +63,12 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>The directory, for people.</summary>
     internal string Directory => Files.Disk.Path;
 
+    /// <summary>What is to be said of persistent memory under the log, and which of it is a warning; nothing without.</summary>
+    internal IReadOnlyList<(bool IsWarning, string Text)> MemoryPlan => MemoryWords.Of(Files.Disk.Memory, _settings);
+
+    /// <summary>What an acknowledged change outlives, in a word: the log's guarantee now.</summary>
+    internal string Guarantee => HasLog ? Log.Guarantee : "none";
+
     /// <summary>How far the load has come.</summary>
     internal JobProgress Progress => _load.Progress;
 

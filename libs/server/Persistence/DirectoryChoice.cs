@@ -1,5 +1,6 @@
 using Garnet.Aof;
 using Garnet.Aof.Disk;
+using Garnet.Aof.Pm;
 using Garnet.Common;
 using Garnet.Server.Base;
 
@@ -26,8 +27,12 @@ internal static class DirectoryChoice
     {
         int sublogs = settings.Sublogs > 0 ? settings.Sublogs : Math.Clamp(Environment.ProcessorCount / 4, 1, AofSettings.SublogsMax);
         var fresh = new DirectoryLayout(DirectoryLayout.OfThisMachine.Lanes, sublogs);
-        return DataDirectory.Open(Path.Combine(settings.Directory, settings.AppendDirectory), static path => new FileDisk(path), fresh);
+        string path = Path.Combine(settings.Directory, settings.AppendDirectory);
+        return DataDirectory.Open(path, held => new FileDisk(held, OpenMemory(settings, sublogs)), fresh);
     }
+
+    private static PmRings? OpenMemory(PersistenceSettings settings, int sublogs) =>
+        settings.MemoryFile.Length == 0 ? null : PmRings.Open(Path.GetFullPath(settings.MemoryFile), sublogs, settings.TrustsEmulated);
 
     private static bool IsGiven(SettingTable table, string name) =>
         table.TryFind(name, out Setting? setting) && setting.Source != SettingSource.Default;

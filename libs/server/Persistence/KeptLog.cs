@@ -3,6 +3,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Media;
 using Garnet.Server.Clients;
 using Tsavorite;
 
@@ -45,6 +46,10 @@ internal sealed class KeptLog : IDisposable
 
     /// <summary>The log's figures; null before it is open.</summary>
     internal AofFigures? Figures => Current?.Figures();
+
+    /// <summary>What an acknowledged change outlives: the process alone (os), or the machine too, and by what.</summary>
+    internal string Guarantee =>
+        _aofSettings.Sync == SyncPolicy.Always ? PersistenceDomains.NameOf(Figures?.Domain ?? PersistenceDomain.Disk) : "os";
 
     /// <summary>Why the log cannot keep changes any more; null while it can.</summary>
     internal string? Poison => Current?.Poison;

@@ -48,6 +48,14 @@ public sealed class PersistenceSettings
     [Setting("aof-sublogs", "Files that the append-only file is written to at the same time; 0 = one up to 4 cores, a quarter of the cores above.", Min = 0, Max = 16, Unit = SettingUnit.Count)]
     public int Sublogs { get; set; }
 
+    [Setting("aof-pm-path", "File in persistent memory (a file system mounted with DAX) in which the append-only file is durable, "
+        + "with appendfsync always, before it is on the disk; empty: it is synced there.", Protected = true)]
+    public string MemoryFile { get; set; } = "";
+
+    [Setting("pm-emulated-trust", "Takes the file of aof-pm-path for persistent memory where the system does not call it so: "
+        + "a power cut takes what was acknowledged last if that is wrong.", Protected = true)]
+    public bool TrustsEmulated { get; set; }
+
     [Setting("aof-segment-size", "Room set aside at once for each file of the append-only file.", Min = 1 << 20, Max = 1L << 34, Unit = SettingUnit.Bytes)]
     public long SegmentBytes { get; set; } = 64 << 20;
 

@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Garnet.Aof;
 
 /// <summary>Figures of the log at one moment. Counts begin at the start of the process.</summary>
@@ -23,6 +25,8 @@ public sealed record AofFigures
     public long SegmentBytes { get; init; }
     /// <summary>The first batch that all sublogs still hold; 0 before the start.</summary>
     public ulong FirstBatch { get; init; }
+    /// <summary>What a sync of the files is worth; the least of the sublogs'.</summary>
+    public PersistenceDomain Domain { get; init; } = PersistenceDomain.Disk;
     /// <summary>What went wrong with the disk last, null if nothing did.</summary>
     public string? LastError { get; init; }
 }

@@ -141,6 +141,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
         bool goesOn = start.LastHeaderCrcs.Count == _settings.SublogCount;
         _backlog?.Continue(goesOn ? start.Position : new LogPosition(0, start.LastBatch, new uint[_settings.SublogCount]), start.Filled);
         int sublogs = _settings.SublogCount;
+        _disk.Expect(sublogs);
         _lastOfEarlierRuns = start.LastBatch;
         _segments.Load();
         _state = new LogState(sublogs, start.LastBatch);
@@ -265,6 +266,7 @@ public sealed class AppendOnlyLog : IWriteLog, IDisposable
             SegmentBytes = segmentBytes,
             FirstBatch = firstBatch,
             LastError = _state.LastError,
+            Domain = _sublogs.Min(static sublog => sublog.Domain),
         };
     }
 

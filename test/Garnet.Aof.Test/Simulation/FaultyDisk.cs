@@ -12,6 +12,8 @@ internal sealed class FaultyDisk(IDisk inner, DiskFault fault) : IDisk
     public IDiskFile Open(string name) => inner.Open(name);
     public void Rename(string from, string to) => inner.Rename(from, to);
     public void Delete(string name) => inner.Delete(name);
+    public IReadOnlyList<string> Complete() => inner.Complete();
+    public void Expect(int files) => inner.Expect(files);
 
     public void SyncDirectory()
     {

@@ -1,5 +1,7 @@
 using Garnet.Aof.Disk;
+using Garnet.Aof.Pm;
 using Garnet.Aof.Test.Disk;
+using Garnet.Aof.Test.Pm;
 
 namespace Garnet.Aof.Test.Simulation;
 
@@ -9,7 +11,7 @@ namespace Garnet.Aof.Test.Simulation;
 /// </summary>
 internal sealed class Simulation
 {
-    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160, FullEvery = 8, FullForMax = 12;
+    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160, FullEvery = 8, FullForMax = 12, MemoryEvery = 3, DrainEvery = 12;
 
     private readonly Random _random, _room; // the second for full disks: it changes nothing of what the first one decides
     private readonly DiskFault _fault;
@@ -17,6 +19,7 @@ internal sealed class Simulation
     private readonly History _history = new();
     private readonly int _sublogs;
     private SimulatedDisk _disk = new();
+    private PmSim? _memory; // of every third machine
     private ulong _promised;
 
     public Simulation(int seed, DiskFault fault, SimulationFigures figures)
@@ -26,13 +29,14 @@ internal sealed class Simulation
         _sublogs = 1 + _random.Next(3);
         _fault = fault;
         _figures = figures;
+        if (seed % MemoryEvery == 0 && fault == DiskFault.None) _memory = new PmSim(new byte[PmLayout.Bytes + (_sublogs * PmRing.BytesMin)]);
     }
 
     public void Run()
     {
         for (int lives = 2 + _random.Next(LivesMax - 1); lives > 0; lives--) Live();
         // Once more without any accident: what the last end left is checked.
-        var disk = new FaultyDisk(_disk, _fault);
+        var disk = new FaultyDisk(_memory is null ? _disk : new PmDisk(_disk, _memory), _fault);
         using var last = new Primary(disk, _sublogs, _history, _random, _fault);
         last.Open(disk, _promised);
         last.Stop();
@@ -44,9 +48,10 @@ internal sealed class Simulation
         if (_random.Next(10) == 0) _disk.FailSync = _disk.Syncs + 5 + _random.Next(40);
         if (_random.Next(10) == 0) _disk.FailWrite = _disk.Writes + 5 + _random.Next(40);
         using RingDisk? rings = _room.Next(FullEvery) == 0 ? FillUp() : null;
-        var disk = new FaultyDisk(rings ?? (IDisk)_disk, _fault);
+        PmDisk? beside = _memory is null ? null : new PmDisk(_disk, _memory);
+        var disk = new FaultyDisk(beside ?? rings ?? (IDisk)_disk, _fault);
         using var primary = new Primary(disk, _sublogs, _history, _random, _fault);
-        Ending ending = RunAndEnd(primary, disk);
+        Ending ending = RunAndEnd(primary, disk, beside);
         if (ending == Ending.Kill) Settle(rings);
         _disk = After(primary, ending);
         _figures.Lives++;
@@ -70,14 +75,14 @@ internal sealed class Simulation
         rings?.Kill();
     }
 
-    private Ending RunAndEnd(Primary primary, FaultyDisk disk)
+    private Ending RunAndEnd(Primary primary, FaultyDisk disk, PmDisk? beside)
     {
         try
         {
             RecoveryReport report = primary.Open(disk, _promised);
             _figures.Tell?.Invoke($"recovered: term {report.Start.Term}, batch {report.Start.LastBatch}, snapshot {report.SnapshotBatch}; {primary}");
             if (report.WasCut) _figures.Cuts++;
-            for (int steps = _random.Next(StepsMax); steps > 0; steps--) primary.Step();
+            for (int steps = _random.Next(StepsMax); steps > 0; steps--) Step(primary, beside);
             if (_disk is { WasFull: true, IsFull: false, FailedOnce: false })
             {
                 _disk.FailSync = _disk.FailWrite = 0; // what fails now is not asked here
@@ -99,6 +104,12 @@ internal sealed class Simulation
         }
     }
 
+    private void Step(Primary primary, PmDisk? beside)
+    {
+        primary.Step();
+        if (beside is not null && _room.Next(DrainEvery) == 0 && beside.Drain(_room)) _figures.Drains++;
+    }
+
     private SimulatedDisk After(Primary primary, Ending ending)
     {
         if (primary.IsOpen) _promised = ending == Ending.PowerCut || primary.IsPoisoned ? primary.Promised : primary.Written;
@@ -107,7 +118,9 @@ internal sealed class Simulation
         if (ending == Ending.PowerCut) _figures.Crashes++;
         if (ending == Ending.Kill) _figures.Kills++;
         if (ending == Ending.Stop) _figures.Stops++;
-        SimulatedDisk found = ending == Ending.PowerCut ? _disk.Crash(_random.Next()) : _disk.Copy();
+        int seed = ending == Ending.PowerCut ? _random.Next() : 1;
+        SimulatedDisk found = ending == Ending.PowerCut ? _disk.Crash(seed) : _disk.Copy();
+        if (_memory is not null) _memory = new PmSim(_memory.Image(seed % 5 == 0 ? seed % 2 : seed));
         _disk.IsGone = true;
         return found;
     }

@@ -16,4 +16,6 @@ internal sealed record SimulationFigures
     /// <summary>Lives in which a full disk had room again.</summary>
     public int Refilled { get; set; }
     public int Poisoned { get; set; }
+    /// <summary>Turns of who drains rings in persistent memory.</summary>
+    public int Drains { get; set; }
 }

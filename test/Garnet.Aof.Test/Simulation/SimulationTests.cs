@@ -33,7 +33,7 @@ internal sealed class SimulationTests
         }
         TestContext.Out.WriteLine(figures);
         if (seeds < 300) return;
-        Assert.That(new[] { figures.Crashes, figures.Kills, figures.Stops, figures.Snapshots, figures.Cuts, figures.CrashesInRecovery, figures.Refilled },
+        Assert.That(new[] { figures.Crashes, figures.Kills, figures.Stops, figures.Snapshots, figures.Cuts, figures.CrashesInRecovery, figures.Refilled, figures.Drains },
             Is.All.GreaterThan(0), "the simulation went everywhere");
     }
 

@@ -36,6 +36,27 @@ public sealed class KillLoopTests
         Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
     }
 
+    /// <summary>As <c>always</c>, with the log's end in a file mapped as persistent memory would be: a kill takes nothing of that either.</summary>
+    [Test]
+    public void Nothing_that_only_the_ring_has_is_lost_by_a_kill()
+    {
+        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 5), seed = Number("GARNET_KILL_SEED", 7_413);
+        Random random = new(seed);
+        using RingFile ring = new();
+        using DataServer server = new($"--appendfsync always {ring.Flags} --aof-segment-size 1mb");
+        KillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new KillWriter(i, seed + i))];
+        for (int round = 0; round < rounds; round++)
+        {
+            Load(server, writers, random);
+            server.Start();
+            using RespConnection connection = server.Connect();
+            foreach (KillWriter writer in writers)
+                Assert.That(writer.Check(connection), Is.Null, $"round {round}, seed {seed}");
+            if (random.Next(4) == 0) Assert.That(connection.Call("BGSAVE").Text, Does.StartWith("Background"));
+        }
+        Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
+    }
+
     [TestCase("everysec")]
     [TestCase("no")]
     public void Nothing_acknowledged_is_lost_by_a_kill_between_many_megabytes(string policy)

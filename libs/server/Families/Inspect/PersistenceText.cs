@@ -35,6 +35,7 @@ internal readonly struct PersistenceText(InfoText info)
         info.Field("aof_current_rewrite_time_sec", seconds);
         info.Field("aof_last_bgrewrite_status", saves is { LastFailed: true } ? "err" : "ok");
         info.Field("aof_last_write_status", keeper?.Trouble is null ? "ok" : "err");
+        info.Field("aof_durability", keeper?.Guarantee ?? "none");
         if (keeper is not null)
             DataDirectory(keeper);
     }
@@ -69,6 +70,10 @@ internal readonly struct PersistenceText(InfoText info)
         info.Field("garnet_aof_syncs", figures.Syncs);
         info.Field("garnet_aof_last_sync_usec", figures.LastSyncUs);
         info.Field("garnet_aof_segments", figures.Segments);
+        if (keeper.Files.Disk.Memory?.Fill is not { } fill)
+            return;
+        info.Field("garnet_aof_ring_size", fill.Bytes);
+        info.Field("garnet_aof_ring_used", fill.UsedBytes);
     }
 
     private void Snapshot(SnapshotProgress saving)

@@ -10,6 +10,6 @@ public enum FileCaching
     /// takes nothing, and the disk gets large pieces past the cache.
     /// </summary>
     Staged,
-    /// <summary>Past the cache where the file system allows it, in aligned pieces: what a sync waits for is what it was asked for.</summary>
+    /// <summary>Past the cache where the file system allows it, in aligned pieces: what a sync waits for is what it was asked for. Or through a ring in persistent memory.</summary>
     Direct,
 }

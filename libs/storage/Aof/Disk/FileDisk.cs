@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
+using Garnet.Aof.Pm;
 using Garnet.Common.Linux;
 
 namespace Garnet.Aof.Disk;
@@ -11,19 +12,25 @@ namespace Garnet.Aof.Disk;
 public sealed unsafe class FileDisk : IDisk
 {
     private readonly ConcurrentDictionary<string, StagedFile> _staged = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, PmFile> _fenced = new(StringComparer.Ordinal);
     private readonly StagingPool _rings = new();
+    private readonly PmRings? _pm;
     private readonly bool _linux = OperatingSystem.IsLinux();
 
-    /// <summary>Uses an existing directory.</summary>
+    /// <summary>Uses an existing directory, and for files of the log rings in persistent memory, which are this disk's from now on.</summary>
     /// <exception cref="DiskException">There is none.</exception>
-    public FileDisk(string path)
+    public FileDisk(string path, PmRings? pm = null)
     {
+        _pm = pm;
         Path = System.IO.Path.GetFullPath(path);
         if (!Directory.Exists(Path)) throw new DiskException("open", Path, "no such directory", isFull: false);
     }
 
     /// <inheritdoc/>
     public string Path { get; }
+
+    /// <inheritdoc/>
+    public PmRings? Memory => _pm;
 
     /// <inheritdoc/>
     public IReadOnlyList<string> List()
@@ -44,6 +51,13 @@ public sealed unsafe class FileDisk : IDisk
     public IDiskFile Create(string name, long bytes, FileCaching caching = FileCaching.Buffered)
     {
         if (!_linux) return PortableFile.Create(In(name), bytes);
+        IDiskFile MakePlain() => LinuxFile.Create(In(name), bytes, FileCaching.Buffered);
+        if (caching == FileCaching.Direct && _pm?.TryCreate(name, MakePlain) is { } fenced)
+        {
+            _fenced[name] = fenced;
+            fenced.StartDraining();
+            return fenced;
+        }
         if (caching != FileCaching.Staged || StagedFile.TryCreate(In(name), bytes, _rings) is not { } staged) return LinuxFile.Create(In(name), bytes, caching);
         _staged[name] = staged;
         return staged;
@@ -54,6 +68,8 @@ public sealed unsafe class FileDisk : IDisk
     {
         if (!_linux) return PortableFile.Open(In(name));
         LinuxFile file = LinuxFile.Open(In(name));
+        if (_fenced.TryGetValue(name, out PmFile? fenced) && fenced.IsOpen)
+            return new PmReader(fenced, file);
         return _staged.TryGetValue(name, out StagedFile? staged) && staged.IsOpen ? new StagedReader(staged, file) : file;
     }
 
@@ -75,7 +91,13 @@ public sealed unsafe class FileDisk : IDisk
     public void Tidy() => _rings.Clear();
 
     /// <inheritdoc/>
-    public IReadOnlyList<string> Complete() => _linux ? TailFiles.Complete(this) : [];
+    public void LetGo() => _pm?.Dispose();
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Complete() => _linux ? [.. TailFiles.Complete(this), .. _pm?.Complete(this) ?? []] : [];
+
+    /// <inheritdoc/>
+    public void Expect(int files) => _pm?.Divide(files, Path);
 
     /// <inheritdoc/>
     public void Rename(string from, string to)
@@ -92,6 +114,7 @@ public sealed unsafe class FileDisk : IDisk
     public void Delete(string name)
     {
         _ = _staged.TryRemove(name, out _);
+        _ = _fenced.TryRemove(name, out _);
         if (!_linux)
         {
             PortableFile.Delete(In(name));

@@ -1,3 +1,5 @@
+using Garnet.Aof.Pm;
+
 namespace Garnet.Aof.Disk;
 
 /// <summary>
@@ -9,6 +11,9 @@ public interface IDisk
 {
     /// <summary>The directory, for messages.</summary>
     string Path { get; }
+
+    /// <summary>Persistent memory in which the last bytes of files are durable before they are here; null without.</summary>
+    PmRings? Memory => null;
 
     /// <summary>Names of the files, in ordinal order.</summary>
     IReadOnlyList<string> List();
@@ -37,8 +42,18 @@ public interface IDisk
     /// </summary>
     IReadOnlyList<string> Complete() => [];
 
+    /// <summary>So many files of the log will be written side by side.</summary>
+    void Expect(int files)
+    {
+    }
+
     /// <summary>Gives back what is kept for files to come; nothing is written any more.</summary>
     void Tidy()
+    {
+    }
+
+    /// <summary>Gives up what belongs to the process besides the files; nothing is read or written any more.</summary>
+    void LetGo()
     {
     }
 

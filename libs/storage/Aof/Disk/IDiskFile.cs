@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Garnet.Aof.Disk;
 
 /// <summary>An open file of an <see cref="IDisk"/>.</summary>
@@ -27,6 +29,12 @@ public interface IDiskFile : IDisposable
     /// <summary>Which tail that is; 0 without one.</summary>
     ulong TailNumber => 0;
 
+    /// <summary>The run of the system in which the tail counts.</summary>
+    string TailRun => StagingFile.Run;
+
+    /// <summary>What a sync is worth.</summary>
+    PersistenceDomain Domain => PersistenceDomain.Disk;
+
     /// <summary>What the first bytes of the file are to be once all that was written stands in it: for a file with a tail, when it is closed.</summary>
     void LeaveAs(ReadOnlySpan<byte> firstBytes)
     {
@@ -41,6 +49,13 @@ public interface IDiskFile : IDisposable
 
     /// <summary>Makes what was written durable. After a failure nothing written since the last success may be believed.</summary>
     void Sync();
+
+    /// <summary>
+    /// All was written that will be: what the file was to get later it gets now. A failure may be waited out, and it may be tried again.
+    /// </summary>
+    void Finish()
+    {
+    }
 
     /// <summary>What stands between the offsets may go to the disk, so that a sync has less to do.</summary>
     void BeginSync(long from, long to)

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Garnet.Aof.Format;
+using Garnet.Aof.Pm;
 using Garnet.Aof.Reading;
 
 namespace Garnet.Aof.Disk;
@@ -59,7 +60,7 @@ internal static class TailFiles
     }
 
     // All is in the file: it no longer says that it has a tail.
-    private static void Settle(IDiskFile file)
+    internal static void Settle(IDiskFile file)
     {
         if (!TryHeader(file, out FileHeader header) || !header.HasTail) return;
         byte[] block = new byte[FileHeader.Bytes];
@@ -68,13 +69,14 @@ internal static class TailFiles
         file.Sync();
     }
 
-    private static bool TryHeader(IDiskFile file, out FileHeader header)
+    internal static bool TryHeader(IDiskFile file, out FileHeader header)
     {
         byte[] block = new byte[FileHeader.Bytes];
         return FileHeader.TryRead(block.AsSpan(0, file.Read(0, block)), out header) == HeaderState.Whole;
     }
 
-    private static bool NeedsTail(IDiskFile file) => TryHeader(file, out FileHeader header) && header.HasTail && header.Run == StagingFile.Run;
+    private static bool NeedsTail(IDiskFile file) =>
+        TryHeader(file, out FileHeader header) && header.HasTail && (header.Run == StagingFile.Run || header.Run == PmRing.Run);
 
     private static bool IsLast(IDisk disk, string name) => LogFileName.TryParse(name, out int sublog, out ulong first)
         && LogFiles.Of(disk, sublog).TrueForAll(other => other.FirstBatch < first);

@@ -41,11 +41,24 @@ public sealed class DataDirectory : IDisposable
         DirectoryLock held = DirectoryLock.Take(path);
         try
         {
-            return new DataDirectory(diskOf(path), held, fresh);
+            return OpenHeld(diskOf(path), held, fresh);
         }
         catch
         {
             held.Dispose();
+            throw;
+        }
+    }
+
+    private static DataDirectory OpenHeld(IDisk disk, IDisposable held, DirectoryLayout? fresh)
+    {
+        try
+        {
+            return new DataDirectory(disk, held, fresh);
+        }
+        catch
+        {
+            disk.LetGo();
             throw;
         }
     }
@@ -267,6 +280,7 @@ public sealed class DataDirectory : IDisposable
     public void Dispose()
     {
         Disk.Tidy();
+        Disk.LetGo();
         _lock?.Dispose();
     }
 

@@ -1,5 +1,6 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Aof.Pm;
 using Garnet.Aof.Reading;
 using Garnet.Common;
 
@@ -38,7 +39,7 @@ internal static class NamedFiles
         for (int i = 0; i < manifest?.Logs.Count; i++)
             if (FaultOf(disk, i, manifest.Logs[i]) is { } fault) missing.Add(new CheckFinding(LogFileName.Of(i, manifest.Logs[i].FirstBatch), 0, fault, IsDamage: true));
         if (missing.Count == 0 && TailFiles.Missing(disk) is { } name)
-            missing.Add(new CheckFinding(name + StagingFile.Suffix, 0, $"it is missing, or is not of {name} as that is: it held what was written last, acknowledged changes among it", IsDamage: true));
+            missing.Add(MissingTail(disk, name));
         return missing;
     }
 
@@ -46,6 +47,15 @@ internal static class NamedFiles
     public static GarnetException Refused(IDisk disk, IReadOnlyList<CheckFinding> missing) => new(ExitKind.Data,
         $"the log is not whole: {disk.Path}/{missing[0].File}", missing[0].Text,
         "Put the file back; or, to go on without what it held, set aof-on-corruption to truncate, or run 'garnet-server repair'.");
+
+    private static CheckFinding MissingTail(IDisk disk, string name)
+    {
+        const string Lost = "it held what was written last, acknowledged changes among it";
+        const string NotHere = "its end stands in persistent memory that is not here, or holds another's";
+        return HeaderOf(disk, name)?.Run == PmRing.Run
+            ? new CheckFinding(name, 0, $"{NotHere}: {Lost}; aof-pm-path names it", IsDamage: true)
+            : new CheckFinding(name + StagingFile.Suffix, 0, $"it is missing, or is not of {name} as that is: {Lost}", IsDamage: true);
+    }
 
     private static string? FaultOf(IDisk disk, int sublog, NamedLog named)
     {

@@ -3,6 +3,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
 using Garnet.Aof.Shipping;
+using Garnet.Media;
 
 namespace Garnet.Aof.Writing;
 
@@ -74,6 +75,9 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// <summary>Whether writing the part costs no more than a copy, with what is laid out already.</summary>
     public bool IsCopy(SealedPart part) => _file!.CopyRoom >= Align(_used, PartAlignment) + DurableProof.Bytes + part.Bytes + PartAlignment;
 
+    /// <summary>What a sync of the file is worth.</summary>
+    public PersistenceDomain Domain => _file?.Domain ?? PersistenceDomain.Disk;
+
     private bool IsBuffered => _file is { Alignment: 1 };
 
     /// <summary>
@@ -82,6 +86,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
     /// </summary>
     public void Switch(ulong firstBatch, long partBytes, uint term, FileCaching caching)
     {
+        _file?.Finish(); // log.W3
         _file?.Dispose();
         _file = null;
         _name = LogFileName.Of(_place.Number, firstBatch);
@@ -256,7 +261,7 @@ internal sealed unsafe class SegmentWriter : IDisposable
         bool hasTail = _file!.HasTail;
         header.Write(block);
         if (hasTail) _file.LeaveAs(block);
-        if (hasTail) (header with { HasTail = true, Run = StagingFile.Run, TailNumber = _file.TailNumber }).Write(block);
+        if (hasTail) (header with { HasTail = true, Run = _file.TailRun, TailNumber = _file.TailNumber }).Write(block);
         try
         {
             _file.Write(0, block);

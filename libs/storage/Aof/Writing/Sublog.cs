@@ -3,6 +3,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Lanes;
 using Garnet.Common.Time;
+using Garnet.Media;
 
 namespace Garnet.Aof.Writing;
 
@@ -83,6 +84,9 @@ internal sealed class Sublog : IDisposable
     public long Writes => Volatile.Read(ref _writes);
     public long Syncs => Volatile.Read(ref _syncs);
     public long LastSyncUs => Volatile.Read(ref _lastSyncUs);
+
+    /// <summary>What a sync of that file is worth.</summary>
+    public PersistenceDomain Domain => _writer.Domain;
 
     /// <summary>The file that is written, as the manifest is to name it.</summary>
     public NamedLog Named => _writer.Named;
