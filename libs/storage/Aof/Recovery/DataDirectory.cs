@@ -128,6 +128,16 @@ public sealed class DataDirectory : IDisposable
         }
     }
 
+    /// <summary>The tier's file is looked for there from now on; durable when this returns. Throws <see cref="DiskException"/>.</summary>
+    public void NameTier(TierName tier)
+    {
+        lock (_gate)
+        {
+            if (Manifest.Tier != tier)
+                Publish(Manifest with { Tier = tier });
+        }
+    }
+
     /// <summary>
     /// Makes a snapshot that is durable already the newest (log.M1). The one before stays as the way back; older ones are
     /// deleted, and only when the manifest that does not name them is durable. <paramref name="terms"/> is what is known of the
