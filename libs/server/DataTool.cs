@@ -72,7 +72,8 @@ public static class DataTool
         IMedium? tier = null;
         try
         {
-            return DirectoryCheck.Judge(disk, manifest => StoreFor(manifest, tier ??= TierOf(manifest)), CommandFamilies.Replay(), progress);
+            Store Open(Manifest manifest) => StoreFor(manifest, tier ??= TierOf(manifest));
+            return DirectoryCheck.Judge(disk, Open, CommandFamilies.Replay(), progress);
         }
         finally
         {
@@ -87,7 +88,8 @@ public static class DataTool
     {
         var store = new Store(new StoreSettings
         {
-            MemoryLimitBytes = MemoryPlan.LimitBytes(0), ValueCheck = ValueCheck.Instance, HashSeed = manifest.HashSeed, Partitions = manifest.Lanes, BackgroundMovers = false, Named = tier,
+            MemoryLimitBytes = MemoryPlan.LimitBytes(0), ValueCheck = ValueCheck.Instance, HashSeed = manifest.HashSeed,
+            Partitions = manifest.Lanes, BackgroundMovers = false, Named = tier,
         });
         store.Logging = false;
         store.PauseExpiry(true);

@@ -86,7 +86,7 @@ public sealed class RespServer : IDisposable
         ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
     {
         Tier = _tier,
-        TierId = _tier is not null && keeper is not null ? keeper.Files.Manifest.Tier!.Id : 0,
+        TierId = _tier is { Note: > 0 } ? keeper!.TierId : 0,
         IndexBuckets = (int)(_tier?.Note ?? 0),
         TierObserver = TierMedium.ToldTo(lines),
         MemoryLimitBytes = memoryLimitBytes,

@@ -21,7 +21,7 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
 
     /// <summary>What waits on the tier is free after two snapshots: not at once, since what is written meanwhile makes more.</summary>
-    private const long TierPauseSeconds = 5;
+    private const long TierPauseSeconds = 2;
 
     private readonly Lock _gate = new();
     private CancellationTokenSource _cancellation = new();
@@ -89,7 +89,7 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
             return;
         }
 
-        if (server.Store.Names is { WantsSnapshot: true } names && seconds >= TierPauseSeconds)
+        if (seconds >= TierPauseSeconds && server.Store.Names is { WantsSnapshot: true } names)
         {
             server.Log.TierWaits(names.WaitingBytes);
             TryStart();

@@ -181,7 +181,8 @@ public sealed unsafe class FileMedium : IMedium
     internal static GarnetException Failed(string what, int error, string next) => new(
         error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);
 
-    private static bool IsMemory(string directory)
+    /// <summary>True for a directory in memory (tmpfs, ramfs).</summary>
+    public static bool IsMemory(string directory)
     {
         fixed (byte* name = Encoding.UTF8.GetBytes(directory + '\0'))
             return Libc.FileSystemOf(name) is Tmpfs or Ramfs;

@@ -14,6 +14,7 @@ internal sealed unsafe class KeptFile : IDisposable
 {
     private const int Block = 4096, Magic = 0x46544E47, FormatVersion = 1, IdAt = 16, NoteAt = 32, CrcAt = 60; // "GNTF"
     private const uint OwnerReadsAndWrites = 0x180;
+    private const string Elsewhere = "name a directory that the server may write to, with room in it (tier-path)";
     private readonly string _directory, _path;
     private readonly bool _isNew;
     private bool _isSettled;
@@ -43,7 +44,8 @@ internal sealed unsafe class KeptFile : IDisposable
         try
         {
             if (!Libc.TryLock(file.Descriptor))
-                throw new GarnetException(ExitKind.Data, $"the tier's file is in use: {path}", "another process has locked it, which has a copy of this data directory", "Give each its own tier-path");
+                throw new GarnetException(ExitKind.Data, $"the tier's file is in use: {path}",
+                    "another process has locked it, which has a copy of this data directory", "Give each its own tier-path");
             if (file._isNew)
                 file.WriteHead(id, note);
             else
@@ -98,11 +100,11 @@ internal sealed unsafe class KeptFile : IDisposable
                 if (file >= 0)
                     return new KeptFile(directory, path, file, direct != 0, isNew: true);
                 if (error != Libc.EINVAL)
-                    throw FileMedium.Failed($"cannot open the tier's file {path}", error, "name a directory that the server may write to (tier-path)");
+                    throw FileMedium.Failed($"cannot open the tier's file {path}", error, Elsewhere);
                 _ = Libc.unlink(name); // a file system without direct reads and writes has made it all the same
             }
         }
-        throw FileMedium.Failed($"cannot open the tier's file {path}", Libc.EINVAL, "name a directory on another file system (tier-path)");
+        throw FileMedium.Failed($"cannot open the tier's file {path}", Libc.EINVAL, Elsewhere);
     }
 
     private void WriteHead(UInt128 id, ulong note)
@@ -121,7 +123,7 @@ internal sealed unsafe class KeptFile : IDisposable
         if (isWritten && SyncDirectory() is var synced && synced != 0)
             error = synced;
         if (error != 0)
-            throw FileMedium.Failed($"cannot write the tier's file {_path}", error, "make room there, or name another directory (tier-path)");
+            throw FileMedium.Failed($"cannot write the tier's file {_path}", error, Elsewhere);
     }
 
     private void ReadHead(UInt128 id)
@@ -137,7 +139,8 @@ internal sealed unsafe class KeptFile : IDisposable
             : null;
         Note = *(ulong*)(head + NoteAt);
         if (fault is not null)
-            throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault, "Put it back from where it was; nothing was changed");
+            throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault,
+                "Put it back from where it was; nothing was changed");
     }
 
     private int SyncDirectory()

@@ -111,7 +111,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         if (youngest is not { } known)
         {
             return _newest is not { Lanes: > 0 } newest ? null
-                : new Manifest { HashSeed = newest.HashSeed, Lanes = newest.Lanes, Sublogs = 1, Term = newest.Term, Snapshot = Sound[0], Previous = Sound.Skip(1).FirstOrDefault(), Tier = TierOfNewest() };
+                : new Manifest { HashSeed = newest.HashSeed, Lanes = newest.Lanes, Sublogs = 1, Term = newest.Term,
+                    Snapshot = Sound[0], Previous = Sound.Skip(1).FirstOrDefault(), Tier = TierOfNewest() };
         }
         return new Manifest
         {
@@ -138,7 +139,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
                 Sound.Add(snapshot);
             }
             else Damaged.Add(name);
-            Note(name, 0, damage ?? $"sound, {facts.Records} records {(facts.Cold > 0 ? $"({facts.Cold} of them on the tier, in {facts.Segments} segments) " : "")}up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
+            string cold = facts.Cold > 0 ? $" ({facts.Cold} of them on the tier, in {facts.Segments} segments)" : "";
+            Note(name, 0, damage ?? $"sound, {facts.Records} records{cold} up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
         }
     }
 

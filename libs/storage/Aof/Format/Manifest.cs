@@ -53,7 +53,8 @@ public sealed record Manifest
     internal byte[] Encode()
     {
         string text = string.Create(CultureInfo.InvariantCulture,
-            $"{Title}{(Tier is null ? FirstVersionWithTier - 1 : CurrentVersion)}\nseed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
+            $"{Title}{(Tier is null ? FirstVersionWithTier - 1 : CurrentVersion)}\n" +
+            $"seed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
             $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\nterms {Of(Terms)}\n" +
             $"logs {Of(Logs)}\nended {Ended}\n{(Tier is null ? "" : $"tier {Tier.Encode()}\n")}");
         return Encoding.ASCII.GetBytes(text + LastLine(Encoding.ASCII.GetBytes(text)));
@@ -79,7 +80,8 @@ public sealed record Manifest
         IReadOnlyList<TermStart> terms = [];
         IReadOnlyList<NamedLog> logs = [];
         ulong ended = 0;
-        bool hasTerms = version >= FirstVersionWithTerms, hasLogs = version >= FirstVersionWithLogs, hasTier = version >= FirstVersionWithTier;
+        bool hasTerms = version >= FirstVersionWithTerms, hasLogs = version >= FirstVersionWithLogs;
+        bool hasTier = version >= FirstVersionWithTier;
         TierName? tier = null;
         if (lines.Length != (hasTier ? 11 : hasLogs ? 10 : hasTerms ? 8 : 7)
             || !ulong.TryParse(Value(lines[1], "seed "), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong seed)
@@ -96,7 +98,8 @@ public sealed record Manifest
         if (!new DirectoryLayout(lanes, sublogs).IsPossible || term > TermStart.TermMax) return null;
         return new Manifest
         {
-            HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous, Terms = terms, Logs = logs, Ended = ended, Tier = tier,
+            HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous,
+            Terms = terms, Logs = logs, Ended = ended, Tier = tier,
         };
     }
 

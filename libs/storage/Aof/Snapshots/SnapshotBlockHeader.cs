@@ -4,7 +4,8 @@ using Garnet.Aof.Format;
 namespace Garnet.Aof.Snapshots;
 
 /// <summary>The 16 bytes in front of a block: magic, bytes of records, records, checksum of these 12 bytes, the records and the tag behind them.</summary>
-internal readonly record struct SnapshotBlockHeader(uint RecordBytes, uint Records, uint Crc, SnapshotBlockKind Kind = SnapshotBlockKind.Records)
+internal readonly record struct SnapshotBlockHeader(
+    uint RecordBytes, uint Records, uint Crc, SnapshotBlockKind Kind = SnapshotBlockKind.Records)
 {
     public const int Bytes = 16;
     public const uint Magic = 0x42_53_4E_47; // "GNSB"
@@ -12,7 +13,8 @@ internal readonly record struct SnapshotBlockHeader(uint RecordBytes, uint Recor
     private const int CrcOffset = 12;
 
     /// <summary>Writes the header of a block, which has a tag in sealed files; returns its checksum.</summary>
-    public static uint Write(Span<byte> to, ReadOnlySpan<byte> block, int records, ReadOnlySpan<byte> tag = default, SnapshotBlockKind kind = SnapshotBlockKind.Records)
+    public static uint Write(
+        Span<byte> to, ReadOnlySpan<byte> block, int records, ReadOnlySpan<byte> tag = default, SnapshotBlockKind kind = SnapshotBlockKind.Records)
     {
         BinaryPrimitives.WriteUInt32LittleEndian(to, kind switch
         {

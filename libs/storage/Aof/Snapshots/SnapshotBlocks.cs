@@ -116,7 +116,8 @@ internal sealed class SnapshotBlocks : IDisposable
         if (footer != new SnapshotFooter(_blocks, _records, _recordBytes, Facts.Batch, _blocksCrc, Facts.IsSealed ? footer.Tag : default))
             throw new SnapshotFileException(_name, _offset, "the footer's totals are not those of the file");
         CheckEnd(_offset + SnapshotFooter.Bytes);
-        Facts = Facts with { Blocks = _blocks, Records = _records, RecordBytes = _recordBytes, References = _references, Segments = _segments };
+        Facts = Facts with { Blocks = _blocks, Records = _records, RecordBytes = _recordBytes };
+        Facts = Facts with { References = _references, Segments = _segments };
         using SnapshotSeal? seal = _key?.Seal(_salt);
         EndIsOwn = seal is not null && footer.IsOwn(seal);
         _ended = true;

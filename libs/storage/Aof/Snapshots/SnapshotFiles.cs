@@ -23,7 +23,8 @@ public sealed class SnapshotFiles : ISnapshotSource
             SnapshotFileFacts facts = SnapshotReader.Check(disk, name, progress);
             return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null)
             {
-                Cold = (long)facts.References, Segments = (long)facts.Segments, TierId = facts.TierId, StartUnixUs = facts.StartUnixUs, HashSeed = facts.HashSeed, Lanes = (int)facts.Partitions };
+                Cold = (long)facts.References, Segments = (long)facts.Segments, TierId = facts.TierId,
+                StartUnixUs = facts.StartUnixUs, HashSeed = facts.HashSeed, Lanes = (int)facts.Partitions };
         }
         catch (SnapshotFileException e)
         {

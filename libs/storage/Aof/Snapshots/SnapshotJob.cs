@@ -51,7 +51,8 @@ public static class SnapshotJob
         if (snapshot.State == SnapshotState.Whole)
         {
             if (store.Names?.TryKeep(facts.Name, snapshot) == false)
-                throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "what it names on the tier cannot be made durable", "Look at the tier's disk. The next snapshot holds all values itself");
+                throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "what it names on the tier cannot be made durable",
+                    "Look at the tier's disk. The next snapshot holds all values itself");
             facts = writer.Finish();
         }
         SnapshotState state = snapshot.State == SnapshotState.Running ? SnapshotState.Abandoned : snapshot.State;

@@ -167,8 +167,9 @@ public static class SnapshotReader
                 _foreign = true;
             }
             long before = loader.Records;
-            LoadOutcome outcome = block.Kind == SnapshotBlockKind.References ? named.Load(block.Span, origin, loader) : loader.Load(block.Span, origin);
-            _foreign |= block.Kind == SnapshotBlockKind.References && !named.IsAdopted;
+            bool refers = block.Kind == SnapshotBlockKind.References;
+            LoadOutcome outcome = refers ? named.Load(block.Span, origin, loader) : loader.Load(block.Span, origin);
+            _foreign |= refers && !named.IsAdopted;
             if (outcome == LoadOutcome.OutOfMemory)
             {
                 _outOfMemory = true;

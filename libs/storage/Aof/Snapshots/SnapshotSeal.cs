@@ -45,7 +45,8 @@ internal sealed class SnapshotSeal : IDisposable
     }
 
     /// <summary>True if the part is as this server wrote it, and in its place.</summary>
-    public bool Holds(ulong place, uint records, ReadOnlySpan<byte> bytes, ReadOnlySpan<byte> tag, SnapshotBlockKind kind = SnapshotBlockKind.Records)
+    public bool Holds(
+        ulong place, uint records, ReadOnlySpan<byte> bytes, ReadOnlySpan<byte> tag, SnapshotBlockKind kind = SnapshotBlockKind.Records)
     {
         Span<byte> right = stackalloc byte[TagBytes];
         Tag(place, records, bytes, right, kind);

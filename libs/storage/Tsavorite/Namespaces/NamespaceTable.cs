@@ -258,7 +258,8 @@ public sealed unsafe class NamespaceTable
     {
         uint next = Math.Max(_fresh, taken.Count == 0 ? 0 : taken.Max() + 1), unused = 0;
         int others = Enumerable.Range(0, Ids.Length).Count(database => Ids[database] != 0 && !adopted.ContainsKey(database));
-        int[] databases = new int[Math.Max(_core!.Databases.Length, System.Numerics.BitOperations.RoundUpToPowerOf2(Math.Max(next + (uint)others, 16)))];
+        uint room = System.Numerics.BitOperations.RoundUpToPowerOf2(Math.Max(next + (uint)others, 16));
+        int[] databases = new int[Math.Max((uint)_core!.Databases.Length, room)];
         Array.Fill(databases, -1);
         for (int database = 0; database < Ids.Length; database++)
         {

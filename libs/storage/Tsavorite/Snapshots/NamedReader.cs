@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Media;
@@ -45,7 +44,8 @@ internal sealed unsafe class NamedReader : IDisposable
                 long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(next * ColdNames.ReferenceBytes)..]));
                 int place = places.Pop();
                 _offsets[place] = offset;
-                _reader.Begin((ulong)place, offset & ~(ColdSegments.PageBytes - 1L), _memory + ((long)place * ColdSegments.PageBytes), ColdSegments.PageBytes);
+                byte* to = _memory + ((long)place * ColdSegments.PageBytes);
+                _reader.Begin((ulong)place, offset & ~(ColdSegments.PageBytes - 1L), to, ColdSegments.PageBytes);
             }
             _reader.Submit();
             int taken = _reader.Take(_finished);
@@ -80,16 +80,9 @@ internal sealed unsafe class NamedReader : IDisposable
         if (row.Band == 0)
             return Put(page + (offset - start), ColdSegments.PageBytes - (int)(offset - start), offset, row, loader);
         int bytes = (int)Math.Min((long)ColdSegments.PageBytes << row.Band, ((long)row.Number << _shift) + _segmentBytes - start);
-        void* large = NativeMemory.AlignedAlloc((nuint)bytes, ColdSegments.PageBytes);
-        try
-        {
-            Fetch(start, (byte*)large, bytes);
-            return Put((byte*)large + (offset - start), bytes - (int)(offset - start), offset, row, loader);
-        }
-        finally
-        {
-            NativeMemory.AlignedFree(large);
-        }
+        using NativeArray<byte> large = new(bytes, ColdSegments.PageBytes);
+        Fetch(start, large.Items, bytes);
+        return Put(large.Items + (offset - start), bytes - (int)(offset - start), offset, row, loader);
     }
 
     // Large ones are few.
@@ -106,7 +99,8 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private LoadOutcome Put(byte* image, int room, long offset, in SegmentRow row, SnapshotLoader loader)
     {
-        bool isRecord = ColdRecord.TryMeasure(image, room, ColdRecord.PlaceOf(row.Life, offset), out _) && Record.Namespace(image) == row.Namespace;
+        bool isRecord = ColdRecord.TryMeasure(image, room, ColdRecord.PlaceOf(row.Life, offset), out _)
+            && Record.Namespace(image) == row.Namespace;
         if (!isRecord)
             throw Unreadable(offset, 0);
         int bytes = SnapshotRecord.BytesOf(image);
@@ -116,7 +110,9 @@ internal sealed unsafe class NamedReader : IDisposable
         return loader.Load(_block.AsSpan(0, bytes));
     }
 
-    private GarnetException Unreadable(long offset, int error) => new(ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
-        $"segment {offset >> _shift}, offset {offset}: {(error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}",
+    private GarnetException Unreadable(long offset, int error) => new(
+        ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
+        $"segment {offset >> _shift}, offset {offset}: " +
+            (error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message),
         "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one");
 }

@@ -49,7 +49,7 @@ public sealed unsafe class NamedSegments(Store store)
         if (isLoaded)
             JudgeMedium(file);
         Keep(file, isLoaded);
-        if (!isLoaded || _isForeign || !_isFound || store.Core.Tier is not { } tier || tier.Id != SegmentTable.IdOf(_head) || !SegmentTable.IsOf(_head, store.Core))
+        if (!isLoaded || _isForeign || !_isFound || !SegmentTable.IsOf(_head, store.Core))
             return;
         Dictionary<int, uint> namespaces = [];
         foreach (SegmentRow row in _rows.Values)
@@ -183,8 +183,8 @@ public sealed unsafe class NamedSegments(Store store)
     {
         if (_medium is not { } medium)
         {
-            throw new GarnetException(ExitKind.Configuration, $"the snapshot {file} names values on a tier, and there is no tier", "tier-path is not set",
-                "Set tier-path to where the tier's file is");
+            throw new GarnetException(ExitKind.Configuration, $"the snapshot {file} names values on a tier, and there is no tier",
+                "tier-path is not set", "Set tier-path to where the tier's file is");
         }
         UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
         if (id != SegmentTable.IdOf(_head))
@@ -202,29 +202,33 @@ public sealed unsafe class NamedSegments(Store store)
     private void JudgeHeads(string file, IMedium medium, UInt128 id)
     {
         using NativeArray<byte> pages = new(HeadsAtOnce * (long)ColdSegments.PageBytes, ColdSegments.PageBytes);
+        byte* first = pages.Items;
+        byte* Page(int i) => first + ((long)i * ColdSegments.PageBytes);
         using IMediumReader reader = medium.OpenReader(HeadsAtOnce, ReaderWake.None);
         List<string> damaged = [], others = [];
         FinishedRead[] finished = new FinishedRead[HeadsAtOnce];
         foreach (SegmentRow[] part in _rows.Values.OrderBy(static row => row.Number).Chunk(HeadsAtOnce))
         {
-            for (int i = 0; i < part.Length; i++)
-                reader.Begin((ulong)i, (long)part[i].Number << _shift, pages.Items + ((long)i * ColdSegments.PageBytes), ColdSegments.PageBytes);
+            for (int i = 0; i < part.Length; i++) reader.Begin((ulong)i, (long)part[i].Number << _shift, Page(i), ColdSegments.PageBytes);
             reader.Submit();
             for (int left = part.Length; left > 0;)
             {
                 int taken = reader.Take(finished);
                 if (taken == 0)
                     reader.Wait();
-                foreach (FinishedRead read in finished.AsSpan(0, taken)) Judge(part[read.Token], read, pages.Items + ((long)read.Token * ColdSegments.PageBytes), id, damaged, others);
+                foreach (FinishedRead read in finished.AsSpan(0, taken))
+                    Judge(part[read.Token], read, Page((int)read.Token), id, damaged, others);
                 left -= taken;
             }
         }
+        string told = string.Join(", ", others.Take(FaultsToldMax));
         if (others.Count > 0)
-            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named (segment {string.Join(", ", others.Take(FaultsToldMax))})");
+            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named (segment {told})");
         Damaged = damaged;
     }
 
-    private static void Judge(in SegmentRow row, in FinishedRead read, byte* page, UInt128 id, List<string> damaged, List<string> others)
+    private static void Judge(in SegmentRow row, in FinishedRead read, byte* page, UInt128 id, List<string> damaged,
+        List<string> others)
     {
         if (read.Result < 0)
             damaged.Add($"segment {row.Number}: {new System.ComponentModel.Win32Exception(-read.Result).Message}");
@@ -234,6 +238,7 @@ public sealed unsafe class NamedSegments(Store store)
             damaged.Add($"segment {row.Number}: the checksum of its head is wrong");
     }
 
-    private static GarnetException Other(string file, string why) => new(ExitKind.Data, $"the tier's file is not the one that the snapshot {file} names",
-        why, "Put the tier's file (tier-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed");
+    private static GarnetException Other(string file, string why) => new(
+        ExitKind.Data, $"the tier's file is not the one that the snapshot {file} names", why,
+        "Put the tier's file (tier-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed");
 }

@@ -48,7 +48,8 @@ internal static unsafe class SegmentTable
     public static int SegmentBytesOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadInt32LittleEndian(head[SegmentBytesAt..]);
 
     /// <summary>True if the bits above a tag are the store's, and its keys' hashes too.</summary>
-    public static bool IsOf(ReadOnlySpan<byte> head, StoreCore core) => BinaryPrimitives.ReadUInt64LittleEndian(head[SeedAt..]) == core.HashSeed
+    public static bool IsOf(ReadOnlySpan<byte> head, StoreCore core) =>
+        BinaryPrimitives.ReadUInt64LittleEndian(head[SeedAt..]) == core.HashSeed
         && BinaryPrimitives.ReadInt32LittleEndian(head[PartitionsAt..]) == core.Shape->PartitionCount
         && BinaryPrimitives.ReadInt32LittleEndian(head[BucketsAt..]) == core.Shape->BucketsPerSegment;
 }

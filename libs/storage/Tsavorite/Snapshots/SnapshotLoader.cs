@@ -78,7 +78,8 @@ public sealed unsafe class SnapshotLoader : IDisposable
     }
 
     /// <summary>Loads the records that references name, each read and judged.</summary>
-    internal LoadOutcome ReadNamed(ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
+    internal LoadOutcome ReadNamed(
+        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
         (_named ??= new NamedReader(medium, segmentBytes)).Load(references, rows, this);
 
     /// <summary>So many were put in without being read.</summary>

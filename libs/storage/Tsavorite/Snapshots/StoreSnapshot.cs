@@ -37,7 +37,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         _buffers = new SaveBuffers(options, core.Shape->PartitionCount);
         _walk = new SnapshotWalk(core, this, options);
         if (core.Tier is { } tier) _cold = new ColdReferences(this, tier);
-        if (options.NamesSegments && core.Tier is { Names.MayName: true }) _names = new ColdNames(core, core.Tier);
+        if (options.NamesSegments && core.Tier is { Names.MayName: true })
+            _names = new ColdNames(core, core.Tier);
         _holdsPerStep = options.HoldsPerStep;
         _isOrdered = options.PartitionsAtOnce == 1;
         _databases = new int[core.Databases.Length * 2];
@@ -205,12 +206,15 @@ public sealed unsafe class StoreSnapshot : IDisposable
     /// <summary>True, and noted, if the word's record lies on the tier; the partition is locked.</summary>
     internal bool NotesCold(Partition* partition, byte* bucket, ulong word)
     {
-        if (!IndexWord.IsCold(word)) return false;
+        if (!IndexWord.IsCold(word))
+            return false;
         long ns = _core.Tier!.NamespaceOf(word);
-        if (ns >= 0 && _databases[ns] < 0) return true; // given up before the cut
+        if (ns >= 0 && _databases[ns] < 0)
+            return true; // given up before the cut
         // Whether a piece is one whose root was gone can be seen from it only.
         bool isKnown = _orphaned == null || (word & IndexWord.InternalBit) == 0;
-        if (_names == null || !isKnown || !_names.TryNote(partition, bucket, word)) _cold!.Add(word);
+        if (_names == null || !isKnown || !_names.TryNote(partition, bucket, word))
+            _cold!.Add(word);
         return true;
     }
 
