@@ -14,6 +14,8 @@ public sealed unsafe class NamespaceTable
     /// <summary>A database for what the server keeps for itself: it is not emptied with the others, and nothing in it is evicted.</summary>
     public const int Reserved = DatabasesMax - 1;
     private const uint IdsMax = 1 << 24;
+    /// <summary>Every id has counts in every partition: a file does not make the store take memory for more than there are databases, twice.</summary>
+    private const uint AdoptedIdsMax = 2 * DatabasesMax;
     private const long RestMs = 10_000;
 
     private readonly Lock _gate = new();
@@ -184,7 +186,7 @@ public sealed unsafe class NamespaceTable
         lock (_gate)
         {
             HashSet<uint> taken = [.. adopted.Values];
-            if (taken.Count != adopted.Count || !IsEmpty())
+            if (taken.Count != adopted.Count || taken.Count == 0 || taken.Max() >= AdoptedIdsMax || !IsEmpty())
                 return false;
             foreach (int database in adopted.Keys) RoomFor(database);
             _core!.Exclusive(0, [], () => Adopt(adopted, taken));
@@ -256,7 +258,7 @@ public sealed unsafe class NamespaceTable
     // Every partition is locked, and empty.
     private void Adopt(IReadOnlyDictionary<int, uint> adopted, HashSet<uint> taken)
     {
-        uint next = Math.Max(_fresh, taken.Count == 0 ? 0 : taken.Max() + 1), unused = 0;
+        uint next = Math.Max(_fresh, taken.Max() + 1), unused = 0;
         int others = Enumerable.Range(0, Ids.Length).Count(database => Ids[database] != 0 && !adopted.ContainsKey(database));
         uint room = System.Numerics.BitOperations.RoundUpToPowerOf2(Math.Max(next + (uint)others, 16));
         int[] databases = new int[Math.Max((uint)_core!.Databases.Length, room)];
