@@ -4,6 +4,7 @@ using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 using Garnet.Common;
 using Garnet.Common.Time;
+using Garnet.Media;
 using Garnet.Types.Soundness;
 using Tsavorite;
 
@@ -65,14 +66,30 @@ public static class DataTool
         return plan.Lines.Count == 0 ? 0 : (int)ExitKind.Data;
     });
 
-    internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) => DirectoryCheck.Judge(disk, StoreFor, CommandFamilies.Replay(), progress);
+    // What snapshots name on a tier is read there, record by record.
+    internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress)
+    {
+        IMedium? tier = null;
+        try
+        {
+            Store Open(Manifest manifest) => StoreFor(manifest, tier ??= TierOf(manifest));
+            return DirectoryCheck.Judge(disk, Open, CommandFamilies.Replay(), progress);
+        }
+        finally
+        {
+            tier?.Dispose();
+        }
+    }
+
+    private static FileMedium? TierOf(Manifest manifest) => manifest.Tier is { } tier ? FileMedium.Look(tier.Path, tier.Id) : null;
 
     // As at a start: whatever the limit, and nothing goes by its own.
-    private static Store StoreFor(Manifest manifest)
+    private static Store StoreFor(Manifest manifest, IMedium? tier)
     {
         var store = new Store(new StoreSettings
         {
-            MemoryLimitBytes = MemoryPlan.LimitBytes(0), ValueCheck = ValueCheck.Instance, HashSeed = manifest.HashSeed, Partitions = manifest.Lanes, BackgroundMovers = false,
+            MemoryLimitBytes = MemoryPlan.LimitBytes(0), ValueCheck = ValueCheck.Instance, HashSeed = manifest.HashSeed,
+            Partitions = manifest.Lanes, BackgroundMovers = false, Named = tier,
         });
         store.Logging = false;
         store.PauseExpiry(true);

@@ -33,7 +33,7 @@ public sealed class RespServer : IDisposable
     private Reactor[] _reactors = [];
     private Acceptor? _acceptor;
     private int _stopRequests;
-    private readonly Garnet.Media.IMedium? _tier;
+    private readonly Garnet.Media.FileMedium? _tier;
     private int _reactorsRunning;
 
     /// <summary>
@@ -58,7 +58,7 @@ public sealed class RespServer : IDisposable
         Store store;
         try
         {
-            _tier = TierMedium.Open(settings.Tier);
+            _tier = TierMedium.Open(settings.Tier, directory, Store.IndexBucketsFor(memoryLimitBytes, keeper?.Partitions ?? 1));
             store = NewStore(settings, memoryLimitBytes, keeper, log, lines);
         }
         catch
@@ -73,6 +73,8 @@ public sealed class RespServer : IDisposable
             Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Fail = Fail, RequestStop = RequestStop,
             MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
         };
+        if (keeper is not null)
+            keeper.Settled = () => _tier?.Settle();
         Context = new ServerContext(core, new CommandTable(CommandFamilies.Register), keeper, backlog, CommandFamilies.Replay)
         {
             Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
@@ -84,6 +86,8 @@ public sealed class RespServer : IDisposable
         ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
     {
         Tier = _tier,
+        TierId = _tier is { Note: > 0 } ? keeper!.TierId : 0,
+        IndexBuckets = (int)(_tier?.Note ?? 0),
         TierObserver = TierMedium.ToldTo(lines),
         MemoryLimitBytes = memoryLimitBytes,
         Policy = settings.Memory.Policy,

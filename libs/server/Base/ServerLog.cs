@@ -61,6 +61,9 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void LogGrown(long bytes) => Write(LogLevel.Information, 12, $"The append-only file has grown by {bytes} bytes: taking a snapshot to shorten it");
 
+    internal void TierWaits(long bytes) =>
+        Write(LogLevel.Information, 80, $"{bytes} bytes of the tier wait for a snapshot to be free: taking one");
+
     internal void Saved(long records, long bytes, long ms) =>
         Write(LogLevel.Information, 13, $"Snapshot of {records} records, {bytes} bytes, taken in {ms} ms");
 

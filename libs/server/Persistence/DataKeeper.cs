@@ -54,6 +54,9 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Seed of the key hash that the directory was written with.</summary>
     internal ulong HashSeed => Files.Manifest.HashSeed;
 
+    /// <summary>The id of the tier that snapshots name segments of; 0 if there is none.</summary>
+    internal UInt128 TierId => Files.Manifest.Tier?.Id ?? 0;
+
     /// <summary>Partitions that the directory was written with.</summary>
     internal int Partitions => Files.Manifest.Lanes;
 
@@ -101,6 +104,9 @@ internal sealed class DataKeeper : IDisposable
 
     /// <summary>Whether the stop takes a last snapshot if one is due; SHUTDOWN NOSAVE says no.</summary>
     internal bool SavesAtStop { get; set; } = true;
+
+    /// <summary>Told once that all that was to be found has been.</summary>
+    internal Action Settled { get; set; } = static () => { };
 
     /// <summary>Starts loading on a thread of its own; the server listens meanwhile.</summary>
     internal void Begin(ServerCore server, ILogRole role, Func<ReplayTable> replay)
@@ -156,6 +162,7 @@ internal sealed class DataKeeper : IDisposable
         {
             using IDisposable speaker = _load.Speak();
             RecoveryReport report = _load.Run(server.Store, _replay());
+            Settled();
             bool imported = report is { Snapshot: null, Batches: 0 } && DumpImport.TryRun(server, Progress);
             Saves = new SaveJob(this, server, role, Files, _settings);
             server.Store.Logging = Counter is not null;

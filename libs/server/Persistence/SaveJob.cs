@@ -20,6 +20,9 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
     /// <summary>Half a second of replay on two cores, and about as long to write (benchmark/RESULTS.md, recover).</summary>
     private const long WorthwhileLogBytes = 64 << 20, CheapStoreBytes = 256 << 20;
 
+    /// <summary>What waits on the tier is free after two snapshots: not at once, since what is written meanwhile makes more.</summary>
+    private const long TierPauseSeconds = 2;
+
     private readonly Lock _gate = new();
     private CancellationTokenSource _cancellation = new();
     private Thread? _thread;
@@ -82,6 +85,13 @@ internal sealed class SaveJob(DataKeeper keeper, ServerCore server, ILogRole rol
             if (changes < Math.Max(rule.Changes, 1) || seconds < rule.Seconds)
                 continue;
             server.Log.SaveDue(changes, seconds);
+            TryStart();
+            return;
+        }
+
+        if (seconds >= TierPauseSeconds && server.Store.Names is { WantsSnapshot: true } names)
+        {
+            server.Log.TierWaits(names.WaitingBytes);
             TryStart();
             return;
         }

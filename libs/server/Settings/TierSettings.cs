@@ -6,7 +6,7 @@ namespace Garnet.Server;
 /// <summary>Where values go that nobody reads when memory gets short.</summary>
 public sealed class TierSettings
 {
-    [Setting("tier-path", "Directory on an SSD for values that nobody reads; empty keeps all of them in memory. What lies there is scratch: it is empty after a start.")]
+    [Setting("tier-path", "Directory on an SSD for values that nobody reads; empty keeps all of them in memory. With dir its file belongs to the data directory, and a start goes on with it; else it is scratch.")]
     public string Path { get; set; } = "";
 
     [Setting("tier-size", "Room on it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20, Max = 1L << 40)]

@@ -7,8 +7,8 @@ namespace Garnet.Media;
 
 /// <summary>
 /// A file of a fixed size, its room set aside at once: a tier does not find out in the middle of its work that the disk is full. Past the
-/// system's cache where the file system allows it. The file has no name while it is used (it is unlinked when it is open): whatever ends the
-/// process, the disk has its room back, and nobody takes what is in it for data to keep.
+/// system's cache where the file system allows it. One that nobody opens again has no name while it is used (it is unlinked when it is open): whatever ends
+/// the process, the disk has its room back, and nobody takes what is in it for data to keep. One that is to be opened again has an owner's id (<see cref="KeptFile"/>).
 /// media.M1  What is written is whole blocks inside the file: nothing is read first to be written again.
 /// </summary>
 public sealed unsafe class FileMedium : IMedium
@@ -17,12 +17,14 @@ public sealed unsafe class FileMedium : IMedium
     private readonly int _file;
     private readonly ReadThreads _threads = new();
     private readonly bool _hasRing;
+    private readonly KeptFile? _kept;
 
     private const long Tmpfs = 0x01021994, Ramfs = 0x858458F6; // statfs(2)
 
-    private FileMedium(int file, long bytes, bool isDirect, bool isMemory, string? whyNoRing)
+    private FileMedium(int file, long bytes, bool isDirect, bool isMemory, string? whyNoRing, KeptFile? kept = null)
     {
         _file = file;
+        _kept = kept;
         Bytes = bytes;
         _hasRing = whyNoRing is null;
         Facts = new MediumFacts
@@ -70,16 +72,57 @@ public sealed unsafe class FileMedium : IMedium
         }
         if (file < 0)
             throw Failed($"cannot make a file in {directory}", failure, "name a directory that the server may write to (tier-path)");
-        if (Libc.fallocate(file, 0, 0, bytes) != 0)
-            failure = Libc.Errno;
-        // What has no such call takes the size alone; it says that it is full when it is.
-        if (failure == Libc.EOPNOTSUPP)
-            failure = Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
+        failure = SetAside(file, bytes);
         if (failure == 0)
             return new FileMedium(file, bytes, isDirect, IsMemory(directory), WhyNoRing(mayRing));
         _ = Libc.close(file);
-        throw Failed($"cannot set {bytes} bytes aside in {directory}", failure, "make room there, or lower tier-size");
+        throw NoRoom(directory, bytes, failure);
     }
+
+    /// <summary>
+    /// Opens the owner's file in a directory that is there, or makes it; its first block is not the owner's to write. It is settled with <see cref="Settle"/>,
+    /// without which one that was just made is deleted in the end.
+    /// </summary>
+    /// <param name="directory">Where it lies.</param>
+    /// <param name="id">The owner's id, which is in its name and its head.</param>
+    /// <param name="bytes">Its size, rounded down to blocks.</param>
+    /// <param name="note">What is noted in the head of a file that is made; in <see cref="Note"/> is what its head says.</param>
+    /// <param name="mayRing">False to read by threads in any case.</param>
+    /// <exception cref="GarnetException">It is another's, in use, or damaged; or the disk has less room.</exception>
+    public static FileMedium Keep(string directory, UInt128 id, long bytes, ulong note, bool mayRing = true)
+    {
+        bytes = bytes / Block * Block;
+        KeptFile kept = KeptFile.Open(directory, id, note);
+        try
+        {
+            kept.Reserve(bytes);
+            return new FileMedium(kept.Descriptor, bytes, kept.IsDirect, IsMemory(directory), WhyNoRing(mayRing), kept);
+        }
+        catch
+        {
+            kept.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Opens the owner's file to read it only; null if it is not there.</summary>
+    /// <exception cref="GarnetException">It is another's, in use, or damaged.</exception>
+    public static FileMedium? Look(string directory, UInt128 id)
+    {
+        if (!IsKept(directory, id))
+            return null;
+        KeptFile kept = KeptFile.Open(directory, id, 0);
+        return new FileMedium(kept.Descriptor, kept.FoundBytes, kept.IsDirect, IsMemory(directory), WhyNoRing(false), kept);
+    }
+
+    /// <summary>True if the owner's file is there, whatever is in it.</summary>
+    public static bool IsKept(string directory, UInt128 id) => File.Exists(KeptFile.PathOf(directory, id));
+
+    /// <summary>What its head says that its owner wants to know; 0 for a file that nobody opens again.</summary>
+    public ulong Note => _kept?.Note ?? 0;
+
+    /// <summary>Its owner has found in it what there should be: it stays, and has no more than its size.</summary>
+    public void Settle() => _kept?.Settle(Bytes);
 
     /// <inheritdoc/>
     public int Write(long offset, byte* from, int bytes)
@@ -119,10 +162,27 @@ public sealed unsafe class FileMedium : IMedium
     public void Dispose()
     {
         _threads.Dispose();
-        _ = Libc.close(_file);
+        if (_kept is null)
+            _ = Libc.close(_file);
+        else
+            _kept.Dispose();
     }
 
-    private static bool IsMemory(string directory)
+    internal static int SetAside(int file, long bytes)
+    {
+        int failure = Libc.fallocate(file, 0, 0, bytes) == 0 ? 0 : Libc.Errno;
+        // What has no such call takes the size alone; it says that it is full when it is.
+        return failure != Libc.EOPNOTSUPP ? failure : Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
+    }
+
+    internal static GarnetException NoRoom(string directory, long bytes, int error) =>
+        Failed($"cannot set {bytes} bytes aside in {directory}", error, "make room there, or lower tier-size");
+
+    internal static GarnetException Failed(string what, int error, string next) => new(
+        error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);
+
+    /// <summary>True for a directory in memory (tmpfs, ramfs).</summary>
+    public static bool IsMemory(string directory)
     {
         fixed (byte* name = Encoding.UTF8.GetBytes(directory + '\0'))
             return Libc.FileSystemOf(name) is Tmpfs or Ramfs;
@@ -137,7 +197,4 @@ public sealed unsafe class FileMedium : IMedium
     }
 
     private static string Reason(int error) => new System.ComponentModel.Win32Exception(error).Message;
-
-    private static GarnetException Failed(string what, int error, string next) => new(
-        error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);
 }

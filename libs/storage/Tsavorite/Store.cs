@@ -138,14 +138,24 @@ public sealed unsafe class Store : IDisposable
     /// holds no <see cref="StoreSession.Lock"/>. <paramref name="batch"/> is what the snapshot says of itself where no log is
     /// written because another's is followed: the caller sees to it that the store stands at that batch.
     /// </summary>
-    public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null, ulong batch = 0) =>
-        Core.Snapshots.Begin(options ?? new SnapshotOptions(), batch);
+    public StoreSnapshot BeginSnapshot(SnapshotOptions? options = null, ulong batch = 0)
+    {
+        if (options is { NamesSegments: true })
+            Tiers?.Seal();
+        return Core.Snapshots.Begin(options ?? new SnapshotOptions(), batch);
+    }
 
     /// <summary>
     /// True while what writers saved for a snapshot exceeds its budget: whoever is about to write waits before it takes a lock,
     /// until this is false again (the sink has caught up, or the snapshot has ended). The store itself never waits for it.
     /// </summary>
     public bool SnapshotBehind => Core.Snapshots.Running is { Behind: true };
+
+    /// <summary>Which snapshots name what lies on the tier; null where there is none that outlives the store.</summary>
+    public TierNames? Names => Core.Tier?.Names;
+
+    /// <summary>The buckets of an index segment that are derived of a limit.</summary>
+    public static int IndexBucketsFor(long memoryLimitBytes, int partitions) => StoreShape.IndexBucketsFor(memoryLimitBytes, partitions);
 
     /// <summary>A new session; one per thread that uses the store.</summary>
     public StoreSession OpenSession() => OpenSession(Garnet.Media.ReaderWake.None);

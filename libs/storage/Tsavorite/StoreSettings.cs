@@ -30,17 +30,23 @@ public sealed record StoreSettings
 
     /// <summary>
     /// What records that nobody reads go to when memory gets short; null = nothing. The store's alone while it is open, and disposed of by
-    /// its owner after the store. What lies there does not outlive the store.
+    /// its owner after the store.
     /// </summary>
     public Garnet.Media.IMedium? Tier { get; init; }
+
+    /// <summary>What tells the content of <see cref="Tier"/> from all others', so that snapshots may name what lies there; 0 = it does not outlive the store.</summary>
+    public UInt128 TierId { get; init; }
+
+    /// <summary>What snapshots name, to be read only, for a store without a tier of its own; its owner's as well.</summary>
+    public Garnet.Media.IMedium? Named { get; init; }
 
     /// <summary>Told of trouble with <see cref="Tier"/>; null = nobody.</summary>
     public ITierObserver? TierObserver { get; init; }
 
     /// <summary>Test hook: bytes of a segment of the tier, a power of two from 8 KiB; 0 = 1 MiB.</summary>
     internal int TierSegmentBytes { get; init; }
-    /// <summary>Test hook: buckets of an index segment, a power of two from 2; 0 = derived.</summary>
-    internal int IndexBuckets { get; init; }
+    /// <summary>Buckets of an index segment, a power of two from 2; 0 = derived (<see cref="Store.IndexBucketsFor"/>). What names records of a tier goes by it.</summary>
+    public int IndexBuckets { get; init; }
     /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>
     internal ulong HashMask { get; init; } = ulong.MaxValue;
     /// <summary>Test hook: expiry classes; 0 = derived.</summary>

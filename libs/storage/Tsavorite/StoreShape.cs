@@ -51,7 +51,7 @@ internal static unsafe class StoreShape
         return 1 << BitOperations.Log2((ulong)Math.Clamp(limit / 16 / partitions, SegmentBytesMin, SmallSegmentBytes));
     }
 
-    private static int IndexBucketsFor(long limit, int partitions)
+    public static int IndexBucketsFor(long limit, int partitions)
     {
         long share = Math.Max(limit / 16 / partitions / Bucket.Bytes, 16);
         return (int)Math.Min(BitOperations.RoundUpToPowerOf2((ulong)share), IndexBucketsMax);

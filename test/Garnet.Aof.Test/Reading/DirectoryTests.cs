@@ -148,9 +148,46 @@ public sealed class DirectoryTests
     public void A_manifest_of_a_newer_version_is_refused_by_name()
     {
         var disk = new SimulatedDisk();
-        string text = "garnet-manifest 4\nseed of something else\n";
+        string text = "garnet-manifest 5\nseed of something else\n";
         disk.Put(Manifest.FileName, Encoding.ASCII.GetBytes($"{text}crc {Crc32C.Of(Encoding.ASCII.GetBytes(text)):x8}\n"));
         Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("newer version"));
+    }
+
+    [Test]
+    public void A_directory_with_a_tier_is_of_a_version_of_its_own_and_others_stay_as_they_were()
+    {
+        var disk = new SimulatedDisk();
+        using (DataDirectory directory = DataDirectory.OpenUnlocked(disk))
+        {
+            Assert.That(Encoding.ASCII.GetString(disk.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 3\n"), "an older server can have it");
+            directory.NameTier(new TierName(77, "/mnt/a disk/ü"));
+        }
+        Assert.That(Encoding.ASCII.GetString(disk.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 4\n"));
+        using (DataDirectory again = DataDirectory.OpenUnlocked(disk))
+            Assert.That(again.Manifest.Tier, Is.EqualTo(new TierName(77, "/mnt/a disk/ü")));
+        foreach (string line in (string[])["", "none", "77 %2Fmnt", "00000000000000000000000000000000 %2Fmnt", "0000000000000000000000000000004d", "0000000000000000000000000000004d "])
+        {
+            string text = string.Join('\n', Encoding.ASCII.GetString(disk.Get(Manifest.FileName)).Split('\n').TakeWhile(static known => !known.StartsWith("tier ", StringComparison.Ordinal)));
+            text += $"\ntier {line}\n";
+            var harmed = new SimulatedDisk();
+            harmed.Put(Manifest.FileName, Encoding.ASCII.GetBytes($"{text}crc {Crc32C.Of(Encoding.ASCII.GetBytes(text)):x8}\n"));
+            Assert.That(() => DataDirectory.OpenUnlocked(harmed), Throws.TypeOf<GarnetException>(), line);
+        }
+    }
+
+    [Test]
+    public void While_a_tier_waits_a_snapshot_that_takes_the_newests_place_is_the_only_one()
+    {
+        var disk = new SimulatedDisk();
+        using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
+        directory.PublishSnapshot(TestSnapshots.Write(disk, 3, 1, ""), 3, []);
+        directory.PublishSnapshot(TestSnapshots.Write(disk, 5, 1, ""), 5, [], waits: true);
+        Assert.That((directory.Manifest.Snapshot?.Batch, directory.Manifest.Previous?.Batch), Is.EqualTo((5UL, 3UL)));
+        directory.PublishSnapshot(directory.Manifest.Snapshot!.File, 5, []);
+        Assert.That(directory.Manifest.Previous?.Batch, Is.EqualTo(3UL));
+        directory.PublishSnapshot(directory.Manifest.Snapshot!.File, 5, [], waits: true);
+        Assert.That((directory.Manifest.Snapshot?.Batch, directory.Manifest.Previous), Is.EqualTo((5UL, (SnapshotName?)null)));
+        Assert.That(disk.List().Count(static name => name.EndsWith(".snap", StringComparison.Ordinal)), Is.EqualTo(1));
     }
 
     [Test]

@@ -33,7 +33,11 @@ internal sealed class TestSnapshots : ISnapshotSource
             bytes.Length, 0, null);
     }
 
-    public void Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
+    public void Keep(IDisk disk, string name, Store store)
+    {
+    }
+
+    public IReadOnlyList<string> Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
     {
         byte[] bytes = WholeFile.Read(disk, name, 1 << 20);
         foreach (string line in Encoding.ASCII.GetString(bytes, 0, bytes.Length - 8).Split('\n',
@@ -42,6 +46,7 @@ internal sealed class TestSnapshots : ISnapshotSource
             string[] words = line.Split(' ');
             Put(store, int.Parse(words[0], CultureInfo.InvariantCulture), words[1], words[2]);
         }
+        return [];
     }
 
     private static unsafe void Put(Store store, int database, string key, string value)

@@ -68,7 +68,7 @@ internal static unsafe class Filled
             $"{record.Kind} {record.ExpireAtMs} {record.ETag} {Convert.ToHexString(record.ValueSpan)}";
     }
 
-    private struct Put : IModify
+    internal struct Put : IModify
     {
         public byte[] Value;
         public long ExpireAtMs;

@@ -9,6 +9,7 @@ namespace Tsavorite.Test.Tiers;
 internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 {
     private readonly byte[] _bytes = new byte[bytes];
+    private byte[]? _durable;
     private int _reads, _writes;
 
     /// <summary>The error number of a write, by its number; 0: it succeeds.</summary>
@@ -42,7 +43,30 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         return error;
     }
 
-    public int Sync() => 0;
+    /// <summary>The error number of the next sync; 0: it succeeds.</summary>
+    public int SyncError { get; set; }
+
+    public int Sync()
+    {
+        if (SyncError == 0) _durable = (byte[])_bytes.Clone();
+        return SyncError;
+    }
+
+    /// <summary>The power fails: of each page written since the last sync it is chance whether it is there.</summary>
+    public void Crash(int seed)
+    {
+        Random random = new(seed);
+        for (int page = 0; page < _bytes.Length; page += 4096)
+        {
+            if (random.Next(3) == 0) continue;
+            Span<byte> to = _bytes.AsSpan(page, 4096);
+            if (_durable is null) to.Clear();
+            else _durable.AsSpan(page, 4096).CopyTo(to);
+        }
+    }
+
+    /// <summary>What lies there, to be harmed.</summary>
+    public Span<byte> At(long offset, int length) => _bytes.AsSpan((int)offset, length);
 
     public IMediumReader OpenReader(int depth, ReaderWake wake) => new Reader(this, depth);
 

@@ -31,7 +31,7 @@ internal static class TierText
         Statistics.Totals totals = server.Monitoring.Statistics.Now();
         return
         [
-            ("size_bytes", tier.SizeBytes), ("free_bytes", tier.FreeBytes), ("cold_records", tier.Records),
+            ("size_bytes", tier.SizeBytes), ("free_bytes", tier.FreeBytes), ("kept_bytes", tier.KeptBytes), ("cold_records", tier.Records),
             ("memory_hits", totals.Hits - totals.TierHits), ("hits", totals.TierHits),
             ("reads", tier.Reads), ("read_bytes", tier.ReadBytes), ("segment_reads", tier.SegmentReads),
             ("pending_reads", server.Workers.Sum(static worker => worker.Session.Tier!.Pending)), ("read_failures", tier.ReadFailures),

@@ -111,14 +111,18 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
         if (youngest is not { } known)
         {
             return _newest is not { Lanes: > 0 } newest ? null
-                : new Manifest { HashSeed = newest.HashSeed, Lanes = newest.Lanes, Sublogs = 1, Term = newest.Term, Snapshot = Sound[0], Previous = Sound.Skip(1).FirstOrDefault() };
+                : new Manifest { HashSeed = newest.HashSeed, Lanes = newest.Lanes, Sublogs = 1, Term = newest.Term,
+                    Snapshot = Sound[0], Previous = Sound.Skip(1).FirstOrDefault(), Tier = TierOfNewest() };
         }
         return new Manifest
         {
             HashSeed = known.HashSeed, Lanes = (int)known.Lanes, Sublogs = known.Sublogs, Term = known.Term,
-            Snapshot = Sound.FirstOrDefault(), Previous = Sound.Skip(1).FirstOrDefault(),
+            Snapshot = Sound.FirstOrDefault(), Previous = Sound.Skip(1).FirstOrDefault(), Tier = TierOfNewest(),
         };
     }
+
+    // Where its file is the snapshots do not say; the next start looks for it in tier-path.
+    private TierName? TierOfNewest() => _newest is { TierId: var id } && id != 0 ? new TierName(id, "/") : null;
 
     private void InspectSnapshots()
     {
@@ -135,7 +139,8 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
                 Sound.Add(snapshot);
             }
             else Damaged.Add(name);
-            Note(name, 0, damage ?? $"sound, {facts.Records} records up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
+            string cold = facts.Cold > 0 ? $" ({facts.Cold} of them on the tier, in {facts.Segments} segments)" : "";
+            Note(name, 0, damage ?? $"sound, {facts.Records} records{cold} up to batch {facts.Batch}, {facts.Bytes} bytes", damage != null);
         }
     }
 

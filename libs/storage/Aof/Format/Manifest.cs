@@ -22,7 +22,7 @@ public sealed record Manifest
     internal const int BytesMax = 16 << 10;
 
     private const string Title = "garnet-manifest ";
-    private const int CurrentVersion = 3, FirstVersionWithTerms = 2, FirstVersionWithLogs = 3, FirstVersion = 1;
+    private const int CurrentVersion = 4, FirstVersionWithTerms = 2, FirstVersionWithLogs = 3, FirstVersionWithTier = 4, FirstVersion = 1;
 
     /// <summary>Seed of the store's key hash.</summary>
     public required ulong HashSeed { get; init; }
@@ -42,6 +42,8 @@ public sealed record Manifest
     public IReadOnlyList<TermStart> Terms { get; init; } = [];
     /// <summary>By sublog, the file that must be there, or a later one; empty = not known, or no log has been written.</summary>
     public IReadOnlyList<NamedLog> Logs { get; init; } = [];
+    /// <summary>The tier that snapshots may name records on; null = there has been none. Whoever knows nothing of it must not take the directory for all there is.</summary>
+    public TierName? Tier { get; init; }
     /// <summary>The log was durable up to this batch when it last ended in order; 0 = not known.</summary>
     public ulong Ended { get; init; }
 
@@ -51,9 +53,10 @@ public sealed record Manifest
     internal byte[] Encode()
     {
         string text = string.Create(CultureInfo.InvariantCulture,
-            $"{Title}{CurrentVersion}\nseed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
+            $"{Title}{(Tier is null ? FirstVersionWithTier - 1 : CurrentVersion)}\n" +
+            $"seed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
             $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\nterms {Of(Terms)}\n" +
-            $"logs {Of(Logs)}\nended {Ended}\n");
+            $"logs {Of(Logs)}\nended {Ended}\n{(Tier is null ? "" : $"tier {Tier.Encode()}\n")}");
         return Encoding.ASCII.GetBytes(text + LastLine(Encoding.ASCII.GetBytes(text)));
     }
 
@@ -78,7 +81,9 @@ public sealed record Manifest
         IReadOnlyList<NamedLog> logs = [];
         ulong ended = 0;
         bool hasTerms = version >= FirstVersionWithTerms, hasLogs = version >= FirstVersionWithLogs;
-        if (lines.Length != (hasLogs ? 10 : hasTerms ? 8 : 7)
+        bool hasTier = version >= FirstVersionWithTier;
+        TierName? tier = null;
+        if (lines.Length != (hasTier ? 11 : hasLogs ? 10 : hasTerms ? 8 : 7)
             || !ulong.TryParse(Value(lines[1], "seed "), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ulong seed)
             || !int.TryParse(Value(lines[2], "lanes "), NumberStyles.None, CultureInfo.InvariantCulture, out int lanes)
             || !int.TryParse(Value(lines[3], "sublogs "), NumberStyles.None, CultureInfo.InvariantCulture, out int sublogs)
@@ -88,11 +93,13 @@ public sealed record Manifest
             || !TrySnapshot(Value(lines[6], "previous "), out SnapshotName? previous)
             || (hasTerms && !TryTerms(Value(lines[7], "terms "), out terms))
             || (hasLogs && (!TryLogs(Value(lines[8], "logs "), sublogs, out logs)
-                || !ulong.TryParse(Value(lines[9], "ended "), NumberStyles.None, CultureInfo.InvariantCulture, out ended)))) return null;
+                || !ulong.TryParse(Value(lines[9], "ended "), NumberStyles.None, CultureInfo.InvariantCulture, out ended)))
+            || (hasTier && !TierName.TryDecode(Value(lines[10], "tier "), out tier))) return null;
         if (!new DirectoryLayout(lanes, sublogs).IsPossible || term > TermStart.TermMax) return null;
         return new Manifest
         {
-            HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous, Terms = terms, Logs = logs, Ended = ended,
+            HashSeed = seed, Lanes = lanes, Sublogs = sublogs, Term = term, Snapshot = snapshot, Previous = previous,
+            Terms = terms, Logs = logs, Ended = ended, Tier = tier,
         };
     }
 

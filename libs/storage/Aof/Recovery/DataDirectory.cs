@@ -141,16 +141,27 @@ public sealed class DataDirectory : IDisposable
         }
     }
 
-    /// <summary>
-    /// Makes a snapshot that is durable already the newest (log.M1). The one before stays as the way back; older ones are
-    /// deleted, and only when the manifest that does not name them is durable. <paramref name="terms"/> is what is known of the
-    /// terms of this history. Throws <see cref="DiskException"/>.
-    /// </summary>
-    public void PublishSnapshot(string name, ulong batch, IReadOnlyList<TermStart> terms)
+    /// <summary>The tier's file is looked for there from now on; durable when this returns. Throws <see cref="DiskException"/>.</summary>
+    public void NameTier(TierName tier)
     {
         lock (_gate)
         {
-            SnapshotName? previous = Manifest.Snapshot?.File == name ? Manifest.Previous : Manifest.Snapshot;
+            if (Manifest.Tier != tier)
+                Publish(Manifest with { Tier = tier });
+        }
+    }
+
+    /// <summary>
+    /// Makes a snapshot that is durable already the newest (log.M1). The one before stays as the way back; older ones are
+    /// deleted, and only when the manifest that does not name them is durable. <paramref name="terms"/> is what is known of the
+    /// terms of this history. <paramref name="waits"/>: a tier has little room but for what the one before names; if no batch came since the newest, whose
+    /// place this takes, none may come before there is room, so that the one before goes all the same. Throws <see cref="DiskException"/>.
+    /// </summary>
+    public void PublishSnapshot(string name, ulong batch, IReadOnlyList<TermStart> terms, bool waits = false)
+    {
+        lock (_gate)
+        {
+            SnapshotName? previous = Manifest.Snapshot?.File != name ? Manifest.Snapshot : waits ? null : Manifest.Previous;
             Publish(Manifest with { Snapshot = NamedFiles.Snapshot(Disk, name, batch), Previous = previous, Terms = UpTo(batch, terms) });
             DeleteObsoleteSnapshots(batch);
         }

@@ -24,8 +24,9 @@ internal sealed class DirectoryRecovery(DataDirectory directory, RecoverySetting
         if (missing.Count > 0 && settings.OnCorruption == CorruptionPolicy.Refuse)
             throw NamedFiles.Refused(_disk, missing);
         SnapshotChoice choice = SnapshotChoice.Of(_disk, manifest, snapshots, progress);
-        if (choice.Chosen is { } snapshot)
-            snapshots.Load(_disk, snapshot.File, store, progress, directory.ReadKey());
+        if (choice.Damaged.Count == 0 && manifest.Previous is { } previous && _disk.List().Contains(previous.File))
+            snapshots.Keep(_disk, previous.File, store);
+        IReadOnlyList<string> heads = choice.Chosen is not { } snapshot ? [] : snapshots.Load(_disk, snapshot.File, store, progress, directory.ReadKey());
         using var recovery = new LogRecovery(_disk, manifest, store, table, settings, choice.Chosen?.Batch ?? 0)
         {
             SnapshotTerm = choice.Term, TermsBefore = DataDirectory.UpTo(choice.Chosen?.Batch ?? 0, manifest.Terms),
@@ -56,7 +57,9 @@ internal sealed class DirectoryRecovery(DataDirectory directory, RecoverySetting
             Messages =
             [
                 .. completed, .. missing.Select(static finding => $"The log went on without what is missing: {finding}."),
-                .. choice.Messages, .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}."),
+                .. choice.Messages,
+                .. heads.Select(static head => $"On the tier, {head}; each value of it shows for itself whether it is sound."),
+                .. recovery.Messages, .. cut.Kept.Select(static name => $"Kept aside: {name}."),
             ],
         };
     }

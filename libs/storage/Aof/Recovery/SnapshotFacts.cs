@@ -9,6 +9,15 @@ public sealed record SnapshotFacts(ulong Batch, uint Term, long Bytes, long Reco
     /// <summary>True if nothing is known to be wrong with it, but a newer version of the server wrote it.</summary>
     public bool IsNewer { get; init; }
 
+    /// <summary>Of its records, those that lie on a tier, and in how many segments of it.</summary>
+    public long Cold { get; init; }
+
+    /// <inheritdoc cref="Cold"/>
+    public long Segments { get; init; }
+
+    /// <summary>The tier's id; 0: it names none.</summary>
+    public UInt128 TierId { get; init; }
+
     /// <summary>When it was cut, Unix microseconds; 0 = not known.</summary>
     public long StartUnixUs { get; init; }
 

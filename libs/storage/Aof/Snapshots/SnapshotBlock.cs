@@ -26,10 +26,12 @@ internal sealed class SnapshotBlock(SnapshotSeal? seal = null) : IDisposable
 
     public int Records => (int)_header.Records;
 
+    public SnapshotBlockKind Kind => _header.Kind;
+
     private Span<byte> Tag => Content[(int)_header.RecordBytes..];
 
     /// <summary>True if this server wrote it as it stands here, in this place of this file.</summary>
-    public bool IsOwn => seal?.Holds(_number, _header.Records, Span, Tag) == true;
+    public bool IsOwn => seal?.Holds(_number, _header.Records, Span, Tag, Kind) == true;
 
     public void Set(string name, long offset, ulong number, SnapshotBlockHeader header, int tagBytes)
     {

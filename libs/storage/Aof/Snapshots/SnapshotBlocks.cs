@@ -15,7 +15,7 @@ internal sealed class SnapshotBlocks : IDisposable
     private readonly long _length;
     private readonly byte[] _head = new byte[SnapshotFooter.Bytes];
     private long _offset = SnapshotFileHeader.Bytes;
-    private ulong _blocks, _records, _recordBytes;
+    private ulong _blocks, _records, _recordBytes, _references, _segments;
     private readonly DirectoryKey? _key;
     private readonly byte[]? _salt;
     private uint _blocksCrc;
@@ -57,30 +57,19 @@ internal sealed class SnapshotBlocks : IDisposable
     /// <summary>A place for the blocks of one thread.</summary>
     public SnapshotBlock NewBlock() => new(_key?.Seal(_salt));
 
-    /// <summary>Reads the next block as it stands; false at the end, if footer and totals hold. The caller checks the checksum.</summary>
-    public bool Next(SnapshotBlock into)
+    /// <summary>
+    /// Reads the next block as it stands; false at the end, if footer and totals hold. The caller checks the checksum. <paramref name="kind"/>: others are passed over.
+    /// </summary>
+    public bool Next(SnapshotBlock into, SnapshotBlockKind? kind = null)
     {
         lock (_turn)
         {
-            if (_ended || _isGivenUp) return false;
-            Span<byte> head = _head.AsSpan(0, SnapshotBlockHeader.Bytes);
-            ReadWhole(_offset, head, "the footer is missing");
-            if (!SnapshotBlockHeader.TryRead(head, out SnapshotBlockHeader header))
+            while (NextOfAny(into, kind) is { } found)
             {
-                End();
-                return false;
+                if (kind is null || found == kind)
+                    return true;
             }
-            long start = _offset + SnapshotBlockHeader.Bytes;
-            if (header.RecordBytes > _length - SnapshotFooter.Bytes - TagBytes - start || header.RecordBytes > SnapshotBlock.BytesMax)
-                throw new SnapshotFileException(_name, _offset, $"a block of {header.RecordBytes} bytes cannot be");
-            into.Set(_name, _offset, _blocks, header, TagBytes);
-            ReadWhole(start, into.Content, "the block is cut off");
-            _blocksCrc = SnapshotFooter.Chain(_blocksCrc, header.Crc);
-            _blocks++;
-            _records += header.Records;
-            _recordBytes += header.RecordBytes;
-            _offset = start + header.RecordBytes + TagBytes;
-            return true;
+            return false;
         }
     }
 
@@ -88,6 +77,36 @@ internal sealed class SnapshotBlocks : IDisposable
     public void GiveUp() => _isGivenUp = true;
 
     public void Dispose() => _file.Dispose();
+
+    private SnapshotBlockKind? NextOfAny(SnapshotBlock into, SnapshotBlockKind? kind)
+    {
+        if (_ended || _isGivenUp) return null;
+        Span<byte> head = _head.AsSpan(0, SnapshotBlockHeader.Bytes);
+        ReadWhole(_offset, head, "the footer is missing");
+        if (!SnapshotBlockHeader.TryRead(head, out SnapshotBlockHeader header))
+        {
+            End();
+            return null;
+        }
+        if (header.Kind != SnapshotBlockKind.Records && !Facts.NamesSegments)
+            throw new SnapshotFileException(_name, _offset, "it names segments of a tier, and its header says that it does not");
+        long start = _offset + SnapshotBlockHeader.Bytes;
+        if (header.RecordBytes > _length - SnapshotFooter.Bytes - TagBytes - start || header.RecordBytes > SnapshotBlock.BytesMax)
+            throw new SnapshotFileException(_name, _offset, $"a block of {header.RecordBytes} bytes cannot be");
+        if (kind is null || header.Kind == kind)
+        {
+            into.Set(_name, _offset, _blocks, header, TagBytes);
+            ReadWhole(start, into.Content, "the block is cut off");
+        }
+        _blocksCrc = SnapshotFooter.Chain(_blocksCrc, header.Crc);
+        _blocks++;
+        _records += header.Kind == SnapshotBlockKind.Segments ? 0 : header.Records;
+        _references += header.Kind == SnapshotBlockKind.References ? header.Records : 0;
+        _segments += header.Kind == SnapshotBlockKind.Segments ? header.Records : 0;
+        _recordBytes += header.RecordBytes;
+        _offset = start + header.RecordBytes + TagBytes;
+        return header.Kind;
+    }
 
     private void End()
     {
@@ -98,6 +117,7 @@ internal sealed class SnapshotBlocks : IDisposable
             throw new SnapshotFileException(_name, _offset, "the footer's totals are not those of the file");
         CheckEnd(_offset + SnapshotFooter.Bytes);
         Facts = Facts with { Blocks = _blocks, Records = _records, RecordBytes = _recordBytes };
+        Facts = Facts with { References = _references, Segments = _segments };
         using SnapshotSeal? seal = _key?.Seal(_salt);
         EndIsOwn = seal is not null && footer.IsOwn(seal);
         _ended = true;

@@ -17,6 +17,14 @@ public readonly record struct SnapshotFileFacts
     public required long StartUnixUs { get; init; }
     /// <summary>True if its parts have tags of whoever wrote it (<see cref="DirectoryKey"/>).</summary>
     public bool IsSealed { get; init; }
+    /// <summary>True if it may name segments of a tier.</summary>
+    public bool NamesSegments { get; init; }
+    /// <summary>Of the records, those that lie on a tier, and in how many segments; known as the totals are.</summary>
+    public ulong References { get; init; }
+    /// <inheritdoc cref="References"/>
+    public ulong Segments { get; init; }
+    /// <summary>The tier that the segments are of, where all of the file was read; 0: of none.</summary>
+    public UInt128 TierId { get; init; }
     /// <summary>Blocks in the file.</summary>
     public ulong Blocks { get; init; }
     /// <summary>Records in all blocks.</summary>

@@ -10,6 +10,8 @@ internal static class SnapshotFileHeader
     public const int Bytes = 4096;
 
     private const uint Magic = 0x46_53_4E_47; // "GNSF"
+    /// <summary>Added to the version of a file that may name segments of a tier: for whoever does not know what that is, it is of a later version.</summary>
+    private const byte NamingVersions = 64;
     private const int CrcOffset = Bytes - sizeof(uint), SaltOffset = 40, TagOffset = SaltOffset + SnapshotSeal.SaltBytes, SealedBytes = TagOffset + SnapshotSeal.TagBytes;
 
     public static void Write(Span<byte> to, in SnapshotFileFacts facts, SnapshotSeal? seal)
@@ -17,7 +19,7 @@ internal static class SnapshotFileHeader
         to = to[..Bytes];
         to.Clear();
         BinaryPrimitives.WriteUInt32LittleEndian(to, Magic);
-        to[4] = HeaderVersion.Of(ValueLayout.Current, isSecondForm: seal is not null);
+        to[4] = (byte)(HeaderVersion.Of(ValueLayout.Current, isSecondForm: seal is not null) + (facts.NamesSegments ? NamingVersions : 0));
         BinaryPrimitives.WriteUInt32LittleEndian(to[8..], facts.Term);
         BinaryPrimitives.WriteUInt32LittleEndian(to[12..], facts.Partitions);
         BinaryPrimitives.WriteUInt64LittleEndian(to[16..], facts.Batch);
@@ -35,19 +37,22 @@ internal static class SnapshotFileHeader
             throw new SnapshotFileException(name, 0, "this is no snapshot");
         if (BinaryPrimitives.ReadUInt32LittleEndian(from[CrcOffset..]) != Crc32C.Of(from[..CrcOffset]))
             throw new SnapshotFileException(name, 0, "the header's checksum does not hold");
-        if (!HeaderVersion.IsKnown(from[4]))
+        bool names = from[4] >= NamingVersions;
+        byte version = (byte)(from[4] - (names ? NamingVersions : 0));
+        if (!HeaderVersion.IsKnown(version))
         {
             throw new SnapshotFileException(name, 4,
                 $"version {from[4]} is of a newer version of the server; here {HeaderVersion.Latest} is the last known", isNewer: true);
         }
 
-        bool isSealed = HeaderVersion.IsSecondForm(from[4]);
+        bool isSealed = HeaderVersion.IsSecondForm(version);
         if (from[5..8].ContainsAnyExcept((byte)0) || from[(isSealed ? SealedBytes : SaltOffset)..CrcOffset].ContainsAnyExcept((byte)0))
             throw new SnapshotFileException(name, 5, "bytes that must be zero are not");
         return new SnapshotFileFacts
         {
             Name = name,
             IsSealed = isSealed,
+            NamesSegments = names,
             Term = BinaryPrimitives.ReadUInt32LittleEndian(from[8..]),
             Partitions = BinaryPrimitives.ReadUInt32LittleEndian(from[12..]),
             Batch = BinaryPrimitives.ReadUInt64LittleEndian(from[16..]),

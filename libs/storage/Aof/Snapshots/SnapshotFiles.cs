@@ -21,7 +21,10 @@ public sealed class SnapshotFiles : ISnapshotSource
         try
         {
             SnapshotFileFacts facts = SnapshotReader.Check(disk, name, progress);
-            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null) { StartUnixUs = facts.StartUnixUs, HashSeed = facts.HashSeed, Lanes = (int)facts.Partitions };
+            return new SnapshotFacts(facts.Batch, facts.Term, facts.FileBytes, (long)facts.Records, null)
+            {
+                Cold = (long)facts.References, Segments = (long)facts.Segments, TierId = facts.TierId,
+                StartUnixUs = facts.StartUnixUs, HashSeed = facts.HashSeed, Lanes = (int)facts.Partitions };
         }
         catch (SnapshotFileException e)
         {
@@ -30,7 +33,10 @@ public sealed class SnapshotFiles : ISnapshotSource
     }
 
     /// <inheritdoc/>
-    public void Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
+    public void Keep(IDisk disk, string name, Store store) => SnapshotReader.Keep(disk, name, store);
+
+    /// <inheritdoc/>
+    public IReadOnlyList<string> Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
     {
         SnapshotLoad load;
         try
@@ -42,7 +48,8 @@ public sealed class SnapshotFiles : ISnapshotSource
             throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}", $"{e.Fault}, though the checksums hold",
                 "Nothing on disk was changed. Put the snapshot back from a copy; if there is none, keep a copy of the directory and ask for help.");
         }
-        if (load.Outcome != LoadOutcome.OutOfMemory) return;
+        if (load.Outcome != LoadOutcome.OutOfMemory)
+            return load.DamagedHeads;
         throw new GarnetException(ExitKind.Data, $"the snapshot cannot be loaded: {disk.Path}/{name}",
             $"it does not fit into memory: {load.Records} of {load.Facts.Records} records filled {load.Store.UsedBytes} of the {load.Store.LimitBytes} bytes that were set aside by maxmemory",
             "Raise maxmemory and start again; nothing on disk was changed");

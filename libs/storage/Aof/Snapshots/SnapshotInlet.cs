@@ -56,7 +56,8 @@ public sealed class SnapshotInlet : IDisposable
     /// <summary>Takes a block with its header; null if it is sound and loaded, else what is wrong.</summary>
     public string? Block(ReadOnlySpan<byte> bytes)
     {
-        if (!SnapshotBlockHeader.TryRead(bytes, out SnapshotBlockHeader header)) return "neither a block nor a footer of a snapshot";
+        if (!SnapshotBlockHeader.TryRead(bytes, out SnapshotBlockHeader header) || header.Kind != SnapshotBlockKind.Records)
+            return "neither a block nor a footer of a snapshot";
         ReadOnlySpan<byte> records = bytes[SnapshotBlockHeader.Bytes..];
         if (records.Length != header.RecordBytes || records.Length > SnapshotBlock.BytesMax) return "a block of the snapshot has another length than its header says";
         if (!header.Holds(records)) return "the checksum of a snapshot's block does not hold";

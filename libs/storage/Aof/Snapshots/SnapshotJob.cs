@@ -1,5 +1,6 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
+using Garnet.Common;
 using Garnet.Common.Time;
 using Tsavorite;
 
@@ -22,7 +23,9 @@ public static class SnapshotJob
         ArgumentNullException.ThrowIfNull(store);
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(clock);
-        using StoreSnapshot snapshot = options.Cut is { } cut ? cut(options.Snapshot) : store.BeginSnapshot(options.Snapshot);
+        // The file is for the directory of this very store: what lies on its tier is there when the file is loaded.
+        SnapshotOptions how = options.Snapshot with { NamesSegments = store.Names is { MayName: true } };
+        using StoreSnapshot snapshot = options.Cut is { } cut ? cut(how) : store.BeginSnapshot(how);
         SnapshotFileFacts facts = new()
         {
             Name = SnapshotFileName.Of(snapshot.Batch),
@@ -31,6 +34,7 @@ public static class SnapshotJob
             HashSeed = snapshot.HashSeed,
             Partitions = (uint)snapshot.Partitions,
             StartUnixUs = clock.UnixUs,
+            NamesSegments = how.NamesSegments,
         };
         using SnapshotWriter writer = new(disk, facts, options.Key);
         long startUs = clock.MonotonicUs;
@@ -44,7 +48,13 @@ public static class SnapshotJob
                 cancellation.WaitHandle.WaitOne(PauseMsMax);
         }
         progress?.Walked(snapshot.Figures, clock.MonotonicUs - startUs);
-        if (snapshot.State == SnapshotState.Whole) facts = writer.Finish();
+        if (snapshot.State == SnapshotState.Whole)
+        {
+            if (store.Names?.TryKeep(facts.Name, snapshot) == false)
+                throw new GarnetException(ExitKind.Data, "no snapshot can be taken", "what it names on the tier cannot be made durable",
+                    "Look at the tier's disk. The next snapshot holds all values itself");
+            facts = writer.Finish();
+        }
         SnapshotState state = snapshot.State == SnapshotState.Running ? SnapshotState.Abandoned : snapshot.State;
         return new SnapshotResult(state, facts, snapshot.Figures);
     }

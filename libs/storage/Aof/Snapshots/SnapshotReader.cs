@@ -20,17 +20,25 @@ public static class SnapshotReader
         ArgumentNullException.ThrowIfNull(disk);
         using SnapshotBlocks blocks = new(disk, name);
         progress?.Begin("checking a snapshot", blocks.Facts.FileBytes);
+        object? tier = null; // a UInt128: all tables have the same
         Share(threads, blocks, () =>
         {
             using SnapshotBlock block = blocks.NewBlock();
             while (blocks.Next(block))
             {
                 block.Verify();
-                block.Expect(SnapshotLoader.Count(block.Span));
+                block.Expect(block.Kind switch
+                {
+                    SnapshotBlockKind.References => NamedSegments.CountReferences(block.Span),
+                    SnapshotBlockKind.Segments => NamedSegments.CountSegments(block.Span),
+                    _ => SnapshotLoader.Count(block.Span),
+                });
                 progress?.Add(block.Span.Length);
+                if (block.Kind == SnapshotBlockKind.Segments)
+                    Volatile.Write(ref tier, NamedSegments.TierOf(block.Span));
             }
         });
-        return blocks.Facts;
+        return blocks.Facts with { TierId = (UInt128)(tier ?? UInt128.Zero) };
     }
 
     /// <summary>
@@ -42,14 +50,54 @@ public static class SnapshotReader
     {
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
+        NamedSegments named = Named(disk, name, store, key);
+        named.Open(name, isLoaded: true);
         using SnapshotBlocks blocks = new(disk, name, key);
         progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
-        Work work = new(blocks, store, progress);
+        Work work = new(blocks, store, named, progress);
         Share(threads, blocks, work.Run);
-        SnapshotLoad result = work.Result();
+        if (named.End() is { } twice)
+            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, twice);
+        SnapshotLoad result = work.Result() with { DamagedHeads = named.Damaged };
         if (result.Outcome == LoadOutcome.Done && !work.IsOwn && LoadedValues.Judge(store) is { } fault)
             throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
         return result;
+    }
+
+    /// <summary>
+    /// What the file names of the store's tier is kept, since the file may be loaded instead of the newest at a later start. One that cannot be read is no way
+    /// back, and keeps nothing.
+    /// </summary>
+    public static void Keep(IDisk disk, string name, Store store)
+    {
+        ArgumentNullException.ThrowIfNull(store);
+        try
+        {
+            NamedSegments named = Named(disk, name, store, key: null);
+            named.Open(name, isLoaded: false);
+            named.End();
+        }
+        catch (SnapshotFileException)
+        {
+            // A start that needs it says what is wrong with it.
+        }
+    }
+
+    // Goes from header to header: only the table is read.
+    private static NamedSegments Named(IDisk disk, string name, Store store, DirectoryKey? key)
+    {
+        NamedSegments named = new(store);
+        using SnapshotBlocks blocks = new(disk, name, key);
+        if (!blocks.Facts.NamesSegments)
+            return named;
+        using SnapshotBlock block = blocks.NewBlock();
+        while (blocks.Next(block, SnapshotBlockKind.Segments))
+        {
+            block.Verify();
+            if (!named.Add(block.Span, block.IsOwn ? BlockOrigin.Own : BlockOrigin.Foreign))
+                throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, "its table of segments is not as it must be");
+        }
+        return named;
     }
 
     // Of several faults the first in the file is told: the others may come of it.
@@ -82,7 +130,7 @@ public static class SnapshotReader
     }
 
     /// <summary>What the threads share.</summary>
-    private sealed class Work(SnapshotBlocks blocks, Store store, JobProgress? progress)
+    private sealed class Work(SnapshotBlocks blocks, Store store, NamedSegments named, JobProgress? progress)
     {
         private long _records, _bytes;
         private volatile bool _outOfMemory, _foreign;
@@ -110,6 +158,8 @@ public static class SnapshotReader
 
         private void Load(SnapshotLoader loader, SnapshotBlock block)
         {
+            if (block.Kind == SnapshotBlockKind.Segments)
+                return; // read before
             BlockOrigin origin = block.IsOwn ? BlockOrigin.Own : BlockOrigin.Foreign;
             if (origin == BlockOrigin.Foreign)
             {
@@ -117,7 +167,9 @@ public static class SnapshotReader
                 _foreign = true;
             }
             long before = loader.Records;
-            LoadOutcome outcome = loader.Load(block.Span, origin);
+            bool refers = block.Kind == SnapshotBlockKind.References;
+            LoadOutcome outcome = refers ? named.Load(block.Span, origin, loader) : loader.Load(block.Span, origin);
+            _foreign |= refers && !named.IsAdopted;
             if (outcome == LoadOutcome.OutOfMemory)
             {
                 _outOfMemory = true;

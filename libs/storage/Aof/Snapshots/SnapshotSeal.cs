@@ -15,7 +15,7 @@ internal sealed class SnapshotSeal : IDisposable
     /// <summary>Places of what is no block; blocks are counted from 0.</summary>
     public const ulong HeaderPlace = ulong.MaxValue, FooterPlace = ulong.MaxValue - 1;
 
-    private const int NonceBytes = 12;
+    private const int NonceBytes = 12, KindShift = 28;
     private readonly byte[] _salt;
     private readonly AesGcm _mac;
 
@@ -34,9 +34,10 @@ internal sealed class SnapshotSeal : IDisposable
     /// <summary>A salt for a new file.</summary>
     public static byte[] NewSalt() => Libc.RandomBytes(SaltBytes);
 
-    /// <summary>Makes the tag of a part. <paramref name="records"/>: 0 for what is no block.</summary>
-    public void Tag(ulong place, uint records, ReadOnlySpan<byte> bytes, Span<byte> tag)
+    /// <summary>Makes the tag of a part. <paramref name="records"/>: 0 for what is no block. The kind stands above them: a block has less than 2^28.</summary>
+    public void Tag(ulong place, uint records, ReadOnlySpan<byte> bytes, Span<byte> tag, SnapshotBlockKind kind = SnapshotBlockKind.Records)
     {
+        records |= (uint)kind << KindShift;
         Span<byte> nonce = stackalloc byte[NonceBytes];
         BinaryPrimitives.WriteUInt64LittleEndian(nonce, place);
         BinaryPrimitives.WriteUInt32LittleEndian(nonce[sizeof(ulong)..], records);
@@ -44,10 +45,11 @@ internal sealed class SnapshotSeal : IDisposable
     }
 
     /// <summary>True if the part is as this server wrote it, and in its place.</summary>
-    public bool Holds(ulong place, uint records, ReadOnlySpan<byte> bytes, ReadOnlySpan<byte> tag)
+    public bool Holds(
+        ulong place, uint records, ReadOnlySpan<byte> bytes, ReadOnlySpan<byte> tag, SnapshotBlockKind kind = SnapshotBlockKind.Records)
     {
         Span<byte> right = stackalloc byte[TagBytes];
-        Tag(place, records, bytes, right);
+        Tag(place, records, bytes, right, kind);
         return CryptographicOperations.FixedTimeEquals(right, tag);
     }
 

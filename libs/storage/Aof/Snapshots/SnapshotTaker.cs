@@ -37,7 +37,8 @@ public sealed class SnapshotTaker(Store store, DataDirectory directory, IClock c
         SnapshotWriter.Publish(directory.Disk, result.Facts);
         directory.Disk.SyncDirectory(); // log.P1
         if (!AwaitDurable(result.Facts.Batch)) return result; // log.P2
-        directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch, Terms());
+        directory.PublishSnapshot(result.Facts.Name, result.Facts.Batch, Terms(), waits: store.Names is { WantsSnapshot: true });
+        store.Names?.Published(result.Facts.Name, directory.Manifest.Previous?.File);
         Truncate(directory.LogNeededFrom); // log.P3
         published = true;
         return result;

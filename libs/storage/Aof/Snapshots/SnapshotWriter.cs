@@ -11,7 +11,7 @@ namespace Garnet.Aof.Snapshots;
 /// (<see cref="Finish"/>); the caller then renames (<see cref="Publish"/>), syncs the directory, names the file in its manifest
 /// and only then frees what the snapshot replaces. Not thread-safe. Failures of the disk throw <see cref="DiskException"/>.
 /// </summary>
-public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
+public sealed unsafe class SnapshotWriter : INamingSink, IDisposable
 {
     private const int BufferBytes = 1 << 20, AlignmentMax = 4096;
     private readonly IDisk _disk;
@@ -46,19 +46,13 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
     }
 
     /// <inheritdoc/>
-    public void Write(ReadOnlySpan<byte> block, int records)
-    {
-        Span<byte> header = stackalloc byte[SnapshotBlockHeader.Bytes], tag = stackalloc byte[SnapshotSeal.TagBytes];
-        if (_seal is null) tag = [];
-        else _seal.Tag(_blocks, (uint)records, block, tag);
-        _blocksCrc = SnapshotFooter.Chain(_blocksCrc, SnapshotBlockHeader.Write(header, block, records, tag));
-        Put(header);
-        Put(block);
-        Put(tag);
-        _blocks++;
-        _records += (ulong)records;
-        _recordBytes += (ulong)block.Length;
-    }
+    public void Write(ReadOnlySpan<byte> block, int records) => Write(block, records, SnapshotBlockKind.Records);
+
+    /// <inheritdoc/>
+    public void WriteReferences(ReadOnlySpan<byte> block, int references) => Write(block, references, SnapshotBlockKind.References);
+
+    /// <inheritdoc/>
+    public void WriteSegments(ReadOnlySpan<byte> block, int segments) => Write(block, segments, SnapshotBlockKind.Segments);
 
     /// <summary>Writes the footer and syncs: the file is whole and durable under its temporary name once this returns.</summary>
     public SnapshotFileFacts Finish()
@@ -92,6 +86,20 @@ public sealed unsafe class SnapshotWriter : ISnapshotSink, IDisposable
         _seal?.Dispose();
         _file.Dispose();
         if (!_finished) Discard();
+    }
+
+    private void Write(ReadOnlySpan<byte> block, int records, SnapshotBlockKind kind)
+    {
+        Span<byte> header = stackalloc byte[SnapshotBlockHeader.Bytes], tag = stackalloc byte[SnapshotSeal.TagBytes];
+        if (_seal is null) tag = [];
+        else _seal.Tag(_blocks, (uint)records, block, tag, kind);
+        _blocksCrc = SnapshotFooter.Chain(_blocksCrc, SnapshotBlockHeader.Write(header, block, records, tag, kind));
+        Put(header);
+        Put(block);
+        Put(tag);
+        _blocks++;
+        _records += kind == SnapshotBlockKind.Segments ? 0 : (ulong)records;
+        _recordBytes += (ulong)block.Length;
     }
 
     private static string TemporaryName(in SnapshotFileFacts facts) => facts.Name + SnapshotFileName.UnfinishedSuffix;

@@ -14,6 +14,8 @@ public sealed unsafe class NamespaceTable
     /// <summary>A database for what the server keeps for itself: it is not emptied with the others, and nothing in it is evicted.</summary>
     public const int Reserved = DatabasesMax - 1;
     private const uint IdsMax = 1 << 24;
+    /// <summary>Every id has counts in every partition: a file does not make the store take memory for more than there are databases, twice.</summary>
+    private const uint AdoptedIdsMax = 2 * DatabasesMax;
     private const long RestMs = 10_000;
 
     private readonly Lock _gate = new();
@@ -175,6 +177,23 @@ public sealed unsafe class NamespaceTable
         Reclaim(wait);
     }
 
+    /// <summary>
+    /// Gives numbers the ids that what is to be loaded was kept under; false, and nothing has changed, if the store is not empty or two numbers have one id. What
+    /// numbers stood for before is as if it had never been. Nobody works with the store meanwhile.
+    /// </summary>
+    internal bool TryAdopt(IReadOnlyDictionary<int, uint> adopted)
+    {
+        lock (_gate)
+        {
+            HashSet<uint> taken = [.. adopted.Values];
+            if (taken.Count != adopted.Count || taken.Count == 0 || taken.Max() >= AdoptedIdsMax || !IsEmpty())
+                return false;
+            foreach (int database in adopted.Keys) RoomFor(database);
+            _core!.Exclusive(0, [], () => Adopt(adopted, taken));
+            return true;
+        }
+    }
+
     internal uint IdOf(StagedNamespaces staged, int database)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)database, (uint)DatabasesMax);
@@ -225,6 +244,45 @@ public sealed unsafe class NamespaceTable
 
     /// <summary>Ends what <see cref="Enter"/> began.</summary>
     internal void Exit() => _gate.Exit();
+
+    private bool IsEmpty()
+    {
+        for (int i = 0; i < _core!.Shape->PartitionCount; i++)
+        {
+            if (Volatile.Read(ref _core.Shape->Partitions[i].Words) != 0)
+                return false;
+        }
+        return true;
+    }
+
+    // Every partition is locked, and empty.
+    private void Adopt(IReadOnlyDictionary<int, uint> adopted, HashSet<uint> taken)
+    {
+        uint next = Math.Max(_fresh, taken.Max() + 1), unused = 0;
+        int others = Enumerable.Range(0, Ids.Length).Count(database => Ids[database] != 0 && !adopted.ContainsKey(database));
+        uint room = System.Numerics.BitOperations.RoundUpToPowerOf2(Math.Max(next + (uint)others, 16));
+        int[] databases = new int[Math.Max((uint)_core!.Databases.Length, room)];
+        Array.Fill(databases, -1);
+        for (int database = 0; database < Ids.Length; database++)
+        {
+            if (Ids[database] == 0 && !adopted.ContainsKey(database))
+                continue;
+            uint id = adopted.TryGetValue(database, out uint kept) ? kept : next++;
+            databases[id] = database;
+            Volatile.Write(ref Ids[database], id + 1);
+        }
+        Volatile.Write(ref _core.Databases, databases);
+        Volatile.Write(ref _changes, _changes + 1);
+        _retired.Clear();
+        _resting.Clear();
+        for (; unused < next; unused++)
+        {
+            for (int i = 0; i < _core.Shape->PartitionCount; i++) _core.CountOf(_core.Shape->Partitions + i, unused)->Retired = 0;
+            if (databases[unused] < 0)
+                _resting.Enqueue((unused, _movers!.NowMs));
+        }
+        _fresh = next;
+    }
 
     private void CheckTurn() =>
         Garnet.Common.Faults.Check.That(MayChange?.Invoke() != false, "store.U21 what a number stands for changes in a turn alone");

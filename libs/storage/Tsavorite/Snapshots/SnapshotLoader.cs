@@ -20,6 +20,7 @@ public sealed unsafe class SnapshotLoader : IDisposable
     private readonly LoadRecord[] _records = new LoadRecord[Ahead];
     private readonly KeyRef[] _keys = new KeyRef[Ahead];
     private IValueCheck? _judging;
+    private NamedReader? _named;
     private int _database = -1;
     private uint _namespace;
 
@@ -76,8 +77,24 @@ public sealed unsafe class SnapshotLoader : IDisposable
         }
     }
 
+    /// <summary>Loads the records that references name, each read and judged.</summary>
+    internal LoadOutcome ReadNamed(
+        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
+        (_named ??= new NamedReader(medium, segmentBytes)).Load(references, rows, this);
+
+    /// <summary>So many were put in without being read.</summary>
+    internal void CountNamed(long records, long bytes)
+    {
+        Records += records;
+        Bytes += bytes;
+    }
+
     /// <inheritdoc/>
-    public void Dispose() => _session.Dispose();
+    public void Dispose()
+    {
+        _session.Dispose();
+        _named?.Dispose();
+    }
 
     /// <summary>The record's key in a store.</summary>
     internal static KeyRef KeyOf(Store store, in LoadRecord record, uint ns) => record.Kind == RecordKind.Chunk && record.KeyBytes >= ChunkKey.HeadBytes

@@ -26,4 +26,10 @@ public sealed record SnapshotOptions
     /// with one, a sink that needs whole partitions (<see cref="IPartitionSink"/>) gathers the least.
     /// </summary>
     public int PartitionsAtOnce { get; init; } = 8;
+
+    /// <summary>
+    /// What lies in sealed segments of a tier that outlives the store is named instead of copied: for a sink (<see cref="INamingSink"/>) whose snapshot is
+    /// loaded where that tier is. Not for others.
+    /// </summary>
+    public bool NamesSegments { get; init; }
 }

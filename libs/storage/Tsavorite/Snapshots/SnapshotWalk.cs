@@ -91,7 +91,9 @@ internal sealed unsafe class SnapshotWalk : IDisposable
         byte* to = _block.Items + _used;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0 || _snapshot.NotesCold(*walk.Slot) || !_snapshot.Includes(RecordAt(*walk.Slot), out int database)) continue;
+            if (*walk.Slot == 0 || _snapshot.NotesCold(partition, bucket, *walk.Slot)
+                || !_snapshot.Includes(RecordAt(*walk.Slot), out int database))
+                continue;
             to += SnapshotRecord.Write(to, RecordAt(*walk.Slot), database);
             _records++;
         }

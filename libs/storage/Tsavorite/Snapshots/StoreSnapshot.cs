@@ -21,6 +21,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     private readonly SaveBuffers _buffers;
     private readonly SnapshotWalk _walk;
     private readonly ColdReferences? _cold;
+    private readonly ColdNames? _names;
     private readonly int _holdsPerStep;
     private int[] _databases;
     private HashSet<ulong>? _orphaned;
@@ -36,6 +37,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         _buffers = new SaveBuffers(options, core.Shape->PartitionCount);
         _walk = new SnapshotWalk(core, this, options);
         if (core.Tier is { } tier) _cold = new ColdReferences(this, tier);
+        if (options.NamesSegments && core.Tier is { Names.MayName: true })
+            _names = new ColdNames(core, core.Tier);
         _holdsPerStep = options.HoldsPerStep;
         _isOrdered = options.PartitionsAtOnce == 1;
         _databases = new int[core.Databases.Length * 2];
@@ -90,11 +93,13 @@ public sealed unsafe class StoreSnapshot : IDisposable
         }
         if (_state != SnapshotState.Running) return false;
         _cold?.HandOut(sink);
+        _names?.HandOut(this, (INamingSink)sink);
         if (sink is IPartitionSink partitions) Tell(partitions);
         if (!_walk.AtEnd) return true;
         _walk.Flush(sink);
         HandOutSaved(sink, int.MaxValue);
         _cold?.HandOut(sink);
+        _names?.End(this, (INamingSink)sink);
         End(SnapshotState.Whole);
         return false;
     }
@@ -176,7 +181,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
         int saved = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {
-            if (*walk.Slot == 0 || NotesCold(*walk.Slot)) continue;
+            if (*walk.Slot == 0 || NotesCold(partition, bucket, *walk.Slot)) continue;
             byte* record = _core.Shape->Base + IndexWord.Offset(*walk.Slot);
             if (!Includes(record, out int database)) continue;
             byte* to = _buffers.Reserve(partition->Number, SnapshotRecord.BytesOf(record));
@@ -192,11 +197,24 @@ public sealed unsafe class StoreSnapshot : IDisposable
         if (saved != 0) Interlocked.Add(ref _saved, saved);
     }
 
-    /// <summary>True, and noted, if the word's record lies on the tier.</summary>
-    internal bool NotesCold(ulong word)
+    /// <summary>The segments that it names; whole, it hands out what is in them only in this way.</summary>
+    internal uint[] NamedSegments => _names?.Segments ?? [];
+
+    /// <summary>The database that the namespace stood for at the cut, -1 if it was given up.</summary>
+    internal int DatabaseOf(uint ns) => _databases[ns];
+
+    /// <summary>True, and noted, if the word's record lies on the tier; the partition is locked.</summary>
+    internal bool NotesCold(Partition* partition, byte* bucket, ulong word)
     {
-        if (!IndexWord.IsCold(word)) return false;
-        _cold!.Add(word);
+        if (!IndexWord.IsCold(word))
+            return false;
+        long ns = _core.Tier!.NamespaceOf(word);
+        if (ns >= 0 && _databases[ns] < 0)
+            return true; // given up before the cut
+        // Whether a piece is one whose root was gone can be seen from it only.
+        bool isKnown = _orphaned == null || (word & IndexWord.InternalBit) == 0;
+        if (_names == null || !isKnown || !_names.TryNote(partition, bucket, word))
+            _cold!.Add(word);
         return true;
     }
 

@@ -37,8 +37,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
     }
 
     /// <summary>Moves the live records of the segment that has the fewest together with others'; false if none is worth it.</summary>
-    public bool Compact(long nowMs) => Rewrite(_segments.Best(static (segment, now) =>
-        IsRested(segment, now) && LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
+    public bool Compact(long nowMs) => Rewrite(_segments.Best((segment, now) =>
+        GivesRoom(segment, now) && LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
 
     /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
     public bool Sweep(long nowMs) => Rewrite(_segments.Best(static (segment, now) => IsDue(segment, now) ? 1 : 0, nowMs), Judge, nowMs);
@@ -49,8 +49,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         if (policy == EvictionPolicy.NoEviction)
             return false;
         return policy.IsVolatile()
-            ? Rewrite(_segments.Best(static (segment, now) => IsRested(segment, now) && segment->MinExpiryMs != long.MaxValue ? 1 : 0, nowMs), DropVolatile, nowMs)
-            : Rewrite(_segments.Best(static (segment, now) => IsRested(segment, now) ? 2 - LiveShare(segment) : 0, nowMs), Drop, nowMs);
+            ? Rewrite(_segments.Best((segment, now) => GivesRoom(segment, now) && MayExpireIn(segment) ? 1 : 0, nowMs), DropVolatile, nowMs)
+            : Rewrite(_segments.Best((segment, now) => GivesRoom(segment, now) ? 2 - LiveShare(segment) : 0, nowMs), Drop, nowMs);
     }
 
     /// <inheritdoc/>
@@ -62,6 +62,12 @@ internal sealed unsafe class ColdCleaner : IDisposable
 
     // One that was rewritten a moment ago, and is still there, has nothing to win now: it is damaged, or what is left of it stays.
     private static bool IsRested(ColdSegment* segment, long nowMs) => nowMs - segment->SweptMs >= RestMs;
+
+    // What a snapshot names is free only once the next ones are there: much of it is not made before they are.
+    private bool GivesRoom(ColdSegment* segment, long nowMs) =>
+        IsRested(segment, nowMs) && (segment->Names == 0 || !TierNames.WaitsFor(_segments));
+
+    private static bool MayExpireIn(ColdSegment* segment) => segment->MinExpiryMs != long.MaxValue;
 
     private static double LiveShare(ColdSegment* segment) => segment->Records == 0 ? 0 : (double)segment->Live / segment->Records;
 

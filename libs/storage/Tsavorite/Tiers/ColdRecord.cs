@@ -37,6 +37,9 @@ internal static unsafe class ColdRecord
         return *(uint*)image == Crc(image, bytes, place);
     }
 
+    /// <summary>What tells a place of the medium, and the use that is made of it, from all others.</summary>
+    public static uint PlaceOf(ulong life, long offset) => BitOperations.Crc32C(BitOperations.Crc32C(~0u, life), (ulong)offset);
+
     /// <summary>True if the record in memory still is what the image was made from.</summary>
     public static bool IsSame(byte* record, byte* image, int bytes)
     {

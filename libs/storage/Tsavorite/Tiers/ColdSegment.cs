@@ -12,12 +12,14 @@ internal enum ColdState
     Sealed,
     /// <summary>Nothing in it is named any more, but a snapshot that runs may read it.</summary>
     Held,
+    /// <summary>Nothing in it is named by words any more, but a snapshot on disk names it (store.C9).</summary>
+    Kept,
     /// <summary>The medium failed to write it: not used again.</summary>
     Bad,
 }
 
 /// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>
-[StructLayout(LayoutKind.Sequential, Size = 64)]
+[StructLayout(LayoutKind.Sequential, Size = 80)]
 internal struct ColdSegment
 {
     /// <summary>No record yet, and records of several namespaces.</summary>
@@ -40,6 +42,8 @@ internal struct ColdSegment
     public long MaxExpiryMs;
     /// <summary>When its expired records were looked for last.</summary>
     public long SweptMs;
-    /// <summary>How often it was taken into use.</summary>
-    public uint Life;
+    /// <summary>What tells this use of it from all others, also from those of an earlier start: random.</summary>
+    public ulong Life;
+    /// <summary>Snapshots on disk that name it.</summary>
+    public int Names;
 }

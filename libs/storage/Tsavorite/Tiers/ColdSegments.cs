@@ -7,6 +7,7 @@ namespace Tsavorite;
 /// cold record lies at address 0.
 /// store.C2: a segment is reused only after no index word names a record in it, nobody has it pinned, and no snapshot that runs has begun before
 /// it died. Whoever reads without a lock pins first and then looks whether the word still stands.
+/// store.C9: nor while a snapshot on disk names it that a start may load: what it names is read by nobody until then, and must be there.
 /// </summary>
 internal sealed unsafe class ColdSegments : IDisposable
 {
@@ -16,7 +17,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     private readonly uint _count;
     private readonly Stack<uint> _free = new();
     private readonly List<uint> _held = [];
-    private int _gate, _holders, _freeCount;
+    private int _gate, _holders, _freeCount, _keptCount;
     private uint _fresh = 1;
 
     public ColdSegments(long mediumBytes, int segmentBytes)
@@ -34,6 +35,12 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     /// <summary>Those that are free now.</summary>
     public int Free => Volatile.Read(ref _freeCount) + (int)(_count - Math.Min(_fresh, _count));
+
+    /// <summary>Those that hold nothing but what snapshots on disk name.</summary>
+    public int Kept => Volatile.Read(ref _keptCount);
+
+    /// <summary>True as long as none was ever handed out.</summary>
+    public bool IsUntouched => Volatile.Read(ref _fresh) == 1;
 
     /// <summary>Live records in all of them; a walk.</summary>
     public long Live
@@ -57,8 +64,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     public long OffsetOf(uint number) => (long)number << _shift;
 
     /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
-    public uint PlaceOf(long offset) =>
-        System.Numerics.BitOperations.Crc32C(~_segments.Items[(uint)(offset >> _shift)].Life, (ulong)offset);
+    public uint PlaceOf(long offset) => ColdRecord.PlaceOf(_segments.Items[(uint)(offset >> _shift)].Life, offset);
 
     /// <summary>An empty segment of the band, or 0.</summary>
     public uint Take(int band)
@@ -147,6 +153,73 @@ internal sealed unsafe class ColdSegments : IDisposable
         SpinLatch.Exit(ref _gate);
     }
 
+    /// <summary>Segments as a snapshot has them, with its names (store.C9). Pinned; before anybody has records moved.</summary>
+    public void Adopt(IReadOnlyDictionary<uint, SegmentRow> rows)
+    {
+        SpinLatch.Enter(ref _gate);
+        uint[] free = _free.ToArray();
+        _free.Clear();
+        for (int i = free.Length - 1; i >= 0; i--)
+        {
+            if (!rows.ContainsKey(free[i]))
+                _free.Push(free[i]);
+        }
+        uint end = Math.Max(_fresh, rows.Count == 0 ? 1 : rows.Keys.Max() + 1);
+        for (uint number = _fresh; number < end; number++)
+        {
+            if (!rows.ContainsKey(number))
+                _free.Push(number);
+        }
+        _fresh = end;
+        _freeCount = _free.Count;
+        foreach (SegmentRow row in rows.Values)
+        {
+            ColdSegment* segment = _segments.Items + row.Number;
+            if (segment->Names++ == 0)
+                row.CopyTo(segment);
+            else if (segment->State == ColdState.Kept)
+            {
+                _keptCount--;
+                segment->State = ColdState.Sealed;
+            }
+            segment->Pins++;
+        }
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>True if the segment is, or may be made, what the row says.</summary>
+    public bool Fits(in SegmentRow row)
+    {
+        ColdSegment* segment = _segments.Items + row.Number;
+        return segment->State == ColdState.Free ? segment->Names == 0 : segment->Life == row.Life && segment->State != ColdState.Open;
+    }
+
+    /// <summary>A snapshot on disk names them from now on; they are not free (a snapshot that runs holds them, or they are named already).</summary>
+    public void Name(uint[] numbers)
+    {
+        SpinLatch.Enter(ref _gate);
+        foreach (uint number in numbers) _segments.Items[number].Names++;
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>A snapshot that named them is gone.</summary>
+    public void Unname(uint[] numbers)
+    {
+        SpinLatch.Enter(ref _gate);
+        foreach (uint number in numbers)
+        {
+            ColdSegment* segment = _segments.Items + number;
+            int left = --segment->Names;
+            Garnet.Common.Faults.Check.That(left >= 0, "store.C9 a name is given up once");
+            if (segment->State != ColdState.Kept || left != 0)
+                continue;
+            _keptCount--;
+            segment->State = ColdState.Sealed;
+            FreeIfUnused(number);
+        }
+        SpinLatch.Exit(ref _gate);
+    }
+
     /// <summary>
     /// The sealed segment that a walk over all of them likes best, by what <paramref name="score"/> says (0 or less: not at all); 0 if there is none.
     /// </summary>
@@ -174,7 +247,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     private static void Empty(ColdSegment* segment, int band)
     {
         segment->State = ColdState.Open;
-        segment->Life++;
+        segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
         segment->Band = band;
         segment->Used = segment->Records = 0;
         segment->Namespace = ColdSegment.NoNamespace;
@@ -199,6 +272,12 @@ internal sealed unsafe class ColdSegments : IDisposable
         {
             segment->State = ColdState.Held;
             _held.Add(number);
+            return;
+        }
+        if (segment->Names != 0)
+        {
+            segment->State = ColdState.Kept;
+            _keptCount++;
             return;
         }
         segment->State = ColdState.Free;

@@ -3,8 +3,8 @@ using Garnet.Media;
 namespace Tsavorite;
 
 /// <summary>
-/// Where records go that nobody reads: segments on a medium, whose index words stay in memory. What lies there is scratch: the log and
-/// snapshots keep data, and a start begins with an empty tier.
+/// Where records go that nobody reads: segments on a medium, whose index words stay in memory. Without an id what lies there is scratch, and a start begins
+/// with an empty tier; with one snapshots name sealed segments, and a start goes on with them (store.C9, <see cref="TierNames"/>).
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
 /// since it was copied stays, and its copy is dead.
 /// store.C2, store.C3, store.C4, store.C8: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>.
@@ -19,9 +19,11 @@ internal sealed class ColdTier : IDisposable
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
 
-    public ColdTier(IMedium medium, int segmentBytes)
+    public ColdTier(IMedium medium, int segmentBytes, UInt128 id)
     {
         Medium = medium;
+        Id = id;
+        Names = id == 0 ? null : new TierNames(this);
         Segments = new ColdSegments(medium.Bytes, segmentBytes == 0 ? ColdSegments.SegmentBytesDefault : segmentBytes);
         Gate = new PromotionGate(this);
     }
@@ -36,6 +38,12 @@ internal sealed class ColdTier : IDisposable
     public ITierObserver? Observer;
 
     public IMedium Medium { get; }
+
+    /// <summary>What tells the medium's content from all others'; 0: it is scratch.</summary>
+    public UInt128 Id { get; }
+
+    /// <summary>Who names its segments; null: nobody ever does.</summary>
+    public TierNames? Names { get; }
     public ColdSegments Segments { get; }
 
     /// <summary>What failed last, and on which segment; null: nothing has.</summary>
@@ -90,6 +98,7 @@ internal sealed class ColdTier : IDisposable
         Medium = Medium.Facts,
         SizeBytes = (long)Segments.Total * Segments.SegmentBytes,
         FreeBytes = (long)Segments.Free * Segments.SegmentBytes,
+        KeptBytes = Names?.WaitingBytes ?? 0,
         Records = Segments.Live,
         Reads = Of(TierCount.Reads),
         ReadBytes = Of(TierCount.ReadBytes),

@@ -13,7 +13,12 @@ internal sealed unsafe class ColdWriter : IDisposable
     private const int SharedBytesMax = ColdSegments.PageBytes - HeaderBytes;
     /// <summary>Free segments that only compaction takes: it moves a segment's records before it has the segment's room.</summary>
     public const int Reserve = 2;
-    private const int HeaderBytes = 64, MovesPerHold = 16, Magic = 0x444C4F43, FormatVersion = 1;
+    private const int HeaderBytes = ColdHead.Bytes, MovesPerHold = 16;
+    /// <summary>
+    /// Open segments of a band: namespaces that differ in their last bits go apart, since a segment with records of one only can be named by a
+    /// snapshot without a look at its records.
+    /// </summary>
+    private const int OpenPerBand = 4;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
@@ -26,7 +31,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         _core = core;
         _tier = tier;
         _segments = tier.Segments;
-        _open = new OpenSegment[BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1];
+        _open = new OpenSegment[(BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1) * OpenPerBand];
     }
 
     /// <summary>True if a write has failed since the last call.</summary>
@@ -54,7 +59,7 @@ internal sealed unsafe class ColdWriter : IDisposable
     {
         int bytes = (int)ColdRecord.BytesOf(record);
         int band = BandOf(bytes);
-        ref OpenSegment open = ref _open[band];
+        ref OpenSegment open = ref _open[(band * OpenPerBand) + (int)(Record.Namespace(record) % OpenPerBand)];
         isFull = false;
         int at = PlaceIn(open, band, bytes);
         if (open.Number == 0 || at + bytes > _segments.SegmentBytes)
@@ -80,14 +85,14 @@ internal sealed unsafe class ColdWriter : IDisposable
     /// <summary>Writes what was staged and lets words name it; returns how many records moved.</summary>
     public int Flush(bool seal)
     {
-        for (int band = 0; band < _open.Length; band++) Write(ref _open[band]);
+        for (int i = 0; i < _open.Length; i++) Write(ref _open[i]);
         int moved = 0;
         for (int i = 0; i < _moves.Count;) moved += Commit(ref i);
         _moves.Clear();
         StagedBytes = 0;
-        for (int band = 0; band < _open.Length; band++)
+        for (int i = 0; i < _open.Length; i++)
         {
-            ref OpenSegment open = ref _open[band];
+            ref OpenSegment open = ref _open[i];
             if (open.Number == 0 || !(open.IsFull || open.IsBad || seal))
                 continue;
             _segments.Seal(open.Number, ColdState.Sealed); // also what failed: with nothing in it that counts it is free again
@@ -121,10 +126,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         if (open.Buffer == null)
             open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
         new Span<byte>(open.Buffer, _segments.SegmentBytes).Clear();
-        *(int*)open.Buffer = Magic;
-        *(int*)(open.Buffer + 4) = FormatVersion;
-        *(uint*)(open.Buffer + 8) = number;
-        *(int*)(open.Buffer + 12) = band;
+        ColdHead.Write(open.Buffer, number, band, _segments[number]->Life, _tier.Id);
         open.Number = number;
         open.Used = HeaderBytes;
         open.Written = 0;

@@ -89,6 +89,12 @@ internal sealed unsafe class TierMovers : IDisposable
         }
     }
 
+    /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it.</summary>
+    public void Seal()
+    {
+        lock (_stepping) _writer.Flush(seal: true);
+    }
+
     /// <summary>Returns when no step that began before goes on.</summary>
     public void AwaitStep()
     {

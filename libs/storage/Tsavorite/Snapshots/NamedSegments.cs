@@ -1,0 +1,244 @@
+using System.Buffers.Binary;
+using Garnet.Common;
+using Garnet.Common.Linux;
+using Garnet.Media;
+
+namespace Tsavorite;
+
+/// <summary>
+/// What a snapshot that names segments of a tier is loaded by: first its table (<see cref="Add"/>, <see cref="Open"/>), then its references. Where the tier is
+/// the store's own and the snapshot this server's, index words are made of the references and no record is read; else each is read, and judged.
+/// Nothing of the file is believed: numbers are looked up in the table, places must lie in their segments, and the heads of all segments
+/// on the medium must be those that are named.
+/// </summary>
+public sealed unsafe class NamedSegments(Store store)
+{
+    private const int HeadsAtOnce = 64, FaultsToldMax = 3;
+    private readonly Dictionary<uint, SegmentRow> _rows = [];
+    private readonly IMedium? _medium = store.Settings.Tier ?? store.Settings.Named;
+    private byte[] _head = [];
+    private bool _isForeign, _isAdopted, _isFound;
+    private int _shift;
+
+    /// <summary>True if the snapshot names any.</summary>
+    public bool HasAny => _rows.Count > 0;
+
+    /// <summary>True if index words were made of the references, so that the medium is not read.</summary>
+    public bool IsAdopted => _isAdopted;
+
+    /// <summary>Heads of segments that are damaged: their records show for themselves what they are.</summary>
+    public IReadOnlyList<string> Damaged { get; private set; } = [];
+
+    /// <summary>Takes a part of the table; false if it says what cannot be.</summary>
+    public bool Add(ReadOnlySpan<byte> block, BlockOrigin origin)
+    {
+        _isForeign |= origin != BlockOrigin.Own && store.Settings.ValueCheck is not null;
+        return SegmentTable.TryRead(block, ref _head, _rows);
+    }
+
+    /// <summary>
+    /// The table is whole: its segments are the tier's from now on, and kept under the file's name (store.C9). With <paramref name="isLoaded"/>, its references
+    /// are loaded next; without, the file is only another way back.
+    /// </summary>
+    /// <exception cref="GarnetException">The tier is not the one that is named.</exception>
+    public void Open(string file, bool isLoaded)
+    {
+        if (!HasAny)
+            return;
+        _shift = System.Numerics.BitOperations.Log2((uint)SegmentTable.SegmentBytesOf(_head));
+        if (isLoaded)
+            JudgeMedium(file);
+        Keep(file, isLoaded);
+        if (!isLoaded || _isForeign || !_isFound || !SegmentTable.IsOf(_head, store.Core))
+            return;
+        Dictionary<int, uint> namespaces = [];
+        foreach (SegmentRow row in _rows.Values)
+        {
+            if (namespaces.TryAdd(row.Database, row.Namespace))
+                continue;
+            if (namespaces[row.Database] != row.Namespace)
+                return;
+        }
+        _isAdopted = store.Namespaces.TryAdopt(namespaces);
+    }
+
+    /// <summary>References in a block, -1 if what stands there are none; whether they are of segments that are named is seen when they are loaded.</summary>
+    public static int CountReferences(ReadOnlySpan<byte> block)
+    {
+        if (block.Length % ColdNames.ReferenceBytes != 0)
+            return -1;
+        for (ReadOnlySpan<byte> rest = block; rest.Length > 0; rest = rest[ColdNames.ReferenceBytes..])
+        {
+            if ((BinaryPrimitives.ReadUInt64LittleEndian(rest) & (IndexWord.TierMask | IndexWord.FrequencyMask)) != IndexWord.Ssd)
+                return -1;
+        }
+        return block.Length / ColdNames.ReferenceBytes;
+    }
+
+    /// <summary>The tier that a block of a table is of.</summary>
+    public static UInt128 TierOf(ReadOnlySpan<byte> block) => SegmentTable.IdOf(block);
+
+    /// <summary>Segments in a block of a table, -1 if it is none.</summary>
+    public static int CountSegments(ReadOnlySpan<byte> block)
+    {
+        byte[] head = [];
+        Dictionary<uint, SegmentRow> rows = [];
+        return SegmentTable.TryRead(block, ref head, rows) ? rows.Count : -1;
+    }
+
+    /// <summary>Loads a block of references, whose checksum holds. Several threads may load at the same time, each with a loader of its own.</summary>
+    public LoadOutcome Load(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader)
+    {
+        ArgumentNullException.ThrowIfNull(loader);
+        if (CountReferences(block) < 0 || !AreNamed(block))
+            return LoadOutcome.Damaged;
+        if (_isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null))
+            return Adopt(block, loader);
+        return loader.ReadNamed(block, _medium!, _rows, 1 << _shift);
+    }
+
+    /// <summary>All is loaded: what is wrong with it, null if nothing is. Nothing keeps the segments but their names any more.</summary>
+    public string? End()
+    {
+        if (!_isFound)
+            return null;
+        ColdSegments segments = store.Core.Tier!.Segments;
+        string? fault = null;
+        foreach (SegmentRow row in _rows.Values)
+        {
+            // Two words of one record would have it die twice.
+            if (_isAdopted && Volatile.Read(ref segments[row.Number]->Live) > row.Named)
+                fault ??= $"segment {row.Number} is referred to more often than its row says";
+            segments.Unpin(row.Number);
+        }
+        _isFound = false;
+        return fault;
+    }
+
+    private bool AreNamed(ReadOnlySpan<byte> block)
+    {
+        for (ReadOnlySpan<byte> rest = block; rest.Length > 0; rest = rest[ColdNames.ReferenceBytes..])
+        {
+            long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(rest));
+            if (!_rows.TryGetValue((uint)(offset >> _shift), out SegmentRow row) || !IsInside(row, offset))
+                return false;
+        }
+        return true;
+    }
+
+    private bool IsInside(in SegmentRow row, long offset) =>
+        offset - ((long)row.Number << _shift) is var at && at >= ColdHead.Bytes && at + Record.HeaderBytes <= row.Used;
+
+    // The log is read after this: what lies behind keeps its order, and is not looked at.
+    private LoadOutcome Adopt(ReadOnlySpan<byte> block, SnapshotLoader loader)
+    {
+        StoreCore core = store.Core;
+        ColdSegments segments = core.Tier!.Segments;
+        for (ReadOnlySpan<byte> rest = block; rest.Length > 0; rest = rest[ColdNames.ReferenceBytes..])
+        {
+            ulong word = BinaryPrimitives.ReadUInt64LittleEndian(rest);
+            uint above = BinaryPrimitives.ReadUInt32LittleEndian(rest[sizeof(ulong)..]), number = segments.NumberOf(word);
+            if ((ulong)above >> HashBits.AboveCount(core.Shape) != 0)
+                return LoadOutcome.Damaged;
+            ulong hash = HashBits.Hash(core.Shape, above, word);
+            Partition* partition = Shape.PartitionOf(core.Shape, hash);
+            Partition.Enter(partition);
+            bool hasRoom = core.Index.MakeRoom(partition, hash);
+            if (hasRoom)
+            {
+                byte* bucket = Shape.BucketOf(core.Shape, partition, hash);
+                Interlocked.Increment(ref segments[number]->Live);
+                Bucket.BeginWrite(bucket);
+                core.Index.Insert(partition, bucket, word);
+                Bucket.EndWrite(bucket);
+                core.Count(partition, segments[number]->Namespace is var ns && ns >= 0 ? (uint)ns : 0, word, 1);
+            }
+            Partition.Exit(partition);
+            if (!hasRoom)
+                return LoadOutcome.OutOfMemory;
+        }
+        loader.CountNamed(block.Length / ColdNames.ReferenceBytes, block.Length);
+        return LoadOutcome.Done;
+    }
+
+    private void Keep(string file, bool isLoaded)
+    {
+        if (store.Core.Tier is not { Names: { } names } tier || tier.Id != SegmentTable.IdOf(_head) || names.Has(file))
+            return;
+        foreach (SegmentRow row in _rows.Values)
+        {
+            if (row.Number > tier.Segments.Total || !tier.Segments.Fits(row))
+            {
+                if (isLoaded)
+                    throw Other(file, $"segment {row.Number} is in use already");
+                return; // that way back is none
+            }
+        }
+        tier.Segments.Adopt(_rows);
+        names.Found(file, [.. _rows.Keys]);
+        _isFound = true;
+    }
+
+    private void JudgeMedium(string file)
+    {
+        if (_medium is not { } medium)
+        {
+            throw new GarnetException(ExitKind.Configuration, $"the snapshot {file} names values on a tier, and there is no tier",
+                "tier-path is not set", "Set tier-path to where the tier's file is");
+        }
+        UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
+        if (id != SegmentTable.IdOf(_head))
+            throw Other(file, "it has the id of another server's data");
+        uint last = _rows.Keys.Max();
+        long needed = ((long)last + 1) << _shift;
+        if (medium.Bytes < needed)
+        {
+            throw new GarnetException(ExitKind.Configuration, $"the tier is smaller than what the snapshot {file} names",
+                $"it has {medium.Bytes} bytes, and segment {last} ends at {needed}", $"Set tier-size to {needed} bytes or more");
+        }
+        JudgeHeads(file, medium, id);
+    }
+
+    private void JudgeHeads(string file, IMedium medium, UInt128 id)
+    {
+        using NativeArray<byte> pages = new(HeadsAtOnce * (long)ColdSegments.PageBytes, ColdSegments.PageBytes);
+        byte* first = pages.Items;
+        byte* Page(int i) => first + ((long)i * ColdSegments.PageBytes);
+        using IMediumReader reader = medium.OpenReader(HeadsAtOnce, ReaderWake.None);
+        List<string> damaged = [], others = [];
+        FinishedRead[] finished = new FinishedRead[HeadsAtOnce];
+        foreach (SegmentRow[] part in _rows.Values.OrderBy(static row => row.Number).Chunk(HeadsAtOnce))
+        {
+            for (int i = 0; i < part.Length; i++) reader.Begin((ulong)i, (long)part[i].Number << _shift, Page(i), ColdSegments.PageBytes);
+            reader.Submit();
+            for (int left = part.Length; left > 0;)
+            {
+                int taken = reader.Take(finished);
+                if (taken == 0)
+                    reader.Wait();
+                foreach (FinishedRead read in finished.AsSpan(0, taken))
+                    Judge(part[read.Token], read, Page((int)read.Token), id, damaged, others);
+                left -= taken;
+            }
+        }
+        string told = string.Join(", ", others.Take(FaultsToldMax));
+        if (others.Count > 0)
+            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named (segment {told})");
+        Damaged = damaged;
+    }
+
+    private static void Judge(in SegmentRow row, in FinishedRead read, byte* page, UInt128 id, List<string> damaged,
+        List<string> others)
+    {
+        if (read.Result < 0)
+            damaged.Add($"segment {row.Number}: {new System.ComponentModel.Win32Exception(-read.Result).Message}");
+        else if (read.Result != ColdSegments.PageBytes || ColdHead.Judge(page, row, id) == ColdHeadState.Other)
+            others.Add($"{row.Number}");
+        else if (ColdHead.Judge(page, row, id) == ColdHeadState.Damaged)
+            damaged.Add($"segment {row.Number}: the checksum of its head is wrong");
+    }
+
+    private static GarnetException Other(string file, string why) => new(
+        ExitKind.Data, $"the tier's file is not the one that the snapshot {file} names", why,
+        "Put the tier's file (tier-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed");
+}

@@ -1,0 +1,55 @@
+using System.Buffers.Binary;
+
+namespace Tsavorite;
+
+/// <summary>
+/// A block of a snapshot's table of segments: a head of 64 bytes (the tier's id; seed, partitions and buckets of the store, which say what the bits above
+/// a tag are; bytes of a segment), and rows. Every block has the same head.
+/// </summary>
+internal static unsafe class SegmentTable
+{
+    public const int HeadBytes = 64, BytesMax = SnapshotWalk.BlockBytes;
+    public const int RowsMax = (BytesMax - HeadBytes) / SegmentRow.Bytes;
+    private const int SeedAt = 16, PartitionsAt = 24, BucketsAt = 28, SegmentBytesAt = 32, UsedBytes = 36;
+
+    public static void WriteHead(Span<byte> to, StoreCore core, ColdTier tier)
+    {
+        to[..HeadBytes].Clear();
+        BinaryPrimitives.WriteUInt128LittleEndian(to, tier.Id);
+        BinaryPrimitives.WriteUInt64LittleEndian(to[SeedAt..], core.HashSeed);
+        BinaryPrimitives.WriteInt32LittleEndian(to[PartitionsAt..], core.Shape->PartitionCount);
+        BinaryPrimitives.WriteInt32LittleEndian(to[BucketsAt..], core.Shape->BucketsPerSegment);
+        BinaryPrimitives.WriteInt32LittleEndian(to[SegmentBytesAt..], tier.Segments.SegmentBytes);
+    }
+
+    /// <summary>Reads a block's rows; false if it says what cannot be, or its head is another than <paramref name="head"/>, which is empty at first.</summary>
+    public static bool TryRead(ReadOnlySpan<byte> block, ref byte[] head, Dictionary<uint, SegmentRow> rows)
+    {
+        if (block.Length < HeadBytes || (block.Length - HeadBytes) % SegmentRow.Bytes != 0 || block.Length > BytesMax)
+            return false;
+        if (head.Length == 0)
+            head = block[..HeadBytes].ToArray();
+        int segmentBytes = SegmentBytesOf(head);
+        bool isHead = block[..HeadBytes].SequenceEqual(head) && !block[UsedBytes..HeadBytes].ContainsAnyExcept((byte)0)
+            && System.Numerics.BitOperations.IsPow2(segmentBytes) && segmentBytes is >= 2 * ColdSegments.PageBytes and <= 1 << 30;
+        if (!isHead)
+            return false;
+        for (ReadOnlySpan<byte> rest = block[HeadBytes..]; rest.Length > 0; rest = rest[SegmentRow.Bytes..])
+        {
+            SegmentRow row = System.Runtime.InteropServices.MemoryMarshal.Read<SegmentRow>(rest);
+            if (!row.IsPossible(segmentBytes) || !rows.TryAdd(row.Number, row))
+                return false;
+        }
+        return true;
+    }
+
+    public static UInt128 IdOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadUInt128LittleEndian(head);
+
+    public static int SegmentBytesOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadInt32LittleEndian(head[SegmentBytesAt..]);
+
+    /// <summary>True if the bits above a tag are the store's, and its keys' hashes too.</summary>
+    public static bool IsOf(ReadOnlySpan<byte> head, StoreCore core) =>
+        BinaryPrimitives.ReadUInt64LittleEndian(head[SeedAt..]) == core.HashSeed
+        && BinaryPrimitives.ReadInt32LittleEndian(head[PartitionsAt..]) == core.Shape->PartitionCount
+        && BinaryPrimitives.ReadInt32LittleEndian(head[BucketsAt..]) == core.Shape->BucketsPerSegment;
+}

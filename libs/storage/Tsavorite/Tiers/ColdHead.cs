@@ -1,0 +1,45 @@
+using System.Numerics;
+using System.Runtime.CompilerServices;
+
+namespace Tsavorite;
+
+/// <summary>
+/// The first bytes of a segment on the medium: magic, version, its number, its band, its life, the tier's id, and a checksum (CRC32C) of these. By
+/// it a start tells, without reading a record, whether the medium still is what a snapshot names (website/docs/format/tier.md).
+/// </summary>
+internal static unsafe class ColdHead
+{
+    public const int Bytes = 64;
+    private const int Magic = 0x444C4F43, FormatVersion = 2, LifeAt = 16, IdAt = 24, CrcAt = 60; // "COLD"
+
+    public static void Write(byte* to, uint number, int band, ulong life, UInt128 id)
+    {
+        new Span<byte>(to, Bytes).Clear();
+        *(int*)to = Magic;
+        *(int*)(to + 4) = FormatVersion;
+        *(uint*)(to + 8) = number;
+        *(int*)(to + 12) = band;
+        *(ulong*)(to + LifeAt) = life;
+        Unsafe.WriteUnaligned(to + IdAt, id);
+        *(uint*)(to + CrcAt) = Crc(to);
+    }
+
+    /// <summary>What stands there instead of the head that a snapshot names.</summary>
+    public static ColdHeadState Judge(byte* from, in SegmentRow row, UInt128 id)
+    {
+        if (new ReadOnlySpan<byte>(from, Bytes).IndexOfAnyExcept((byte)0) < 0)
+            return ColdHeadState.Other; // never written, or cut off and made anew
+        if (*(uint*)(from + CrcAt) != Crc(from))
+            return ColdHeadState.Damaged;
+        bool isNamed = *(int*)from == Magic && *(int*)(from + 4) == FormatVersion && *(uint*)(from + 8) == row.Number
+            && *(int*)(from + 12) == row.Band && *(ulong*)(from + LifeAt) == row.Life && Unsafe.ReadUnaligned<UInt128>(from + IdAt) == id;
+        return isNamed ? ColdHeadState.Named : ColdHeadState.Other;
+    }
+
+    private static uint Crc(byte* head)
+    {
+        uint crc = ~0u;
+        for (int at = 0; at < CrcAt; at += sizeof(uint)) crc = BitOperations.Crc32C(crc, *(uint*)(head + at));
+        return ~crc;
+    }
+}

@@ -1,0 +1,199 @@
+using System.Globalization;
+using Garnet.Server.Test;
+using Garnet.Wire.Persistence;
+using NUnit.Framework;
+
+namespace Garnet.Wire.Tiering;
+
+/// <summary>Servers with a data directory and a tier, started again: the tier is gone on with, and one that is not the server's is refused.</summary>
+[Parallelizable] // servers of its own
+public sealed class TierRestartTests
+{
+    private const int Keys = 30_000, PerRound = 200;
+
+    [TestCase("--appendonly yes")]
+    [TestCase("--appendonly no")]
+    public void A_start_goes_on_with_the_tier_and_reads_nothing_of_it(string log)
+    {
+        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using DataServer server = new($"{tier.Flags} {log}");
+        long cold;
+        string digest;
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            Save(client);
+            cold = client.Tiering("tier_cold_records");
+            digest = Digest(client);
+        }
+        Assert.That(cold, Is.GreaterThan(Keys / 3));
+        for (int starts = 0; starts < 2; starts++)
+        {
+            server.Kill();
+            server.Start();
+            using RespConnection again = new(server.Process.Address, 60_000);
+            Assert.That(again.Tiering("tier_reads"), Is.Zero, "the snapshot names what lies there");
+            Assert.That(again.Tiering("tier_cold_records"), Is.GreaterThan(cold / 2));
+            Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo($":{Keys + 3}"));
+            CheckAll(again);
+            Assert.That(Digest(again), Is.EqualTo(digest));
+            Save(again);
+        }
+    }
+
+    [Test]
+    public void What_the_log_says_of_keys_on_the_tier_is_done_to_them_at_the_start()
+    {
+        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using DataServer server = new($"{tier.Flags} --appendfsync always");
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            Save(client);
+            for (int i = 0; i < 300; i++)
+            {
+                client.Call("APPEND", "key:" + i, "tail");
+                client.Call("DEL", "key:" + (i + 300));
+                client.Call("EXPIRE", "key:" + (i + 600), "100000");
+                client.Call("HSET", "hash", "f" + i, "changed");
+            }
+            client.Call("SELECT", "3");
+            client.Call("FLUSHDB");
+            client.Call("SELECT", "0");
+            client.Call("SWAPDB", "0", "5");
+            client.Call("SELECT", "5");
+            client.Call("SET", "last", "one");
+        }
+        server.Kill();
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        again.Call("SELECT", "5");
+        Assert.That(again.Call("GET", "last").Text, Is.EqualTo("one"));
+        Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo($":{Keys + 3 - 300 + 1}"));
+        for (int i = 0; i < 300; i += 7)
+        {
+            Assert.That(again.Call("GET", "key:" + i).Text, Is.EqualTo(Value(i) + "tail"));
+            Assert.That(again.Call("EXISTS", "key:" + (i + 300)).ToString(), Is.EqualTo(":0"));
+            Assert.That(again.Call("TTL", "key:" + (i + 600)).ToString(), Is.Not.EqualTo(":-1"));
+            Assert.That(again.Call("HGET", "hash", "f" + i).Text, Is.EqualTo("changed"));
+        }
+        again.Call("FLUSHALL");
+        again.Call("WAITAOF", "1", "0", "60000");
+        server.Kill();
+        server.Start();
+        using RespConnection empty = new(server.Process.Address, 60_000);
+        empty.Call("SELECT", "5");
+        Assert.That(empty.Call("DBSIZE").ToString(), Is.EqualTo(":0"));
+    }
+
+    [Test]
+    public void Snapshots_are_taken_when_the_tier_waits_for_them_and_give_its_room_back()
+    {
+        using TierScratch tier = new(memory: "12mb", size: "32mb");
+        using DataServer server = new(tier.Flags);
+        using RespConnection client = new(server.Process.Address, 60_000);
+        Fill(client);
+        Save(client);
+        for (int round = 0; round < 12; round++) Fill(client);
+        Eventually.Holds(() => client.Tiering("tier_kept_bytes") < (32 << 20) * 0.15);
+        CheckAll(client);
+    }
+
+    [Test]
+    public void A_tier_that_is_not_what_the_snapshot_names_is_refused_and_loses_nothing()
+    {
+        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using DataServer server = new(tier.Flags);
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            Put(client, "more:");
+            Save(client);
+        }
+        server.Stop();
+        string file = Directory.GetFiles(tier.Path, "tier-*").Single(), aside = Path.Combine(server.Path, "aside");
+        (int code, string said) = RefusedStart.Check(server.Path);
+        Assert.That((code, said), Is.EqualTo((0, said)));
+        Assert.That(said, Does.Contain("on the tier, in").And.Contain("The directory is sound"));
+        File.Move(file, aside);
+        Refuses(server, tier.Flags, "the tier's file is not the one");
+        Assert.That(Directory.GetFiles(tier.Path, "tier-*"), Is.Empty, "one that was made anew does not stay");
+        Assert.That(RefusedStart.Check(server.Path).Code, Is.Not.Zero);
+        File.Copy(aside, file);
+        Refuses(server, tier.Flags.Replace("64mb", "16mb", StringComparison.Ordinal), "tier-size");
+        Refuses(server, "--maxmemory 12mb", "tier-path");
+        using (FileStream cut = File.OpenWrite(file)) cut.SetLength(8 << 20);
+        Refuses(server, tier.Flags, "are not those that are named");
+        File.Copy(aside, file, overwrite: true);
+        using (FileStream other = File.OpenWrite(file))
+        {
+            other.Position = 16;
+            other.WriteByte(1);
+        }
+        Refuses(server, tier.Flags, "the checksum of its head is wrong");
+        File.Move(aside, file, overwrite: true);
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        CheckAll(again);
+    }
+
+    private static void Refuses(DataServer server, string flags, string why)
+    {
+        string[] words = [.. flags.Split(' '), "--dir", server.Path, "--port", "0", "--unixsocket", Path.Combine(server.Path, "socket")];
+        (int code, string said) = RefusedStart.RunWith(words);
+        Assert.That((code, said), Is.Not.EqualTo((0, said)));
+        Assert.That(said, Does.Contain(why));
+    }
+
+    private static void Save(RespConnection client)
+    {
+        Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
+        Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
+        Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
+    }
+
+    private static string Digest(RespConnection client)
+    {
+        string reply = client.Call("REPL", "DIGEST").ToString();
+        return reply[reply.IndexOf("\"keys\"", StringComparison.Ordinal)..];
+    }
+
+    private static string Value(int i) => string.Create(CultureInfo.InvariantCulture, $"{i}:").PadRight(200 + (i % 700), (char)('a' + (i % 26)));
+
+    private static void Fill(RespConnection client)
+    {
+        for (int from = 0; from < 3000; from += PerRound)
+        {
+            int[] some = [.. Enumerable.Range(from, PerRound)];
+            client.Call(["HSET", "hash", .. some.SelectMany(static i => new[] { "f" + i, Value(i) })]);
+            client.Call(["ZADD", "sorted", .. some.SelectMany(static i => new[] { i.ToString(CultureInfo.InvariantCulture), "m" + i })]);
+            client.Call(["SADD", "set", .. some.Select(static i => "s" + i)]);
+        }
+        Put(client, "key:");
+    }
+
+    // Writes that come faster than the disk takes them are refused for a while.
+    private static void Put(RespConnection client, string name)
+    {
+        for (int from = 0; from < Keys; from += PerRound)
+        {
+            string[] words = ["MSET", .. Enumerable.Range(from, PerRound).SelectMany(i => new[] { name + i, Value(i) })];
+            Eventually.Holds(() => client.Call(words).ToString() == "+OK");
+        }
+    }
+
+    private static void CheckAll(RespConnection client)
+    {
+        for (int from = 0; from < Keys; from += PerRound)
+        {
+            RespNode values = client.Call(["MGET", .. Enumerable.Range(from, PerRound).Select(static i => "key:" + i)]);
+            for (int i = 0; i < PerRound; i++) Assert.That(values.Items![i].Text, Is.EqualTo(Value(from + i)));
+        }
+        for (int i = 0; i < 3000; i += 17)
+        {
+            Assert.That(client.Call("HGET", "hash", "f" + i).Text, Is.EqualTo(Value(i)));
+            Assert.That(client.Call("ZSCORE", "sorted", "m" + i).Text, Is.EqualTo(i.ToString(CultureInfo.InvariantCulture)));
+        }
+        Assert.That(client.Call("SCARD", "set").ToString(), Is.EqualTo(":3000"));
+    }
+}

@@ -1,0 +1,281 @@
+using Garnet.Common;
+using NUnit.Framework;
+using Tsavorite.Test.Snapshots;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>Snapshots that name what lies on a tier, and stores that go on with it (store.C9).</summary>
+public sealed class DurableTierTests
+{
+    private const long MediumBytes = 8 << 20;
+
+    [Test]
+    public void What_lies_on_the_tier_is_named_and_a_start_puts_it_back_without_reading_it()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        NamingList list = NamingList.Of(bench.Store);
+        Assert.That(list.ReferenceCount, Is.GreaterThan(2500), "what is sealed is named");
+        Assert.That(list.RecordCount, Is.LessThan(700), "what is in memory is copied");
+        medium.Crash(1);
+        using Store again = new(Settings(medium));
+        Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done));
+        Assert.That(again.Figures().Tier!.Reads, Is.Zero);
+        Assert.That((again.Count(again.Namespaces.Id(0)), again.CountWithExpiry(again.Namespaces.Id(0)), again.Count(again.Namespaces.Id(3))), Is.EqualTo((3000L, 300L, 200L)));
+        Assert.That(Content.Of(again), Is.EqualTo(then));
+        Assert.That(StoreCheck.Run(again), Is.Empty);
+    }
+
+    [Test]
+    public void Numbers_of_databases_that_were_swapped_and_flushed_stand_for_what_they_did()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        bench.Store.Namespaces.Flush(0, wait: false);
+        uint fresh = bench.Store.Namespaces.Id(0);
+        for (int i = 0; i < 500; i++) bench.Set("f" + i, TieredBench.Value(i, 90), fresh);
+        bench.Store.Namespaces.Swap(0, 3);
+        bench.Demote();
+        SortedDictionary<string, string> then = Content.Of(bench.Store);
+        NamingList list = NamingList.Of(bench.Store);
+        using Store again = new(Settings(medium));
+        again.Namespaces.Id(9); // others have been looked up before
+        Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done));
+        Assert.That(again.Figures().Tier!.Reads, Is.Zero);
+        Assert.That((again.Count(again.Namespaces.Id(3)), again.Count(again.Namespaces.Id(0)), again.Count(again.Namespaces.Id(9))), Is.EqualTo((500L, 200L, 0L)));
+        Assert.That(Content.Of(again), Is.EqualTo(then));
+        Assert.That(StoreCheck.Run(again), Is.Empty);
+    }
+
+    [Test]
+    public void A_cut_is_what_it_was_whatever_moves_while_it_is_handed_out_and_afterwards()
+    {
+        for (int seed = 1; seed <= 5; seed++)
+        {
+            using SimulatedMedium medium = new(MediumBytes);
+            using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+            Random random = new(seed);
+            NamingList list = NamingList.Of(bench.Store, "one", _ => Churn(bench, random));
+            for (int i = 0; i < 3000; i++) Churn(bench, random);
+            Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+            medium.Crash(seed);
+            using Store again = new(Settings(medium));
+            Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done), $"seed {seed}");
+            Assert.That(Content.Of(again), Is.EqualTo(then), $"seed {seed}");
+            Assert.That(StoreCheck.Run(again), Is.Empty, $"seed {seed}");
+        }
+    }
+
+    [Test]
+    public void Segments_that_a_snapshot_names_wait_for_the_one_after_the_next()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        NamingList.Of(bench.Store, "first");
+        bench.Store.Names!.Published("first", null);
+        for (int i = 0; i < 3000; i++) bench.Delete("k" + i);
+        bench.ExpectNothingUnderWay();
+        Assert.That(bench.Tier().KeptBytes, Is.GreaterThan(0));
+        NamingList.Of(bench.Store, "second");
+        bench.Store.Names.Published("second", "first");
+        Assert.That(bench.Tier().KeptBytes, Is.GreaterThan(0), "the one before is the way back");
+        NamingList.Of(bench.Store, "third");
+        bench.Store.Names.Published("third", "second");
+        Assert.That(bench.Tier().KeptBytes, Is.Zero);
+    }
+
+    [Test]
+    public void A_tier_full_of_what_snapshots_name_gives_nothing_of_it_away_and_asks_for_one()
+    {
+        using SimulatedMedium medium = new(2 << 20);
+        using Bench bench = new(Settings(medium));
+        for (int i = 0; i < 1200; i++) bench.Set("k" + i, TieredBench.Value(i, 1000));
+        bench.Demote();
+        SortedDictionary<string, string> then = Content.Of(bench.Store);
+        NamingList list = NamingList.Of(bench.Store);
+        bench.Store.Names!.Published("one", null);
+        for (int round = 0; round < 6; round++)
+        {
+            for (int i = 0; i < 1200; i++) bench.Set("k" + i, TieredBench.Value(i + round, 900));
+            bench.Demote();
+            for (int i = 0; i < 20; i++) bench.Store.StepMovers(bench.NowMs += 2000);
+        }
+        Assert.That(bench.Store.Names.WantsSnapshot);
+        using Store again = new(Settings(medium));
+        Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done));
+        Assert.That(Content.Of(again), Is.EqualTo(then));
+    }
+
+    [Test]
+    public void The_snapshot_before_can_be_loaded_while_both_are_there()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        NamingList first = NamingList.Of(bench.Store, "first");
+        bench.Store.Names!.Published("first", null);
+        Random random = new(7);
+        for (int i = 0; i < 2000; i++) Churn(bench, random);
+        NamingList second = NamingList.Of(bench.Store, "second");
+        bench.Store.Names.Published("second", "first");
+        for (int i = 0; i < 2000; i++) Churn(bench, random);
+        using (Store newest = new(Settings(medium)))
+        {
+            Assert.That(second.Load(newest, "second"), Is.EqualTo(LoadOutcome.Done));
+            Assert.That(StoreCheck.Run(newest), Is.Empty);
+        }
+        using Store previous = new(Settings(medium));
+        Assert.That(first.Load(previous, "first"), Is.EqualTo(LoadOutcome.Done));
+        Assert.That(Content.Of(previous), Is.EqualTo(then));
+    }
+
+    [Test]
+    public void What_another_wrote_is_read_and_put_in_record_by_record()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        NamingList list = NamingList.Of(bench.Store);
+        int before = medium.Reads;
+        using (Store judging = new(Settings(medium) with { ValueCheck = new Believer() }))
+        {
+            Assert.That(list.Load(judging, origin: BlockOrigin.Foreign), Is.EqualTo(LoadOutcome.Done));
+            Assert.That(medium.Reads - before, Is.GreaterThan(2500));
+            Assert.That(Content.Of(judging), Is.EqualTo(then));
+        }
+        using (Store finer = new(Settings(medium) with { IndexBuckets = 8 }))
+        {
+            Assert.That(list.Load(finer), Is.EqualTo(LoadOutcome.Done), "an index of another shape");
+            Assert.That(Content.Of(finer), Is.EqualTo(then));
+            Assert.That(StoreCheck.Run(finer), Is.Empty);
+        }
+        using Store reader = new(Bench.Tiny() with { Named = medium });
+        Assert.That(list.Load(reader), Is.EqualTo(LoadOutcome.Done), "a store without a tier");
+        Assert.That(Content.Of(reader), Is.EqualTo(then));
+    }
+
+    [Test]
+    public void A_tier_that_is_not_the_one_named_is_refused()
+    {
+        using SimulatedMedium medium = new(MediumBytes), empty = new(MediumBytes), small = new(96 << 10);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        Refuses(list, Settings(empty), "are not those that are named");
+        Refuses(list, Settings(small), "smaller");
+        Refuses(list, Settings(medium) with { TierId = 8 }, "another server");
+        Refuses(list, Bench.Tiny(), "there is no tier");
+        medium.At(1 * (32 << 10), 64).Clear();
+        Refuses(list, Settings(medium), "segment 1");
+    }
+
+    [Test]
+    public void A_damaged_head_is_told_and_a_damaged_record_is_an_error_for_its_key_only()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        medium.At((1 * (32 << 10)) + 20, 1)[0] ^= 1;
+        medium.At(ColdAddress.Offset(BitConverter.ToUInt64(list.References[0])) + 20, 1)[0] ^= 1; // of a record that is named
+        using Bench again = new(Settings(medium));
+        Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
+        int failures = 0, answers = 0;
+        for (int i = 0; i < 3000; i++)
+        {
+            try
+            {
+                if (again.Get("k" + i) is not null) answers++;
+            }
+            catch (GarnetException)
+            {
+                failures++;
+            }
+        }
+        Assert.That((failures, answers), Is.EqualTo((1, 2999)));
+    }
+
+    [Test]
+    public void A_table_or_reference_that_says_what_cannot_be_is_refused_and_nothing_falls_over()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        Random random = new(3);
+        int refused = 0;
+        for (int i = 0; i < 300; i++)
+        {
+            NamingList harmed = new();
+            harmed.Records.AddRange(list.Records);
+            harmed.References.AddRange(list.References.Select(static block => (byte[])block.Clone()));
+            harmed.Segments.AddRange(list.Segments.Select(static block => (byte[])block.Clone()));
+            byte[] block = i % 2 == 0 ? harmed.Segments[0] : harmed.References[random.Next(harmed.References.Count)];
+            block[random.Next(block.Length)] ^= (byte)(1 << random.Next(8));
+            using Store store = new(Settings(medium));
+            try
+            {
+                if (harmed.Load(store) != LoadOutcome.Done) refused++;
+            }
+            catch (GarnetException)
+            {
+                refused++;
+            }
+        }
+        Assert.That(refused, Is.GreaterThan(30));
+    }
+
+    [Test]
+    public void A_snapshot_whose_names_cannot_be_made_durable_does_not_count_and_the_next_copies()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        medium.SyncError = 5;
+        Assert.That(() => NamingList.Of(bench.Store), Throws.InvalidOperationException);
+        medium.SyncError = 0;
+        NamingList list = NamingList.Of(bench.Store, "two");
+        Assert.That(list.ReferenceCount, Is.Zero);
+        using Store copy = new(Bench.Tiny());
+        Assert.That(list.Load(copy), Is.EqualTo(LoadOutcome.Done));
+        Assert.That(Content.Of(copy), Is.EqualTo(then));
+    }
+
+    private static void Refuses(NamingList list, StoreSettings settings, string why)
+    {
+        using Store store = new(settings);
+        GarnetException refusal = Assert.Throws<GarnetException>(() => list.Load(store))!;
+        Assert.That(refusal.Message, Does.Contain(why));
+    }
+
+    private static StoreSettings Settings(SimulatedMedium medium) => TieredBench.Settings(medium) with { TierId = 7 };
+
+    // 3,000 keys in database 0, every tenth with an expiry, 200 in database 3; a tenth of them in memory.
+    private static Bench Filled(SimulatedMedium medium, out SortedDictionary<string, string> content)
+    {
+        Bench bench = new(Settings(medium));
+        uint other = bench.Store.Namespaces.Id(3);
+        for (int i = 0; i < 3000; i++) bench.Set("k" + i, TieredBench.Value(i, i % 200), 0, i % 10 == 0 ? 9_000_000 + i : 0, (ulong)i);
+        for (int i = 0; i < 200; i++) bench.Set("o" + i, TieredBench.Value(i, i * 40), other);
+        bench.Demote();
+        for (int i = 0; i < 3000; i += 11) bench.Set("k" + i, TieredBench.Value(i, 50), 0, i % 10 == 0 ? 9_000_000 + i : 0);
+        content = Content.Of(bench.Store);
+        return bench;
+    }
+
+    private static void Churn(Bench bench, Random random)
+    {
+        int i = random.Next(3000);
+        if (random.Next(3) == 0) bench.Set("k" + i, "later");
+        else if (random.Next(3) == 0) bench.Delete("k" + i);
+        else bench.Get("k" + i);
+        if (random.Next(60) == 0) bench.Demote();
+        if (random.Next(40) == 0) bench.Store.StepMovers(bench.NowMs += 2000);
+    }
+
+    /// <summary>Finds everything sound, so that whoever asks has judged.</summary>
+    private sealed class Believer : IValueCheck
+    {
+        public bool IsSound(RecordKind kind, ReadOnlySpan<byte> value) => true;
+
+        public bool IsSound(ref RecordEdit record, out uint limit)
+        {
+            limit = uint.MaxValue;
+            return true;
+        }
+    }
+}
