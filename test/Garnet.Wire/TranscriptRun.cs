@@ -31,6 +31,7 @@ internal sealed class TranscriptRun : IDisposable
     /// <summary>Null, or the first difference in words.</summary>
     public string? Play()
     {
+        AwaitFarewells();
         _current.Call("FLUSHALL");
         foreach (TranscriptStep step in _transcript.Steps)
         {
@@ -44,6 +45,17 @@ internal sealed class TranscriptRun : IDisposable
     public void Dispose()
     {
         foreach (RespConnection connection in _connections.Values) connection.Dispose();
+    }
+
+    // A server may notice after the next connection that the one before has closed: its subscriptions are not this one's.
+    private void AwaitFarewells()
+    {
+        var watch = Stopwatch.StartNew();
+        while (watch.Elapsed.TotalSeconds < UntilSeconds
+            && !(_current.Call("PUBSUB", "CHANNELS").ToString() == "[ ]" && _current.Call("PUBSUB", "NUMPAT").ToString() == ":0"))
+        {
+            // each look is a turn of the server's
+        }
     }
 
     private string? TakeSafely(TranscriptStep step)

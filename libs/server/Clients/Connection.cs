@@ -110,6 +110,14 @@ internal sealed unsafe class Connection
     /// <summary>True if nothing that it sent, or is to be sent, is still on its way.</summary>
     internal bool IsQuiet => Out.Count + Pending.Count + Pushes.Count == 0 && Big is null && Subscriptions is not { Count: > 0 };
 
+    /// <summary>It gets nothing any more, and is closed at the end of the round.</summary>
+    internal void Mute()
+    {
+        CloseAfterReply = Muted = true;
+        Out.Free();
+        Pushes.Free();
+    }
+
     /// <summary>Keeps bytes that have been received and not framed.</summary>
     internal void Keep(byte* at, byte* end) => Pending.Append(at, (int)(end - at));
 

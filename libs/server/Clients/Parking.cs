@@ -14,6 +14,12 @@ internal abstract class Parking
     /// <summary>True for a command that blocks by its nature (BLPOP, WAIT): CLIENT UNBLOCK may end it.</summary>
     internal virtual bool IsBlocking => false;
 
+    /// <summary>
+    /// True where the command waits for what is this server's own matter (the tier, room): it came before its client ended its side, and runs all the same. Whoever
+    /// else has gone while it waited asks for nothing any more, as in Redis.
+    /// </summary>
+    internal virtual bool OutlivesPeer => false;
+
     /// <summary>How the wait was ended from outside, if it was.</summary>
     internal WaitEnd End => (WaitEnd)Volatile.Read(ref _end);
 

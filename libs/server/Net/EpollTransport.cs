@@ -64,9 +64,8 @@ internal sealed unsafe class EpollTransport : ITransport
 
     public void Watch(Connection connection, bool read, bool write)
     {
-        // A client that waits for others is not read; that it left must be noticed all the same. Who has only ended its own side while its command waits
-        // for this server still gets its replies.
-        uint reading = read ? Libc.EPOLLIN : connection is { Parked: true, Waiting.IsBlocking: true } ? Libc.EPOLLRDHUP : 0;
+        // A parked client is not read; that it left must be noticed all the same.
+        uint reading = read ? Libc.EPOLLIN : connection is { Parked: true, Waiting.OutlivesPeer: false } ? Libc.EPOLLRDHUP : 0;
         Control(Libc.EPOLL_CTL_MOD, connection.Descriptor, reading | (write ? Libc.EPOLLOUT : 0), MarkOf(connection));
     }
 

@@ -109,7 +109,8 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
             return;
         if (client == Running && Script is not null)
         {
-            client.CloseAfterReply = client.Muted = true; // its script, and the transaction around it, are in the middle of what it has sent
+            // Its script, and the transaction around it, are in the middle of what it has sent: the end of the round closes it, whatever it has not read.
+            client.Mute();
             return;
         }
 

@@ -56,9 +56,7 @@ internal sealed class SlowReaders(Executor worker, Action<Connection> touch)
     {
         worker.Figures.OutputLimitCloses++;
         worker.Server.Log.SlowReaderClosed(client.Id, client.Peer.Remote, client.Out.Count + client.Pushes.Count + more);
-        client.CloseAfterReply = client.Muted = true;
-        client.Out.Free();
-        client.Pushes.Free();
+        client.Mute();
         touch(client);
     }
 

@@ -8,6 +8,8 @@ internal sealed class FetchWait(ulong[] wanted) : Parking
     /// <summary>True while one of them is on its way.</summary>
     internal bool IsWaiting(Worker worker) => worker.Session.Tier!.Awaits(wanted);
 
+    internal override bool OutlivesPeer => true;
+
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client) => !IsWaiting(worker);
 }

@@ -19,6 +19,8 @@ internal sealed class MemoryWait : Parking
         return nowMs < client.RoomUntilMs ? new MemoryWait(nowMs) : null;
     }
 
+    internal override bool OutlivesPeer => true;
+
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client) => worker.NowMs >= DeadlineMs || !worker.Store.Tight;
 }

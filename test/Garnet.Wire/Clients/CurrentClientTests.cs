@@ -59,7 +59,7 @@ internal sealed class CurrentClientTests(string protocol) : ClientFixture(protoc
         Server.ConfigSet("notify-keyspace-events", "KEA");
         ConcurrentQueue<string> got = new();
         RedisChannel channel = RedisChannel.KeySpaceSingleKey("cc:watched", 0);
-        Client.GetSubscriber().Subscribe(channel, (_, message) => got.Enqueue(message.ToString()));
+        Client.GetSubscriber().Subscribe(channel).OnMessage(message => got.Enqueue(message.Message.ToString())); // one after the other, which handlers are not
         Database.StringSet("cc:watched", "v");
         Database.KeyDelete("cc:watched");
         Assert.That(() => got.ToArray(), Is.EqualTo(new[] { "set", "del" }).After(WaitMs, 5));

@@ -16,6 +16,8 @@ internal sealed class DemoteWait : Parking
         DeadlineMs = nowMs + PauseMs;
     }
 
+    internal override bool OutlivesPeer => true;
+
     /// <inheritdoc/>
     internal override bool Resume(Worker worker, Connection client)
     {
