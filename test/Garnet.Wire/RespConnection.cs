@@ -8,7 +8,8 @@ namespace Garnet.Wire;
 /// <summary>A raw client: sends bytes as given and reads exactly one reply at a time, as a tree and as its bytes.</summary>
 internal sealed class RespConnection : IDisposable
 {
-    private const int TimeoutMs = 5_000;
+    // Only who fails waits so long: on two busy cores an answer may take seconds.
+    private const int TimeoutMs = 20_000, EndTimeoutMs = 5_000;
 
     private readonly Socket _socket;
     private byte[] _buffer = new byte[16 * 1024];
@@ -80,7 +81,7 @@ internal sealed class RespConnection : IDisposable
     }
 
     /// <summary>Waits until the server closes; false when it sends something or keeps the connection open until the deadline.</summary>
-    public bool ReadsEnd(int timeoutMs = TimeoutMs)
+    public bool ReadsEnd(int timeoutMs = EndTimeoutMs)
     {
         if (_end > _start) return false;
         try
