@@ -24,6 +24,7 @@ internal sealed unsafe class BatchRunner : IDisposable
     private readonly Connection[] _clients;
     private readonly CommandEntry* _entries;
     private readonly BatchPrefetch _prefetch;
+    private readonly Fetching _fetching;
     // Every command of the batch is put to the rules of Admission; the role restricts commands, or is being changed; a replica answers
     // reads; no script of another reactor runs.
     private bool _asksRules, _placed, _reads, _mayRun;
@@ -43,20 +44,17 @@ internal sealed unsafe class BatchRunner : IDisposable
         _clients = _batch.Clients;
         _prefetch = new BatchPrefetch(worker.Store, _batch, _entries);
         Failures = new CommandFailures(worker);
-        Fetching = new Fetching(worker, this);
+        _fetching = new Fetching(worker, this);
     }
 
     /// <summary>What becomes of exceptions that leave commands.</summary>
     internal CommandFailures Failures { get; }
 
-    // Commands that wait for values on the tier.
-    private Fetching Fetching { get; }
-
     /// <summary>True while fetched values are kept, which are to be given up soon.</summary>
-    internal bool KeepsFetched => Fetching.Keeps;
+    internal bool KeepsFetched => _fetching.Keeps;
 
     /// <summary>Takes what has come from the tier, and lets those go on that waited for it.</summary>
-    internal void Poll() => Fetching.Poll();
+    internal void Poll() => _fetching.Poll();
 
     /// <summary>What has been framed and not run yet.</summary>
     internal FrameBatch Batch => _batch;
@@ -106,10 +104,10 @@ internal sealed unsafe class BatchRunner : IDisposable
         {
             Connection client = _clients[At];
             Frame* frame = _frames + At;
-            bool isMiss = Fetching.IsMiss(e);
+            bool isMiss = _fetching.IsMiss(e);
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
-            EndCommand(client, frame, isMiss ? Fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
+            EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
         }
     }
 
@@ -167,7 +165,7 @@ internal sealed unsafe class BatchRunner : IDisposable
         if ((_session.LastBatch | _session.LastSeen) != 0)
             _held.Note(client);
         if (_ready.Count != 0)
-            Fetching.ServeReady();
+            _fetching.ServeReady();
         if (reply != Reply.Sent)
             AfterReply(client, frame, reply);
         if (_replies.IsToBeLookedAt | _worker.Out.Mark > Worker.SendEarlyBytes)
@@ -217,14 +215,14 @@ internal sealed unsafe class BatchRunner : IDisposable
         bool off = (client.Modes & ClientModes.ReplyOff) != 0;
         bool skip = (client.Modes & ClientModes.ReplySkip) != 0;
         client.Modes &= ~ClientModes.ReplySkip;
-        Fetching.Skips = skip;
+        _fetching.Skips = skip;
         Reply reply = AdmissionController.Run(ref call, entry);
         _asksRules |= _server.AsksRules; // a setting that the command has changed counts for the next command of the batch
         if (_server.Monitoring.MeasuresReplies && reply != Reply.Postponed && (entry->Flags & CommandFlags.SkipSlowlog) == 0)
             _server.Monitoring.ConsiderReply(client, call.Arguments, _worker.Out.Mark - before);
         if (skip)
             client.SkipLater(reply);
-        Fetching.Skips = false;
+        _fetching.Skips = false;
         if (skip || (off && (client.Modes & ClientModes.ReplyOff) != 0))
             _worker.Out.TakeBackTo(before);
         return reply;

@@ -16,45 +16,14 @@ public sealed class KillLoopTests
 
     [TestCase("always")]
     [TestCase("everysec")]
-    public void Nothing_acknowledged_is_lost_by_a_kill(string policy)
-    {
-        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 5);
-        int seed = Number("GARNET_KILL_SEED", 7_411);
-        TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
-        Random random = new(seed);
-        using DataServer server = new($"--appendfsync {policy}");
-        KillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new KillWriter(i, seed + i))];
-        for (int round = 0; round < rounds; round++)
-        {
-            Load(server, writers, random);
-            server.Start();
-            using RespConnection connection = server.Connect();
-            foreach (KillWriter writer in writers)
-                Assert.That(writer.Check(connection), Is.Null, $"round {round}, seed {seed}");
-            if (random.Next(4) == 0) Assert.That(connection.Call("BGSAVE").Text, Does.StartWith("Background"));
-        }
-        Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
-    }
+    public void Nothing_acknowledged_is_lost_by_a_kill(string policy) => KillAndCheck($"--appendfsync {policy}", 7_411);
 
     /// <summary>As <c>always</c>, with the log's end in a file mapped as persistent memory would be: a kill takes nothing of that either.</summary>
     [Test]
     public void Nothing_that_only_the_ring_has_is_lost_by_a_kill()
     {
-        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 5), seed = Number("GARNET_KILL_SEED", 7_413);
-        Random random = new(seed);
         using RingFile ring = new();
-        using DataServer server = new($"--appendfsync always {ring.Flags} --aof-segment-size 1mb");
-        KillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new KillWriter(i, seed + i))];
-        for (int round = 0; round < rounds; round++)
-        {
-            Load(server, writers, random);
-            server.Start();
-            using RespConnection connection = server.Connect();
-            foreach (KillWriter writer in writers)
-                Assert.That(writer.Check(connection), Is.Null, $"round {round}, seed {seed}");
-            if (random.Next(4) == 0) Assert.That(connection.Call("BGSAVE").Text, Does.StartWith("Background"));
-        }
-        Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
+        KillAndCheck($"--appendfsync always {ring.Flags} --aof-segment-size 1mb", 7_413);
     }
 
     [TestCase("everysec")]
@@ -78,6 +47,25 @@ public sealed class KillLoopTests
             using RespConnection connection = server.Connect();
             Assert.That(writer.Check(connection), Is.Null, $"round {round}");
         }
+    }
+
+    private static void KillAndCheck(string flags, int usualSeed)
+    {
+        int rounds = Number("GARNET_KILL_ROUNDS", LongRun.IsWanted ? 60 : 5), seed = Number("GARNET_KILL_SEED", usualSeed);
+        TestContext.Out.WriteLine($"seed {seed}, {rounds} rounds");
+        Random random = new(seed);
+        using DataServer server = new(flags);
+        KillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new KillWriter(i, seed + i))];
+        for (int round = 0; round < rounds; round++)
+        {
+            Load(server, writers, random);
+            server.Start();
+            using RespConnection connection = server.Connect();
+            foreach (KillWriter writer in writers)
+                Assert.That(writer.Check(connection), Is.Null, $"round {round}, seed {seed}");
+            if (random.Next(4) == 0) Assert.That(connection.Call("BGSAVE").Text, Does.StartWith("Background"));
+        }
+        Assert.That(writers.Sum(static writer => writer.Acknowledged), Is.GreaterThan(rounds * Writers), "the load ran");
     }
 
     // Kills when the writers together have had a random number of replies more.
