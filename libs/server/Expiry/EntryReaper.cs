@@ -2,6 +2,7 @@ using Garnet.Common.Faults;
 using Garnet.Server.Clients;
 using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
+using Garnet.Types.Soundness;
 using Tsavorite;
 
 namespace Garnet.Server.Expiry;
@@ -47,7 +48,7 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
         if (_found.Count == 0)
         {
             var finder = new Finder(_found);
-            _cursor = worker.Session.Scan(ns, _cursor, RecordsPerTick, ref finder);
+            _cursor = worker.Session.ScanTimed(ns, _cursor, RecordsPerTick, ref finder);
             _sawAny |= _found.Count > 0;
         }
 
@@ -107,7 +108,7 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
     {
         public void Look(in RecordView record)
         {
-            if (record.Kind is not (RecordKind.Hash or RecordKind.SortedSet) || record.ValueBytes == 0 || !Root.Has(record.Value, RootFlags.Expiring))
+            if (!ValueCheck.EntriesMayExpire(record.Kind, record.Value, record.ValueBytes))
                 return;
             byte[] key = new byte[record.KeyBytes + SlackBytes];
             record.KeySpan.CopyTo(key);

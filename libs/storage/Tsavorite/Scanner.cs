@@ -1,7 +1,11 @@
 namespace Tsavorite;
 
-/// <summary>Who looks, when, and at which namespace.</summary>
-internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartitions Held, ColdReads? Cold);
+/// <summary>Who looks, when, at which namespace, and whether at those cold records only that may have parts which expire on their own.</summary>
+internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartitions Held, ColdReads? Cold, bool TimedOnly = false)
+{
+    /// <summary>True if the record of a cold word may be one that is looked for.</summary>
+    public bool Wants(ColdTier tier, ulong word) => tier.MayHold(word, Namespace) && (!TimedOnly || tier.MayHaveTimedParts(word));
+}
 
 /// <summary>
 /// Walks all records of a namespace by a cursor that survives splits and merges: partition, directory prefix with the
@@ -16,6 +20,7 @@ internal static unsafe class Scanner
     public static ulong Scan<T>(StoreCore core, in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         int shown = 0;
+        bool hasWaited = false;
         // Work is bounded by buckets, not results; the floor keeps a nearly empty database from taking thousands of calls.
         long buckets = BucketsMin + (10L * Math.Max(count, 1));
         int partitions = core.Shape->PartitionCount;
@@ -23,7 +28,13 @@ internal static unsafe class Scanner
         while (shown < count && buckets-- > 0)
         {
             terms.Cold?.Trim();
-            if (terms.Cold is { HasMissing: true } cold) cold.Fetch(mayThrow: false);
+            if (terms.Cold is { HasMissing: true } cold)
+            {
+                if (terms.TimedOnly && hasWaited)
+                    break; // it goes on later: the next part is on its way by then
+                cold.Fetch(mayThrow: false);
+                hasWaited = true;
+            }
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
@@ -107,7 +118,7 @@ internal static unsafe class Scanner
             for (SlotWalk walk = new(partition, core.Index.BucketAt(number, next)); walk.Next();)
             {
                 ulong word = *walk.Slot;
-                if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !core.Tier!.MayHold(word, terms.Namespace)) continue;
+                if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word)) continue;
                 if (cold.IsUnreadable(word)) continue;
                 if (cold.Record(word) == null) reads++;
             }
@@ -120,7 +131,7 @@ internal static unsafe class Scanner
     {
         ulong word = *slot;
         if (word == 0 || (word & IndexWord.InternalBit) != 0) return false;
-        if (IndexWord.IsCold(word) && (!core.Tier!.MayHold(word, terms.Namespace) || terms.Cold!.IsUnreadable(word))) return false;
+        if (IndexWord.IsCold(word) && (!terms.Wants(core.Tier!, word) || terms.Cold!.IsUnreadable(word))) return false;
         byte* record = core.RecordAt(word, terms.Cold);
         if (Record.Namespace(record) != terms.Namespace) return false;
         RecordView view = Record.View(record, word);

@@ -59,6 +59,7 @@ internal sealed unsafe class StoreCore : IDisposable
             Tier = new ColdTier(medium, settings.TierSegmentBytes, settings.TierId)
             {
                 KeptBytesMax = Math.Clamp(settings.MemoryLimitBytes / 16, 4 << 20, 64 << 20), Observer = settings.TierObserver,
+                ValueCheck = settings.ValueCheck,
             };
         }
 

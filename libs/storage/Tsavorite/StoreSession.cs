@@ -290,6 +290,16 @@ public sealed unsafe partial class StoreSession : IDisposable
         return cursor;
     }
 
+    /// <summary>The same for who looks for records with parts that expire on their own (<see cref="IValueCheck.HasTimedParts"/>): others are not read from a tier, nor shown from there, and a call waits for one round of reads at most.</summary>
+    public ulong ScanTimed<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
+    {
+        if (_core.IsMine)
+            LockRest();
+        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held, _cold, TimedOnly: true), cursor, count, ref visitor);
+        SeeAny();
+        return cursor;
+    }
+
     /// <summary>Shows a random live record of the namespace; false if there is none.</summary>
     public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
     {

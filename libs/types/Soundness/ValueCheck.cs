@@ -38,6 +38,17 @@ public sealed unsafe class ValueCheck : IValueCheck
     };
 
     /// <inheritdoc/>
+    public bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value)
+    {
+        fixed (byte* at = value)
+            return EntriesMayExpire(kind, at, value.Length);
+    }
+
+    /// <summary>True if an entry of the collection with this value may have an expiry.</summary>
+    public static bool EntriesMayExpire(RecordKind kind, byte* value, int bytes) =>
+        kind is RecordKind.Hash or RecordKind.SortedSet && bytes > 0 && Root.Has(value, RootFlags.Expiring);
+
+    /// <inheritdoc/>
     public bool IsSound(ref RecordEdit record, out uint limit)
     {
         limit = 0;

@@ -271,5 +271,7 @@ public sealed class DirectoryKeyTests
         }
 
         public bool IsSound(ref RecordEdit record, out uint limit) => throw new NotSupportedException("nothing here has pieces");
+
+        public bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value) => false;
     }
 }

@@ -32,6 +32,7 @@ public sealed class TierRestartTests
             server.Kill();
             server.Start();
             using RespConnection again = new(server.Process.Address, 60_000);
+            AwaitWalkForExpiredFields(again);
             Assert.That(again.Tiering("tier_reads"), Is.Zero, "the snapshot names what lies there");
             Assert.That(again.Tiering("tier_cold_records"), Is.GreaterThan(cold / 2));
             Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo($":{Keys + 3}"));
@@ -39,6 +40,32 @@ public sealed class TierRestartTests
             Assert.That(Digest(again), Is.EqualTo(digest));
             Save(again);
         }
+    }
+
+    [Test]
+    public void Fields_whose_time_has_come_are_removed_on_the_tier_without_a_look_at_the_rest_of_it()
+    {
+        const int Timed = 20;
+        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using DataServer server = new(tier.Flags);
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            for (int i = 0; i < Timed; i++)
+            {
+                client.Call("HSET", "timed:" + i, "field", Value(i));
+                client.Call("HPEXPIRE", "timed:" + i, "3000", "FIELDS", "1", "field");
+                client.Call("TIER.DEMOTE", "timed:" + i);
+            }
+            Assert.That(client.Call("TIER.WHERE", "timed:7").ToString(), Does.Contain("tier"));
+            Save(client);
+        }
+        server.Kill();
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        Eventually.Holds(() => again.Call("DBSIZE").ToString() == $":{Keys + 3}");
+        Assert.That(again.Tiering("tier_reads"), Is.LessThan(Keys / 10), "most of the tier has none such");
+        CheckAll(again);
     }
 
     [Test]
@@ -150,6 +177,17 @@ public sealed class TierRestartTests
         Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
         Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
         Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
+    }
+
+    // The same field of the same key twice: between the two the walk has met every key.
+    private static void AwaitWalkForExpiredFields(RespConnection client)
+    {
+        for (int walks = 0; walks < 2; walks++)
+        {
+            client.Call("HSET", "walked", "field", "value");
+            client.Call("HPEXPIRE", "walked", "1", "FIELDS", "1", "field");
+            Eventually.Holds(() => client.Call("DBSIZE").ToString() == $":{Keys + 3}");
+        }
     }
 
     private static string Digest(RespConnection client)

@@ -125,6 +125,24 @@ public sealed class DurableTierTests
     }
 
     [Test]
+    public void Who_looks_for_parts_that_expire_reads_only_segments_that_may_have_some()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        StoreSettings settings = Settings(medium) with { ValueCheck = new Believer() };
+        using Bench bench = new(settings);
+        for (int i = 0; i < 2000; i++) bench.Set("k" + i, "plain".PadRight(100));
+        bench.Demote();
+        for (int i = 0; i < 50; i++) bench.Set("t" + i, "timed" + i);
+        bench.Demote();
+        NamingList list = NamingList.Of(bench.Store);
+        using Store again = new(settings);
+        LoadUnread(list, again);
+        Assert.That(Timed(bench.Store), Is.EquivalentTo(Enumerable.Range(0, 50).Select(static i => "t" + i)));
+        Assert.That(Timed(again), Is.EquivalentTo(Enumerable.Range(0, 50).Select(static i => "t" + i)));
+        Assert.That(again.Figures().Tier!.Reads, Is.LessThan(200), "not those of the other segments");
+    }
+
+    [Test]
     public void What_another_wrote_is_read_and_put_in_record_by_record()
     {
         using SimulatedMedium medium = new(MediumBytes);
@@ -238,6 +256,16 @@ public sealed class DurableTierTests
         Assert.That(store.Figures().Tier!.Reads, Is.Zero);
     }
 
+    private static unsafe List<string> Timed(Store store)
+    {
+        using StoreSession session = store.OpenSession();
+        TimedKeys keys = new([]);
+        ulong cursor = 0;
+        do cursor = session.ScanTimed(store.Namespaces.Id(0), cursor, 10, ref keys);
+        while (cursor != 0);
+        return [.. keys.Found.Distinct()];
+    }
+
     private static void AssertHolds(Store store, SortedDictionary<string, string> then)
     {
         Assert.That(Content.Of(store), Is.EqualTo(then));
@@ -285,6 +313,19 @@ public sealed class DurableTierTests
         {
             limit = uint.MaxValue;
             return true;
+        }
+
+        public bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value) => value is [(byte)'t', ..];
+    }
+
+    private readonly struct TimedKeys(List<string> found) : IRead
+    {
+        public List<string> Found => found;
+
+        public void Look(in RecordView record)
+        {
+            string key = System.Text.Encoding.ASCII.GetString(record.KeySpan);
+            if (key[0] == 't') found.Add(key);
         }
     }
 }

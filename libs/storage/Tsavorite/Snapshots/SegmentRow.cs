@@ -19,11 +19,14 @@ internal unsafe struct SegmentRow
     public int Database;
     /// <summary>Records of it that the snapshot refers to.</summary>
     public int Named;
+    /// <summary>1 if a record in it may have parts that expire on their own, else 0.</summary>
+    public int TimedParts;
 
     public static SegmentRow Of(uint number, ColdSegment* segment, int database, int named) => new()
     {
         Life = segment->Life, MinExpiryMs = segment->MinExpiryMs, MaxExpiryMs = segment->MaxExpiryMs, Number = number, Band = segment->Band,
         Used = segment->Used, Records = segment->Records, Namespace = (uint)segment->Namespace, Database = database, Named = named,
+        TimedParts = segment->TimedParts,
     };
 
     /// <summary>False if it says what cannot be of a tier with segments of that size.</summary>
@@ -34,7 +37,7 @@ internal unsafe struct SegmentRow
         bool hasRecords = Used >= ColdHead.Bytes && Used <= segmentBytes && Records > 0 && Records <= Used / ColdAddress.UnitBytes
             && Named > 0 && Named <= Records;
         return hasPlace && hasRecords && Namespace < NamespacesMax && (uint)Database < NamespaceTable.DatabasesMax
-            && MinExpiryMs >= 0 && MaxExpiryMs >= 0;
+            && MinExpiryMs >= 0 && MaxExpiryMs >= 0 && TimedParts is 0 or 1;
     }
 
     /// <summary>Makes the descriptor one of a sealed segment.</summary>
@@ -48,6 +51,7 @@ internal unsafe struct SegmentRow
         segment->Namespace = Namespace;
         segment->MinExpiryMs = MinExpiryMs;
         segment->MaxExpiryMs = MaxExpiryMs;
+        segment->TimedParts = TimedParts;
         segment->SweptMs = 0;
     }
 }

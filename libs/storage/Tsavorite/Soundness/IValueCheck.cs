@@ -18,4 +18,10 @@ public interface IValueCheck
     /// numbers that it names stay below, the bits of their sets apart.
     /// </summary>
     bool IsSound(ref RecordEdit record, out uint limit);
+
+    /// <summary>
+    /// True if parts of the record may have to go because their time has come, though the record stays: where such records lie on a tier is
+    /// noted, so that whoever looks for them need not read all others (<see cref="StoreSession.ScanTimed"/>). True where it cannot be said.
+    /// </summary>
+    bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value);
 }

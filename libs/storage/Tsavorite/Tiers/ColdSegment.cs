@@ -19,7 +19,7 @@ internal enum ColdState
 }
 
 /// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>
-[StructLayout(LayoutKind.Sequential, Size = 80)]
+[StructLayout(LayoutKind.Sequential, Size = 88)]
 internal struct ColdSegment
 {
     /// <summary>No record yet, and records of several namespaces.</summary>
@@ -40,6 +40,8 @@ internal struct ColdSegment
     public long MinExpiryMs;
     /// <summary>All records in it have an expiry, and it is not later (may be too late, never too early); else the end of time.</summary>
     public long MaxExpiryMs;
+    /// <summary>Not 0 if a record in it may have parts that expire on their own (<see cref="IValueCheck.HasTimedParts"/>).</summary>
+    public int TimedParts;
     /// <summary>When its expired records were looked for last.</summary>
     public long SweptMs;
     /// <summary>What tells this use of it from all others, also from those of an earlier start: random.</summary>

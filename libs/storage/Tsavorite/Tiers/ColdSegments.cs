@@ -87,9 +87,11 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     /// <summary>A record was put into the segment, which is open; it counts as live.</summary>
-    public void Note(uint number, uint ns, long expireAtMs, int used)
+    public void Note(uint number, uint ns, long expireAtMs, bool hasTimedParts, int used)
     {
         ColdSegment* segment = _segments.Items + number;
+        if (hasTimedParts)
+            Volatile.Write(ref segment->TimedParts, 1);
         segment->Used = used;
         segment->Records++;
         Interlocked.Increment(ref segment->Live);
@@ -249,7 +251,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         segment->State = ColdState.Open;
         segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
         segment->Band = band;
-        segment->Used = segment->Records = 0;
+        segment->Used = segment->Records = segment->TimedParts = 0;
         segment->Namespace = ColdSegment.NoNamespace;
         segment->MinExpiryMs = long.MaxValue;
         segment->MaxExpiryMs = segment->SweptMs = 0;

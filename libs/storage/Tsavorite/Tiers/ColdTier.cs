@@ -37,6 +37,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Told of trouble; null: nobody.</summary>
     public ITierObserver? Observer;
 
+    /// <summary>Who knows what values mean; null: nobody.</summary>
+    public IValueCheck? ValueCheck { get; init; }
+
     public IMedium Medium { get; }
 
     /// <summary>What tells the medium's content from all others'; 0: it is scratch.</summary>
@@ -54,6 +57,9 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>False if the word's record is of another namespace for certain.</summary>
     public bool MayHold(ulong word, uint ns) => NamespaceOf(word) is var of && (of == ColdSegment.MixedNamespaces || of == ns);
+
+    /// <summary>False if nothing in the record of the word expires but the record as a whole.</summary>
+    public unsafe bool MayHaveTimedParts(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->TimedParts) != 0;
 
     public long Count(TierCount what, long by = 1) => Interlocked.Add(ref _counts[(int)what], by);
 

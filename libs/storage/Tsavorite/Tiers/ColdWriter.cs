@@ -76,7 +76,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         ColdRecord.Write(open.Buffer + at, record, bytes, _segments.PlaceOf(offset));
         open.Used = at + bytes;
         ulong to = ColdAddress.Word(word, offset);
-        _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), open.Used);
+        bool hasTimed = HasTimedParts(record);
+        _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), hasTimed, open.Used);
         _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes));
         StagedBytes += bytes;
         return true;
@@ -109,6 +110,10 @@ internal sealed unsafe class ColdWriter : IDisposable
 
     private static int BandOf(int bytes) =>
         bytes <= SharedBytesMax ? 0 : BitOperations.Log2((uint)(bytes - 1) / ColdSegments.PageBytes) + 1;
+
+    private bool HasTimedParts(byte* record) =>
+        _tier.ValueCheck is not { } check
+            || check.HasTimedParts(Record.Kind(record), new ReadOnlySpan<byte>(Record.Value(record), Record.ValueBytes(record)));
 
     private static int PlaceIn(in OpenSegment open, int band, int bytes)
     {
