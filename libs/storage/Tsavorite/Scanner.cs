@@ -1,10 +1,12 @@
 namespace Tsavorite;
 
-/// <summary>Who looks, when, at which namespace, and whether at those cold records only that may have parts which expire on their own.</summary>
-internal readonly record struct ScanTerms(uint Namespace, long NowMs, HeldPartitions Held, ColdReads? Cold, bool TimedOnly = false)
+/// <summary>Who looks, when, at which namespace, and what is done about cold records.</summary>
+internal readonly record struct ScanTerms(
+    uint Namespace, long NowMs, HeldPartitions Held, ColdReads? Cold, ScanReads Reads = ScanReads.Wait)
 {
     /// <summary>True if the record of a cold word may be one that is looked for.</summary>
-    public bool Wants(ColdTier tier, ulong word) => tier.MayHold(word, Namespace) && (!TimedOnly || tier.MayHaveTimedParts(word));
+    public bool Wants(ColdTier tier, ulong word) =>
+        tier.MayHold(word, Namespace) && (Reads != ScanReads.Timed || tier.MayHaveTimedParts(word));
 }
 
 /// <summary>
@@ -30,9 +32,15 @@ internal static unsafe class Scanner
             terms.Cold?.Trim();
             if (terms.Cold is { HasMissing: true } cold)
             {
-                if (terms.TimedOnly && hasWaited)
-                    break; // it goes on later: the next part is on its way by then
-                cold.Fetch(mayThrow: false);
+                bool hasEnough = terms.Reads switch
+                {
+                    ScanReads.Timed => hasWaited,
+                    ScanReads.PutOff => shown > 0 && cold.MayPostpone is { } may && may(),
+                    _ => false,
+                };
+                if (hasEnough)
+                    break; // what is missing is on its way when the walk goes on
+                cold.Fetch(mayThrow: terms.Reads == ScanReads.PutOff && shown == 0);
                 hasWaited = true;
             }
             Partition* partition = core.Shape->Partitions + (cursor >> 40);

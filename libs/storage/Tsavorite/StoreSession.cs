@@ -282,20 +282,25 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// the next cursor, 0 at the end. Every key present during the whole iteration is shown at least once. The
     /// visitor runs under a partition lock, and every look is true.
     /// </summary>
-    public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
-    {
-        if (_core.IsMine) LockRest();
-        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held, _cold), cursor, count, ref visitor);
-        SeeAny();
-        return cursor;
-    }
+    public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
+        Walk(ScanReads.Wait, ns, cursor, count, ref visitor);
 
-    /// <summary>The same for who looks for records with parts that expire on their own (<see cref="IValueCheck.HasTimedParts"/>): others are not read from a tier, nor shown from there, and a call waits for one round of reads at most.</summary>
-    public ulong ScanTimed<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
+    /// <summary>The same for a step that may be put off: it ends early where the rest is to be read from a tier, and is put off where all of it is.</summary>
+    public ulong ScanPart<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
+        Walk(ScanReads.PutOff, ns, cursor, count, ref visitor);
+
+    /// <summary>
+    /// The same for who looks for records with parts that expire on their own (<see cref="IValueCheck.HasTimedParts"/>): others are not read from a
+    /// tier, nor shown from there, and a call waits for one round of reads at most.
+    /// </summary>
+    public ulong ScanTimed<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
+        Walk(ScanReads.Timed, ns, cursor, count, ref visitor);
+
+    private ulong Walk<T>(ScanReads reads, uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         if (_core.IsMine)
             LockRest();
-        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held, _cold, TimedOnly: true), cursor, count, ref visitor);
+        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held, _cold, reads), cursor, count, ref visitor);
         SeeAny();
         return cursor;
     }

@@ -10,8 +10,9 @@ public sealed class TierServerTests
 {
     private const int Keys = 120_000, Fields = 4_000, PerRound = 200;
 
-    [Test]
-    public void What_is_larger_than_memory_is_read_changed_and_emptied([Values("epoll", "sockets")] string transport, [Values("yes", "no")] string ring)
+    [TestCase("epoll", "yes")]
+    [TestCase("sockets", "no")]
+    public void What_is_larger_than_memory_is_read_changed_and_emptied(string transport, string ring)
     {
         using TierScratch tier = new();
         using ServerProcess server = Start($"{tier.Flags} --tier-io-uring {ring} --transport {transport}");

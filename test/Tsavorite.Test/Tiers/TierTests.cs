@@ -103,6 +103,39 @@ internal sealed class TierTests
     }
 
     [Test]
+    public void A_walk_that_may_be_put_off_waits_for_no_read_and_shows_everything()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Cold(1500, 60);
+        for (int i = 0; i < 300; i++) bench.Set("hot" + i, "value");
+        SessionTier tier = bench.Session.Tier!;
+        tier.MayPostpone = static () => true;
+        SeenKeys seen = new([]);
+        int putOff = 0;
+        ulong cursor = 0;
+        do
+        {
+            try
+            {
+                cursor = bench.Session.ScanPart(0, cursor, 100, ref seen);
+            }
+            catch (ColdMissException)
+            {
+                Assert.That(tier.Awaits(tier.TakeWanted()), Is.True, "nobody has waited");
+                while (tier.Pending > 0) tier.Poll(bench.NowMs);
+                putOff++;
+                continue;
+            }
+            if (cursor == 0) break;
+        }
+        while (true);
+        Assert.That(seen.Found, Has.Count.EqualTo(1800));
+        Assert.That(putOff, Is.GreaterThan(10));
+        tier.MayPostpone = null;
+    }
+
+    [Test]
     public void A_value_that_cannot_be_read_is_an_error_for_its_key_alone_and_is_read_again_later([Values(1, Eio)] int fault)
     {
         using SimulatedMedium medium = new(8 << 20);
@@ -275,4 +308,11 @@ internal sealed class TierTests
     }
 
     private static byte[] Value(int seed, int bytes) => TieredBench.Value(seed, bytes);
+
+    private readonly struct SeenKeys(HashSet<string> found) : IRead
+    {
+        public HashSet<string> Found => found;
+
+        public void Look(in RecordView record) => found.Add(System.Text.Encoding.ASCII.GetString(record.KeySpan));
+    }
 }

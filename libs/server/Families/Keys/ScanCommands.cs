@@ -60,7 +60,7 @@ internal readonly struct Scan : ICommand
         }
 
         var collector = new KeyCollector(pattern, unknownType ? RecordKind.Padding : kind);
-        ulong next = call.Store.Scan(call.Namespace, cursor, (int)Math.Min(count, CountMax), ref collector);
+        ulong next = call.Store.ScanPart(call.Namespace, cursor, (int)Math.Min(count, CountMax), ref collector);
         call.Out.Array(2);
         WriteCursor(call.Out, next);
         collector.WriteTo(call.Out);
