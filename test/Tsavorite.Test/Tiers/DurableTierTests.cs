@@ -103,6 +103,50 @@ public sealed class DurableTierTests
     }
 
     [Test]
+    public void A_tier_that_was_full_of_what_snapshots_name_takes_values_again_once_there_is_less()
+    {
+        using SimulatedMedium medium = new(2 << 20);
+        using Bench bench = new(Settings(medium));
+        int keys = 0;
+        for (; bench.Tier().FreeBytes > 3 * (32 << 10); bench.Demote())
+        {
+            for (int end = keys + 20; keys < end; keys++) bench.Set("k" + keys, TieredBench.Value(keys, 1000));
+        }
+        int snapshots = 0;
+        Snapshot(bench.Store);
+        for (int i = 0; i < keys; i += 2) bench.Delete("k" + i);
+        bench.ExpectNothingUnderWay();
+        for (int round = 0; round < 200; round++)
+        {
+            bench.Store.StepMovers(bench.NowMs += 2000);
+            bench.Store.Tiers!.Step(bench.NowMs);
+            if (bench.Store.Names!.WantsSnapshot) Snapshot(bench.Store);
+        }
+        Assert.That(bench.Tier().FreeBytes, Is.GreaterThan((2 << 20) / 20), "what is dead lies in segments that are named");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+
+        void Snapshot(Store store)
+        {
+            NamingList.Of(store, $"{++snapshots}");
+            store.Names!.Published($"{snapshots}", $"{snapshots - 1}");
+        }
+    }
+
+    [Test]
+    public void As_many_databases_as_there_are_by_default_lie_apart_and_are_named()
+    {
+        const int Databases = 16, Keys = 60;
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        for (int i = 0; i < Keys * Databases; i++) bench.Set("k" + i, TieredBench.Value(i, 100), bench.Store.Namespaces.Id(i % Databases));
+        bench.Demote();
+        NamingList list = NamingList.Of(bench.Store);
+        Assert.That(list.ReferenceCount, Is.EqualTo(Keys * Databases));
+        using Store again = new(Settings(medium));
+        LoadUnread(list, again);
+    }
+
+    [Test]
     public void The_snapshot_before_can_be_loaded_while_both_are_there()
     {
         using SimulatedMedium medium = new(MediumBytes);

@@ -149,7 +149,7 @@ internal sealed unsafe class MoverPromiseTests
         for (int i = 0; i < 4000; i++) bench.Set("k" + i, TieredBench.Value(i, 300));
         bench.Demote();
         Assert.That((bench.Tier().Evicted, bench.Tier().Compacted), Is.EqualTo((0, 0)));
-        Assert.That(bench.Tier().FreeBytes, Is.EqualTo(ColdWriter.Reserve * (32 << 10)));
+        Assert.That(bench.Tier().FreeBytes, Is.EqualTo(bench.Store.Core.Tier!.Reserve * (32 << 10)));
         for (int i = 0; i < 4000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 300)), $"k{i}");
     }
 

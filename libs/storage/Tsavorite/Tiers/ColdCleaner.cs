@@ -69,7 +69,9 @@ internal sealed unsafe class ColdCleaner : IDisposable
 
     private static bool MayExpireIn(ColdSegment* segment) => segment->MinExpiryMs != long.MaxValue;
 
-    private static double LiveShare(ColdSegment* segment) => segment->Records == 0 ? 0 : (double)segment->Live / segment->Records;
+    // Of its room: one that was sealed for a snapshot before it was full has less.
+    private double LiveShare(ColdSegment* segment) =>
+        segment->Records == 0 ? 0 : (double)segment->Live / segment->Records * segment->Used / _segments.SegmentBytes;
 
     private static bool IsDue(ColdSegment* segment, long nowMs) =>
         segment->MinExpiryMs <= nowMs && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);

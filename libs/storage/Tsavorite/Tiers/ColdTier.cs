@@ -16,6 +16,7 @@ internal sealed class ColdTier : IDisposable
     /// <summary>One for all: what is missing is noted in the session.</summary>
     public static readonly ColdMissException Miss = new();
 
+    private const int ReserveMin = 2, ReservePart = 32;
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
 
@@ -48,6 +49,12 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Who names its segments; null: nobody ever does.</summary>
     public TierNames? Names { get; }
     public ColdSegments Segments { get; }
+
+    /// <summary>
+    /// Free segments that only compaction takes: it moves a segment's records before it has the segment's room. Where snapshots name segments it has the room only
+    /// after the next two: the more it may move until then, the sooner a full tier that has much dead in it takes values again.
+    /// </summary>
+    public int Reserve => Names is null ? ReserveMin : Math.Max(ReserveMin, Segments.Total / ReservePart);
 
     /// <summary>What failed last, and on which segment; null: nothing has.</summary>
     public volatile string? LastFailure;

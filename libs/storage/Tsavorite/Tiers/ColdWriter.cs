@@ -11,14 +11,12 @@ namespace Tsavorite;
 internal sealed unsafe class ColdWriter : IDisposable
 {
     private const int SharedBytesMax = ColdSegments.PageBytes - HeaderBytes;
-    /// <summary>Free segments that only compaction takes: it moves a segment's records before it has the segment's room.</summary>
-    public const int Reserve = 2;
     private const int HeaderBytes = ColdHead.Bytes, MovesPerHold = 16;
     /// <summary>
-    /// Open segments of a band: namespaces that differ in their last bits go apart, since a segment with records of one only can be named by a
-    /// snapshot without a look at its records.
+    /// Open segments of a band, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
+    /// with records of one only can be named by a snapshot without a look at its records.
     /// </summary>
-    private const int OpenPerBand = 4;
+    private const int OpenPerBand = 16;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
@@ -59,7 +57,7 @@ internal sealed unsafe class ColdWriter : IDisposable
     {
         int bytes = (int)ColdRecord.BytesOf(record);
         int band = BandOf(bytes);
-        ref OpenSegment open = ref _open[(band * OpenPerBand) + (int)(Record.Namespace(record) % OpenPerBand)];
+        ref OpenSegment open = ref OpenFor(band, Record.Namespace(record));
         isFull = false;
         int at = PlaceIn(open, band, bytes);
         if (open.Number == 0 || at + bytes > _segments.SegmentBytes)
@@ -67,7 +65,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             open.IsFull = open.Number != 0;
             if (open.IsFull)
                 return false;
-            isFull = !TryOpen(ref open, band);
+            isFull = !TryOpen(ref open, band, Record.Namespace(record));
             if (isFull)
                 return false;
             at = PlaceIn(open, band, bytes);
@@ -98,6 +96,8 @@ internal sealed unsafe class ColdWriter : IDisposable
                 continue;
             _segments.Seal(open.Number, ColdState.Sealed); // also what failed: with nothing in it that counts it is free again
             open.Number = 0;
+            NativeMemory.AlignedFree(open.Buffer);
+            open.Buffer = null;
         }
         return moved;
     }
@@ -106,6 +106,21 @@ internal sealed unsafe class ColdWriter : IDisposable
     public void Dispose()
     {
         foreach (OpenSegment open in _open) NativeMemory.AlignedFree(open.Buffer);
+    }
+
+    // The one with its namespace; else one that is free; else it shares.
+    private ref OpenSegment OpenFor(int band, uint ns)
+    {
+        Span<OpenSegment> open = _open.AsSpan(band * OpenPerBand, OpenPerBand);
+        int free = -1;
+        for (int i = 0; i < open.Length; i++)
+        {
+            if (open[i].Number == 0)
+                free = free < 0 ? i : free;
+            else if (open[i].Namespace == ns)
+                return ref open[i];
+        }
+        return ref open[free < 0 ? (int)(ns % OpenPerBand) : free];
     }
 
     private static int BandOf(int bytes) =>
@@ -123,16 +138,16 @@ internal sealed unsafe class ColdWriter : IDisposable
         return band == 0 ? (at + bytes <= pageEnd ? at : pageEnd) : isPageStart ? at : pageEnd;
     }
 
-    private bool TryOpen(ref OpenSegment open, int band)
+    private bool TryOpen(ref OpenSegment open, int band, uint ns)
     {
-        uint number = MayTakeReserve || _segments.Free > Reserve ? _segments.Take(band) : 0;
+        uint number = MayTakeReserve || _segments.Free > _tier.Reserve ? _segments.Take(band) : 0;
         if (number == 0)
             return false;
-        if (open.Buffer == null)
-            open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
+        open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
         new Span<byte>(open.Buffer, _segments.SegmentBytes).Clear();
         ColdHead.Write(open.Buffer, number, band, _segments[number]->Life, _tier.Id);
         open.Number = number;
+        open.Namespace = ns;
         open.Used = HeaderBytes;
         open.Written = 0;
         open.IsBad = open.IsFull = false;
@@ -222,6 +237,8 @@ internal sealed unsafe class ColdWriter : IDisposable
     {
         public byte* Buffer;
         public uint Number;
+        /// <summary>The namespace of its first record.</summary>
+        public uint Namespace;
         /// <summary>Bytes that records have; those that are on the medium, whole pages.</summary>
         public int Used, Written;
         /// <summary>The medium did not write it; a record did not fit any more.</summary>

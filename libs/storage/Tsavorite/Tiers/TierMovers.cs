@@ -46,7 +46,7 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
     public bool IsFull { get; private set; }
 
-    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, ColdWriter.Reserve);
+    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, _tier.Reserve);
 
     public void Wake() => _wake.Set();
 
@@ -129,9 +129,11 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool MakeTierRoom(long nowMs)
     {
-        if (_coldCleaner.Compact(nowMs))
+        bool won = _coldCleaner.Compact(nowMs);
+        _tier.Names?.TellInTheWay(!won && _tier.Segments.Free <= _tier.Reserve);
+        if (won)
             return true;
-        bool evicted = _tier.Segments.Free <= ColdWriter.Reserve && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
+        bool evicted = _tier.Segments.Free <= _tier.Reserve && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
             && _coldCleaner.Evict(_movers.Policy, nowMs);
         return evicted;
     }

@@ -6,13 +6,13 @@ namespace Tsavorite;
 /// </summary>
 public sealed class TierNames
 {
-    /// <summary>A snapshot is wanted when more than this part of the tier waits for nothing but the snapshots that name it.</summary>
+    /// <summary>A snapshot is wanted when more than this part of the tier waits for nothing but the snapshots that name it, or anything while there is no room else.</summary>
     private const double WaitingShareMax = 0.15;
 
     private readonly ColdTier _tier;
     private readonly Lock _gate = new();
     private readonly List<(string File, uint[] Segments)> _files = [];
-    private volatile bool _isBroken;
+    private volatile bool _isBroken, _isInTheWay;
 
     internal TierNames(ColdTier tier) => _tier = tier;
 
@@ -23,7 +23,7 @@ public sealed class TierNames
     public long WaitingBytes => (long)_tier.Segments.Kept * _tier.Segments.SegmentBytes;
 
     /// <summary>True if a new snapshot would give much room back.</summary>
-    public bool WantsSnapshot => WaitsFor(_tier.Segments);
+    public bool WantsSnapshot => WaitsFor(_tier.Segments) || (_isInTheWay && _tier.Segments.Kept > 0);
 
     /// <summary>
     /// What the snapshot, which is whole, names is kept from now on, and durable. False: it is not, and the snapshot must not count.
@@ -65,6 +65,9 @@ public sealed class TierNames
             }
         }
     }
+
+    /// <summary>Whether the tier lacks room and compaction can win none before there are new snapshots.</summary>
+    internal void TellInTheWay(bool isInTheWay) => _isInTheWay = isInTheWay;
 
     internal static bool WaitsFor(ColdSegments segments) => segments.Kept > segments.Total * WaitingShareMax;
 
