@@ -103,6 +103,24 @@ internal sealed class TierTests
     }
 
     [Test]
+    public void Segments_that_could_not_be_read_for_a_while_give_their_room_back_like_others()
+    {
+        using SimulatedMedium medium = new(2 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        for (int i = 0; i < 3000; i++) bench.Set("k" + i, Value(i, 300), 0, bench.NowMs + 100_000 + (i % 50));
+        bench.Demote();
+        long used = (2 << 20) - bench.Tier().FreeBytes;
+        Assert.That(used, Is.GreaterThan(1 << 19));
+        medium.FailsRead = static _ => Eio;
+        bench.NowMs += 200_000;
+        for (int i = 0; i < 40; i++) bench.Store.Tiers!.Step(bench.NowMs += 100);
+        Assert.That(bench.Tier().ReadFailures, Is.InRange(10, 40));
+        medium.FailsRead = static _ => 0;
+        for (int i = 0; i < 200; i++) bench.Store.Tiers!.Step(bench.NowMs += 100);
+        Assert.That((bench.Tier().Records, bench.Tier().FreeBytes), Is.EqualTo((0L, bench.Tier().SizeBytes)));
+    }
+
+    [Test]
     public void A_walk_that_may_be_put_off_waits_for_no_read_and_shows_everything()
     {
         using SimulatedMedium medium = new(8 << 20);

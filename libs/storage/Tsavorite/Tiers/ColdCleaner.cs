@@ -60,7 +60,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
         _memory.Dispose();
     }
 
-    // One that was rewritten a moment ago, and is still there, has nothing to win now: it is damaged, or what is left of it stays.
+    // One that was rewritten a moment ago, and is still there, has nothing to win now: it could not be read, or what is left of it stays.
     private static bool IsRested(ColdSegment* segment, long nowMs) => nowMs - segment->SweptMs >= RestMs;
 
     // What a snapshot names is free only once the next ones are there: much of it is not made before they are.
@@ -74,7 +74,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
         segment->Records == 0 ? 0 : (double)segment->Live / segment->Records * segment->Used / _segments.SegmentBytes;
 
     private static bool IsDue(ColdSegment* segment, long nowMs) =>
-        segment->MinExpiryMs <= nowMs && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
+        IsRested(segment, nowMs) && segment->MinExpiryMs <= nowMs && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
 
     private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs)
     {
@@ -104,7 +104,6 @@ internal sealed unsafe class ColdCleaner : IDisposable
         if (finished[0].Result == _segments.SegmentBytes)
             return true;
         _tier.CountFailure(number, finished[0].Result < 0 ? -finished[0].Result : Garnet.Common.Linux.Libc.EIO);
-        _segments.Seal(number, ColdState.Bad);
         return false;
     }
 

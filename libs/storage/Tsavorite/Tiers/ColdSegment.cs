@@ -14,8 +14,6 @@ internal enum ColdState
     Held,
     /// <summary>Nothing in it is named by words any more, but a snapshot on disk names it (store.C9).</summary>
     Kept,
-    /// <summary>The medium failed to write it: not used again.</summary>
-    Bad,
 }
 
 /// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>

@@ -105,10 +105,10 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     /// <summary>The segment is full, or cannot be written.</summary>
-    public void Seal(uint number, ColdState state)
+    public void Seal(uint number)
     {
         SpinLatch.Enter(ref _gate);
-        _segments.Items[number].State = state;
+        _segments.Items[number].State = ColdState.Sealed;
         FreeIfUnused(number);
         SpinLatch.Exit(ref _gate);
     }

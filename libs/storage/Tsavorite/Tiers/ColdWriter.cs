@@ -94,7 +94,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             ref OpenSegment open = ref _open[i];
             if (open.Number == 0 || !(open.IsFull || open.IsBad || seal))
                 continue;
-            _segments.Seal(open.Number, ColdState.Sealed); // also what failed: with nothing in it that counts it is free again
+            _segments.Seal(open.Number); // also what failed: with nothing in it that counts it is free again
             open.Number = 0;
             NativeMemory.AlignedFree(open.Buffer);
             open.Buffer = null;
