@@ -9,6 +9,10 @@ namespace Garnet.Host;
 /// <summary>What a server says when it is up: version, addresses, memory, persistence, security, and one fix per warning.</summary>
 internal static class Banner
 {
+    // A limit below twice what an empty server takes leaves no room for a segment of values.
+    private const int LeastLimit = 2;
+    private const long UsefulLimitBytes = 16 << 20;
+
     public static string Version { get; } = typeof(Banner).Assembly.GetName().Version?.ToString(3) ?? "0.0.0";
 
     public static string Name => $"Garnet {Version}";
@@ -21,6 +25,9 @@ internal static class Banner
         string pages = server.HugePages ? ", huge pages" : "";
         string policy = settings.Memory.Policy == Tsavorite.EvictionPolicy.NoEviction ? "refuses writes when full" : "evicts when full";
         Say(log, LogLevel.Information, $"Memory: {SettingText.PrintMemory(server.MemoryLimitBytes)} ({origin}), {policy}{pages}");
+        if (server.MemoryLimitBytes < server.FixedMemoryBytes * LeastLimit)
+            Say(log, LogLevel.Warning, "maxmemory is too small to hold anything: "
+                + $"the server itself takes {server.FixedMemoryBytes} bytes of it. Set {SettingText.PrintMemory(UsefulLimitBytes)} or more");
         foreach ((bool isWarning, string text) in server.TierPlan)
             Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
         Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence));

@@ -64,6 +64,15 @@ public static class ServerProcess
             return true;
         if (!server.SavesAtStop)
         {
+            if (server.LogTrouble is { } trouble)
+            {
+                log.LogCritical(
+                    "The append-only file cannot be written ({Trouble}), also {Seconds:F0} s after the stop was asked for: "
+                    + "the process ends without what waits for it. What was acknowledged is in the log, as appendfsync says. "
+                    + "Make room on the disk",
+                    trouble, grace.TotalSeconds);
+                return false;
+            }
             log.LogCritical("A command has not ended {Seconds:F0} s after the stop was asked for: the process ends without it. {Kept}", grace.TotalSeconds,
                 server.HasLog ? "What was acknowledged is in the log, as appendfsync says" : server.DataDirectory is null ? "Nothing was to be kept: there is no data directory" : "No snapshot was to be taken");
             return false;

@@ -111,6 +111,12 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
     private void NoteMemory()
     {
         bool isNamed = table.TryFind("aof-pm-path", out Setting? path) && path.Text.Length > 0;
+        if (isNamed && table.TryFind("dir", out Setting? directory) && directory.Source == SettingSource.Default)
+            Notices.Add($"aof-pm-path ({path!.Where}) has no effect: there is no log without dir");
+        else if (isNamed && table.TryFind("appendonly", out Setting? log) && log.Text == "no")
+            Notices.Add($"aof-pm-path ({path!.Where}) has no effect: appendonly is no ({log.Where})");
+        else if (isNamed && !File.Exists(path!.Text))
+            Notices.Add($"aof-pm-path ({path.Where}) names no file on this machine: {path.Text}; a start is refused until it is there");
         if (!isNamed && table.TryFind("pm-emulated-trust", out Setting? trust) && trust.Source != SettingSource.Default)
             Notices.Add($"pm-emulated-trust ({trust.Where}) has no effect: there is no persistent memory without aof-pm-path");
     }

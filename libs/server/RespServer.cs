@@ -131,6 +131,12 @@ public sealed class RespServer : IDisposable
         init => Context.AllowsShutdown = value;
     }
 
+    /// <summary>What of it an empty server takes.</summary>
+    public long FixedMemoryBytes => Context.Store.Figures().FixedBytes;
+
+    /// <summary>What keeps the append-only file from being written now; null: nothing, or there is none.</summary>
+    public string? LogTrouble => Keeper?.Trouble;
+
     /// <summary>True if the system granted 2 MiB pages.</summary>
     public bool HugePages => Context.Store.Figures().HugePages;
 

@@ -132,6 +132,7 @@ public sealed class SettingSourcesTests
     [TestCase("tier-promotion", "no", "there is no tier without tier-path")]
     [TestCase("pm-emulated-trust", "yes", "there is no persistent memory without aof-pm-path")]
     [TestCase("tier-path", "/not/there", "names no directory on this machine")]
+    [TestCase("aof-pm-path", "/not/there", "there is no log without dir")]
     public void What_is_said_of_a_tier_that_cannot_be_is_noted(string name, string value, string notice)
     {
         _sources.AddCommandLine([new(name, [value])]);

@@ -114,7 +114,7 @@ internal static class CommandEvents
         // Two conditions that no key meets: the operation looks, and the store removes a record whose time has come.
         var look = new ChangeExpiry { Condition = ExpireCondition.IfNone | ExpireCondition.IfAny, NowMs = call.NowMs };
         KeyRef key = call.KeyAt(position);
-        call.Store.Modify(in key, ref look);
+        call.Session.Modify(in key, ref look);
         if (!look.Existed)
             call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
     }

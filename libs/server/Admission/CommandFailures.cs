@@ -116,7 +116,7 @@ internal sealed class CommandFailures(Executor worker)
     {
         long bytes = call.RequestBytes() + (call.Count * (long)Tsavorite.IWriteLog.EntryHeadBytes);
         if (bytes > Tsavorite.IWriteLog.UnannouncedBytesMax)
-            call.Store.Room.Announce(bytes);
+            call.Session.Room.Announce(bytes);
     }
 
     private void Fail(string text)

@@ -22,9 +22,9 @@ internal static unsafe class DurabilityRule
         if (!question.Is(CommandFlags.Write) || !question.IsFor(Asker.Client | Asker.Queued))
             return AdmissionResult.Allowed;
         long bytes = BytesOf(ref call, in question);
-        return bytes <= call.Store.Room.LogBytesMax
+        return bytes <= call.Session.Room.LogBytesMax
             ? AdmissionResult.Allowed
-            : AdmissionResult.Refused("ERR " + TooMuch.TextOf(call.Store.Room.TooLong(bytes)));
+            : AdmissionResult.Refused("ERR " + TooMuch.TextOf(call.Session.Room.TooLong(bytes)));
     }
 
     private static AdmissionResult AskBlocked(ref Call call, in Question question, DataKeeper keeper)

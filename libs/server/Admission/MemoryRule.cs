@@ -22,7 +22,7 @@ internal static unsafe class MemoryRule
     }
 
     /// <summary>True if memory is over its limit and no room can be made.</summary>
-    internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Store.Room.Ensure(0);
+    internal static bool IsTight(ref Call call) => call.Server.Store.Tight && !call.Session.Room.Ensure(0);
 
     private static bool Lacks(ref Call call, in Question question)
     {
@@ -32,6 +32,6 @@ internal static unsafe class MemoryRule
             return false;
         if ((question.Entry->Flags & CommandFlags.RunsQueue) == 0)
             return IsTight(ref call);
-        return call.Client.Transaction is { CanRun: true } && !call.Store.Room.Ensure(call.Worker.Transactions.RoomFor(call.Client));
+        return call.Client.Transaction is { CanRun: true } && !call.Session.Room.Ensure(call.Worker.Transactions.RoomFor(call.Client));
     }
 }

@@ -22,9 +22,9 @@ internal static class ReplicaReads
         if (!AppliedState.IsStill(stamp) || entry->FirstKey == 0 || client.ReadsAnyState || (entry->Flags & CommandFlags.RunsScript) != 0)
             return RunConsistently(ref call, entry);
         long before = call.Out.Mark;
-        call.Store.NowMs = access.Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // replication.Z6
+        call.Session.NowMs = access.Applied.SealedUnixUs is > 0 and var sealedUs ? sealedUs / 1000 : call.NowMs; // replication.Z6
         Reply reply = entry->Run(ref call);
-        call.Store.NowMs = call.NowMs;
+        call.Session.NowMs = call.NowMs;
         AppliedState.AfterReading();
         if (access.Applied.Stamp == stamp)
         {
@@ -125,9 +125,9 @@ internal static class ReplicaReads
         long sealedMs = call.Server.Replication.Applied.SealedUnixUs / 1000;
         if (sealedMs == 0)
             return Run(ref call, entry);
-        call.Store.NowMs = sealedMs;
+        call.Session.NowMs = sealedMs;
         Reply reply = Run(ref call, entry);
-        call.Store.NowMs = call.NowMs;
+        call.Session.NowMs = call.NowMs;
         return reply;
     }
 

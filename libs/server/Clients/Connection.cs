@@ -50,13 +50,13 @@ internal sealed unsafe class Connection
     internal bool IsRestKept;        // of what was framed last: something has stopped the client, and what had not run by then is kept
     internal long Round;
     internal int Quota;
-    internal bool Carried;           // has framed-but-unread commands waiting for the next round
+    internal bool Carried;           // what was received and not framed waits for the next round
     internal bool Parked;            // a command waits for something; what follows it waits too
     internal bool WriteBlocked;
     internal bool Stalled;           // too many replies unsent: nothing runs until the client reads
-    internal int Watched;            // what the transport looks for: 1 not readable, 2 writable, 4 parked
+    internal WatchedFor Watched;      // what the transport looks for
     internal bool CloseAfterReply;
-    internal bool Muted;             // closing for not reading: nothing more is sent, so that no reply has a hole
+    internal bool Muted;             // closing: nothing more is sent, so that no reply has a hole
     internal bool Closed;
     internal bool Held;              // its replies wait for the log (net.R6)
     internal LogMark HeldFor;        // the batch they wait for

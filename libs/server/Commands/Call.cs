@@ -32,7 +32,7 @@ internal unsafe ref struct Call
     internal readonly RespWriter Out => Worker.Out;
 
     /// <summary>The reactor's session on the store.</summary>
-    internal readonly StoreSession Store => Worker.Session;
+    internal readonly StoreSession Session => Worker.Session;
 
     /// <summary>The server.</summary>
     internal readonly ServerContext Server => Worker.Server;

@@ -18,7 +18,7 @@ internal sealed unsafe class BatchRunner : IDisposable
     private readonly ReplyPath _replies;
     private readonly HeldReplies _held;
     private readonly FrameBatch _batch;
-    // These three are the batch's own, kept here too: the loop over the commands reads them without a detour.
+    // The next ones are the batch's own, kept here too: the loop over the commands reads them without a detour.
     private readonly ArgList _args;
     private readonly Frame* _frames;
     private readonly Connection[] _clients;

@@ -243,9 +243,9 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
             return;
         if (ready.Writable)
             _replies.SendPending(client);
-        if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & 1) == 0)
+        if (ready.Readable && !client.Closed && !client.Stopped && !client.Carried && (client.Watched & WatchedFor.NotReadable) == 0)
             _receiver.Serve(client);
-        else if (client.Held && (client.Watched & 1) == 0 && !ready.Broken)
+        else if (client.Held && (client.Watched & WatchedFor.NotReadable) == 0 && !ready.Broken)
             _replies.Watch(client); // it goes on sending while its replies wait for the log: not read until they have left
         else if (ready.Broken)
             Close(client);

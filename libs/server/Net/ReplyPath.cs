@@ -223,7 +223,8 @@ internal sealed unsafe class ReplyPath : IDisposable
     /// <summary>Tells the transport what to look for, if that has changed.</summary>
     internal void Watch(Connection client)
     {
-        int wanted = (client.Stopped ? 1 : 0) | (client.WriteBlocked ? 2 : 0) | (client.Parked ? 4 : 0);
+        WatchedFor wanted = (client.Stopped ? WatchedFor.NotReadable : WatchedFor.Readable)
+            | (client.WriteBlocked ? WatchedFor.Writable : WatchedFor.Readable) | (client.Parked ? WatchedFor.Parked : WatchedFor.Readable);
         if (client.Closed || client.Watched == wanted)
             return;
         client.Watched = wanted;

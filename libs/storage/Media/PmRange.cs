@@ -175,7 +175,7 @@ public sealed unsafe class PmRange : IPmRange
 
     private static string What(string path) => $"{Setting} cannot be used: {path}";
 
-    private static string Making(string path, long bytes) => $"fallocate -l {bytes} {path}";
+    private static string Making(string path, long bytes) => $"fallocate -l {bytes} {path} && chmod 600 {path}";
 
     private static string Reason(int error) => new System.ComponentModel.Win32Exception(error).Message;
 

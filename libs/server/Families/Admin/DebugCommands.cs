@@ -98,7 +98,7 @@ internal readonly struct DebugObject : ICommand
             return call.Fail(Fault.NoSuchKey);
         KeyRef key = call.KeyAt(2);
         var encoder = default(RdbEncoder);
-        call.Store.Examine(in key, ref encoder, quiet: true);
+        call.Session.Examine(in key, ref encoder, quiet: true);
         int bytes = Math.Max(encoder.To.Bytes.Count - TypeBytes, 0);
         encoder.To.Bytes.Free();
         call.Out.Simple(Encoding.ASCII.GetBytes($"Value at:0x0 refcount:1 encoding:{Encoding.ASCII.GetString(encoding)} serializedlength:{bytes} lru:0 lru_seconds_idle:0"));

@@ -44,7 +44,7 @@ internal static class BitCommands
     {
         KeyRef key = call.Key;
         var look = default(KindLook);
-        bool exists = call.Store.Read(in key, ref look) == Outcome.Done;
+        bool exists = call.Session.Read(in key, ref look) == Outcome.Done;
         if (exists && look.Kind == RecordKind.String)
         {
             reply = Reply.Sent;
@@ -75,7 +75,7 @@ internal readonly struct SetBit : ICommand
             return call.FailBytes("ERR bit is not an integer or out of range"u8);
         KeyRef key = call.Key;
         var put = new PutBit { Offset = offset, Bit = (int)bit };
-        Outcome outcome = call.Store.Modify(in key, ref put);
+        Outcome outcome = call.Session.Modify(in key, ref put);
         if (put.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome == Outcome.Done ? call.Int(put.Old) : call.From(outcome);
@@ -92,7 +92,7 @@ internal readonly struct GetBit : ICommand
             return BitCommands.BadOffset(ref call);
         KeyRef key = call.Key;
         var look = new BitLook { Offset = offset };
-        call.Store.Read(in key, ref look);
+        call.Session.Read(in key, ref look);
         return look.WrongKind ? call.Fail(Fault.WrongType) : call.Int(look.Bit);
     }
 
@@ -129,7 +129,7 @@ internal readonly struct BitCount : ICommand
             return call.Fail(Fault.Syntax);
         KeyRef key = call.Key;
         var look = new CountLook(range);
-        call.Store.Read(in key, ref look, quiet: true);
+        call.Session.Read(in key, ref look, quiet: true);
         return call.Int(look.Count);
     }
 
@@ -168,7 +168,7 @@ internal readonly struct BitPos : ICommand
             return call.Fail(Fault.NotAnInteger);
         KeyRef key = call.Key;
         var look = new FindLook(range, (int)bit, hasStop: call.Count > 4);
-        call.Store.Read(in key, ref look, quiet: true);
+        call.Session.Read(in key, ref look, quiet: true);
         return call.Int(look.Position);
     }
 

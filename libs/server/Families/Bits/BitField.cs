@@ -39,14 +39,14 @@ internal readonly struct BitField : ICommand
             fixed (BitStep* first = steps.ToArray())
             {
                 var put = new PutBitFields { Steps = first, Count = steps.Count, Results = results };
-                outcome = call.Store.Modify(in key, ref put);
+                outcome = call.Session.Modify(in key, ref put);
                 isWrongKind = put.WrongKind;
             }
         }
         else
         {
             var look = new FieldsLook(steps, results);
-            if (call.Store.Read(in key, ref look) != Outcome.Done)
+            if (call.Session.Read(in key, ref look) != Outcome.Done)
                 System.Array.Fill(results, 0L);
             isWrongKind = look.WrongKind;
         }

@@ -43,10 +43,10 @@ internal readonly struct BitOp : ICommand
         if (operation is BitOperation.Diff or BitOperation.Diff1 or BitOperation.AndOr && sources < 2)
             return call.FailText($"ERR BITOP {call.Text(1).ToUpperInvariant()} must be called with at least two source keys.");
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, sources + 1);
-        call.Store.Room.Ensure(0);
-        call.Store.Lock(keys.AsSpan(0, sources + 1));
-        Outcome outcome = RunLocked(call.Store, operation, keys.AsSpan(0, sources + 1), out int length, out bool isWrongKind);
-        call.Store.Unlock();
+        call.Session.Room.Ensure(0);
+        call.Session.Lock(keys.AsSpan(0, sources + 1));
+        Outcome outcome = RunLocked(call.Session, operation, keys.AsSpan(0, sources + 1), out int length, out bool isWrongKind);
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         if (isWrongKind)
             return call.Fail(Fault.WrongType);

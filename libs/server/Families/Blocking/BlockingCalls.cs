@@ -84,12 +84,12 @@ internal static class BlockingCalls
         if (keys == 1)
             return take.TryTake(ref call, firstKey, out reply);
         KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, keys);
-        call.Store.Lock(rented.AsSpan(0, keys));
+        call.Session.Lock(rented.AsSpan(0, keys));
         bool took = false;
         reply = Reply.Sent;
         for (int i = firstKey; i < firstKey + keys && !took; i++)
             took = take.TryTake(ref call, i, out reply);
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(rented);
         return took;
     }
@@ -113,11 +113,11 @@ internal static class BlockingCalls
     internal static bool AreOfKind(ref Call call, int firstKey, int keys, RecordKind kind)
     {
         KeyRef[] rented = ManyCommands.Rent(ref call, firstKey, 1, keys);
-        call.Store.Lock(rented.AsSpan(0, keys));
+        call.Session.Lock(rented.AsSpan(0, keys));
         var look = default(CountLook);
         for (int i = 0; i < keys && look.Kind == RecordKind.None; i++)
-            call.Store.Examine(in rented[i], ref look, quiet: true);
-        call.Store.Unlock();
+            call.Session.Examine(in rented[i], ref look, quiet: true);
+        call.Session.Unlock();
         ManyCommands.Return(rented);
         bool isOther = look.Kind != RecordKind.None && look.Kind != kind;
         if (isOther)

@@ -18,7 +18,7 @@ internal static class CollectionCalls
         while (true)
         {
             KeyRef key = call.Key;
-            Outcome outcome = call.Store.Edit(in key, ref operation);
+            Outcome outcome = call.Session.Edit(in key, ref operation);
             if (outcome != Outcome.NotFound || key.Namespace == call.Namespace)
                 return outcome;
         }
@@ -28,7 +28,7 @@ internal static class CollectionCalls
     internal static Outcome Examine<T>(ref Call call, ref T look, bool quiet = false) where T : struct, IExamine
     {
         KeyRef key = call.Key;
-        return call.Store.Examine(in key, ref look, quiet);
+        return call.Session.Examine(in key, ref look, quiet);
     }
 
     /// <summary>Replies how many entries the collection under the call's key has, 0 without one.</summary>

@@ -24,7 +24,7 @@ internal static unsafe class CollectionTransfer
     /// <summary>Copies; what stood under the target is gone then. If the copy has no room it is as it was.</summary>
     internal static Outcome Copy(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
-        StoreSession store = call.Store;
+        StoreSession store = call.Session;
         var size = default(FootprintLook);
         store.Examine(in source, ref size, quiet: true);
         using var replacing = new Replacing(store, target);
@@ -53,7 +53,7 @@ internal static unsafe class CollectionTransfer
 
     private static Outcome CopyEntries(ref Call call, in KeyRef source, in KeyRef target, in PutRecord root)
     {
-        StoreSession store = call.Store;
+        StoreSession store = call.Session;
         // A list goes page by page, each found by how many elements were before it.
         long chunks = root.Kind == RecordKind.List ? Root.ChunkedCount(root.Value) : Root.Chunks(root.Value);
         bool converted = Root.Has(root.Value, RootFlags.Converted), expires = Root.Has(root.Value, RootFlags.Expiring);

@@ -69,10 +69,10 @@ internal static class EntryExpiry
         System.Array.Fill(answers, EntryTimes.NotThere);
         var times = new EntryTimes(words.Shape, entries.Of(ref call), answers) { ExpireAtMs = expireAtMs, Condition = condition };
         KeyRef key = call.Key;
-        call.Store.Lock([key]);
-        call.Store.Examine(in key, ref times);
-        Outcome outcome = times.Apply(call.Store, in key);
-        call.Store.Unlock();
+        call.Session.Lock([key]);
+        call.Session.Examine(in key, ref times);
+        Outcome outcome = times.Apply(call.Session, in key);
+        call.Session.Unlock();
         if (times.WrongKind)
             return call.Fail(Fault.WrongType);
         if (outcome is not (Outcome.Done or Outcome.Unchanged))

@@ -34,7 +34,7 @@ internal static class CounterCommands
     {
         KeyRef key = call.Key;
         var add = new AddInt64(by);
-        Outcome outcome = call.Store.Modify(in key, ref add);
+        Outcome outcome = call.Session.Modify(in key, ref add);
         if (outcome == Outcome.Done)
             return call.Int(add.Result);
         return outcome == Outcome.Unchanged ? call.Fail(add.Refusal) : call.From(outcome);
@@ -143,7 +143,7 @@ internal readonly unsafe struct IncrByFloat : ICommand
         for (int attempt = 0; attempt < AttemptsMax; attempt++)
         {
             var read = new NumberLook(old);
-            bool exists = call.Store.Read(in key, ref read) == Outcome.Done;
+            bool exists = call.Session.Read(in key, ref read) == Outcome.Done;
             if (exists && read.WrongKind)
                 return call.Fail(Fault.WrongType);
             ReadOnlySpan<byte> before = exists ? old[..Math.Min(read.Length, old.Length)] : "0"u8;
@@ -172,7 +172,7 @@ internal readonly unsafe struct IncrByFloat : ICommand
                 Operand = operand,
                 OperandLength = before.Length,
             };
-            outcome = call.Store.Modify(in key, ref set);
+            outcome = call.Session.Modify(in key, ref set);
             return set.Applied || outcome is Outcome.OutOfMemory or Outcome.TooLarge;
         }
     }

@@ -24,17 +24,17 @@ internal readonly unsafe struct IncrEx : ICommand
             return failed;
         KeyRef key = call.Key;
         Span<byte> room = stackalloc byte[ExtendedFloat.TextBytesMax];
-        call.Store.Room.Ensure(0);
-        call.Store.Lock([key]);
+        call.Session.Room.Ensure(0);
+        call.Session.Lock([key]);
         Reply reply = RunLocked(ref call, in key, options, room);
-        call.Store.Unlock();
+        call.Session.Unlock();
         return reply;
     }
 
     private static Reply RunLocked(ref Call call, in KeyRef key, in IncrExOptions options, scoped Span<byte> room)
     {
         var look = new NumberLook(room);
-        bool exists = call.Store.Read(in key, ref look) == Outcome.Done;
+        bool exists = call.Session.Read(in key, ref look) == Outcome.Done;
         if (exists && look.WrongKind)
             return call.Fail(Fault.WrongType);
         scoped ReadOnlySpan<byte> before = exists ? room[..Math.Min(look.Length, room.Length)] : "0"u8;
@@ -54,13 +54,13 @@ internal readonly unsafe struct IncrEx : ICommand
         fixed (byte* value = sum)
         {
             var set = new SetValue { Value = value, Length = sum.Length, KeepExpiry = true };
-            Outcome outcome = call.Store.Modify(in key, ref set);
+            Outcome outcome = call.Session.Modify(in key, ref set);
             if (outcome != Outcome.Done || !options.ChangesExpiry || (options.OnlyWithout && expireAtMs != 0) || (options.ExpireAtMs == 0 && expireAtMs == 0))
                 return outcome;
         }
 
         var expire = new ChangeExpiry { ExpireAtMs = options.ExpireAtMs, NowMs = call.NowMs };
-        call.Store.Modify(in key, ref expire);
+        call.Session.Modify(in key, ref expire);
         return Outcome.Done;
     }
 }

@@ -76,7 +76,7 @@ internal ref struct GeoQuery(GeoForm form)
         if (!exists)
             return true;
         var look = new RankLook { Member = call.Args[index], ScoreOnly = true };
-        call.Store.Examine(in source, ref look, quiet: true);
+        call.Session.Examine(in source, ref look, quiet: true);
         if (look.Found)
             Shape.Centre = GeoHash.PointOf(look.Score);
         else

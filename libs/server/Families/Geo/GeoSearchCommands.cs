@@ -26,7 +26,7 @@ internal static class GeoSearchCommands
         var query = new GeoQuery(form);
         KeyRef source = call.KeyAt(sourceAt);
         var kind = default(CountLook);
-        bool exists = call.Store.Examine(in source, ref kind) == Outcome.Done;
+        bool exists = call.Session.Examine(in source, ref kind) == Outcome.Done;
         if (exists && kind.Kind != RecordKind.SortedSet)
             return call.Fail(Fault.WrongType);
         int options = sourceAt + 1;
@@ -58,7 +58,7 @@ internal static class GeoSearchCommands
 
     private static Reply Show(ref Call call, in KeyRef source, scoped in GeoQuery query)
     {
-        List<GeoMatch> matches = Find(call.Store, in source, query);
+        List<GeoMatch> matches = Find(call.Session, in source, query);
         RespWriter to = call.Out;
         int parts = 1 + (query.WithDistance ? 1 : 0) + (query.WithHash ? 1 : 0) + (query.WithPoint ? 1 : 0);
         to.Array(matches.Count);
@@ -80,9 +80,9 @@ internal static class GeoSearchCommands
 
     private static unsafe Reply Store(ref Call call, in KeyRef source, KeyRef target, scoped in GeoQuery query)
     {
-        call.Store.Room.Ensure(0);
-        call.Store.Lock([source, target]);
-        List<GeoMatch> matches = Find(call.Store, in source, query);
+        call.Session.Room.Ensure(0);
+        call.Session.Lock([source, target]);
+        List<GeoMatch> matches = Find(call.Session, in source, query);
         var found = default(ByteQueue);
         try
         {
@@ -93,7 +93,7 @@ internal static class GeoSearchCommands
             }
 
             Outcome outcome = ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(found));
-            call.Store.Unlock();
+            call.Session.Unlock();
             return outcome == Outcome.Done ? call.Int(matches.Count) : call.From(outcome);
         }
         finally

@@ -77,15 +77,15 @@ internal readonly struct HGetEx : ICommand
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
         var times = new EntryTimes(MemberShape.Hash, fields.Of(ref call), new long[fields.Count]) { ExpireAtMs = options.ExpireAtMs };
-        call.Store.Lock([key]);
-        bool exists = call.Store.Examine(in key, ref read) == Outcome.Done;
+        call.Session.Lock([key]);
+        bool exists = call.Session.Examine(in key, ref read) == Outcome.Done;
         if (exists && !read.WrongKind && (options.Persists || options.ExpireAtMs != 0))
         {
-            call.Store.Examine(in key, ref times, quiet: true);
-            times.Apply(call.Store, in key);
+            call.Session.Examine(in key, ref times, quiet: true);
+            times.Apply(call.Session, in key);
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         call.Server.EntryReaper.Wake();
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
@@ -102,10 +102,10 @@ internal readonly struct HGetDel : ICommand
         KeyRef key = call.Key;
         var read = new FieldsRead(call.Out, fields.Of(ref call));
         var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = fields.Of(ref call) };
-        call.Store.Lock([key]);
-        bool exists = call.Store.Examine(in key, ref read) == Outcome.Done;
-        call.Store.Edit(in key, ref remove);
-        call.Store.Unlock();
+        call.Session.Lock([key]);
+        bool exists = call.Session.Examine(in key, ref read) == Outcome.Done;
+        call.Session.Edit(in key, ref remove);
+        call.Session.Unlock();
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
 }
@@ -127,10 +127,10 @@ internal readonly unsafe struct HSetEx : ICommand
         if (count * 2 != call.Count - first)
             return call.FailBytes(EntryWords.Hash.Mismatch);
         KeyRef key = call.Key;
-        call.Store.Room.Ensure(0);
-        call.Store.Lock([key]);
+        call.Session.Room.Ensure(0);
+        call.Session.Lock([key]);
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
-        call.Store.Unlock();
+        call.Session.Unlock();
         call.Server.EntryReaper.Wake();
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
@@ -144,20 +144,20 @@ internal readonly unsafe struct HSetEx : ICommand
         Outcome outcome = Outcome.Done;
         for (int i = first; i < call.Count && options.MustExist is { } wanted; i += 2)
         {
-            if (TimeOf(call.Store, in key, call.Args[i], ref isWrongKind) is null == wanted)
+            if (TimeOf(call.Session, in key, call.Args[i], ref isWrongKind) is null == wanted)
                 return Outcome.Unchanged;
         }
 
         bool isPast = options.ExpireAtMs != 0 && options.ExpireAtMs <= call.NowMs;
         for (int i = first; i < call.Count && outcome == Outcome.Done && !isWrongKind; i += 2)
         {
-            long expireAtMs = options.Keeps ? TimeOf(call.Store, in key, call.Args[i], ref isWrongKind) ?? 0 : options.ExpireAtMs;
+            long expireAtMs = options.Keeps ? TimeOf(call.Session, in key, call.Args[i], ref isWrongKind) ?? 0 : options.ExpireAtMs;
             var remove = new RemoveMembers { Kind = RecordKind.Hash, Keys = new Operands(call.Args + i, 1) };
             var put = new HashPut { Pairs = new Operands(call.Args + i, 2), ExpireAtMs = expireAtMs, Limits = HashCommands.Limits(ref call) };
             if (isPast)
-                call.Store.Edit(in key, ref remove);
+                call.Session.Edit(in key, ref remove);
             else
-                outcome = call.Store.Edit(in key, ref put);
+                outcome = call.Session.Edit(in key, ref put);
             isWrongKind |= put.WrongKind | remove.WrongKind;
         }
 

@@ -75,7 +75,7 @@ internal readonly struct PfAdd : ICommand
     {
         KeyRef key = call.Key;
         var put = new PutElements { Elements = new Operands(call.Args + 2, call.Count - 2), SparseBytesMax = HyperLogLogCommands.SparseBytesMax(ref call) };
-        Outcome outcome = call.Store.Modify(in key, ref put);
+        Outcome outcome = call.Session.Modify(in key, ref put);
         if (put.Fault != HyperLogLogFault.None)
             return HyperLogLogCommands.Refuse(ref call, put.Fault);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(put.Changed ? 1 : 0) : call.From(outcome);
@@ -94,8 +94,8 @@ internal readonly struct PfCount : ICommand
         Span<byte> registers = stackalloc byte[HyperLogLog.Registers];
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
         HyperLogLogFault fault = HyperLogLogFault.None;
-        for (var read = new SnapshotRead(call.Store, keys.AsSpan(0, count)); read.Next();)
-            fault = Merge(call.Store, keys.AsSpan(0, count), registers);
+        for (var read = new SnapshotRead(call.Session, keys.AsSpan(0, count)); read.Next();)
+            fault = Merge(call.Session, keys.AsSpan(0, count), registers);
         ManyCommands.Return(keys);
         return fault == HyperLogLogFault.None ? call.Int(CardinalityEstimate.Of(registers)) : HyperLogLogCommands.Refuse(ref call, fault);
     }
@@ -119,7 +119,7 @@ internal readonly struct PfCount : ICommand
     {
         KeyRef key = call.Key;
         var kept = default(KeptLook);
-        Outcome outcome = call.Store.Read(in key, ref kept);
+        Outcome outcome = call.Session.Read(in key, ref kept);
         if (outcome != Outcome.Done || kept.Fault != HyperLogLogFault.None)
             return outcome == Outcome.Done ? HyperLogLogCommands.Refuse(ref call, kept.Fault) : call.Int(0);
         return kept.Holds ? call.Int(kept.Cardinality) : WorkOut(ref call, in key);
@@ -130,8 +130,8 @@ internal readonly struct PfCount : ICommand
     {
         Span<byte> registers = stackalloc byte[HyperLogLog.Registers];
         registers.Clear();
-        call.Store.Lock([key]);
-        HyperLogLogFault fault = HyperLogLogCommands.Read(call.Store, in key, PutElements.Scratch, out int length, quiet: true);
+        call.Session.Lock([key]);
+        HyperLogLogFault fault = HyperLogLogCommands.Read(call.Session, in key, PutElements.Scratch, out int length, quiet: true);
         Span<byte> value = PutElements.Scratch[..length];
         long cardinality = 0;
         if (length > 0 && !HyperLogLog.TryCached(value, out cardinality))
@@ -142,7 +142,7 @@ internal readonly struct PfCount : ICommand
                 Keep(ref call, in key, cardinality = CardinalityEstimate.Of(registers));
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         return fault == HyperLogLogFault.None ? call.Int(cardinality) : HyperLogLogCommands.Refuse(ref call, fault);
     }
 
@@ -167,7 +167,7 @@ internal readonly struct PfCount : ICommand
         byte* bytes = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(new Span<byte>(bytes, sizeof(long)), cardinality);
         var write = new SetRangeBytes { Bytes = bytes, Length = sizeof(long), Offset = HyperLogLog.CardinalityOffset, BytesMax = int.MaxValue };
-        call.Store.Modify(in key, ref write);
+        call.Session.Modify(in key, ref write);
     }
 }
 
@@ -179,20 +179,20 @@ internal readonly struct PfMerge : ICommand
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        call.Store.Room.Ensure(HyperLogLog.DenseBytes);
-        call.Store.Lock(keys.AsSpan(0, count));
+        call.Session.Room.Ensure(HyperLogLog.DenseBytes);
+        call.Session.Lock(keys.AsSpan(0, count));
         Outcome outcome = Outcome.Done;
-        HyperLogLogFault fault = Merge(call.Store, keys.AsSpan(0, count), HyperLogLogCommands.SparseBytesMax(ref call), out int length);
+        HyperLogLogFault fault = Merge(call.Session, keys.AsSpan(0, count), HyperLogLogCommands.SparseBytesMax(ref call), out int length);
         if (fault == HyperLogLogFault.None)
         {
             fixed (byte* value = PutElements.Scratch)
             {
                 var set = new SetValue { Value = value, Length = length, KeepExpiry = true };
-                outcome = call.Store.Modify(in keys[0], ref set);
+                outcome = call.Session.Modify(in keys[0], ref set);
             }
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         if (fault != HyperLogLogFault.None)
             return HyperLogLogCommands.Refuse(ref call, fault);
@@ -241,8 +241,8 @@ internal readonly struct PfDebug : ICommand
     {
         KeyRef key = call.KeyAt(2);
         Span<byte> scratch = PutElements.Scratch;
-        call.Store.Lock([key]);
-        HyperLogLogFault fault = HyperLogLogCommands.Read(call.Store, in key, scratch, out int length);
+        call.Session.Lock([key]);
+        HyperLogLogFault fault = HyperLogLogCommands.Read(call.Session, in key, scratch, out int length);
         bool wasDense = length > 0 && HyperLogLog.IsDense(scratch), makesDense = length > 0 && (call.Is(1, "GETREG"u8) || call.Is(1, "TODENSE"u8));
         if (makesDense && !wasDense && !HyperLogLog.TryMakeDense(scratch, ref length))
             fault = HyperLogLogFault.Damaged;
@@ -251,11 +251,11 @@ internal readonly struct PfDebug : ICommand
             fixed (byte* value = scratch)
             {
                 var set = new SetValue { Value = value, Length = length, KeepExpiry = true };
-                call.Store.Modify(in key, ref set);
+                call.Session.Modify(in key, ref set);
             }
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         if (fault != HyperLogLogFault.None)
             return HyperLogLogCommands.Refuse(ref call, fault);
         return length == 0 ? call.FailBytes("ERR The specified key does not exist"u8) : Show(ref call, scratch[..length], wasDense);

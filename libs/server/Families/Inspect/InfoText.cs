@@ -15,7 +15,7 @@ internal sealed class InfoText(ServerContext server)
     /// <summary>This server's own, where <c>redis-version</c> is what clients are told of.</summary>
     internal static readonly string Version = typeof(InfoText).Assembly.GetName().Version?.ToString(3) ?? "";
 
-    private StoreFigures? _store;
+    private StoreFigures? _figures;
 
     internal ServerContext Server => server;
 
@@ -25,7 +25,7 @@ internal sealed class InfoText(ServerContext server)
     internal Statistics.Totals Totals => field ??= server.Monitoring.Statistics.Now();
 
     /// <summary>Of one moment too.</summary>
-    internal StoreFigures Store => _store ??= server.Store.Figures();
+    internal StoreFigures Figures => _figures ??= server.Store.Figures();
 
     internal void Section(string name)
     {

@@ -41,7 +41,7 @@ internal static class InspectCommands
     {
         KeyRef key = call.KeyAt(index);
         look = default;
-        return call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
+        return call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
     }
 }
 
@@ -65,7 +65,7 @@ internal readonly struct MemoryUsage : ICommand
 
         KeyRef key = call.KeyAt(2);
         var look = default(FootprintLook);
-        if (call.Store.Examine(in key, ref look, quiet: true) != Outcome.Done)
+        if (call.Session.Examine(in key, ref look, quiet: true) != Outcome.Done)
             return call.Null();
         return call.Int(look.Bytes + ((long)look.Records * IndexBytesPerKey));
     }
@@ -157,7 +157,7 @@ internal readonly unsafe struct ObjectEncoding : ICommand
         KeyRef key = call.KeyAt(index);
         byte* digits = stackalloc byte[32];
         var look = new EncodingLook { Digits = digits };
-        if (call.Store.Read(in key, ref look, quiet: true) != Outcome.Done)
+        if (call.Session.Read(in key, ref look, quiet: true) != Outcome.Done)
             return default;
         if (look.Kind != RecordKind.String)
             return EncodingName.Of(look.Kind, look.Flags);

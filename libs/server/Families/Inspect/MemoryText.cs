@@ -8,8 +8,8 @@ internal static class MemoryText
     internal static void Write(InfoText info)
     {
         long clients = info.Server.Clients().Sum(client => client.MemoryBytes);
-        long used = info.Store.UsedBytes + clients;
-        long peak = Math.Max(info.Store.PeakBytes + clients, used);
+        long used = info.Figures.UsedBytes + clients;
+        long peak = Math.Max(info.Figures.PeakBytes + clients, used);
         long rss = MemoryPlan.ResidentBytes();
         long total = MemoryPlan.AvailableBytes();
         info.Section("Memory");
@@ -17,10 +17,10 @@ internal static class MemoryText
         info.Size("used_memory_rss", rss);
         info.Size("used_memory_peak", peak);
         info.Field("used_memory_peak_perc", InfoText.Percent(used, peak));
-        info.Field("used_memory_overhead", used - info.Store.LiveBytes);
-        info.Field("used_memory_startup", info.Store.FixedBytes);
-        info.Field("used_memory_dataset", info.Store.LiveBytes);
-        info.Field("used_memory_dataset_perc", InfoText.Percent(info.Store.LiveBytes, used));
+        info.Field("used_memory_overhead", used - info.Figures.LiveBytes);
+        info.Field("used_memory_startup", info.Figures.FixedBytes);
+        info.Field("used_memory_dataset", info.Figures.LiveBytes);
+        info.Field("used_memory_dataset_perc", InfoText.Percent(info.Figures.LiveBytes, used));
         info.Field("allocator_allocated", used);
         info.Field("allocator_active", used);
         info.Field("allocator_resident", rss);
@@ -45,8 +45,8 @@ internal static class MemoryText
         info.Field("active_defrag_running", 0);
         info.Field("lazyfree_pending_objects", 0);
         info.Field("lazyfreed_objects", 0);
-        info.Field("garnet_index_bytes", info.Store.IndexBytes);
-        info.Field("garnet_huge_pages", info.Store.HugePages ? 1 : 0);
+        info.Field("garnet_index_bytes", info.Figures.IndexBytes);
+        info.Field("garnet_huge_pages", info.Figures.HugePages ? 1 : 0);
         info.Field("garnet_managed_heap_bytes", GC.GetTotalMemory(forceFullCollection: false));
     }
 

@@ -43,7 +43,7 @@ internal readonly struct PersistenceText(InfoText info)
     // What a copy of the process costs there while others write, costs here what they save before they change it.
     private void Running(SnapshotProgress? saving)
     {
-        long done = saving?.Records ?? 0, total = saving?.RecordsTotal ?? 0, saved = info.Store.SnapshotBytes;
+        long done = saving?.Records ?? 0, total = saving?.RecordsTotal ?? 0, saved = info.Figures.SnapshotBytes;
         info.Field("current_cow_peak", Math.Max(saving?.SavedBytesMax ?? 0, saved));
         info.Field("current_cow_size", saved);
         info.Field("current_fork_perc", InfoText.Fraction(total == 0 ? 0 : 100.0 * done / total));

@@ -10,7 +10,7 @@ internal static class StatsText
     internal static void Write(InfoText info)
     {
         Statistics.Rate rate = info.Server.Monitoring.Statistics.Rates();
-        (long expired, long evicted) = info.Server.Monitoring.Statistics.StoreEvents(info.Store);
+        (long expired, long evicted) = info.Server.Monitoring.Statistics.StoreEvents(info.Figures);
         info.Section("Stats");
         info.Field("total_connections_received", info.Totals.Connections);
         info.Field("total_commands_processed", info.Totals.Commands);
@@ -52,9 +52,9 @@ internal static class StatsText
         info.Field("dump_payload_sanitizations", 0);
         info.Field("client_output_buffer_limit_disconnections", info.Totals.OutputLimitCloses);
         info.Field("garnet_protocol_errors", info.Totals.ProtocolErrors);
-        info.Field("garnet_index_splits", info.Store.Splits);
-        info.Field("garnet_index_merges", info.Store.Merges);
-        info.Field("garnet_cleaned_bytes", info.Store.CleanedBytes);
+        info.Field("garnet_index_splits", info.Figures.Splits);
+        info.Field("garnet_index_merges", info.Figures.Merges);
+        info.Field("garnet_cleaned_bytes", info.Figures.CleanedBytes);
     }
 
     internal static void Keyspace(InfoText info)

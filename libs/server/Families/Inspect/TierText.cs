@@ -12,7 +12,7 @@ internal static class TierText
     internal static void Write(InfoText text)
     {
         ServerContext server = text.Server;
-        if (text.Store.Tier is not { } tier)
+        if (text.Figures.Tier is not { } tier)
             return;
         text.Section("Tiering");
         text.Field("tier_path", server.Settings.Tier.Path);

@@ -24,7 +24,7 @@ internal static class DatabaseCommands
     internal static void End(ref Call call)
     {
         if (call.Server.Replication.Log.Leading is { } log)
-            call.Store.LastBatch = log.Batch - 1;
+            call.Session.LastBatch = log.Batch - 1;
     }
 
     /// <summary>After databases were emptied, behind the turn: others run on while their memory is given back.</summary>

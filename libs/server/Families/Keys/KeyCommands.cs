@@ -42,21 +42,21 @@ internal static class KeyCommands
         {
             KeyRef only = call.Key;
             var delete = default(DeleteKey);
-            call.Store.Modify(in only, ref delete);
+            call.Session.Modify(in only, ref delete);
             return call.Int(delete.Removed == RecordKind.None ? 0 : 1);
         }
 
         long removed = 0;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        call.Store.Lock(keys.AsSpan(0, count));
+        call.Session.Lock(keys.AsSpan(0, count));
         for (int i = 0; i < count; i++)
         {
             var delete = default(DeleteKey);
-            call.Store.Modify(in keys[i], ref delete);
+            call.Session.Modify(in keys[i], ref delete);
             removed += delete.Removed == RecordKind.None ? 0 : 1;
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         return call.Int(removed);
     }
@@ -68,13 +68,13 @@ internal static class KeyCommands
         if (count == 1)
         {
             KeyRef only = call.Key;
-            return call.Int(CountPresent(call.Store, [only], quiet));
+            return call.Int(CountPresent(call.Session, [only], quiet));
         }
 
         long found = 0;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        for (var read = new SnapshotRead(call.Store, keys.AsSpan(0, count)); read.Next();)
-            found = CountPresent(call.Store, keys.AsSpan(0, count), quiet || read.IsAgain);
+        for (var read = new SnapshotRead(call.Session, keys.AsSpan(0, count)); read.Next();)
+            found = CountPresent(call.Session, keys.AsSpan(0, count), quiet || read.IsAgain);
         ManyCommands.Return(keys);
         return call.Int(found);
     }
@@ -95,10 +95,10 @@ internal static class KeyCommands
     /// <summary>Moves or copies a record between two keys under both locks. The destination's old record is replaced if allowed.</summary>
     internal static Transfer Relocate(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
     {
-        call.Store.Room.Ensure(0);
+        call.Session.Room.Ensure(0);
         Transfer transfer = RelocateOnce(ref call, in source, in target, replace, keepSource);
-        bool mayEvict = transfer == Transfer.OutOfMemory && call.Store.LockDepth == 0;
-        if (!mayEvict || !call.Store.Room.Ensure(CollectionCalls.Footprint(ref call)))
+        bool mayEvict = transfer == Transfer.OutOfMemory && call.Session.LockDepth == 0;
+        if (!mayEvict || !call.Session.Room.Ensure(CollectionCalls.Footprint(ref call)))
             return transfer;
         return RelocateOnce(ref call, in source, in target, replace, keepSource); // there is room for all of it now
     }
@@ -106,29 +106,29 @@ internal static class KeyCommands
     private static Transfer RelocateOnce(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
     {
         Span<KeyRef> both = [source, target];
-        call.Store.Lock(both);
+        call.Session.Lock(both);
         Transfer transfer = RelocateLocked(ref call, in source, in target, replace, keepSource);
-        call.Store.Unlock();
+        call.Session.Unlock();
         return transfer;
     }
 
     private static Transfer RelocateLocked(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
     {
         var grip = default(RecordGrip);
-        if (call.Store.Read(in source, ref grip, quiet: true) != Outcome.Done)
+        if (call.Session.Read(in source, ref grip, quiet: true) != Outcome.Done)
             return Transfer.NoSource;
         var look = default(PresenceLook);
-        if (!replace && call.Store.Read(in target, ref look, quiet: true) == Outcome.Done)
+        if (!replace && call.Session.Read(in target, ref look, quiet: true) == Outcome.Done)
             return Transfer.TargetExists;
         Outcome outcome = grip.HasChunks
             ? CollectionTransfer.Copy(ref call, in source, in target, in grip.Content)
-            : call.Store.Modify(in target, ref grip.Content);
+            : call.Session.Modify(in target, ref grip.Content);
         if (outcome != Outcome.Done)
             return outcome == Outcome.OutOfMemory ? Transfer.OutOfMemory : Transfer.TooLarge;
         if (keepSource)
             return Transfer.Done;
         var delete = default(DeleteKey);
-        call.Store.Modify(in source, ref delete);
+        call.Session.Modify(in source, ref delete);
         return Transfer.Done;
     }
 
@@ -210,7 +210,7 @@ internal readonly struct TypeOf : ICommand
     {
         KeyRef key = call.Key;
         var look = default(FieldsLook);
-        RecordKind kind = call.Store.Read(in key, ref look, quiet: true) == Outcome.Done ? look.Kind : RecordKind.None;
+        RecordKind kind = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done ? look.Kind : RecordKind.None;
         call.Out.Simple(Name(kind));
         return Reply.Sent;
     }
@@ -237,7 +237,7 @@ internal readonly struct Rename : ICommand
         if (call[1].SequenceEqual(call[2]))
         {
             var look = default(PresenceLook);
-            return call.Store.Read(in source, ref look, quiet: true) == Outcome.Done ? call.Ok() : call.Fail(Fault.NoSuchKey);
+            return call.Session.Read(in source, ref look, quiet: true) == Outcome.Done ? call.Ok() : call.Fail(Fault.NoSuchKey);
         }
 
         KeyRef target = call.KeyAt(2);
@@ -257,7 +257,7 @@ internal readonly struct RenameNx : ICommand
         if (call[1].SequenceEqual(call[2]))
         {
             var look = default(PresenceLook);
-            return call.Store.Read(in source, ref look, quiet: true) == Outcome.Done ? call.Int(0) : call.Fail(Fault.NoSuchKey);
+            return call.Session.Read(in source, ref look, quiet: true) == Outcome.Done ? call.Int(0) : call.Fail(Fault.NoSuchKey);
         }
 
         Transfer transfer = KeyCommands.Relocate(ref call, in source, in target, replace: false, keepSource: false);

@@ -60,7 +60,7 @@ internal readonly struct Scan : ICommand
         }
 
         var collector = new KeyCollector(pattern, unknownType ? RecordKind.Padding : kind);
-        ulong next = call.Store.ScanPart(call.Namespace, cursor, (int)Math.Min(count, CountMax), ref collector);
+        ulong next = call.Session.ScanPart(call.Namespace, cursor, (int)Math.Min(count, CountMax), ref collector);
         call.Out.Array(2);
         WriteCursor(call.Out, next);
         collector.WriteTo(call.Out);
@@ -113,7 +113,7 @@ internal readonly struct Keys : ICommand
         uint ns = call.Namespace;
         ulong cursor = 0;
         do
-            cursor = call.Store.Scan(ns, cursor, Step, ref collector);
+            cursor = call.Session.Scan(ns, cursor, Step, ref collector);
         while (cursor != 0);
         collector.WriteTo(call.Out);
         return Reply.Sent;
@@ -128,7 +128,7 @@ internal readonly struct RandomKey : ICommand
     {
         byte* room = call.Out.Room(Store.KeyBytesMax + 64);
         var copy = new KeyCopy(room);
-        if (!call.Store.RandomRecord(call.Namespace, ref copy))
+        if (!call.Session.RandomRecord(call.Namespace, ref copy))
             return call.Null();
         call.Out.Position = copy.End;
         return Reply.Sent;
@@ -151,5 +151,5 @@ internal readonly struct DbSize : ICommand
 {
     public static CommandSpec Spec => new("DBSIZE", 1, CommandFlags.ReadOnly | CommandFlags.Fast) { Group = "server", Summary = "Returns the number of keys in the database.", Categories = "keyspace" };
 
-    public static Reply Run(ref Call call) => call.Int(call.Store.Count(call.Namespace));
+    public static Reply Run(ref Call call) => call.Int(call.Session.Count(call.Namespace));
 }

@@ -32,19 +32,19 @@ internal static class SortCommands
         var order = new SortOrder();
         if (!order.TryParse(ref call, stores, out Reply failed))
             return failed;
-        call.Store.Room.Ensure(0);
+        call.Session.Room.Ensure(0);
         KeyRef source = call.Key, target = order.StoreAt > 0 ? call.KeyAt(order.StoreAt) : source;
         if (order.LooksElsewhere && call.MayPark) // a transaction holds them all
-            call.Store.LockAll();
+            call.Session.LockAll();
         else
-            call.Store.Lock([source, target]);
+            call.Session.Lock([source, target]);
         var elements = new SortSource();
-        call.Store.Examine(in source, ref elements);
+        call.Session.Examine(in source, ref elements);
         var rows = default(List<byte[]?>);
         if (!elements.IsWrongKind)
             rows = order.Apply(new SortPattern(call.Worker, call.Namespace), elements, BytesMax(ref call, order));
         Outcome outcome = rows is not null && order.StoreAt > 0 ? Keep(ref call, in target, rows) : Outcome.Done;
-        call.Store.Unlock();
+        call.Session.Unlock();
         if (elements.IsWrongKind)
             return call.Fail(Fault.WrongType);
         if (rows is null)
@@ -55,7 +55,7 @@ internal static class SortCommands
     }
 
     private static long BytesMax(ref Call call, SortOrder order) =>
-        order.StoreAt > 0 ? Math.Min(call.Store.Room.LogBytesMax, ByteQueue.BytesMax) : call.Worker.ReplyBytesMax(call.Client);
+        order.StoreAt > 0 ? Math.Min(call.Session.Room.LogBytesMax, ByteQueue.BytesMax) : call.Worker.ReplyBytesMax(call.Client);
 
     private static unsafe Outcome Keep(ref Call call, in KeyRef target, List<byte[]?> rows)
     {
@@ -64,14 +64,14 @@ internal static class SortCommands
         {
             foreach (byte[]? row in rows)
                 OperandText.Append(ref text, row ?? []);
-            using var replacing = new Replacing(call.Store, target);
+            using var replacing = new Replacing(call.Session, target);
             if (!replacing.TryBegin(text.Count, 1, text.Count))
                 return Outcome.OutOfMemory;
             if (rows.Count == 0)
                 return replacing.End(Outcome.Done);
             Operands values = OperandText.Read(text);
             var push = new ListPush { Values = values, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
-            return replacing.End(call.Store.Edit(in target, ref push));
+            return replacing.End(call.Session.Edit(in target, ref push));
         }
         finally
         {

@@ -30,11 +30,11 @@ internal readonly struct LMove : ICommand
     /// <summary>Moves an element and replies it, or an error; writes nothing where there is no source.</summary>
     internal static Reply TryMove(ref Call call, bool fromLeft, bool toLeft, out bool exists)
     {
-        call.Store.Room.Ensure(0);
+        call.Session.Room.Ensure(0);
         Span<KeyRef> both = [call.Key, call.KeyAt(2)];
-        call.Store.Lock(both);
-        Outcome outcome = MoveLocked(call.Store, both, new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding)), call.Out, out bool isWrongKind);
-        call.Store.Unlock();
+        call.Session.Lock(both);
+        Outcome outcome = MoveLocked(call.Session, both, new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding)), call.Out, out bool isWrongKind);
+        call.Session.Unlock();
         exists = outcome != Outcome.NotFound;
         if (isWrongKind)
             return call.Fail(Fault.WrongType);

@@ -30,7 +30,7 @@ internal readonly struct ListTake(bool left, bool many, long count) : ITake
     {
         KeyRef key = call.KeyAt(keyAt);
         ListPop pop = Pop(call.Args[keyAt], call.Out);
-        call.Store.Edit(in key, ref pop);
+        call.Session.Edit(in key, ref pop);
         reply = pop.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
         return pop.WrongKind || pop.Found;
     }

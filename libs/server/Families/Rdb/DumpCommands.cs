@@ -29,7 +29,7 @@ internal readonly unsafe struct Dump : ICommand
     {
         KeyRef key = call.Key;
         var encoder = default(RdbEncoder);
-        if (call.Store.Examine(in key, ref encoder) != Outcome.Done)
+        if (call.Session.Examine(in key, ref encoder) != Outcome.Done)
             return call.Null();
         if (encoder.IsEmpty)
             return call.Null();
@@ -64,7 +64,7 @@ internal readonly unsafe struct Restore : ICommand
             return failed;
         KeyRef key = call.Key;
         var look = default(PresenceLook);
-        if (!replace && call.Store.Read(in key, ref look, quiet: true) == Outcome.Done)
+        if (!replace && call.Session.Read(in key, ref look, quiet: true) == Outcome.Done)
             return call.FailBytes("BUSYKEY Target key name already exists."u8);
         if (!call.TryInt64(2, out long time))
             return call.Fail(Fault.NotAnInteger);
@@ -91,22 +91,22 @@ internal readonly unsafe struct Restore : ICommand
     private static Reply Store(ref Call call, RdbValue value, long expireAtMs, bool replace)
     {
         KeyRef key = call.Key;
-        call.Store.Room.Ensure(value.Bytes);
-        call.Store.Lock([key]);
+        call.Session.Room.Ensure(value.Bytes);
+        call.Session.Lock([key]);
         var look = default(PresenceLook);
-        bool refused = !replace && call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
+        bool refused = !replace && call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
         Outcome outcome = Outcome.Done;
         if (!refused && expireAtMs != 0 && expireAtMs <= call.NowMs)
         {
             var delete = default(DeleteKey);
-            call.Store.Modify(in key, ref delete);
+            call.Session.Modify(in key, ref delete);
         }
         else if (!refused)
         {
-            outcome = RdbStoring.Put(call.Store, in key, value, expireAtMs, call.Server.Settings.Encoding);
+            outcome = RdbStoring.Put(call.Session, in key, value, expireAtMs, call.Server.Settings.Encoding);
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         if (value.FieldTimes is not null)
             call.Server.EntryReaper.Wake();
         if (refused)

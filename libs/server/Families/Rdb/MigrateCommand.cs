@@ -85,15 +85,15 @@ internal readonly unsafe struct Migrate : ICommand
             at++;
         KeyRef name = call.KeyAt(at);
         var now = new MigratedKey(key.Name);
-        call.Store.Lock([name]);
+        call.Session.Lock([name]);
         bool isThere = TryDump(ref call, at, now), same = isThere && now.ExpireAtMs == key.ExpireAtMs && now.Payload.AsSpan().SequenceEqual(key.Payload);
         if (same)
         {
             var delete = default(DeleteKey);
-            call.Store.Modify(in name, ref delete);
+            call.Session.Modify(in name, ref delete);
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         (key.Payload, key.ExpireAtMs, key.WasSent, key.IsTaken) = (isThere ? now.Payload : null, now.ExpireAtMs, true, false);
         return same;
     }
@@ -103,9 +103,10 @@ internal readonly unsafe struct Migrate : ICommand
         KeyRef name = call.KeyAt(at);
         var look = default(ExpiryLook);
         var encoder = default(RdbEncoder);
-        call.Store.Lock([name]);
-        bool isThere = call.Store.Read(in name, ref look, quiet: true) == Outcome.Done && call.Store.Examine(in name, ref encoder, quiet: true) == Outcome.Done;
-        call.Store.Unlock();
+        call.Session.Lock([name]);
+        bool isThere = call.Session.Read(in name, ref look, quiet: true) == Outcome.Done
+            && call.Session.Examine(in name, ref encoder, quiet: true) == Outcome.Done;
+        call.Session.Unlock();
         if (!isThere || encoder.IsEmpty)
             return false;
         RdbPayload.Close(ref encoder.To, encoder.Version);

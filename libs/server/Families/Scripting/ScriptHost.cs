@@ -202,7 +202,7 @@ internal sealed unsafe class ScriptHost : IDisposable
             _worker.Script = null;
             client.Modes &= ~ClientModes.Script;
             if (!isInStep)
-                call.Store.Unlock();
+                call.Session.Unlock();
             CleanUp(lua);
         }
 
@@ -212,11 +212,11 @@ internal sealed unsafe class ScriptHost : IDisposable
     private void TakeLocks(ref Call call, Running running)
     {
         if (running.IsOrdered)
-            call.Store.LockAll();
+            call.Session.LockAll();
         else
-            call.Store.LockOpen(); // scripting.G3
+            call.Session.LockOpen(); // scripting.G3
         if (_server.Replication.ReadsOneState)
-            call.Store.LockRest();
+            call.Session.LockRest();
     }
 
     // scripting.S2

@@ -23,8 +23,8 @@ internal readonly struct SPop : ICommand
         var choice = new PopChoice { Wanted = wanted, Random = RandomBits.Create() };
         try
         {
-            call.Store.Lock(new ReadOnlySpan<KeyRef>(in key));
-            bool exists = call.Store.Examine(in key, ref choice) == Outcome.Done;
+            call.Session.Lock(new ReadOnlySpan<KeyRef>(in key));
+            bool exists = call.Session.Examine(in key, ref choice) == Outcome.Done;
             Operands members = default;
             if (choice.Takes)
             {
@@ -32,7 +32,7 @@ internal readonly struct SPop : ICommand
                 Remove(ref call, in key, members, choice.Everything);
             }
 
-            call.Store.Unlock();
+            call.Session.Unlock();
             return !exists && call.Count == 2 ? call.Null() : choice.WrongKind ? call.Fail(Fault.WrongType) : Show(ref call, members);
         }
         finally
@@ -46,12 +46,12 @@ internal readonly struct SPop : ICommand
         if (everything)
         {
             var delete = default(DeleteKey);
-            call.Store.Modify(in key, ref delete);
+            call.Session.Modify(in key, ref delete);
             return;
         }
 
         var remove = new RemoveMembers { Kind = RecordKind.Set, Keys = members };
-        call.Store.Edit(in key, ref remove);
+        call.Session.Edit(in key, ref remove);
     }
 
     private static Reply Show(ref Call call, in Operands members)

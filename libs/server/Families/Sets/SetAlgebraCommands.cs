@@ -22,10 +22,10 @@ internal static class SetAlgebraCommands
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(0, count), operation);
-        call.Store.Lock(keys.AsSpan(0, count));
+        using var algebra = new MemberAlgebra(call.Session, keys.AsSpan(0, count), operation);
+        call.Session.Lock(keys.AsSpan(0, count));
         bool isDone = algebra.TryRun();
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         if (!isDone)
             return call.Fail(Fault.WrongType);
@@ -41,11 +41,11 @@ internal static class SetAlgebraCommands
     {
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
-        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(1, count - 1), operation);
-        call.Store.Lock(keys.AsSpan(0, count));
+        using var algebra = new MemberAlgebra(call.Session, keys.AsSpan(1, count - 1), operation);
+        call.Session.Lock(keys.AsSpan(0, count));
         bool isDone = algebra.TryRun();
         Outcome outcome = isDone ? Replace(ref call, in keys[0], algebra.Found()) : Outcome.Done;
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         if (!isDone)
             return call.Fail(Fault.WrongType);
@@ -74,23 +74,23 @@ internal static class SetAlgebraCommands
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, (int)count);
-        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(0, (int)count), operation) { Limit = limit, OnlyCounts = true };
-        call.Store.Lock(keys.AsSpan(0, (int)count));
+        using var algebra = new MemberAlgebra(call.Session, keys.AsSpan(0, (int)count), operation) { Limit = limit, OnlyCounts = true };
+        call.Session.Lock(keys.AsSpan(0, (int)count));
         bool isDone = algebra.TryRun();
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
     }
 
     private static Outcome Replace(ref Call call, in KeyRef target, in Operands members)
     {
-        using var replacing = new Replacing(call.Store, target);
+        using var replacing = new Replacing(call.Session, target);
         if (!replacing.TryBegin(members.EncodedBytes(), 1, members.EncodedBytes()))
             return Outcome.OutOfMemory;
         if (members.Count == 0)
             return replacing.End(Outcome.Done);
         SetAdd add = SetCommands.Adding(ref call, members);
-        return replacing.End(call.Store.Edit(in target, ref add));
+        return replacing.End(call.Session.Edit(in target, ref add));
     }
 }
 

@@ -178,12 +178,12 @@ internal readonly struct SMove : ICommand
 
     public static unsafe Reply Run(ref Call call)
     {
-        call.Store.Room.Ensure(0);
+        call.Session.Room.Ensure(0);
         KeyRef source = call.Key, target = call.KeyAt(2);
         Span<KeyRef> both = [source, target];
-        call.Store.Lock(both);
+        call.Session.Lock(both);
         Outcome outcome = Move(ref call, in source, in target, out bool wrongKind, out bool moved);
-        call.Store.Unlock();
+        call.Session.Unlock();
         if (wrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(moved ? 1 : 0) : call.From(outcome);
@@ -194,10 +194,10 @@ internal readonly struct SMove : ICommand
         var member = new Operands(call.Args + 3, 1);
         moved = wrongKind = false;
         var there = new ContainsLook(call.Args[3].Bytes, call.Args[3].Length);
-        if (call.Store.Examine(in source, ref there) == Outcome.NotFound)
+        if (call.Session.Examine(in source, ref there) == Outcome.NotFound)
             return Outcome.Unchanged;
         var kind = default(CountLook);
-        bool exists = call.Store.Examine(in target, ref kind) == Outcome.Done;
+        bool exists = call.Session.Examine(in target, ref kind) == Outcome.Done;
         wrongKind = there.WrongKind || (exists && kind.Kind != RecordKind.Set);
         if (wrongKind || !there.Found)
             return Outcome.Unchanged;
@@ -206,11 +206,11 @@ internal readonly struct SMove : ICommand
             return Outcome.Unchanged;
         // Added first: there may be no memory for that, and then the member stays where it is.
         SetAdd add = SetCommands.Adding(ref call, member);
-        Outcome outcome = call.Store.Edit(in target, ref add);
+        Outcome outcome = call.Session.Edit(in target, ref add);
         if (outcome is not (Outcome.Done or Outcome.Unchanged))
             return outcome;
         var remove = new RemoveMembers { Kind = RecordKind.Set, Keys = member };
-        call.Store.Edit(in source, ref remove);
+        call.Session.Edit(in source, ref remove);
         return Outcome.Done;
     }
 }

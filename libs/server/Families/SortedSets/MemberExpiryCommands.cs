@@ -118,12 +118,12 @@ internal readonly struct ZCollect : ICommand
         {
             KeyRef key = call.KeyAt(i);
             var kind = default(CountLook);
-            if (call.Store.Examine(in key, ref kind, quiet: true) != Outcome.NotFound && kind.Kind != RecordKind.SortedSet)
+            if (call.Session.Examine(in key, ref kind, quiet: true) != Outcome.NotFound && kind.Kind != RecordKind.SortedSet)
                 return call.Fail(Fault.WrongType);
         }
 
         for (int i = 1; i < call.Count; i++)
-            SortedEdits.RemoveDue(call.Store, call.KeyAt(i));
+            SortedEdits.RemoveDue(call.Session, call.KeyAt(i));
         return call.Ok();
     }
 }

@@ -43,11 +43,11 @@ internal static class ScoreAlgebraCommands
         KeyRef target = stores ? call.KeyAt(1) : default; // hashed now: the keys' place is not fixed
         Span<KeyRef> sources = keys.AsSpan(0, count);
         KeyRef[] locked = stores ? [.. sources, target] : [.. sources];
-        using var algebra = new MemberAlgebra(call.Store, sources, operation) { Scores = new ScoreRule(options.Aggregate, options.Weights) };
-        call.Store.Lock(locked);
+        using var algebra = new MemberAlgebra(call.Session, sources, operation) { Scores = new ScoreRule(options.Aggregate, options.Weights) };
+        call.Session.Lock(locked);
         bool isDone = algebra.TryRun();
         Outcome outcome = isDone && stores ? Keep(ref call, in target, algebra.Found()) : Outcome.Done;
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         return !isDone ? call.Fail(Fault.WrongType)
             : outcome != Outcome.Done ? call.From(outcome)
@@ -83,7 +83,7 @@ internal static class ScoreAlgebraCommands
         {
             KeyRef key = call.KeyAt(i);
             var look = default(CountLook);
-            if (call.Store.Examine(in key, ref look, quiet: true) == Outcome.NotFound || look.Kind is RecordKind.SortedSet or RecordKind.Set)
+            if (call.Session.Examine(in key, ref look, quiet: true) == Outcome.NotFound || look.Kind is RecordKind.SortedSet or RecordKind.Set)
                 continue;
             call.Fail(Fault.WrongType);
             return false;
@@ -95,7 +95,7 @@ internal static class ScoreAlgebraCommands
     /// <summary>Puts scored members in the place of whatever is under the key.</summary>
     internal static unsafe Outcome Keep(ref Call call, in KeyRef target, in Operands members)
     {
-        using var replacing = new Replacing(call.Store, target);
+        using var replacing = new Replacing(call.Session, target);
         if (!replacing.TryBegin(members.EncodedBytes(), 1, members.EncodedBytes() + ((long)members.Count * NumberText.DoubleBytesMax)))
             return Outcome.OutOfMemory;
         if (members.Count == 0)
@@ -112,7 +112,7 @@ internal static class ScoreAlgebraCommands
 
             Operands scored = OperandText.Read(pairs);
             var put = new SortedSetPut { Pairs = scored, Limits = SortedSetCommands.Limits(ref call) };
-            return replacing.End(call.Store.Edit(in target, ref put));
+            return replacing.End(call.Session.Edit(in target, ref put));
         }
         finally
         {
@@ -245,10 +245,10 @@ internal readonly struct ZInterCard : ICommand
         }
 
         KeyRef[] keys = ManyCommands.Rent(ref call, 2, 1, count);
-        using var algebra = new MemberAlgebra(call.Store, keys.AsSpan(0, count), SetOperation.Intersection) { Scores = default(ScoreRule), Limit = limit, OnlyCounts = true };
-        call.Store.Lock(keys.AsSpan(0, count));
+        using var algebra = new MemberAlgebra(call.Session, keys.AsSpan(0, count), SetOperation.Intersection) { Scores = default(ScoreRule), Limit = limit, OnlyCounts = true };
+        call.Session.Lock(keys.AsSpan(0, count));
         bool isDone = algebra.TryRun();
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(keys);
         return isDone ? call.Int(algebra.Count) : call.Fail(Fault.WrongType);
     }
@@ -268,10 +268,10 @@ internal readonly struct ZRangeStore : ICommand
         Outcome outcome;
         try
         {
-            call.Store.Lock(both);
-            call.Store.Examine(in source, ref copy);
+            call.Session.Lock(both);
+            call.Session.Examine(in source, ref copy);
             outcome = copy.WrongKind ? Outcome.Done : ScoreAlgebraCommands.Keep(ref call, in target, OperandText.Read(copy.Found));
-            call.Store.Unlock();
+            call.Session.Unlock();
         }
         finally
         {

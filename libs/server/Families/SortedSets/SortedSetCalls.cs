@@ -12,6 +12,6 @@ internal static class SortedSetCalls
     internal static Outcome Edit<T>(ref Call call, ref T edit) where T : struct, IEdit, ISortedEdit
     {
         Outcome outcome = CollectionCalls.Edit(ref call, ref edit);
-        return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Store, call.Key, ref edit) : outcome;
+        return edit.MetDue ? SortedEdits.RunAfterRemoval(call.Session, call.Key, ref edit) : outcome;
     }
 }

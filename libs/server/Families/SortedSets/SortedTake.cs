@@ -29,7 +29,7 @@ internal readonly struct SortedTake(bool greatest, bool many, long count) : ITak
     {
         KeyRef key = call.KeyAt(keyAt);
         SortedSetCut cut = Cut(call.Args[keyAt], call.Out);
-        SortedEdits.Run(call.Store, in key, ref cut);
+        SortedEdits.Run(call.Session, in key, ref cut);
         reply = cut.WrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
         return cut.WrongKind || cut.Found;
     }

@@ -58,7 +58,7 @@ internal static unsafe class GroupCommands
         while (true)
         {
             KeyRef key = call.KeyAt(2);
-            Outcome outcome = call.Store.Edit(in key, ref edit);
+            Outcome outcome = call.Session.Edit(in key, ref edit);
             if (outcome != Outcome.NotFound || key.Namespace == call.Namespace)
                 return outcome;
         }
@@ -90,7 +90,7 @@ internal static unsafe class GroupCommands
     {
         KeyRef key = call.Key;
         var look = new GroupLook { Name = new Operands(call.Args + group, 1) };
-        call.Store.Examine(in key, ref look, quiet: true);
+        call.Session.Examine(in key, ref look, quiet: true);
         if (look.WrongKind)
             return call.Fail(Fault.WrongType);
         return look.Found ? Reply.Sent : NoGroup(ref call, 1, group, where);
@@ -105,7 +105,7 @@ internal readonly struct XAck : ICommand
     {
         KeyRef key = call.Key;
         var look = new GroupLook { Name = new Operands(call.Args + 2, 1) };
-        call.Store.Examine(in key, ref look, quiet: true);
+        call.Session.Examine(in key, ref look, quiet: true);
         if (look.WrongKind)
             return call.Fail(Fault.WrongType);
         if (!look.Found)

@@ -50,14 +50,14 @@ internal readonly struct XAdd : ICommand
     {
         if (!options.Plan.IsSet)
             return CollectionCalls.Edit(ref call, ref add);
-        call.Store.Room.Ensure(0);
+        call.Session.Room.Ensure(0);
         KeyRef key = call.Key;
-        call.Store.Lock([key]);
-        Outcome outcome = call.Store.Edit(in key, ref add);
+        call.Session.Lock([key]);
+        Outcome outcome = call.Session.Edit(in key, ref add);
         var trim = new StreamTrim { Plan = options.Plan, Policy = options.Policy };
         if (outcome == Outcome.Done && add.HasAdded)
-            call.Store.Edit(in key, ref trim);
-        call.Store.Unlock();
+            call.Session.Edit(in key, ref trim);
+        call.Session.Unlock();
         if (trim.Removed > 0)
             StreamEvents.Tell(ref call, Spec.Event, StreamEvents.Trimmed);
         return outcome;

@@ -24,7 +24,7 @@ internal static class InfoCommands
     internal static Reply Show<T>(ref Call call, ref T look) where T : struct, IExamine, IKindLook
     {
         KeyRef key = call.KeyAt(2);
-        if (call.Store.Examine(in key, ref look) == Outcome.NotFound)
+        if (call.Session.Examine(in key, ref look) == Outcome.NotFound)
             return call.Fail(Fault.NoSuchKey);
         return look.IsWrongKind ? call.Fail(Fault.WrongType) : Reply.Sent;
     }

@@ -20,9 +20,9 @@ internal readonly struct XRead : ICommand
         var after = new StreamId[request.Keys];
         for (int i = 0; i < request.Keys; i++)
             keys[i] = call.KeyAt(request.FirstKey + i);
-        call.Store.Lock(keys);
+        call.Session.Lock(keys);
         Reply reply = RunLocked(ref call, request, keys, after);
-        call.Store.Unlock();
+        call.Session.Unlock();
         if (reply != Reply.Postponed)
             return reply;
         if (request.BlockMs >= 0 && call.MayPark)
@@ -42,7 +42,7 @@ internal readonly struct XRead : ICommand
         for (int i = 0; i < keys.Length; i++)
         {
             var look = new StreamStateLook();
-            bool exists = call.Store.Examine(in keys[i], ref look) == Outcome.Done;
+            bool exists = call.Session.Examine(in keys[i], ref look) == Outcome.Done;
             if (exists && look.WrongKind)
                 return call.Fail(Fault.WrongType);
             if (!TryAfter(ref call, request.FirstKey + request.Keys + i, look, out after[i]))
@@ -60,7 +60,7 @@ internal readonly struct XRead : ICommand
         for (int i = 0; i < keys.Length; i++)
         {
             var read = new ReadBehindLook { To = call.Out, Name = call.Args[request.FirstKey + i], After = after[i], Max = request.Max };
-            call.Store.Examine(in keys[i], ref read, quiet: true);
+            call.Session.Examine(in keys[i], ref read, quiet: true);
         }
 
         return Reply.Sent;

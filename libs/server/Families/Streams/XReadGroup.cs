@@ -22,9 +22,9 @@ internal readonly struct XReadGroup : ICommand
             return Reply.Failed;
         KeyRef[] rented = ManyCommands.Rent(ref call, request.FirstKey, 1, request.Keys);
         Span<KeyRef> keys = rented.AsSpan(0, request.Keys);
-        call.Store.Lock(keys);
+        call.Session.Lock(keys);
         Reply reply = RunLocked(ref call, request, keys, out long nextMs);
-        call.Store.Unlock();
+        call.Session.Unlock();
         ManyCommands.Return(rented);
         if (reply != Reply.Postponed)
             return reply;
@@ -48,7 +48,7 @@ internal readonly struct XReadGroup : ICommand
         for (int i = 0; i < keys.Length; i++)
         {
             var look = new GroupLook { Name = name, ClaimMs = request.ClaimMs, NowMs = call.NowMs };
-            call.Store.Examine(in keys[i], ref look);
+            call.Session.Examine(in keys[i], ref look);
             nextMs = Math.Min(nextMs, look.NextMs);
             if (look.WrongKind)
                 return call.Fail(Fault.WrongType);
@@ -83,7 +83,7 @@ internal readonly struct XReadGroup : ICommand
             Names = new Operands(call.Args + request.GroupAt, 2), NowMs = call.NowMs, Count = request.Max, NoAck = request.NoAck, Claims = DueClaims.Of(request.ClaimMs), To = call.Out, Key = call.Args[request.FirstKey + index],
         };
         TryAfter(ref call, request.FirstKey + request.Keys + index, out read.After, out read.IsHistory);
-        Outcome outcome = call.Store.Edit(in key, ref read);
+        Outcome outcome = call.Session.Edit(in key, ref read);
         if (outcome == Outcome.Done)
             StreamEvents.Tell(ref call, read.IsNewConsumer ? StreamEvents.ConsumerMade : null);
         return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && read.Given > 0 ? Outcome.Done : outcome; // some were delivered, and are replied

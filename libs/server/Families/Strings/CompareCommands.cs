@@ -28,7 +28,7 @@ internal static class CompareCommands
             delete.OperandLength = call.Args[operandArg].Length;
         }
 
-        call.Store.Modify(in key, ref delete);
+        call.Session.Modify(in key, ref delete);
         return delete.WrongKind ? call.Fail(Fault.WrongType) : call.Int(delete.Removed ? 1 : 0);
     }
 }
@@ -67,7 +67,7 @@ internal readonly struct Digest : ICommand
     {
         KeyRef key = call.Key;
         var look = default(DigestLook);
-        if (call.Store.Read(in key, ref look) != Outcome.Done)
+        if (call.Session.Read(in key, ref look) != Outcome.Done)
             return call.Null();
         if (look.Kind != RecordKind.String)
             return call.Fail(Fault.WrongType);

@@ -22,9 +22,9 @@ internal readonly struct Lcs : ICommand
         Span<KeyRef> keys = [call.KeyAt(1), call.KeyAt(2)];
         byte[] a = [], b = [];
         bool areStrings = false;
-        for (var read = new SnapshotRead(call.Store, keys); read.Next();)
-            areStrings = ValueBytes.TryRead(call.Store, in keys[0], out a, read.IsAgain)
-                && ValueBytes.TryRead(call.Store, in keys[1], out b, read.IsAgain);
+        for (var read = new SnapshotRead(call.Session, keys); read.Next();)
+            areStrings = ValueBytes.TryRead(call.Session, in keys[0], out a, read.IsAgain)
+                && ValueBytes.TryRead(call.Session, in keys[1], out b, read.IsAgain);
         if (!areStrings)
             return call.FailBytes("ERR The specified keys must contain string values"u8);
         bool len = false, idx = false, withLengths = false;

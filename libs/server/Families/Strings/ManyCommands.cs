@@ -56,20 +56,20 @@ internal static unsafe class ManyCommands
             bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
         }
 
-        if (!call.Store.Room.Ensure(bytes))
+        if (!call.Session.Room.Ensure(bytes))
             return call.Fail(Fault.OutOfMemory);
         KeyRef[] keys = Rent(ref call, first, 2, pairs);
-        call.Store.Lock(keys.AsSpan(0, pairs));
+        call.Session.Lock(keys.AsSpan(0, pairs));
         Outcome outcome = Outcome.Done;
         if (AllowedBy(ref call, keys.AsSpan(0, pairs), template.Condition))
         {
-            call.Store.Room.Announce(bytes);
+            call.Session.Room.Announce(bytes);
             template.Condition = SetCondition.Always;
             applied = true;
             outcome = SetLocked(ref call, first, keys.AsSpan(0, pairs), template);
         }
 
-        call.Store.Unlock();
+        call.Session.Unlock();
         Return(keys);
         return outcome == Outcome.Done ? Reply.Sent : call.From(outcome);
     }
@@ -81,7 +81,7 @@ internal static unsafe class ManyCommands
         foreach (ref readonly KeyRef key in keys)
         {
             var look = default(PresenceLook);
-            bool exists = call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
+            bool exists = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
             if (exists != (condition == SetCondition.IfPresent))
                 return false;
         }
@@ -97,7 +97,7 @@ internal static unsafe class ManyCommands
             SetValue set = template;
             set.Value = call.Args[first + (i * 2) + 1].Bytes;
             set.Length = call.Args[first + (i * 2) + 1].Length;
-            Outcome outcome = call.Store.Modify(in keys[i], ref set);
+            Outcome outcome = call.Session.Modify(in keys[i], ref set);
             if (outcome != Outcome.Done)
                 worst = outcome;
         }
@@ -123,7 +123,7 @@ internal readonly struct MGet : ICommand
         int count = call.Count - 1;
         KeyRef[] keys = ManyCommands.Rent(ref call, 1, 1, count);
         long start = call.Out.Mark;
-        for (var read = new SnapshotRead(call.Store, keys.AsSpan(0, count)); read.Next();)
+        for (var read = new SnapshotRead(call.Session, keys.AsSpan(0, count)); read.Next();)
         {
             call.Out.TakeBackTo(start);
             Write(ref call, keys.AsSpan(0, count), read.IsAgain);
@@ -139,12 +139,12 @@ internal readonly struct MGet : ICommand
         for (int i = 0; i < keys.Length; i++)
         {
             var copy = new ValueCopy(call.Out);
-            Outcome outcome = call.Store.Read(in keys[i], ref copy, isAgain);
+            Outcome outcome = call.Session.Read(in keys[i], ref copy, isAgain);
             while (outcome == Outcome.Done && copy.TooSmall && !copy.WrongKind)
             {
                 call.Out.Room(copy.Length + 64);
                 copy = new ValueCopy(call.Out);
-                outcome = call.Store.Read(in keys[i], ref copy, quiet: true);
+                outcome = call.Session.Read(in keys[i], ref copy, quiet: true);
             }
 
             if (outcome != Outcome.Done || copy.WrongKind)

@@ -36,7 +36,7 @@ internal readonly unsafe struct Set : ICommand
         var set = new SetValue { Value = call.Args[2].Bytes, Length = call.Args[2].Length };
         if (call.Count > 3)
             return RunWithOptions(ref call, in key, ref set);
-        Outcome outcome = call.Store.Modify(in key, ref set);
+        Outcome outcome = call.Session.Modify(in key, ref set);
         return outcome == Outcome.Done ? call.Ok() : call.From(outcome);
     }
 
@@ -75,7 +75,7 @@ internal readonly unsafe struct Set : ICommand
             SetValue attempt = set;
             if (set.WantsOld)
                 attempt.Old = new ValueCopy(call.Out);
-            Outcome outcome = call.Store.Modify(in key, ref attempt);
+            Outcome outcome = call.Session.Modify(in key, ref attempt);
             if (outcome == Outcome.Unchanged && attempt.Old.TooSmall)
             {
                 call.Out.Room(attempt.Old.Length + 64);

@@ -48,7 +48,7 @@ internal static unsafe class StringCommands
         for (bool isAgain = false; ; isAgain = true)
         {
             var copy = new ValueCopy(call.Out);
-            if (call.Store.Read(in key, ref copy, isAgain) != Outcome.Done)
+            if (call.Session.Read(in key, ref copy, isAgain) != Outcome.Done)
                 return call.Null();
             if (copy.WrongKind)
                 return call.Fail(Fault.WrongType);
@@ -69,10 +69,10 @@ internal static unsafe class StringCommands
         {
             TakeOrTouch attempt = operation;
             attempt.Old = new ValueCopy(call.Out);
-            Outcome outcome = call.Store.Modify(in key, ref attempt);
+            Outcome outcome = call.Session.Modify(in key, ref attempt);
             if (!attempt.Existed)
             {
-                call.Store.Misses++;
+                call.Session.Misses++;
                 return outcome is Outcome.Unchanged or Outcome.NotFound or Outcome.Done ? call.Null() : call.From(outcome);
             }
 
@@ -80,7 +80,7 @@ internal static unsafe class StringCommands
                 return call.Fail(Fault.WrongType);
             if (!attempt.Old.TooSmall)
             {
-                call.Store.Hits++;
+                call.Session.Hits++;
                 call.Out.Position = attempt.Old.End;
                 return outcome is Outcome.Done or Outcome.Unchanged ? Reply.Sent : call.From(outcome);
             }
@@ -109,7 +109,7 @@ internal readonly unsafe struct SetNx : ICommand
     {
         KeyRef key = call.Key;
         var set = new SetValue { Value = call.Args[2].Bytes, Length = call.Args[2].Length, Condition = SetCondition.IfAbsent };
-        Outcome outcome = call.Store.Modify(in key, ref set);
+        Outcome outcome = call.Session.Modify(in key, ref set);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(set.Applied ? 1 : 0) : call.From(outcome);
     }
 }
@@ -128,7 +128,7 @@ internal readonly struct SetEx : ICommand
             return ExpiryTime.Refuse(ref call);
         KeyRef key = call.Key;
         var set = new SetValue { Value = call.Args[3].Bytes, Length = call.Args[3].Length, ExpireAtMs = unixMs };
-        Outcome outcome = call.Store.Modify(in key, ref set);
+        Outcome outcome = call.Session.Modify(in key, ref set);
         return outcome == Outcome.Done ? call.Ok() : call.From(outcome);
     }
 }
@@ -182,9 +182,9 @@ internal readonly struct GetEx : ICommand
         if (!options.TryParse(ref call, 2, out Reply failed))
             return failed;
         var look = default(FieldsLook); // Redis looks for the key before it reads the time
-        if (options.HasExpiry && call.Store.Read(in key, ref look, quiet: true) != Outcome.Done)
+        if (options.HasExpiry && call.Session.Read(in key, ref look, quiet: true) != Outcome.Done)
         {
-            call.Store.Misses++;
+            call.Session.Misses++;
             return call.Null();
         }
 
@@ -206,7 +206,7 @@ internal readonly unsafe struct Append : ICommand
     {
         KeyRef key = call.Key;
         var append = new AppendBytes { Bytes = call.Args[2].Bytes, Length = call.Args[2].Length, BytesMax = call.Server.ClientLimits.Requests.BulkBytesMax };
-        Outcome outcome = call.Store.Modify(in key, ref append);
+        Outcome outcome = call.Session.Modify(in key, ref append);
         if (append.WrongKind)
             return call.Fail(Fault.WrongType);
         if (append.TooLong)
@@ -223,7 +223,7 @@ internal readonly struct StrLen : ICommand
     {
         KeyRef key = call.Key;
         var look = default(LengthLook);
-        if (call.Store.Read(in key, ref look) != Outcome.Done)
+        if (call.Session.Read(in key, ref look) != Outcome.Done)
             return call.Int(0);
         return look.Kind == RecordKind.String ? call.Int(look.Length) : call.Fail(Fault.WrongType);
     }
@@ -256,7 +256,7 @@ internal readonly unsafe struct SetRange : ICommand
         if (offset > limit)
             offset = limit + 1; // refused below unless there is nothing to write; keeps the sum from overflowing
         var write = new SetRangeBytes { Bytes = call.Args[3].Bytes, Length = call.Args[3].Length, Offset = offset, BytesMax = limit };
-        Outcome outcome = call.Store.Modify(in key, ref write);
+        Outcome outcome = call.Session.Modify(in key, ref write);
         if (write.WrongKind)
             return call.Fail(Fault.WrongType);
         if (write.TooLong)
@@ -279,7 +279,7 @@ internal readonly unsafe struct GetRange : ICommand
         while (true)
         {
             var copy = new RangeCopy(call.Out, start, end);
-            if (call.Store.Read(in key, ref copy) != Outcome.Done)
+            if (call.Session.Read(in key, ref copy) != Outcome.Done)
                 return call.Bulk(default);
             if (copy.WrongKind)
                 return call.Fail(Fault.WrongType);

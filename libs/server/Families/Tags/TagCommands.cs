@@ -85,7 +85,7 @@ internal static class TagCommands
                 call.Out.Position -= HeadBytes;
             }
 
-            Outcome outcome = call.Store.Modify(in key, ref set);
+            Outcome outcome = call.Session.Modify(in key, ref set);
             if (outcome is not (Outcome.Done or Outcome.Unchanged))
                 return call.From(outcome);
             if (set.WrongKind)
@@ -216,7 +216,7 @@ internal readonly unsafe struct SetWithETag : ICommand
         if (!TagCommands.TryOptions(ref call, 3, allowNoGet: false, ref set, out Reply failed))
             return failed;
         KeyRef key = call.Key;
-        Outcome outcome = call.Store.Modify(in key, ref set);
+        Outcome outcome = call.Session.Modify(in key, ref set);
         if (set.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome == Outcome.Done ? call.Int((long)set.ETag) : call.From(outcome);
@@ -256,17 +256,17 @@ internal readonly struct GetWithETag : ICommand
     {
         KeyRef key = call.Key;
         var look = default(FieldsLook);
-        if (call.Store.Read(in key, ref look) != Outcome.Done)
+        if (call.Session.Read(in key, ref look) != Outcome.Done)
             return call.Null();
         if (look.Kind != RecordKind.String)
             return call.Fail(Fault.WrongType);
         // Value and ETag must be of one moment: the value is read again until its ETag has not moved.
         while (true)
         {
-            if (!ValueBytes.TryRead(call.Store, in key, out byte[] value))
+            if (!ValueBytes.TryRead(call.Session, in key, out byte[] value))
                 return call.Fail(Fault.WrongType);
             var again = default(FieldsLook);
-            if (call.Store.Read(in key, ref again, quiet: true) != Outcome.Done)
+            if (call.Session.Read(in key, ref again, quiet: true) != Outcome.Done)
                 return call.Null();
             if (again.ETag != look.ETag)
             {
@@ -298,7 +298,7 @@ internal readonly struct DelIfGreater : ICommand
             return failed;
         KeyRef key = call.Key;
         var delete = new DeleteIfOlder { Given = tag };
-        call.Store.Modify(in key, ref delete);
+        call.Session.Modify(in key, ref delete);
         return call.Int(delete.Removed ? 1 : 0);
     }
 }

@@ -18,7 +18,7 @@ internal sealed class FetchedKeys : IKeyRule
     {
         if (!mayWait || !Foresee(ref call, in keys, database) || !MayTry(call.Client))
             return AdmissionResult.Allowed;
-        return AdmissionResult.Until(new FetchWait(call.Store.Tier!.TakeWanted()));
+        return AdmissionResult.Until(new FetchWait(call.Session.Tier!.TakeWanted()));
     }
 
     /// <summary>Begins to fetch what is not at hand of the keys; false if all are.</summary>
@@ -30,10 +30,10 @@ internal sealed class FetchedKeys : IKeyRule
         for (int i = 0; i < keys.Count; i++)
         {
             KeyRef key = call.KeyAt(keys[i], ns);
-            misses |= call.Store.Tier!.Foresee(key);
+            misses |= call.Session.Tier!.Foresee(key);
         }
 
-        call.Store.Tier!.BeginReads();
+        call.Session.Tier!.BeginReads();
         return misses;
     }
 

@@ -37,7 +37,7 @@ internal static class TierCommands
     internal static bool TryTier(ref Call call, out SessionTier tier, out Reply failed)
     {
         failed = Reply.Sent;
-        tier = call.Store.Tier!;
+        tier = call.Session.Tier!;
         if (tier is not null)
             return true;
         failed = call.FailBytes("ERR this server has no tier: start it with --tier-path"u8);

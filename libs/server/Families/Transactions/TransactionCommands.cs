@@ -93,10 +93,10 @@ internal readonly struct WatchKeys : ICommand
             return;
         KeyRef key = LockAt(ref call, index);
         var look = default(PresenceLook);
-        bool exists = call.Store.Read(in key, ref look, quiet: true) == Outcome.Done;
+        bool exists = call.Session.Read(in key, ref look, quiet: true) == Outcome.Done;
         var watch = new Watch(watched, call.Client.Database, call[index], hash, exists);
         table.Add(watch);
-        call.Store.Unlock();
+        call.Session.Unlock();
         watched.Add(watch);
     }
 
@@ -106,10 +106,10 @@ internal readonly struct WatchKeys : ICommand
         while (true)
         {
             KeyRef key = call.KeyAt(index);
-            call.Store.Lock([key]);
+            call.Session.Lock([key]);
             if (call.Worker.Store.IsOf(call.Client.Database, in key))
                 return key;
-            call.Store.Unlock();
+            call.Session.Unlock();
         }
     }
 }

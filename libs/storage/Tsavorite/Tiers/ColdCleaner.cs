@@ -74,7 +74,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         segment->Records == 0 ? 0 : (double)segment->Live / segment->Records * segment->Used / _segments.SegmentBytes;
 
     private static bool IsDue(ColdSegment* segment, long nowMs) =>
-        IsRested(segment, nowMs) && segment->MinExpiryMs <= nowMs && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
+        IsRested(segment, nowMs) && segment->MinExpiryMs <= nowMs
+            && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
 
     private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs)
     {

@@ -87,12 +87,12 @@ internal sealed class FunctionHost(Executor worker, Func<LuaState> open) : IDisp
     internal Reply Change(ref Call call, Func<FunctionSet, (List<byte[]>? Sources, string Error)> choose)
     {
         Store store = worker.Store;
-        call.Store.Lock([_record.Key(store)]);
+        call.Session.Lock([_record.Key(store)]);
         (List<byte[]>? sources, string error) = choose(Current());
         Outcome outcome = Outcome.Done;
         if (sources is not null)
-            outcome = _record.Write(store, call.Store, sources, out _);
-        call.Store.Unlock();
+            outcome = _record.Write(store, call.Session, sources, out _);
+        call.Session.Unlock();
         if (sources is null)
             return call.FailText(error);
         if (outcome == Outcome.OutOfMemory)
