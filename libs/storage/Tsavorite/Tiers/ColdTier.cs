@@ -9,6 +9,7 @@ namespace Tsavorite;
 /// since it was copied stays, and its copy is dead.
 /// store.C2, store.C3, store.C4, store.C8: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
+/// store.C6: <see cref="TierMovers"/>.
 /// store.C7: what a step cannot read leaves it before it has changed anything, or ends the process: no value is left half changed.
 /// </summary>
 internal sealed class ColdTier : IDisposable
@@ -56,7 +57,7 @@ internal sealed class ColdTier : IDisposable
     /// </summary>
     public int Reserve => Names is null ? ReserveMin : Math.Max(ReserveMin, Segments.Total / ReservePart);
 
-    /// <summary>What failed last, and on which segment; null: nothing has.</summary>
+    /// <summary>What failed last, a read with its segment; null: nothing has.</summary>
     public volatile string? LastFailure;
 
     /// <summary>The namespace of the word's record where all of its segment have the same, else negative.</summary>
