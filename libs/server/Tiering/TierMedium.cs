@@ -73,14 +73,16 @@ internal static class TierMedium
         long needed = Store.IndexBytesMin((int)note, lanes) * IndexPart;
         return needed <= memoryLimitBytes || note <= (ulong)Store.IndexBucketsFor(memoryLimitBytes, lanes) ? null
             : new GarnetException(ExitKind.Configuration, $"the tier's file is for more memory than there is: {path}",
-                $"its index alone takes {SettingText.PrintMemory(needed / IndexPart)}, and maxmemory is {SettingText.PrintMemory(memoryLimitBytes)}",
+                $"its index alone takes {SettingText.PrintMemory(needed / IndexPart)}, and maxmemory is " +
+                    SettingText.PrintMemory(memoryLimitBytes),
                 $"Set maxmemory to {needed} bytes or more; nothing was changed");
     }
 
     private static GarnetException InMemory(string path, TierName kept) => new(
         ExitKind.Configuration, $"tier-path lies in memory (tmpfs): {path}",
         $"what is there is gone when the machine starts again, and the data directory has a tier that is kept, which was in {kept.Path}",
-        "Set tier-path back, or to a directory on another disk and move the tier's file there; for a tier in memory copy the data to a new server (REPLICAOF)");
+        "Set tier-path back, or to a directory on another disk and move the tier's file there; " +
+            "for a tier in memory copy the data to a new server (REPLICAOF)");
 
     // One that lies elsewhere is not made anew here: it may hold what snapshots name.
     private static UInt128 IdFor(DataDirectory data, string path)
