@@ -115,6 +115,8 @@ public static class ServerProcess
     private static int Serve(ServerSettings settings, SettingTable table, List<string> notices, string? configFile)
     {
         FindOpenSsl();
+        if (OperatingSystem.IsLinux())
+            Libc.OutliveFileLimit();
         using var log = new LineLog(settings.Inspect);
         using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
         long firstMs = 0;

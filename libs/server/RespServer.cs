@@ -58,7 +58,7 @@ public sealed class RespServer : IDisposable
         Store store;
         try
         {
-            _tier = TierMedium.Open(settings.Tier, directory, Store.IndexBucketsFor(memoryLimitBytes, keeper?.Partitions ?? 1));
+            _tier = TierMedium.Open(settings.Tier, directory, memoryLimitBytes);
             store = NewStore(settings, memoryLimitBytes, keeper, log, lines);
         }
         catch
@@ -73,8 +73,8 @@ public sealed class RespServer : IDisposable
             Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Fail = Fail, RequestStop = RequestStop,
             MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
         };
-        if (keeper is not null)
-            keeper.Settled = () => _tier?.Settle();
+        if (keeper is not null && _tier is { } tier)
+            keeper.Settled = () => TierMedium.Settle(tier, settings.Tier, keeper.Files);
         Context = new ServerContext(core, new CommandTable(CommandFamilies.Register), keeper, backlog, CommandFamilies.Replay)
         {
             Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
@@ -86,7 +86,7 @@ public sealed class RespServer : IDisposable
         ServerSettings settings, long memoryLimitBytes, DataKeeper? keeper, IWriteLog? log, ServerLog lines) => new(new StoreSettings
     {
         Tier = _tier,
-        TierId = _tier is { Note: > 0 } ? keeper!.TierId : 0,
+        TierId = _tier?.Id ?? 0,
         IndexBuckets = (int)(_tier?.Note ?? 0),
         TierObserver = TierMedium.ToldTo(lines),
         MemoryLimitBytes = memoryLimitBytes,

@@ -84,6 +84,19 @@ public sealed class SignalTests(string transport)
         Assert.That(server.WaitForExit(WaitMs));
     }
 
+    [Test]
+    public void A_tier_beyond_the_limit_of_file_sizes_is_refused_with_what_to_do_and_not_by_a_signal()
+    {
+        string directory = Directory.CreateTempSubdirectory("limited").FullName;
+        // Without that the runtime itself makes a file in memory that is larger.
+        using Process server = Start("bash", $"-c \"export DOTNET_EnableWriteXorExecute=0; ulimit -f 1024; exec {Program} --port {FreePort()} --transport {transport} --tier-path {directory} --tier-size 16mb\"");
+        string said = server.StandardError.ReadToEnd();
+        Assert.That(server.WaitForExit(WaitMs));
+        Directory.Delete(directory, recursive: true);
+        Assert.That((server.ExitCode, said), Is.EqualTo((64, said)));
+        Assert.That(said, Does.Contain("ulimit -f").And.Contain("tier-size"));
+    }
+
     private static string Program => Path.Combine(
         Path.GetFullPath(Path.Combine(TestContext.CurrentContext.TestDirectory, "..", "..", "GarnetServer")),
         Path.GetFileName(TestContext.CurrentContext.TestDirectory), "garnet-server");

@@ -24,8 +24,11 @@ internal sealed class KeptFileTests
         using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
         using (FileMedium again = FileMedium.Keep(_directory, 7, 2 * Bytes, note: 128))
         {
-            Assert.That((again.Note, again.Bytes, new FileInfo(File).Length), Is.EqualTo((64UL, 2 * Bytes, 2 * Bytes)));
+            Assert.That((again.Note, again.Bytes, new FileInfo(File).Length), Is.EqualTo((64UL, 2 * Bytes, Bytes)));
             Assert.That(() => FileMedium.Keep(_directory, 7, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("in use"));
+            again.Reserve();
+            again.Settle();
+            Assert.That(new FileInfo(File).Length, Is.EqualTo(2 * Bytes));
         }
         using FileMedium smaller = FileMedium.Keep(_directory, 7, Bytes, note: 1);
         Assert.That(new FileInfo(File).Length, Is.EqualTo(2 * Bytes), "nothing is cut before it is known that nothing lies there");
@@ -39,6 +42,51 @@ internal sealed class KeptFileTests
     {
         FileMedium.Keep(_directory, 7, Bytes, 1).Dispose();
         Assert.That(Directory.GetFiles(_directory), Is.Empty);
+    }
+
+    [Test]
+    public void One_that_is_there_is_left_as_it_is_until_it_is_settled()
+    {
+        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        using (FileStream cut = System.IO.File.OpenWrite(File)) cut.SetLength(5000);
+        FileMedium.Keep(_directory, 7, Bytes, note: 1).Dispose();
+        Assert.That(new FileInfo(File).Length, Is.EqualTo(5000), "what was found is judged as it was found");
+    }
+
+    /// <summary>Whenever the process ends before the file is settled, there is none, and what it left is gone after the next start.</summary>
+    [Test]
+    public void A_first_start_that_ends_at_any_moment_leaves_nothing_that_the_next_one_minds([Values(0, 100, 4096, -1)] int written, [Values(7, 8)] int id)
+    {
+        byte[] whole = HeadOf(id);
+        Span<byte> left = written < 0 ? [.. whole, .. new byte[Bytes - whole.Length]] : whole.AsSpan(0, written);
+        System.IO.File.WriteAllBytes(Path.Combine(_directory, $"tier-{id:x32}.tmp"), left);
+        Assert.That(FileMedium.IsKept(_directory, (UInt128)id), Is.False);
+        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64))
+        {
+            Assert.That(FileMedium.IsKept(_directory, 7), Is.False, "it has its name when all of it is there");
+            made.Settle();
+        }
+        Assert.That(Directory.GetFiles(_directory), Is.EqualTo([Path.Combine(_directory, $"tier-{7:x32}")]));
+        using FileMedium again = FileMedium.Keep(_directory, 7, Bytes, note: 1);
+        Assert.That(again.Note, Is.EqualTo(64));
+    }
+
+    [Test]
+    public void One_that_another_process_is_making_is_left_to_it()
+    {
+        using FileMedium other = FileMedium.Keep(_directory, 8, Bytes, note: 64);
+        using (FileMedium made = FileMedium.Keep(_directory, 7, Bytes, note: 64)) made.Settle();
+        Assert.That(() => FileMedium.Keep(_directory, 8, Bytes, 1), Throws.TypeOf<GarnetException>().With.Message.Contains("in use"));
+        other.Settle();
+        Assert.That((FileMedium.IsKept(_directory, 7), FileMedium.IsKept(_directory, 8)), Is.EqualTo((true, true)));
+    }
+
+    private byte[] HeadOf(int id)
+    {
+        using (FileMedium made = FileMedium.Keep(_directory, (UInt128)id, Bytes, note: 64)) made.Settle();
+        byte[] head = System.IO.File.ReadAllBytes(File)[..4096];
+        System.IO.File.Delete(File);
+        return head;
     }
 
     [TestCase(0, "another file")]

@@ -17,10 +17,11 @@ public static unsafe partial class Libc
 
     public const int EINTR = 4, EAGAIN = 11, EACCES = 13, EADDRINUSE = 98, EADDRNOTAVAIL = 99, ENFILE = 23, EMFILE = 24, ENOMEM = 12, ECONNABORTED = 103;
     public const int EPERM = 1, ENOENT = 2, ENXIO = 6, EEXIST = 17, EINVAL = 22, ENOSPC = 28, EDQUOT = 122, EOPNOTSUPP = 95, EIO = 5;
+    public const int EFBIG = 27;
 
     public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
     public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5;
-    private const int SIGINT = 2, SIG_DFL = 0;
+    private const int SIGINT = 2, SIGXFSZ = 25, SIG_DFL = 0, SIG_IGN = 1;
     public const int TCP_KEEPCNT = 6, IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26, MSG_NOSIGNAL = 0x4000, MSG_DONTWAIT = 0x40;
 
     public const int EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3, EPOLL_CLOEXEC = 0x80000;
@@ -53,6 +54,9 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] private static partial nint signal(int number, nint action);
     /// <summary>Lets Ctrl-C be heard again where whoever started the process had it ignored.</summary>
     public static void HeedInterrupt() => signal(SIGINT, SIG_DFL);
+
+    /// <summary>A write past the limit of file sizes (ulimit -f) fails with EFBIG, and does not end the process without a word.</summary>
+    public static void OutliveFileLimit() => signal(SIGXFSZ, SIG_IGN);
 
     [LibraryImport(Name)] public static partial int open(byte* path, int flags, uint mode);
     [LibraryImport(Name)] public static partial nint pread(int descriptor, void* buffer, nint bytes, long offset);

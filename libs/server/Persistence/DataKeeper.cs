@@ -54,9 +54,6 @@ internal sealed class DataKeeper : IDisposable
     /// <summary>Seed of the key hash that the directory was written with.</summary>
     internal ulong HashSeed => Files.Manifest.HashSeed;
 
-    /// <summary>The id of the tier that snapshots name segments of; 0 if there is none.</summary>
-    internal UInt128 TierId => Files.Manifest.Tier?.Id ?? 0;
-
     /// <summary>Partitions that the directory was written with.</summary>
     internal int Partitions => Files.Manifest.Lanes;
 

@@ -13,13 +13,15 @@ namespace Garnet.Server.Tiering;
 internal static class TierMedium
 {
     private const ulong IndexBucketsMax = 1 << 16;
+    /// <summary>A file may have been made under a larger maxmemory; what its index takes at least leaves this part to the data.</summary>
+    private const int IndexPart = 2;
 
     /// <summary>
-    /// The medium; null without a tier. Where there is a data directory, the file is that directory's, and snapshots may name what lies in it;
-    /// <paramref name="indexBuckets"/> are noted in it, since the names go by them.
+    /// The medium; null without a tier. Where there is a data directory, the file is that directory's, and snapshots may name what lies in it; the index that goes
+    /// with <paramref name="memoryLimitBytes"/> is noted in it, since the names go by it. Nothing that was there is changed before <see cref="Settle"/>.
     /// </summary>
     /// <exception cref="GarnetException">The directory is not there or may not be written to, the file is not the data directory's, or the disk has less room.</exception>
-    internal static FileMedium? Open(TierSettings settings, DataDirectory? data, int indexBuckets)
+    internal static FileMedium? Open(TierSettings settings, DataDirectory? data, long memoryLimitBytes)
     {
         if (settings.Path.Length == 0)
             return null;
@@ -30,19 +32,57 @@ internal static class TierMedium
             throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", File.Exists(settings.Path) ? "it is a file" : "it is not there",
                 "make it, on the disk that is to have the values, or name another");
         // What lies in memory is gone when the machine starts again: nothing may rely on it.
-        bool isGone = FileMedium.IsMemory(settings.Path) && data?.Manifest.Tier is null;
-        if (data is null || isGone)
-            return FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring);
+        bool isGone = FileMedium.IsMemory(settings.Path);
+        if (isGone && data?.Manifest.Tier is { } kept)
+            throw InMemory(settings.Path, kept);
+        return data is null || isGone ? FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring)
+            : Keep(settings, data, memoryLimitBytes);
+    }
+
+    /// <summary>
+    /// All that snapshots name has been found in the medium: its file has its room and its name, and is looked for there from now on. It is named before there is
+    /// one: a file that nobody knows of would stay for ever.
+    /// </summary>
+    /// <exception cref="GarnetException">The disk has less room, or the file cannot be made.</exception>
+    internal static void Settle(FileMedium medium, TierSettings settings, DataDirectory data)
+    {
+        medium.Reserve();
+        if (medium.Id != 0)
+            data.NameTier(new TierName(medium.Id, Path.GetFullPath(settings.Path)));
+        medium.Settle();
+    }
+
+    private static FileMedium Keep(TierSettings settings, DataDirectory data, long memoryLimitBytes)
+    {
         string path = Path.GetFullPath(settings.Path);
-        UInt128 id = IdFor(data, path);
-        data.NameTier(new TierName(id, path)); // before there is a file: one that nobody knows of would stay for ever
-        FileMedium medium = FileMedium.Keep(path, id, settings.SizeBytes, (ulong)indexBuckets, settings.IoUring);
-        if (medium.Note is >= 2 and <= IndexBucketsMax && System.Numerics.BitOperations.IsPow2(medium.Note))
+        int lanes = data.Manifest.Lanes, buckets = Store.IndexBucketsFor(memoryLimitBytes, lanes);
+        FileMedium medium = FileMedium.Keep(path, IdFor(data, path), settings.SizeBytes, (ulong)buckets, settings.IoUring);
+        if (Fault(path, medium.Note, lanes, memoryLimitBytes) is not { } fault)
             return medium;
         medium.Dispose();
-        throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {path}", "its head says what cannot be",
-            "Put it back from where it was; nothing was changed");
+        throw fault;
     }
+
+    private static GarnetException? Fault(string path, ulong note, int lanes, long memoryLimitBytes)
+    {
+        if (note is < 2 or > IndexBucketsMax || !System.Numerics.BitOperations.IsPow2(note))
+        {
+            return new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {path}", "its head says what cannot be",
+                "Put it back from where it was; nothing was changed");
+        }
+        long needed = Store.IndexBytesMin((int)note, lanes) * IndexPart;
+        return needed <= memoryLimitBytes || note <= (ulong)Store.IndexBucketsFor(memoryLimitBytes, lanes) ? null
+            : new GarnetException(ExitKind.Configuration, $"the tier's file is for more memory than there is: {path}",
+                $"its index alone takes {SettingText.PrintMemory(needed / IndexPart)}, and maxmemory is " +
+                    SettingText.PrintMemory(memoryLimitBytes),
+                $"Set maxmemory to {needed} bytes or more; nothing was changed");
+    }
+
+    private static GarnetException InMemory(string path, TierName kept) => new(
+        ExitKind.Configuration, $"tier-path lies in memory (tmpfs): {path}",
+        $"what is there is gone when the machine starts again, and the data directory has a tier that is kept, which was in {kept.Path}",
+        "Set tier-path back, or to a directory on another disk and move the tier's file there; " +
+            "for a tier in memory copy the data to a new server (REPLICAOF)");
 
     // One that lies elsewhere is not made anew here: it may hold what snapshots name.
     private static UInt128 IdFor(DataDirectory data, string path)

@@ -80,8 +80,8 @@ public sealed unsafe class FileMedium : IMedium
     }
 
     /// <summary>
-    /// Opens the owner's file in a directory that is there, or makes it; its first block is not the owner's to write. It is settled with <see cref="Settle"/>,
-    /// without which one that was just made is deleted in the end.
+    /// Opens the owner's file in a directory that is there, and leaves it as it is, or makes it; its first block is not the owner's to write. Once the owner has
+    /// found in it what there should be, it has its room (<see cref="Reserve"/>) and is settled (<see cref="Settle"/>); one that was just made is not there before that.
     /// </summary>
     /// <param name="directory">Where it lies.</param>
     /// <param name="id">The owner's id, which is in its name and its head.</param>
@@ -92,10 +92,11 @@ public sealed unsafe class FileMedium : IMedium
     public static FileMedium Keep(string directory, UInt128 id, long bytes, ulong note, bool mayRing = true)
     {
         bytes = bytes / Block * Block;
-        KeptFile kept = KeptFile.Open(directory, id, note);
+        KeptFile kept = IsKept(directory, id) ? KeptFile.Open(directory, id) : KeptFile.Make(directory, id, note);
         try
         {
-            kept.Reserve(bytes);
+            if (kept.IsNew)
+                kept.Reserve(bytes);
             return new FileMedium(kept.Descriptor, bytes, kept.IsDirect, IsMemory(directory), WhyNoRing(mayRing), kept);
         }
         catch
@@ -111,7 +112,7 @@ public sealed unsafe class FileMedium : IMedium
     {
         if (!IsKept(directory, id))
             return null;
-        KeptFile kept = KeptFile.Open(directory, id, 0);
+        KeptFile kept = KeptFile.Open(directory, id);
         return new FileMedium(kept.Descriptor, kept.FoundBytes, kept.IsDirect, IsMemory(directory), WhyNoRing(false), kept);
     }
 
@@ -121,7 +122,15 @@ public sealed unsafe class FileMedium : IMedium
     /// <summary>What its head says that its owner wants to know; 0 for a file that nobody opens again.</summary>
     public ulong Note => _kept?.Note ?? 0;
 
+    /// <summary>Its owner's id; 0 for a file that nobody opens again.</summary>
+    public UInt128 Id => _kept?.Id ?? 0;
+
+    /// <summary>Sets the room aside that a file that was there does not have yet.</summary>
+    /// <exception cref="GarnetException">The disk has less.</exception>
+    public void Reserve() => _kept?.Reserve(Bytes);
+
     /// <summary>Its owner has found in it what there should be: it stays, and has no more than its size.</summary>
+    /// <exception cref="GarnetException">It cannot be given its name.</exception>
     public void Settle() => _kept?.Settle(Bytes);
 
     /// <inheritdoc/>
@@ -176,7 +185,8 @@ public sealed unsafe class FileMedium : IMedium
     }
 
     internal static GarnetException NoRoom(string directory, long bytes, int error) =>
-        Failed($"cannot set {bytes} bytes aside in {directory}", error, "make room there, or lower tier-size");
+        Failed($"cannot set {bytes} bytes aside in {directory}", error, error == Libc.EFBIG
+            ? "raise the limit of file sizes (ulimit -f), or lower tier-size" : "make room there, or lower tier-size");
 
     internal static GarnetException Failed(string what, int error, string next) => new(
         error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);

@@ -9,47 +9,71 @@ namespace Garnet.Media;
 /// <summary>
 /// A medium's file that outlives the process: named and marked with its owner's id, and locked, so that two processes with copies of one owner never write to it
 /// both. Its first block is its head (website/docs/format/tier.md): magic, version, id, a note of the owner's, and a checksum of these.
+/// media.M2  It has its name once all of it is there and its owner has said so. Before, it has another one (.tmp), under which nobody ever takes it for a file with
+/// something in it: whoever makes one removes those that a process has left.
 /// </summary>
 internal sealed unsafe class KeptFile : IDisposable
 {
     private const int Block = 4096, Magic = 0x46544E47, FormatVersion = 1, IdAt = 16, NoteAt = 32, CrcAt = 60; // "GNTF"
     private const uint OwnerReadsAndWrites = 0x180;
+    private const string Unfinished = ".tmp";
     private const string Elsewhere = "name a directory that the server may write to, with room in it (tier-path)";
-    private readonly string _directory, _path;
-    private readonly bool _isNew;
-    private bool _isSettled;
+    private readonly string _directory;
+    private string _path;
 
-    private KeptFile(string directory, string path, int descriptor, bool isDirect, bool isNew)
+    private KeptFile(string directory, UInt128 id, string path, int descriptor, bool isDirect)
     {
         _directory = directory;
+        Id = id;
         _path = path;
         Descriptor = descriptor;
         IsDirect = isDirect;
-        _isNew = isNew;
     }
 
+    public UInt128 Id { get; }
     public int Descriptor { get; }
     public bool IsDirect { get; }
     public ulong Note { get; private set; }
 
+    /// <summary>True for one that was made, until it is settled: it goes when it is disposed of.</summary>
+    public bool IsNew { get; private set; }
+
     /// <summary>Bytes it has now.</summary>
-    public long FoundBytes => new FileInfo(_path).Length;
+    public long FoundBytes => Libc.FactsOf(Descriptor)?.Bytes ?? 0;
 
     public static string PathOf(string directory, UInt128 id) => Path.Combine(directory, $"tier-{id:x32}");
 
-    public static KeptFile Open(string directory, UInt128 id, ulong note)
+    /// <summary>Opens the one that is there.</summary>
+    public static KeptFile Open(string directory, UInt128 id)
     {
-        string path = PathOf(directory, id);
-        KeptFile file = OpenOrMake(directory, path);
+        KeptFile file = OpenAt(directory, id, PathOf(directory, id), 0);
         try
         {
             if (!Libc.TryLock(file.Descriptor))
-                throw new GarnetException(ExitKind.Data, $"the tier's file is in use: {path}",
-                    "another process has locked it, which has a copy of this data directory", "Give each its own tier-path");
-            if (file._isNew)
-                file.WriteHead(id, note);
-            else
-                file.ReadHead(id);
+                throw InUse(file._path);
+            file.ReadHead();
+            return file;
+        }
+        catch
+        {
+            file.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Makes one where there is none.</summary>
+    public static KeptFile Make(string directory, UInt128 id, ulong note)
+    {
+        RemoveLeftovers(directory);
+        string path = PathOf(directory, id) + Unfinished;
+        KeptFile file = OpenAt(directory, id, path, Libc.O_CREAT | Libc.O_EXCL);
+        try
+        {
+            // Before it was locked somebody else may have taken it for left over, or may have settled one of the same id.
+            file.IsNew = Libc.TryLock(file.Descriptor) && Libc.HasName(file.Descriptor);
+            if (!file.IsNew || FileMedium.IsKept(directory, id))
+                throw InUse(path);
+            file.WriteHead(note);
             return file;
         }
         catch
@@ -69,66 +93,92 @@ internal sealed unsafe class KeptFile : IDisposable
 
     public void Settle(long bytes)
     {
-        _isSettled = true;
-        if (FoundBytes > bytes)
+        if (IsNew)
+            TakeName();
+        else if (FoundBytes > bytes)
             _ = Libc.ftruncate(Descriptor, bytes); // it is larger than need be, else
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (_isNew && !_isSettled)
+        if (IsNew)
             File.Delete(_path);
         _ = Libc.close(Descriptor);
     }
 
-    private static KeptFile OpenOrMake(string directory, string path)
+    private static GarnetException InUse(string path) => new(ExitKind.Data, $"the tier's file is in use: {path}",
+        "another process has locked it, which has a copy of this data directory", "Give each its own tier-path");
+
+    // Those that nobody has locked: their process has ended.
+    private static void RemoveLeftovers(string directory)
+    {
+        EnumerationOptions readable = new() { IgnoreInaccessible = true };
+        foreach (string path in Directory.GetFiles(directory, "tier-*" + Unfinished, readable))
+        {
+            fixed (byte* name = Encoding.UTF8.GetBytes(path + '\0'))
+            {
+                int file = Libc.open(name, Libc.O_RDWR | Libc.O_CLOEXEC | Libc.O_NOFOLLOW, 0);
+                if (file < 0)
+                    continue;
+                if (Libc.TryLock(file))
+                    _ = Libc.unlink(name);
+                _ = Libc.close(file);
+            }
+        }
+    }
+
+    private static KeptFile OpenAt(string directory, UInt128 id, string path, int how)
     {
         fixed (byte* name = Encoding.UTF8.GetBytes(path + '\0'))
         {
-            int flags = Libc.O_RDWR | Libc.O_CLOEXEC | Libc.O_NOFOLLOW;
             foreach (int direct in new[] { Libc.O_DIRECT, 0 })
             {
-                int file = Libc.open(name, flags | direct, 0), error = Libc.Errno;
+                int file = Libc.open(name, Libc.O_RDWR | Libc.O_CLOEXEC | Libc.O_NOFOLLOW | how | direct, OwnerReadsAndWrites);
                 if (file >= 0)
-                    return new KeptFile(directory, path, file, direct != 0, isNew: false);
-                bool isMissing = file < 0 && error == Libc.ENOENT;
-                if (isMissing)
-                {
-                    file = Libc.open(name, flags | direct | Libc.O_CREAT | Libc.O_EXCL, OwnerReadsAndWrites);
-                    error = Libc.Errno;
-                }
-                if (file >= 0)
-                    return new KeptFile(directory, path, file, direct != 0, isNew: true);
+                    return new KeptFile(directory, id, path, file, direct != 0);
+                int error = Libc.Errno;
+                if (error == Libc.EEXIST)
+                    throw InUse(path); // one that nobody uses was removed
                 if (error != Libc.EINVAL)
                     throw FileMedium.Failed($"cannot open the tier's file {path}", error, Elsewhere);
-                if (isMissing)
+                if (how != 0)
                     _ = Libc.unlink(name); // a file system without direct reads and writes has made it all the same
             }
         }
         throw FileMedium.Failed($"cannot open the tier's file {path}", Libc.EINVAL, Elsewhere);
     }
 
-    private void WriteHead(UInt128 id, ulong note)
+    private void TakeName()
+    {
+        string path = PathOf(_directory, Id);
+        fixed (byte* from = Encoding.UTF8.GetBytes(_path + '\0'), to = Encoding.UTF8.GetBytes(path + '\0'))
+        {
+            int error = Libc.rename(from, to) == 0 ? SyncDirectory() : Libc.Errno;
+            if (error != 0)
+                throw FileMedium.Failed($"cannot make the tier's file {path}", error, Elsewhere);
+        }
+        (_path, IsNew) = (path, false);
+    }
+
+    private void WriteHead(ulong note)
     {
         using NativeArray<byte> memory = new(Block, Block);
         byte* head = memory.Items;
         new Span<byte>(head, Block).Clear();
         *(int*)head = Magic;
         *(int*)(head + 4) = FormatVersion;
-        Unsafe.WriteUnaligned(head + IdAt, id);
+        Unsafe.WriteUnaligned(head + IdAt, Id);
         *(ulong*)(head + NoteAt) = note;
         *(uint*)(head + CrcAt) = Crc(head);
         Note = note;
-        bool isWritten = Libc.pwrite(Descriptor, head, Block, 0) == Block && Libc.fsync(Descriptor) == 0;
-        int error = isWritten ? 0 : Libc.Errno;
-        if (isWritten && SyncDirectory() is var synced && synced != 0)
-            error = synced;
+        nint put = Libc.pwrite(Descriptor, head, Block, 0);
+        int error = put < 0 ? Libc.Errno : put < Block ? Libc.EIO : Libc.fsync(Descriptor) == 0 ? 0 : Libc.Errno;
         if (error != 0)
             throw FileMedium.Failed($"cannot write the tier's file {_path}", error, Elsewhere);
     }
 
-    private void ReadHead(UInt128 id)
+    private void ReadHead()
     {
         using NativeArray<byte> memory = new(Block, Block);
         byte* head = memory.Items;
@@ -137,7 +187,7 @@ internal sealed unsafe class KeptFile : IDisposable
             : bytes < Block || *(int*)head != Magic ? "it is cut, or another file"
             : *(uint*)(head + CrcAt) != Crc(head) ? "the checksum of its head is wrong"
             : *(int*)(head + 4) != FormatVersion ? $"version {*(int*)(head + 4)} is of a newer version of the server"
-            : Unsafe.ReadUnaligned<UInt128>(head + IdAt) != id ? "it has the id of another server's data"
+            : Unsafe.ReadUnaligned<UInt128>(head + IdAt) != Id ? "it has the id of another server's data"
             : null;
         Note = *(ulong*)(head + NoteAt);
         if (fault is not null)

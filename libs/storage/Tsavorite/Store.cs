@@ -157,6 +157,9 @@ public sealed unsafe class Store : IDisposable
     /// <summary>The buckets of an index segment that are derived of a limit.</summary>
     public static int IndexBucketsFor(long memoryLimitBytes, int partitions) => StoreShape.IndexBucketsFor(memoryLimitBytes, partitions);
 
+    /// <summary>Bytes that the index takes before a key is in it.</summary>
+    public static long IndexBytesMin(int indexBuckets, int partitions) => (long)indexBuckets * partitions * Bucket.Bytes;
+
     /// <summary>A new session; one per thread that uses the store.</summary>
     public StoreSession OpenSession() => OpenSession(Garnet.Media.ReaderWake.None);
 

@@ -8,6 +8,7 @@ namespace Tsavorite.Test.Tiers;
 public sealed class DurableTierTests
 {
     private const long MediumBytes = 8 << 20;
+    private const int Segment = 32 << 10, Page = 4096;
 
     [Test]
     public void What_lies_on_the_tier_is_named_and_a_start_puts_it_back_without_reading_it()
@@ -225,6 +226,81 @@ public sealed class DurableTierTests
     }
 
     [Test]
+    public void A_copy_from_when_a_segment_was_still_being_filled_is_refused()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        Move(bench, 0, 3);
+        byte[] older = medium.At(0, (int)MediumBytes).ToArray();
+        Move(bench, 3, 6);
+        NamingList list = NamingList.Of(bench.Store);
+        Assert.That(list.ReferenceCount, Is.EqualTo(6));
+        older.CopyTo(medium.At(0, older.Length));
+        Refuses(list, Settings(medium), "are not those that are named (segment 1)");
+    }
+
+    [Test]
+    public void A_segment_whose_last_page_was_never_written_is_refused_and_one_with_a_harmed_bit_there_is_not([Values] bool isShared)
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        Move(bench, 0, isShared ? 6 : 1, isShared ? 900 : 15_000);
+        NamingList list = NamingList.Of(bench.Store);
+        Span<byte> last = medium.At(Segment + (isShared ? 5 : 4) * Page, Page);
+        last[20] ^= 1;
+        using (Bench again = new(Settings(medium)))
+        {
+            Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
+            Assert.That(() => again.Get(isShared ? "k5" : "k0"), Throws.TypeOf<GarnetException>());
+            Assert.That(isShared ? again.Get("k0") : [], Is.Not.Null);
+        }
+        last.Clear();
+        Refuses(list, Settings(medium), "are not those that are named (segment 1)");
+    }
+
+    [Test]
+    public void A_segment_that_the_medium_failed_to_write_to_its_end_is_copied_and_not_named()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        Move(bench, 0, 3);
+        medium.FailsWrite = static _ => 5;
+        Move(bench, 3, 4, moved: 0);
+        medium.FailsWrite = static _ => 0;
+        Move(bench, 4, 6);
+        SortedDictionary<string, string> then = Content.Of(bench.Store);
+        NamingList list = NamingList.Of(bench.Store);
+        Assert.That((list.ReferenceCount, list.RecordCount), Is.EqualTo((2L, 4L)));
+        using Store again = new(Settings(medium));
+        Assert.That(list.Load(again), Is.EqualTo(LoadOutcome.Done));
+        AssertHolds(again, then);
+    }
+
+    [Test]
+    public void A_tier_smaller_than_what_the_snapshot_before_names_is_refused_with_the_size_it_needs()
+    {
+        using SimulatedMedium medium = new(MediumBytes), small = new(96 << 10);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        using Store store = new(Settings(small));
+        GarnetException refusal = Assert.Throws<GarnetException>(() => list.Open(store, "before", isLoaded: false))!;
+        Assert.That(refusal.Message, Does.Contain("the snapshot before names").And.Match("Set tier-size to [0-9]{6,} bytes"));
+    }
+
+    [Test]
+    public void A_table_of_segments_of_another_size_is_refused_and_no_way_back()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        StoreSettings other = Settings(medium) with { TierSegmentBytes = 64 << 10 };
+        Refuses(list, other, "bytes each");
+        using Store store = new(other);
+        list.Open(store, "before", isLoaded: false);
+        Assert.That(store.Names!.Has("before"), Is.False);
+    }
+
+    [Test]
     public void A_damaged_head_is_told_and_a_damaged_record_is_an_error_for_its_key_only()
     {
         using SimulatedMedium medium = new(MediumBytes);
@@ -336,6 +412,18 @@ public sealed class DurableTierTests
         for (int i = 0; i < 3000; i += 11) bench.Set("k" + i, TieredBench.Value(i, 50), 0, i % 10 == 0 ? 9_000_000 + i : 0);
         content = Content.Of(bench.Store);
         return bench;
+    }
+
+    // One by one, as TIER.DEMOTE does: the segment stays open, and each record has pages of its own.
+    private static void Move(Bench bench, int from, int to, int bytes = 900, int moved = 1)
+    {
+        for (int i = from; i < to; i++)
+        {
+            bench.Set("k" + i, TieredBench.Value(i, bytes));
+            DemotionRequest request = bench.Session.Tier!.Demote(bench.Key("k" + i), bench.NowMs)!;
+            bench.Store.Tiers!.Step(bench.NowMs);
+            Assert.That(request.Moved, Is.EqualTo(moved));
+        }
     }
 
     private static void Churn(Bench bench, Random random)

@@ -25,17 +25,24 @@ internal sealed class NamingList : INamingSink
 
     public LoadOutcome Load(Store store, string file = "one", BlockOrigin origin = BlockOrigin.Own)
     {
-        NamedSegments named = new(store);
-        foreach (byte[] block in Segments)
-        {
-            if (!named.Add(block, origin)) return LoadOutcome.Damaged;
-        }
-        named.Open(file, isLoaded: true);
+        if (Open(store, file, isLoaded: true, origin) is not { } named) return LoadOutcome.Damaged;
         using SnapshotLoader loader = new(store);
         LoadOutcome outcome = LoadOutcome.Done;
         foreach (byte[] block in References.TakeWhile(_ => outcome == LoadOutcome.Done)) outcome = named.Load(block, origin, loader);
         foreach (byte[] block in Records.TakeWhile(_ => outcome == LoadOutcome.Done)) outcome = loader.Load(block.AsSpan(0, block.Length - SnapshotLoader.SlackBytes), origin);
         return outcome == LoadOutcome.Done && named.End() is not null ? LoadOutcome.Damaged : outcome;
+    }
+
+    /// <summary>The table is read, and its segments are the store's; null if it is damaged.</summary>
+    public NamedSegments? Open(Store store, string file, bool isLoaded, BlockOrigin origin = BlockOrigin.Own)
+    {
+        NamedSegments named = new(store);
+        foreach (byte[] block in Segments)
+        {
+            if (!named.Add(block, origin)) return null;
+        }
+        named.Open(file, isLoaded);
+        return named;
     }
 
     /// <summary>A snapshot taken in one go, and kept under the file's name.</summary>

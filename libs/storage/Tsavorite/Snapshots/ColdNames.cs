@@ -22,13 +22,13 @@ internal sealed unsafe class ColdNames(StoreCore core, ColdTier tier)
     public uint[] Segments => [.. _named.Keys.Order()];
 
     /// <summary>
-    /// Notes a cold word, whose partition is locked; false if its record is to be read instead: its segment is still being filled, or has records of several
-    /// namespaces, so that nobody knows without a look which this one is of.
+    /// Notes a cold word, whose partition is locked; false if its record is to be read instead: its segment is still being filled, was not written to its end, or has
+    /// records of several namespaces, so that nobody knows without a look which this one is of.
     /// </summary>
     public bool TryNote(Partition* partition, byte* bucket, ulong word)
     {
         ColdSegment* segment = tier.Segments[tier.Segments.NumberOf(word)];
-        if (segment->State != ColdState.Sealed || segment->Namespace < 0)
+        if (segment->State != ColdState.Sealed || segment->Namespace < 0 || segment->End == 0)
             return false;
         lock (_gate)
         {

@@ -8,12 +8,12 @@ namespace Tsavorite;
 /// <summary>
 /// What a snapshot that names segments of a tier is loaded by: first its table (<see cref="Add"/>, <see cref="Open"/>), then its references. Where the tier is
 /// the store's own and the snapshot this server's, index words are made of the references and no record is read; else each is read, and judged.
-/// Nothing of the file is believed: numbers are looked up in the table, places must lie in their segments, and the heads of all segments
-/// on the medium must be those that are named.
+/// Nothing of the file is believed: numbers are looked up in the table, places must lie in their segments, and the heads and last pages of
+/// all segments on the medium must be those that are named.
 /// </summary>
 public sealed unsafe class NamedSegments(Store store)
 {
-    private const int HeadsAtOnce = 64, FaultsToldMax = 3;
+    private const int FaultsToldMax = 3;
     private readonly Dictionary<uint, SegmentRow> _rows = [];
     private readonly IMedium? _medium = store.Settings.Tier ?? store.Settings.Named;
     private byte[] _head = [];
@@ -26,7 +26,7 @@ public sealed unsafe class NamedSegments(Store store)
     /// <summary>True if index words were made of the references, so that the medium is not read.</summary>
     public bool IsAdopted => _isAdopted;
 
-    /// <summary>Heads of segments that are damaged: their records show for themselves what they are.</summary>
+    /// <summary>Heads and ends of segments that are damaged: their records show for themselves what they are.</summary>
     public IReadOnlyList<string> Damaged { get; private set; } = [];
 
     /// <summary>Takes a part of the table; false if it says what cannot be.</summary>
@@ -165,13 +165,16 @@ public sealed unsafe class NamedSegments(Store store)
     {
         if (store.Core.Tier is not { Names: { } names } tier || tier.Id != SegmentTable.IdOf(_head) || names.Has(file))
             return;
+        if (tier.Segments.SegmentBytes != 1 << _shift)
+            return; // that way back is none
+        JudgeSize(file);
         foreach (SegmentRow row in _rows.Values)
         {
-            if (row.Number > tier.Segments.Total || !tier.Segments.Fits(row))
+            if (!tier.Segments.Fits(row))
             {
                 if (isLoaded)
                     throw Other(file, $"segment {row.Number} is in use already");
-                return; // that way back is none
+                return;
             }
         }
         tier.Segments.Adopt(_rows);
@@ -189,53 +192,30 @@ public sealed unsafe class NamedSegments(Store store)
         UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
         if (id != SegmentTable.IdOf(_head))
             throw Other(file, "it has the id of another server's data");
+        int segmentBytes = 1 << _shift;
+        if (store.Core.Tier is { Segments.SegmentBytes: var own } && own != segmentBytes)
+            throw Other(file, $"its segments have {own} bytes each, and those that are named {segmentBytes}");
+        JudgeSize(file);
+        SegmentJudge judge = new(medium, id, segmentBytes);
+        judge.Judge(_rows.Values);
+        if (judge.Others.Count > 0)
+        {
+            string told = string.Join(", ", judge.Others.Take(FaultsToldMax));
+            throw Other(file, $"of {_rows.Count} segments {judge.Others.Count} are not those that are named (segment {told})");
+        }
+        Damaged = judge.Damaged;
+    }
+
+    // Also for the way back: what lies behind the end would be cut off once the newest is loaded.
+    private void JudgeSize(string file)
+    {
         uint last = _rows.Keys.Max();
         long needed = ((long)last + 1) << _shift;
-        if (medium.Bytes < needed)
+        if (store.Core.Tier is { } tier && last > tier.Segments.Total)
         {
             throw new GarnetException(ExitKind.Configuration, $"the tier is smaller than what the snapshot {file} names",
-                $"it has {medium.Bytes} bytes, and segment {last} ends at {needed}", $"Set tier-size to {needed} bytes or more");
+                $"it has {tier.Medium.Bytes} bytes, and segment {last} ends at {needed}", $"Set tier-size to {needed} bytes or more");
         }
-        JudgeHeads(file, medium, id);
-    }
-
-    private void JudgeHeads(string file, IMedium medium, UInt128 id)
-    {
-        using NativeArray<byte> pages = new(HeadsAtOnce * (long)ColdSegments.PageBytes, ColdSegments.PageBytes);
-        byte* first = pages.Items;
-        byte* Page(int i) => first + ((long)i * ColdSegments.PageBytes);
-        using IMediumReader reader = medium.OpenReader(HeadsAtOnce, ReaderWake.None);
-        List<string> damaged = [], others = [];
-        FinishedRead[] finished = new FinishedRead[HeadsAtOnce];
-        foreach (SegmentRow[] part in _rows.Values.OrderBy(static row => row.Number).Chunk(HeadsAtOnce))
-        {
-            for (int i = 0; i < part.Length; i++) reader.Begin((ulong)i, (long)part[i].Number << _shift, Page(i), ColdSegments.PageBytes);
-            reader.Submit();
-            for (int left = part.Length; left > 0;)
-            {
-                int taken = reader.Take(finished);
-                if (taken == 0)
-                    reader.Wait();
-                foreach (FinishedRead read in finished.AsSpan(0, taken))
-                    Judge(part[read.Token], read, Page((int)read.Token), id, damaged, others);
-                left -= taken;
-            }
-        }
-        string told = string.Join(", ", others.Take(FaultsToldMax));
-        if (others.Count > 0)
-            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named (segment {told})");
-        Damaged = damaged;
-    }
-
-    private static void Judge(in SegmentRow row, in FinishedRead read, byte* page, UInt128 id, List<string> damaged,
-        List<string> others)
-    {
-        if (read.Result < 0)
-            damaged.Add($"segment {row.Number}: {new System.ComponentModel.Win32Exception(-read.Result).Message}");
-        else if (read.Result != ColdSegments.PageBytes || ColdHead.Judge(page, row, id) == ColdHeadState.Other)
-            others.Add($"{row.Number}");
-        else if (ColdHead.Judge(page, row, id) == ColdHeadState.Damaged)
-            damaged.Add($"segment {row.Number}: the checksum of its head is wrong");
     }
 
     private static GarnetException Other(string file, string why) => new(

@@ -21,19 +21,21 @@ internal unsafe struct SegmentRow
     public int Named;
     /// <summary>1 if a record in it may have parts that expire on their own, else 0.</summary>
     public int TimedParts;
+    /// <summary>What tells its last page (<see cref="ColdEnd"/>).</summary>
+    public ulong End;
 
     public static SegmentRow Of(uint number, ColdSegment* segment, int database, int named) => new()
     {
         Life = segment->Life, MinExpiryMs = segment->MinExpiryMs, MaxExpiryMs = segment->MaxExpiryMs, Number = number, Band = segment->Band,
         Used = segment->Used, Records = segment->Records, Namespace = (uint)segment->Namespace, Database = database, Named = named,
-        TimedParts = segment->TimedParts,
+        TimedParts = segment->TimedParts, End = segment->End,
     };
 
     /// <summary>False if it says what cannot be of a tier with segments of that size.</summary>
     public readonly bool IsPossible(int segmentBytes)
     {
         int bands = System.Numerics.BitOperations.Log2((uint)(segmentBytes / ColdSegments.PageBytes)) + 1;
-        bool hasPlace = Life != 0 && Number is > 0 and <= uint.MaxValue >> 1 && (uint)Band < (uint)bands;
+        bool hasPlace = Life != 0 && End != 0 && Number is > 0 and <= uint.MaxValue >> 1 && (uint)Band < (uint)bands;
         bool hasRecords = Used >= ColdHead.Bytes && Used <= segmentBytes && Records > 0 && Records <= Used / ColdAddress.UnitBytes
             && Named > 0 && Named <= Records;
         return hasPlace && hasRecords && Namespace < NamespacesMax && (uint)Database < NamespaceTable.DatabasesMax
@@ -52,6 +54,7 @@ internal unsafe struct SegmentRow
         segment->MinExpiryMs = MinExpiryMs;
         segment->MaxExpiryMs = MaxExpiryMs;
         segment->TimedParts = TimedParts;
+        segment->End = End;
         segment->SweptMs = 0;
     }
 }

@@ -17,7 +17,7 @@ internal enum ColdState
 }
 
 /// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>
-[StructLayout(LayoutKind.Sequential, Size = 88)]
+[StructLayout(LayoutKind.Sequential, Size = 96)]
 internal struct ColdSegment
 {
     /// <summary>No record yet, and records of several namespaces.</summary>
@@ -44,6 +44,8 @@ internal struct ColdSegment
     public long SweptMs;
     /// <summary>What tells this use of it from all others, also from those of an earlier start: random.</summary>
     public ulong Life;
+    /// <summary>What tells its last page, as it was written (<see cref="ColdEnd"/>); 0: the medium has failed to write it, and no snapshot may name it.</summary>
+    public ulong End;
     /// <summary>Snapshots on disk that name it.</summary>
     public int Names;
 }

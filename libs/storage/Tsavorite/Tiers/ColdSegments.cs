@@ -252,6 +252,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
         segment->Band = band;
         segment->Used = segment->Records = segment->TimedParts = 0;
+        segment->End = 0;
         segment->Namespace = ColdSegment.NoNamespace;
         segment->MinExpiryMs = long.MaxValue;
         segment->MaxExpiryMs = segment->SweptMs = 0;

@@ -166,6 +166,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         int error = _tier.Medium.Write(_segments.OffsetOf(open.Number) + open.Written, open.Buffer + open.Written, bytes);
         _tier.CountWrite(bytes, error);
         open.IsBad = error != 0;
+        _segments[open.Number]->End = open.IsBad ? 0 : ColdEnd.MarkOf(open.Buffer + end - ColdSegments.PageBytes);
         _hasFailed |= open.IsBad;
         open.Written = open.Used = end;
     }
