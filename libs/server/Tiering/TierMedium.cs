@@ -36,7 +36,15 @@ internal static class TierMedium
         string path = Path.GetFullPath(settings.Path);
         UInt128 id = IdFor(data, path);
         data.NameTier(new TierName(id, path)); // before there is a file: one that nobody knows of would stay for ever
-        FileMedium medium = FileMedium.Keep(path, id, settings.SizeBytes, (ulong)indexBuckets, settings.IoUring);
+        return Judged(FileMedium.Keep(path, id, settings.SizeBytes, (ulong)indexBuckets, settings.IoUring), path);
+    }
+
+    /// <summary>The file of the tier, to be read without a server; null if it is not there.</summary>
+    /// <exception cref="GarnetException">It is another's, in use, or damaged.</exception>
+    internal static FileMedium? Look(TierName tier) => FileMedium.Look(tier.Path, tier.Id) is { } medium ? Judged(medium, tier.Path) : null;
+
+    private static FileMedium Judged(FileMedium medium, string path)
+    {
         if (medium.Note is >= 2 and <= IndexBucketsMax && System.Numerics.BitOperations.IsPow2(medium.Note))
             return medium;
         medium.Dispose();
