@@ -10,7 +10,7 @@ namespace Garnet.Server.Test.Persistence;
 /// </summary>
 public sealed class TierRepairTests
 {
-    private const int Keys = 2000, Changed = 400, Fields = 3000;
+    private const int Keys = 600, InMemory = 600, Changed = 200, Fields = 2000;
     private const int SegmentBytes = 1 << 20, PageBytes = 4096;
     private const long TierBytes = 16 << 20;
 
@@ -92,13 +92,13 @@ public sealed class TierRepairTests
         using (EmbeddedServer server = Start())
         using (TestClient client = Loaded(server))
         {
-            for (int i = 0; i < 300; i++) Call(client, ["SET", "key:" + Text(i), _values["key:" + Text(i)] = Value(i)]); // in memory
+            Set(client, 0, 300);
             Save(client);
+            Set(client, 300, 301);
             Call(client, [.. _values.Keys.Select(static key => (string[])["TIER.DEMOTE", key])]);
             Save(client);
         }
         Do(Harm.Records);
-        foreach (string log in Directory.GetFiles(Data, "aof-*").Order(StringComparer.Ordinal).SkipLast(1)) File.Delete(log);
         Assert.That(DataTool.Repair(Data, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
         Assert.That(_said, Has.Some.StartsWith("Would begin with snapshot-").And.Some.EqualTo("Nothing would be lost."), string.Join('\n', _said));
         Applied();
@@ -125,6 +125,25 @@ public sealed class TierRepairTests
         if (!replaced) return;
         Call(reader, ["HSET", "large", "field", "new"]);
         Assert.That(reader.Call("HGETALL", "large"), Is.EqualTo("[field new]"));
+    }
+
+    [Test]
+    public void Pieces_of_a_collection_whose_root_is_lost_are_not_left_behind()
+    {
+        using (EmbeddedServer server = Start(keepsLog: false))
+        using (TestClient client = Loaded(server))
+        {
+            Call(client, ["HSET", "large", .. Pairs()], ["TIER.DEMOTE", "large"], ["HSET", "whole", .. Pairs()], ["TIER.DEMOTE", "whole"]);
+            Assert.That(client.Call("INFO", "tiering"), Does.Not.Contain("tier_cold_records:2\r"), "they have pieces");
+            Save(client);
+        }
+        HarmRoot("large"u8);
+        Assert.That(Proposed(), Is.EqualTo((1, 2)));
+        Applied();
+        using EmbeddedServer again = Start(keepsLog: false);
+        using TestClient reader = Loaded(again);
+        Assert.That(Call(reader, ["DBSIZE"], ["EXISTS", "large"], ["HLEN", "whole"], ["DEL", "whole"]), Is.EqualTo(new[] { "1", "0", Text(Fields), "1" }));
+        Eventually.Holds(() => reader.Call("INFO", "tiering").Contains("tier_cold_records:0", StringComparison.Ordinal));
     }
 
     [Test]
@@ -155,8 +174,8 @@ public sealed class TierRepairTests
         Call(client, ["HSET", "large", .. Pairs()], ["TIER.DEMOTE", "large"], ["ZADD", "sorted", .. Enumerable.Range(0, Fields).SelectMany(static i => new[] { Text(i), "member-" + Text(i) })]);
         (_values["large"], _values["sorted"]) = (Text(Fields), Text(Fields));
         Save(client);
-        for (int i = Keys; i < Keys + 800; i++) Call(client, ["SET", "key:" + Text(i), _values["key:" + Text(i)] = Value(i)]);
-        _sure.UnionWith(Enumerable.Range(Keys, 800).Select(static i => "key:" + Text(i)));
+        Set(client, Keys, Keys + InMemory);
+        _sure.UnionWith(Enumerable.Range(Keys, InMemory).Select(static i => "key:" + Text(i)));
         _sure.Add("sorted");
         Save(client);
         for (int i = 0; hasLog && i < Changed; i++) Change(client, i);
@@ -259,13 +278,29 @@ public sealed class TierRepairTests
         }
     }
 
+    // A record has 16 bytes of header with its kind, the owner's number, and then its key; a piece's key has a number before its root's.
+    private void HarmRoot(ReadOnlySpan<byte> key)
+    {
+        const int HeadBytes = 24, KindAt = 4, Hash = 2, UnitBytes = 16;
+        byte[] bytes = File.ReadAllBytes(TierFile);
+        int harmed = 0;
+        for (int at = SegmentBytes; at + HeadBytes + key.Length < bytes.Length; at += UnitBytes)
+        {
+            if (bytes[at + KindAt] != Hash || !bytes.AsSpan(at + HeadBytes).StartsWith(key)) continue;
+            bytes[at + HeadBytes] ^= 1;
+            harmed++;
+        }
+        Assert.That(harmed, Is.EqualTo(1));
+        File.WriteAllBytes(TierFile, bytes);
+    }
+
     private static void Write(FileStream file, long at, byte[] bytes)
     {
         file.Position = at;
         file.Write(bytes);
     }
 
-    private Dictionary<string, string> Files() => Directory.GetFiles(Data).Append(Directory.GetFiles(Tier, "tier-*").FirstOrDefault(Path.Combine(Data, "manifest")))
+    private Dictionary<string, string> Files() => Directory.GetFiles(Data).Concat(Directory.GetFiles(Tier))
         .ToDictionary(static file => file, static file => Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(File.ReadAllBytes(file))));
 
     private EmbeddedServer Start(bool keepsLog = true) => new(directory: DataDirectory.Open(Data, static path => new FileDisk(path)),
@@ -284,7 +319,14 @@ public sealed class TierRepairTests
 
     private void Put(TestClient client, int from, int to)
     {
-        for (int i = from; i < to; i++) Call(client, ["SET", "key:" + Text(i), _values["key:" + Text(i)] = Value(i)], ["TIER.DEMOTE", "key:" + Text(i)]);
+        Set(client, from, to);
+        Call(client, [.. Enumerable.Range(from, to - from).Select(static i => (string[])["TIER.DEMOTE", "key:" + Text(i)])]);
+    }
+
+    private void Set(TestClient client, int from, int to)
+    {
+        for (int i = from; i < to; i++) _values["key:" + Text(i)] = Value(i);
+        Call(client, [.. Enumerable.Range(from, to - from).Select(static i => (string[])["SET", "key:" + Text(i), Value(i)])]);
     }
 
     private static void Save(TestClient client)
