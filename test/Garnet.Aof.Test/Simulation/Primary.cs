@@ -15,7 +15,7 @@ internal sealed class Primary : IDisposable
     public const int Lanes = 8;
     private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4;
     private const long MemoryBytes = 16 << 20;
-    private static readonly TierName TierName = new(7, "/tier");
+    public static readonly TierName TierName = new(7, "/tier");
 
     private readonly Random _random;
     private readonly History _history;
@@ -100,6 +100,17 @@ internal sealed class Primary : IDisposable
         if (Tier is not null && _tierRandom.Next(DemotesEvery) == 0) Demote();
         if (_log.Poison == null && _random.Next(100) < 3) TakeSnapshot();
         else Turn();
+    }
+
+    /// <summary>Takes a snapshot that names all there is, or nearly.</summary>
+    public void SaveCold()
+    {
+        for (int database = 0; database < Model.Databases; database++)
+        {
+            foreach (string key in Workload.Keys) _store.Demote(database, key);
+        }
+        _store.Store.StepMovers(_clock.UnixMs);
+        TakeSnapshot();
     }
 
     /// <summary>The disk was full, and has room again: nothing is lost, and everything is written.</summary>

@@ -33,7 +33,7 @@ internal sealed class Simulation
         _fault = fault;
         _figures = figures;
         bool isOfTier = fault is DiskFault.UnsyncedTier or DiskFault.ForgottenNames;
-        if (isOfTier || (seed % TierEvery == 0 && fault == DiskFault.None)) _tier = NewTier(fault);
+        if (isOfTier || (seed % TierEvery == 0 && fault == DiskFault.None)) _tier = TierBeside(() => _disk, fault);
         if (seed % MemoryEvery == 0 && fault == DiskFault.None) _memory = new PmSim(new byte[PmLayout.Bytes + (_sublogs * PmRing.BytesMin)]);
     }
 
@@ -67,7 +67,7 @@ internal sealed class Simulation
     }
 
     // What it does is among the operations at which the machine may go down.
-    private SimulatedMedium NewTier(DiskFault fault)
+    internal static SimulatedMedium TierBeside(Func<SimulatedDisk> disk, DiskFault fault = DiskFault.None)
     {
         SimulatedMedium tier = new(TierBytes) { LosesSync = fault == DiskFault.UnsyncedTier };
         tier.FailsWrite = _ =>
@@ -77,12 +77,12 @@ internal sealed class Simulation
         };
         tier.BeforeSync = () => Count("sync the tier");
         return tier;
-    }
 
-    private void Count(string operation)
-    {
-        _disk.Count(operation, "tier");
-        _disk.AfterCount();
+        void Count(string operation)
+        {
+            disk().Count(operation, "tier");
+            disk().AfterCount();
+        }
     }
 
     // For some writes there is no room.
