@@ -16,12 +16,15 @@ public static class DataTool
     private const string NameIt = "Name the directory that was given as --dir, or, where appenddirname is set, that directory in it";
 
     /// <summary>0 if everything is sound, else <see cref="ExitKind.Data"/>. Throws <see cref="GarnetException"/> if the directory cannot be used.</summary>
-    public static int Check(string path, Action<string> say, Action<string> speak) => With(path, say, speak, static tool => tool.Check());
+    public static int Check(string path, Action<string> say, Action<string> speak) =>
+        With(path, say, speak, static tool => tool.Check());
 
     /// <summary>0 if nothing is to be done or it was done, else <see cref="ExitKind.Data"/>. Throws as <see cref="Check"/> does.</summary>
-    public static int Repair(string path, bool apply, Action<string> say, Action<string> speak) => With(path, say, speak, tool => tool.Repair(apply));
+    public static int Repair(string path, bool apply, Action<string> say, Action<string> speak) =>
+        With(path, say, speak, tool => tool.Repair(apply));
 
-    internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) => new DirectoryTool(disk.Path, disk, progress, static _ => { }).Judge();
+    internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) =>
+        new DirectoryTool(disk.Path, disk, progress, static _ => { }).Judge();
 
     private static int With(string path, Action<string> say, Action<string> speak, Func<DirectoryTool, int> step)
     {

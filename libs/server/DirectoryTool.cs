@@ -89,7 +89,8 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
 
         if (apply)
             return Apply(steps);
-        say($"Nothing of this was done. If a file is missing, or you have a sound copy of a damaged one, put it back first: that loses nothing. Else garnet-server repair {path} --apply does it, keeping the originals as damaged-*.");
+        say("Nothing of this was done. If a file is missing, or you have a sound copy of a damaged one, put it back first: "
+            + $"that loses nothing. Else garnet-server repair {path} --apply does it, keeping the originals as damaged-*.");
         return (int)ExitKind.Data;
     }
 
@@ -123,7 +124,11 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
         if (values.Any(static finding => !finding.IsOfTier))
             say("The files are whole, and what stands in them is not what this server writes: put them back from a copy.");
         else if (values.Count > 0)
-            say($"Put the tier's file back from a copy of the same moment, if there is one: that loses nothing. Else garnet-server repair {path} proposes what to do without what cannot be read.");
+        {
+            say("Put the tier's file back from a copy of the same moment, if there is one: that loses nothing. "
+                + $"Else garnet-server repair {path} proposes what to do without what cannot be read.");
+        }
+
         return values.Count == 0;
     }
 }

@@ -27,7 +27,8 @@ internal sealed class TierStores : IDisposable
     internal Store OpenOver(Manifest manifest)
     {
         FileMedium? tier = Tier(manifest);
-        return Open(tier is null ? Settings(manifest) : Settings(manifest) with { Tier = tier, TierId = manifest.Tier!.Id, IndexBuckets = (int)tier.Note });
+        StoreSettings plain = Settings(manifest);
+        return Open(tier is null ? plain : plain with { Tier = tier, TierId = manifest.Tier!.Id, IndexBuckets = (int)tier.Note });
     }
 
     /// <inheritdoc/>
@@ -43,7 +44,8 @@ internal sealed class TierStores : IDisposable
         if (_tier is null)
         {
             Missing = IsPlaceKnown ? $"The tier's file, tier-{named.Id:x32}, is not in {named.Path}."
-                : $"Where the tier's file is, tier-{named.Id:x32}, nothing says any more: start the server once with its tier-path, which writes it down.";
+                : $"Where the tier's file is, tier-{named.Id:x32}, nothing says any more: "
+                    + "start the server once with its tier-path, which writes it down.";
         }
         return _tier;
     }

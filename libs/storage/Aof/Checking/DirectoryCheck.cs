@@ -42,7 +42,8 @@ public static class DirectoryCheck
         }
         using Store newest = open(manifest);
         if (manifest.Snapshot is { } snapshot && !JudgeSnapshot(snapshot.File, newest, losses)) return findings;
-        using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings { Losses = losses }, manifest.Snapshot?.Batch ?? 0);
+        ulong after = manifest.Snapshot?.Batch ?? 0;
+        using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings { Losses = losses }, after);
         progress.Begin("judging the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
         Judge("the log behind it", findings, () => log.Replay(progress));
         return findings;

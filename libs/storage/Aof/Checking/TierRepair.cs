@@ -72,25 +72,28 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
             ChooseForPrevious(manifest, open);
             return;
         }
-        _lines.Add($"go on without what cannot be read of {newest.File}: {TierState.Words(found.Losses)}");
+        string lost = TierState.Words(found.Losses);
         _price = "Nothing";
         string aside = string.Join(" and ", new[] { newest, manifest.Previous }.OfType<SnapshotName>().Select(static name => name.File));
         if (manifest.Previous is { } previous && ComesToAll(TryOther(manifest, previous, open), found))
         {
             _way = Way.TakePrevious;
-            _lines[0] = $"begin with {previous.File} and more of the log, which comes to all there was, instead of {newest.File}: of that {TierState.Words(found.Losses)}";
+            _lines.Add($"begin with {previous.File} and more of the log, which comes to all there was, "
+                + $"instead of {newest.File}: of that {lost}");
             _lines.Add($"keep {newest.File} aside");
         }
         else if (newest.Batch > 0 && ComesToAll(TryOther(manifest, null, open), found))
         {
             _way = Way.TakeLog;
-            _lines[0] = $"begin with the log alone, which comes to all there was, instead of {newest.File}: of that {TierState.Words(found.Losses)}";
+            _lines.Add($"begin with the log alone, which comes to all there was, instead of {newest.File}: of that {lost}");
             _lines.Add($"keep {aside} aside");
         }
         else
         {
             _way = Way.WriteAnew;
-            _lines.Add($"write {SnapshotFileName.Of(found.LastBatch)} of all that is left, {TierState.Count(found.Values, "value")}, and keep {aside} aside");
+            string left = $"{SnapshotFileName.Of(found.LastBatch)} of all that is left, {TierState.Count(found.Values, "value")}";
+            _lines.Add($"go on without what cannot be read of {newest.File}: {lost}");
+            _lines.Add($"write {left}, and keep {aside} aside");
             if (found.Lost > 0)
                 _price = $"{found.Lost} of {TierState.Count(found.Values + found.Lost, "value")}";
         }
@@ -130,14 +133,20 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
     private void WriteAnew(Manifest manifest, Store store)
     {
         TierState state = TierState.Of(disk, manifest, manifest.Snapshot, store, table, progress);
-        DirectoryKey? key = store.Settings.ValueCheck is null ? null : state.Key is { IsProven: true } ? state.Key : DirectoryKey.TryMake(disk);
+        // Who judges nothing may hold anything, and does not vouch for it.
+        DirectoryKey? key = store.Settings.ValueCheck is null ? null
+            : state.Key is { IsProven: true } ? state.Key : DirectoryKey.TryMake(disk);
         SnapshotJobOptions options = new()
         {
             Term = state.LastTerm, Key = key, Cut = how => store.BeginSnapshot(how, state.LastBatch),
         };
         SnapshotResult written = SnapshotJob.Run(store, disk, options, clock, CancellationToken.None);
         if (written.State != SnapshotState.Whole)
-            throw new GarnetException(ExitKind.Data, "no snapshot could be written", $"it is {written.State}", "Nothing that was there has changed");
+        {
+            throw new GarnetException(ExitKind.Data, "no snapshot could be written", $"it is {written.State}",
+                "Nothing that was there has changed");
+        }
+
         string name = written.Facts.Name;
         if (disk.List().Contains(name))
         {

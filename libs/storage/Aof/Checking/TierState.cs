@@ -52,20 +52,24 @@ internal sealed record TierState
         Salvage.Tidy(store);
         return new TierState
         {
-            Key = key, Losses = losses, Values = Salvage.CountValues(store), Lost = losses.CountLost(store), LastBatch = log.Reader.LastBatch,
-            LastTerm = Math.Max(log.LastTerm(), term), Terms = DataDirectory.UpTo(log.Reader.LastBatch, log.Terms),
+            Key = key, Losses = losses, Values = Salvage.CountValues(store), Lost = losses.CountLost(store),
+            LastBatch = log.Reader.LastBatch, LastTerm = Math.Max(log.LastTerm(), term),
+            Terms = DataDirectory.UpTo(log.Reader.LastBatch, log.Terms),
         };
     }
 
     /// <summary>What cannot be read of the snapshot, in words.</summary>
     public static string Words(ColdLosses losses)
     {
-        string segments = string.Join(", ", losses.Segments.Take(SegmentsToldMax).Select(static segment => $"segment {segment.Number} ({segment.Lost} of {segment.Named})"));
+        IEnumerable<string> told = losses.Segments.Take(SegmentsToldMax).Select(
+            static segment => $"segment {segment.Number} ({segment.Lost} of {segment.Named})");
         string more = losses.Segments.Count > SegmentsToldMax ? $" and {losses.Segments.Count - SegmentsToldMax} segments more" : "";
-        string pieces = losses.Pieces + losses.Collections == 0 ? "" : $", {losses.Pieces} of them pieces, without which {Count(losses.Collections, "collection")} cannot be read either";
-        return $"{Count(losses.Keys + losses.Pieces, "record")} on the tier cannot be read{pieces}: {segments}{more}";
+        string pieces = losses.Pieces + losses.Collections == 0 ? ""
+            : $", {losses.Pieces} of them pieces, without which {Count(losses.Collections, "collection")} cannot be read either";
+        return $"{Count(losses.Keys + losses.Pieces, "record")} on the tier cannot be read{pieces}: {string.Join(", ", told)}{more}";
     }
 
     /// <summary>So many, in words.</summary>
-    public static string Count(long count, string noun) => string.Create(CultureInfo.InvariantCulture, $"{count} {noun}{(count == 1 ? "" : "s")}");
+    public static string Count(long count, string noun) =>
+        string.Create(CultureInfo.InvariantCulture, $"{count} {noun}{(count == 1 ? "" : "s")}");
 }

@@ -125,9 +125,10 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
         {
             // What it is a change of cannot be read: a start knows no more of it than that.
             ReplaySlice slice = block.Slices[pending.Slice];
-            throw new GarnetException(ExitKind.Data, $"the log cannot be replayed: {slice.File}, offset {slice.FileOffset}, batch {slice.Batch}",
+            throw new GarnetException(ExitKind.Data, $"the log cannot be replayed: {slice.File}, batch {slice.Batch}",
                 $"{e.What}: {e.Why}; the log has a change of it",
-                "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; else 'garnet-server repair' says what would be lost without");
+                "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
+                    + "else 'garnet-server repair' says what would be lost without");
         }
     }
 

@@ -107,12 +107,12 @@ internal sealed unsafe class NamedReader : IDisposable
         if (read.Result != ColdSegments.PageBytes)
             return taken(index, row, offset, null, ErrorOf(read));
         if (row.Band == 0)
-            return taken(index, row, offset, Sound(page + (offset - start), ColdSegments.PageBytes - (int)(offset - start), offset, row), 0);
+            return taken(index, row, offset, Sound(page, ColdSegments.PageBytes, offset, row), 0);
         long end = Math.Min(((long)row.Number << _shift) + _segmentBytes, _medium.Bytes / ColdSegments.PageBytes * ColdSegments.PageBytes);
         int bytes = (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start);
         using NativeArray<byte> large = new(bytes, ColdSegments.PageBytes);
         int error = Fetch(start, large.Items, bytes);
-        return taken(index, row, offset, error != 0 ? null : Sound(large.Items + (offset - start), bytes - (int)(offset - start), offset, row), error);
+        return taken(index, row, offset, error != 0 ? null : Sound(large.Items, bytes, offset, row), error);
     }
 
     // Large ones are few. Returns the error number.
@@ -128,9 +128,15 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
 
-    // The record, null if it is not what was written there.
-    private static byte* Sound(byte* image, int room, long offset, in SegmentRow row) =>
-        ColdRecord.TryMeasure(image, room, ColdRecord.PlaceOf(row.Life, offset), out _) && Record.Namespace(image) == row.Namespace ? image : null;
+    // The record at the offset, whose page has been read to there and what follows; null if it is not what was written.
+    private static byte* Sound(byte* pages, int bytes, long offset, in SegmentRow row)
+    {
+        int at = (int)(offset & (ColdSegments.PageBytes - 1));
+        byte* image = pages + at;
+        bool isSound = ColdRecord.TryMeasure(image, bytes - at, ColdRecord.PlaceOf(row.Life, offset), out _)
+            && Record.Namespace(image) == row.Namespace;
+        return isSound ? image : null;
+    }
 
     private LoadOutcome Put(byte* image, in SegmentRow row, SnapshotLoader loader)
     {
@@ -145,5 +151,6 @@ internal sealed unsafe class NamedReader : IDisposable
         ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
         $"segment {offset >> _shift}, offset {offset}: " +
             (error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message),
-        "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; else 'garnet-server repair' says what would be lost without");
+        "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
+            + "else 'garnet-server repair' says what would be lost without");
 }

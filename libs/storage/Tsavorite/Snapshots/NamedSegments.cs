@@ -140,8 +140,9 @@ public sealed unsafe class NamedSegments(Store store)
             ReadOnlySpan<byte> reference = block.Slice(i * ColdNames.ReferenceBytes, ColdNames.ReferenceBytes);
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
             SegmentRow row = _rows[(uint)(ColdAddress.Offset(word) >> _shift)];
+            uint above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
             if (readable?[i] != true)
-                losses.Lose(row, word, BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]), store.Namespaces.Id(row.Database));
+                losses.Lose(row, word, above, store.Namespaces.Id(row.Database));
             else if (_strays.Contains(row.Number))
                 reference.CopyTo(strays.AsSpan((strayBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
             else

@@ -50,7 +50,8 @@ internal static unsafe class SegmentTable
     /// <summary>How many bits of a hash stand above the tag.</summary>
     public static int HashShiftOf(ReadOnlySpan<byte> head)
     {
-        int partitions = BinaryPrimitives.ReadInt32LittleEndian(head[PartitionsAt..]), buckets = BinaryPrimitives.ReadInt32LittleEndian(head[BucketsAt..]);
+        int partitions = BinaryPrimitives.ReadInt32LittleEndian(head[PartitionsAt..]);
+        int buckets = BinaryPrimitives.ReadInt32LittleEndian(head[BucketsAt..]);
         return System.Numerics.BitOperations.Log2((uint)partitions) + System.Numerics.BitOperations.Log2((uint)buckets);
     }
 

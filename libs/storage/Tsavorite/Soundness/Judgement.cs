@@ -34,7 +34,7 @@ internal struct Judgement(IValueCheck check) : IExamine
     public static unsafe bool IsWhole(IValueCheck check, ref RecordEdit record, out uint limit)
     {
         limit = 0;
-        return record.ValueBytes >= RootLimit.ValueBytesMin && RootLimit.Of(record.Value) <= LimitMax && check.IsSound(ref record, out limit)
-            && limit <= RootLimit.Of(record.Value);
+        return record.ValueBytes >= RootLimit.ValueBytesMin && RootLimit.Of(record.Value) <= LimitMax
+            && check.IsSound(ref record, out limit) && limit <= RootLimit.Of(record.Value);
     }
 }
