@@ -57,19 +57,29 @@ internal static class TierMedium
         string path = Path.GetFullPath(settings.Path);
         int lanes = data.Manifest.Lanes, buckets = Store.IndexBucketsFor(memoryLimitBytes, lanes);
         FileMedium medium = FileMedium.Keep(path, IdFor(data, path), settings.SizeBytes, (ulong)buckets, settings.IoUring);
-        if (Fault(path, medium.Note, lanes, memoryLimitBytes) is not { } fault)
+        return Judged(medium, HeadFault(path, medium.Note) ?? MemoryFault(path, medium.Note, lanes, memoryLimitBytes));
+    }
+
+    /// <summary>The file of the tier, to be read without a server; null if it is not there.</summary>
+    /// <exception cref="GarnetException">It is another's, in use, or damaged.</exception>
+    internal static FileMedium? Look(TierName tier) =>
+        FileMedium.Look(tier.Path, tier.Id) is { } medium ? Judged(medium, HeadFault(tier.Path, medium.Note)) : null;
+
+    private static FileMedium Judged(FileMedium medium, GarnetException? fault)
+    {
+        if (fault is null)
             return medium;
         medium.Dispose();
         throw fault;
     }
 
-    private static GarnetException? Fault(string path, ulong note, int lanes, long memoryLimitBytes)
-    {
-        if (note is < 2 or > IndexBucketsMax || !System.Numerics.BitOperations.IsPow2(note))
-        {
-            return new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {path}", "its head says what cannot be",
+    private static GarnetException? HeadFault(string path, ulong note) =>
+        note is >= 2 and <= IndexBucketsMax && System.Numerics.BitOperations.IsPow2(note) ? null
+            : new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {path}", "its head says what cannot be",
                 "Put it back from where it was; nothing was changed");
-        }
+
+    private static GarnetException? MemoryFault(string path, ulong note, int lanes, long memoryLimitBytes)
+    {
         long needed = Store.IndexBytesMin((int)note, lanes) * IndexPart;
         return needed <= memoryLimitBytes || note <= (ulong)Store.IndexBucketsFor(memoryLimitBytes, lanes) ? null
             : new GarnetException(ExitKind.Configuration, $"the tier's file is for more memory than there is: {path}",

@@ -1,3 +1,5 @@
+using Tsavorite;
+
 namespace Garnet.Aof;
 
 /// <summary>How a data directory is recovered.</summary>
@@ -11,4 +13,6 @@ public sealed class RecoverySettings
     /// Whether a log written with another number of lanes or another seed of the key hash is read; otherwise it is refused.
     /// </summary>
     public bool ReloadsForeignLayout { get; init; } = true;
+    /// <summary>What of the snapshot before it could not be read: changes of that are passed over. Null: nothing.</summary>
+    public ColdLosses? Losses { get; init; }
 }

@@ -21,6 +21,8 @@ public struct ChangeExpiry : IModify
 
     public static byte OpId => 8;
 
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => arguments is [.., 1]; // it has removed the key
+
     public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

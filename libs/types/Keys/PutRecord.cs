@@ -17,6 +17,8 @@ public unsafe struct PutRecord : IModify
 
     public static byte OpId => 7;
 
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
+
     public readonly long EncodedBytesMax => 17 + Length;
 
     public readonly Verdict Plan(in RecordView existing, ref NewRecord next)

@@ -14,6 +14,8 @@ public unsafe struct DeleteIf : IModify
 
     public static byte OpId => 9;
 
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
+
     public readonly long EncodedBytesMax => 0;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

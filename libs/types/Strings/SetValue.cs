@@ -32,6 +32,8 @@ public unsafe struct SetValue : IModify
 
     public static byte OpId => 43;
 
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
+
     public readonly long EncodedBytesMax => 1 + sizeof(long) + sizeof(ulong) + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

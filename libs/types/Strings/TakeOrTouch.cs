@@ -14,6 +14,8 @@ public struct TakeOrTouch : IModify
 
     public static byte OpId => 6;
 
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => arguments is [1, ..];
+
     public readonly long EncodedBytesMax => 9;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)

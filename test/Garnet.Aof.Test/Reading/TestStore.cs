@@ -12,17 +12,19 @@ internal sealed unsafe class TestStore : IDisposable
     private const int KeyBytesMax = 128, ArgumentBytesMax = 16 << 10;
     private readonly byte* _key = (byte*)NativeMemory.AllocZeroed(KeyBytesMax + ArgumentBytesMax);
 
-    public TestStore(int partitions = 8, long memoryBytes = 16L << 20, IWriteLog? log = null)
+    public TestStore(int partitions = 8, long memoryBytes = 16L << 20, IWriteLog? log = null, Func<StoreSettings, StoreSettings>? adjust = null)
     {
-        Store = new Store(new StoreSettings
-        {
-            MemoryLimitBytes = memoryBytes, ReserveBytes = 2 * memoryBytes, Partitions = partitions, HugePages = false,
-            BackgroundMovers = false, HashSeed = 77, Log = log,
-        });
+        StoreSettings settings = Settings(partitions, memoryBytes) with { Log = log };
+        Store = new Store(adjust?.Invoke(settings) ?? settings);
         Store.Logging = false; // as at a start
         Table.Add<PutBytes>();
         Table.Add<Extend>();
     }
+
+    public static StoreSettings Settings(int partitions, long memoryBytes) => new()
+    {
+        MemoryLimitBytes = memoryBytes, ReserveBytes = 2 * memoryBytes, Partitions = partitions, HugePages = false, BackgroundMovers = false, HashSeed = 77,
+    };
 
     public Store Store { get; }
     public ReplayTable Table { get; } = new();
@@ -48,6 +50,13 @@ internal sealed unsafe class TestStore : IDisposable
         var arguments = new ReadOnlySpan<byte>(_key + KeyBytesMax, bytes);
         if (!Table.Apply(session, entry.Operation, Key(entry.Key, entry.Database), arguments))
             throw new InvalidOperationException($"{entry} was refused");
+    }
+
+    /// <summary>Asks for the key to go to the tier; true if there is such a key.</summary>
+    public bool Demote(int database, string key)
+    {
+        using StoreSession session = Store.OpenSession();
+        return session.Tier!.Demote(Key(key, database), 0) is not null;
     }
 
     /// <summary>Content in the form of <see cref="Model.Text"/>; looks at the keys of <see cref="Workload"/>.</summary>

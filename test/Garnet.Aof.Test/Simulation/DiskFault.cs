@@ -18,4 +18,8 @@ internal enum DiskFault
     StaysFull,
     /// <summary>The directory is never synced.</summary>
     NamesNeverSynced,
+    /// <summary>The tier is said to be synced and is not.</summary>
+    UnsyncedTier,
+    /// <summary>What snapshots on disk name of the tier is used again.</summary>
+    ForgottenNames,
 }

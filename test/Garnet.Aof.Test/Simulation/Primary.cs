@@ -1,9 +1,11 @@
 using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
 using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Reading;
 using Garnet.Aof.Test.Writing;
 using Garnet.Aof.Writing;
 using Tsavorite;
+using Tsavorite.Test.Tiers;
 
 namespace Garnet.Aof.Test.Simulation;
 
@@ -11,14 +13,17 @@ namespace Garnet.Aof.Test.Simulation;
 internal sealed class Primary : IDisposable
 {
     public const int Lanes = 8;
-    private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000;
+    private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4;
+    private const long MemoryBytes = 16 << 20;
+    public static readonly TierName TierName = new(7, "/tier");
 
     private readonly Random _random;
     private readonly History _history;
     private readonly DiskFault _fault;
     private readonly AofSettings _settings;
     private readonly ManualClock _clock = new();
-    private readonly TestStore _store;
+    private readonly Random _tierRandom = new(1); // changes nothing of what the other decides
+    private TestStore _store;
     private readonly AppendOnlyLog _log;
     private DataDirectory? _directory;
     private bool _inSnapshot;
@@ -33,8 +38,26 @@ internal sealed class Primary : IDisposable
             Sync = (SyncPolicy)random.Next(3),
         };
         _log = new AppendOnlyLog(_settings, disk, new TurningClock(_clock, Retry)) { Names = (sublog, logs) => _directory!.NameLogs(sublog, logs) };
-        _store = new TestStore(Lanes, 16 << 20, _log);
+        _store = new TestStore(Lanes, MemoryBytes, _log);
     }
+
+    /// <summary>What records go to; null: they stay in memory. It outlives the process, and what it says of syncs is true of a power cut.</summary>
+    public SimulatedMedium? Tier
+    {
+        get;
+        init
+        {
+            field = value;
+            if (value is null) return;
+            _store.Dispose();
+            _store = new TestStore(Lanes, MemoryBytes, _log, settings => settings with { Tier = value, TierId = TierName.Id });
+        }
+    }
+
+    /// <summary>Records that went to the tier in this life, and those that were there at its start.</summary>
+    public long Demoted => Tier is null ? 0 : _store.Store.Figures().Tier!.Demoted;
+    /// <inheritdoc cref="Demoted"/>
+    public long FoundCold { get; private set; }
 
     /// <summary>True once recovery is through and changes may come.</summary>
     public bool IsOpen { get; private set; }
@@ -53,8 +76,10 @@ internal sealed class Primary : IDisposable
     public RecoveryReport Open(IDisk disk, ulong atLeast)
     {
         _directory = DataDirectory.OpenUnlocked(disk, new DirectoryLayout(Lanes, _settings.Sublogs));
+        if (Tier is not null) JudgeTier(disk, Tier);
         RecoveryReport report = _directory.Recover(_store.Store, _store.Table, new RecoverySettings { Threads = 1 },
             SnapshotFiles.Instance, TestStore.Progress());
+        FoundCold = Tier is null ? 0 : _store.Store.Figures().Tier!.Records;
         ulong last = report.Start.LastBatch;
         if (last < atLeast) throw new InvalidOperationException($"batch {atLeast} was promised and the log ends with {last}");
         string wanted = _history.State(last), found = _store.Text();
@@ -72,8 +97,20 @@ internal sealed class Primary : IDisposable
 
     public void Step()
     {
+        if (Tier is not null && _tierRandom.Next(DemotesEvery) == 0) Demote();
         if (_log.Poison == null && _random.Next(100) < 3) TakeSnapshot();
         else Turn();
+    }
+
+    /// <summary>Takes a snapshot that names all there is, or nearly.</summary>
+    public void SaveCold()
+    {
+        for (int database = 0; database < Model.Databases; database++)
+        {
+            foreach (string key in Workload.Keys) _store.Demote(database, key);
+        }
+        _store.Store.StepMovers(_clock.UnixMs);
+        TakeSnapshot();
     }
 
     /// <summary>The disk was full, and has room again: nothing is lost, and everything is written.</summary>
@@ -119,6 +156,21 @@ internal sealed class Primary : IDisposable
         _directory?.Dispose();
     }
 
+    // All that either snapshot names can be read, also where the start goes on with the newest.
+    private void JudgeTier(IDisk disk, SimulatedMedium tier)
+    {
+        _directory!.NameTier(TierName);
+        using TestStore table = new();
+        Store Open(Manifest _) => new(TestStore.Settings(Lanes, MemoryBytes) with { Named = tier });
+        if (DirectoryCheck.Judge(disk, Open, table.Table, TestStore.Progress()) is [var finding, ..])
+            throw new InvalidOperationException($"what was published cannot be read: {finding}");
+    }
+
+    private void Demote()
+    {
+        if (_store.Demote(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)])) _store.Store.StepMovers(_clock.UnixMs);
+    }
+
     private void Turn()
     {
         int dice = _random.Next(100);
@@ -161,6 +213,7 @@ internal sealed class Primary : IDisposable
         {
             taker.Take(options, new SnapshotProgress(), CancellationToken.None, out bool published);
             if (published) Snapshots++;
+            if (_fault == DiskFault.ForgottenNames) _store.Store.Names!.Published("none", null);
         }
         catch (DiskException)
         {

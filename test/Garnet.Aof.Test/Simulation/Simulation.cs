@@ -2,6 +2,7 @@ using Garnet.Aof.Disk;
 using Garnet.Aof.Pm;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Pm;
+using Tsavorite.Test.Tiers;
 
 namespace Garnet.Aof.Test.Simulation;
 
@@ -11,7 +12,8 @@ namespace Garnet.Aof.Test.Simulation;
 /// </summary>
 internal sealed class Simulation
 {
-    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160, FullEvery = 8, FullForMax = 12, MemoryEvery = 3, DrainEvery = 12;
+    private const int LivesMax = 6, StepsMax = 300, CrashWithin = 160, FullEvery = 8, FullForMax = 12, MemoryEvery = 3, DrainEvery = 12, TierEvery = 4;
+    private const long TierBytes = 8 << 20;
 
     private readonly Random _random, _room; // the second for full disks: it changes nothing of what the first one decides
     private readonly DiskFault _fault;
@@ -20,6 +22,7 @@ internal sealed class Simulation
     private readonly int _sublogs;
     private SimulatedDisk _disk = new();
     private PmSim? _memory; // of every third machine
+    private readonly SimulatedMedium? _tier; // of every fourth machine
     private ulong _promised;
 
     public Simulation(int seed, DiskFault fault, SimulationFigures figures)
@@ -29,6 +32,8 @@ internal sealed class Simulation
         _sublogs = 1 + _random.Next(3);
         _fault = fault;
         _figures = figures;
+        bool isOfTier = fault is DiskFault.UnsyncedTier or DiskFault.ForgottenNames;
+        if (isOfTier || (seed % TierEvery == 0 && fault == DiskFault.None)) _tier = TierBeside(() => _disk, fault);
         if (seed % MemoryEvery == 0 && fault == DiskFault.None) _memory = new PmSim(new byte[PmLayout.Bytes + (_sublogs * PmRing.BytesMin)]);
     }
 
@@ -37,7 +42,7 @@ internal sealed class Simulation
         for (int lives = 2 + _random.Next(LivesMax - 1); lives > 0; lives--) Live();
         // Once more without any accident: what the last end left is checked.
         var disk = new FaultyDisk(_memory is null ? _disk : new PmDisk(_disk, _memory), _fault);
-        using var last = new Primary(disk, _sublogs, _history, _random, _fault);
+        using var last = new Primary(disk, _sublogs, _history, _random, _fault) { Tier = _tier };
         last.Open(disk, _promised);
         last.Stop();
     }
@@ -50,7 +55,7 @@ internal sealed class Simulation
         using RingDisk? rings = _room.Next(FullEvery) == 0 ? FillUp() : null;
         PmDisk? beside = _memory is null ? null : new PmDisk(_disk, _memory);
         var disk = new FaultyDisk(beside ?? rings ?? (IDisk)_disk, _fault);
-        using var primary = new Primary(disk, _sublogs, _history, _random, _fault);
+        using var primary = new Primary(disk, _sublogs, _history, _random, _fault) { Tier = _tier };
         Ending ending = RunAndEnd(primary, disk, beside);
         if (ending == Ending.Kill) Settle(rings);
         _disk = After(primary, ending);
@@ -58,6 +63,26 @@ internal sealed class Simulation
         _figures.Changes += primary.Changes;
         _figures.Snapshots += primary.Snapshots;
         if (primary.IsPoisoned) _figures.Poisoned++;
+        (_figures.Demoted, _figures.FoundCold) = (_figures.Demoted + primary.Demoted, _figures.FoundCold + primary.FoundCold);
+    }
+
+    // What it does is among the operations at which the machine may go down.
+    internal static SimulatedMedium TierBeside(Func<SimulatedDisk> disk, DiskFault fault = DiskFault.None)
+    {
+        SimulatedMedium tier = new(TierBytes) { LosesSync = fault == DiskFault.UnsyncedTier };
+        tier.FailsWrite = _ =>
+        {
+            Count("write to the tier");
+            return 0;
+        };
+        tier.BeforeSync = () => Count("sync the tier");
+        return tier;
+
+        void Count(string operation)
+        {
+            disk().Count(operation, "tier");
+            disk().AfterCount();
+        }
     }
 
     // For some writes there is no room.
@@ -120,6 +145,7 @@ internal sealed class Simulation
         if (ending == Ending.Stop) _figures.Stops++;
         int seed = ending == Ending.PowerCut ? _random.Next() : 1;
         SimulatedDisk found = ending == Ending.PowerCut ? _disk.Crash(seed) : _disk.Copy();
+        if (ending == Ending.PowerCut) _tier?.Crash(seed);
         if (_memory is not null) _memory = new PmSim(_memory.Image(seed % 5 == 0 ? seed % 2 : seed));
         _disk.IsGone = true;
         return found;

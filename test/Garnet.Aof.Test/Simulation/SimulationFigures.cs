@@ -16,6 +16,10 @@ internal sealed record SimulationFigures
     /// <summary>Lives in which a full disk had room again.</summary>
     public int Refilled { get; set; }
     public int Poisoned { get; set; }
+    /// <summary>Records that went to a tier, and those of it that were there at starts.</summary>
+    public long Demoted { get; set; }
+    /// <inheritdoc cref="Demoted"/>
+    public long FoundCold { get; set; }
     /// <summary>Turns of who drains rings in persistent memory.</summary>
     public int Drains { get; set; }
 }

@@ -165,6 +165,43 @@ public sealed class TierRestartTests
         CheckAll(again);
     }
 
+    [Test]
+    public void A_start_that_needs_a_value_that_cannot_be_read_says_what_to_do_and_a_repair_does_it()
+    {
+        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using DataServer server = new($"{tier.Flags} --appendfsync always");
+        using (RespConnection client = new(server.Process.Address, 60_000))
+        {
+            Fill(client);
+            Save(client);
+            for (int i = 0; i < 300; i++) client.Call("EXPIRE", "key:" + i, "100000");
+        }
+        server.Kill();
+        HarmAll(Directory.GetFiles(tier.Path, "tier-*").Single());
+        Refuses(server, tier.Flags, "garnet-server repair");
+        Refuses(server, tier.Flags, "a value cannot be read from the tier it lies on");
+        (int code, string said) = RefusedStart.RunWith("repair", server.Path);
+        Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
+        Assert.That(said, Does.Contain("Would begin with the log alone").And.Contain("Nothing would be lost."), "it reaches back to the beginning");
+        (code, said) = RefusedStart.RunWith("repair", server.Path, "--apply");
+        Assert.That((code, said), Is.EqualTo((0, said)));
+        server.Start();
+        using RespConnection again = new(server.Process.Address, 60_000);
+        Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo($":{Keys + 3}"));
+        CheckAll(again);
+    }
+
+    // In every record behind the heads of segments.
+    private static void HarmAll(string path)
+    {
+        byte[] bytes = File.ReadAllBytes(path);
+        for (int at = 1 << 20; at < bytes.Length; at += 64)
+        {
+            if ((at & ((1 << 20) - 1)) != 0) bytes[at] ^= 1;
+        }
+        File.WriteAllBytes(path, bytes);
+    }
+
     private static void Refuses(DataServer server, string flags, string why)
     {
         string[] words = [.. flags.Split(' '), "--dir", server.Path, "--port", "0", "--unixsocket", Path.Combine(server.Path, "socket")];

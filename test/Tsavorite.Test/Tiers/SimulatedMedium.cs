@@ -46,9 +46,16 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     /// <summary>The error number of the next sync; 0: it succeeds.</summary>
     public int SyncError { get; set; }
 
+    /// <summary>Called before a sync does anything.</summary>
+    public Action BeforeSync { get; set; } = static () => { };
+
+    /// <summary>A sync is said to have been made, and was not.</summary>
+    public bool LosesSync { get; set; }
+
     public int Sync()
     {
-        if (SyncError == 0) _durable = (byte[])_bytes.Clone();
+        BeforeSync();
+        if (SyncError == 0 && !LosesSync) _durable = (byte[])_bytes.Clone();
         return SyncError;
     }
 

@@ -144,6 +144,8 @@ internal unsafe struct SetTagged : IModify
 
     public static byte OpId => 10;
 
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
+
     public readonly long EncodedBytesMax => 16 + Length;
 
     public Verdict Plan(in RecordView existing, ref NewRecord next)
@@ -311,6 +313,8 @@ internal struct DeleteIfOlder : IModify
     private bool _replayed;
 
     public static byte OpId => 11;
+
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 
     public readonly long EncodedBytesMax => 0;
 

@@ -6,6 +6,9 @@ namespace Garnet.Aof;
 /// </summary>
 public sealed record CheckFinding(string File, long Offset, string Text, bool IsDamage)
 {
+    /// <summary>True if values are meant that lie on a tier and cannot be read there.</summary>
+    public bool IsOfTier { get; init; }
+
     /// <inheritdoc/>
     public override string ToString() => Offset == 0 ? $"{File}: {Text}" : $"{File}, offset {Offset}: {Text}";
 }

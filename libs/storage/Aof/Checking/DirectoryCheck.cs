@@ -34,17 +34,27 @@ public static class DirectoryCheck
         ArgumentNullException.ThrowIfNull(open);
         if (ManifestFile.TryRead(disk, out Manifest? manifest) != HeaderState.Whole) return [];
         var findings = new List<CheckFinding>();
+        ColdLosses losses = new();
         if (manifest!.Previous is { } previous)
         {
             using Store store = open(manifest);
-            Judge(previous.File, findings, () => SnapshotFiles.Instance.Load(disk, previous.File, store, progress));
+            JudgeSnapshot(previous.File, store, new ColdLosses());
         }
         using Store newest = open(manifest);
-        if (manifest.Snapshot is { } snapshot && !Judge(snapshot.File, findings, () => SnapshotFiles.Instance.Load(disk, snapshot.File, newest, progress))) return findings;
-        using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings(), manifest.Snapshot?.Batch ?? 0);
+        if (manifest.Snapshot is { } snapshot && !JudgeSnapshot(snapshot.File, newest, losses)) return findings;
+        ulong after = manifest.Snapshot?.Batch ?? 0;
+        using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings { Losses = losses }, after);
         progress.Begin("judging the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
         Judge("the log behind it", findings, () => log.Replay(progress));
         return findings;
+
+        bool JudgeSnapshot(string file, Store store, ColdLosses lost)
+        {
+            bool isSound = Judge(file, findings, () => SnapshotFiles.LoadReadable(disk, file, store, lost, progress));
+            if (lost.HasAny)
+                findings.Add(new CheckFinding(file, 0, TierState.Words(lost), IsDamage: true) { IsOfTier = true });
+            return isSound;
+        }
     }
 
     private static bool Judge(string file, List<CheckFinding> findings, Action read)

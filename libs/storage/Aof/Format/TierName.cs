@@ -5,6 +5,8 @@ namespace Garnet.Aof.Format;
 /// <summary>The tier of a data directory: the id that its file and the snapshots have, and the directory that the file was in last.</summary>
 public sealed record TierName(UInt128 Id, string Path)
 {
+    /// <summary>Where a file is of which nobody knows where it is.</summary>
+    public const string UnknownPath = "/";
     private const int PathCharsMax = 8192; // of the line, in a manifest of 16 KiB
 
     internal string Encode() => string.Create(CultureInfo.InvariantCulture, $"{Id:x32} {Uri.EscapeDataString(Path)}");

@@ -19,6 +19,9 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
     private bool _isOpen;
     private Pending _open;
 
+    /// <summary>What was lost of what the entries are changes of; null: nothing.</summary>
+    public ColdLosses? Losses { get; init; }
+
     /// <summary>Applies what the slices that are wanted hold.</summary>
     public void Apply(ReplayBlock block, int worker, int workers)
     {
@@ -103,11 +106,30 @@ internal sealed unsafe class EntryReplayer(Store store, ReplayTable table, Store
             ApplyControl(store, block.Slices[pending.Slice], entry, arguments);
             return;
         }
+        if (Losses?.Skips(session, pending.Key, table.Replaces(entry.Operation, arguments)) == true)
+            return;
         sketch?.Announce(pending.Key.Hash, pending.Batch);
-        if (table.Apply(session, entry.Operation, pending.Key, arguments)) return;
+        if (Applies(block, pending, arguments)) return;
         session.UnlockTo(0);
         _isOpen = false;
         throw Refused(block.Slices[pending.Slice], entry);
+    }
+
+    private bool Applies(ReplayBlock block, in Pending pending, ReadOnlySpan<byte> arguments)
+    {
+        try
+        {
+            return table.Apply(session, pending.Entry.Operation, pending.Key, arguments);
+        }
+        catch (GarnetException e) when (sketch is null && store.Settings.Tier is not null)
+        {
+            // What it is a change of cannot be read: a start knows no more of it than that.
+            ReplaySlice slice = block.Slices[pending.Slice];
+            throw new GarnetException(ExitKind.Data, $"the log cannot be replayed: {slice.File}, batch {slice.Batch}",
+                $"{e.What}: {e.Why}; the log has a change of it",
+                "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
+                    + "else 'garnet-server repair' says what would be lost without");
+        }
     }
 
     // Before a part or after one. What was begun and taken back is not judged: who found no memory midway has logged that too.

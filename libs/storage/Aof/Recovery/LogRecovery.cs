@@ -33,10 +33,10 @@ internal sealed class LogRecovery : IDisposable
         _store = store;
         _settings = settings;
         _reader = new LogReader(disk, manifest.Sublogs, after);
-        _workers = new ReplayWorkers(store, table, Math.Max(1, settings.Threads));
+        _workers = new ReplayWorkers(store, table, Math.Max(1, settings.Threads), losses: settings.Losses);
         _session = store.OpenSession();
         _session.NowMs = 0; // nothing expires by the replayer's own clock
-        _ordered = new EntryReplayer(store, table, _session);
+        _ordered = new EntryReplayer(store, table, _session) { Losses = settings.Losses };
         _layout = ((uint)store.Partitions, manifest.HashSeed);
     }
 

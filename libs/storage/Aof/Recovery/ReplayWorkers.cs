@@ -21,19 +21,21 @@ internal sealed class ReplayWorkers : IDisposable
     private readonly long[] _done;
     private readonly Thread[] _threads;
     private readonly Sketch? _sketch;
+    private readonly ColdLosses? _losses;
     private readonly StoreSession _session;
     private readonly EntryReplayer _here;
     private long _filled;
     private bool _ends;
     private GarnetException? _failure;
 
-    public ReplayWorkers(Store store, ReplayTable table, int threads, Sketch? sketch = null)
+    public ReplayWorkers(Store store, ReplayTable table, int threads, Sketch? sketch = null, ColdLosses? losses = null)
     {
         _store = store;
         _table = table;
         _sketch = sketch;
+        _losses = losses;
         _session = store.OpenSession();
-        _here = new EntryReplayer(store, table, _session, sketch);
+        _here = new EntryReplayer(store, table, _session, sketch) { Losses = losses };
         _ring = new ReplayBlock[threads + BlocksBeyondWorkers];
         for (int i = 0; i < _ring.Length; i++) _ring[i] = new ReplayBlock();
         _done = new long[threads];
@@ -113,7 +115,7 @@ internal sealed class ReplayWorkers : IDisposable
     {
         using StoreSession session = _store.OpenSession();
         session.NowMs = 0; // nothing expires by the replayer's own clock
-        var replayer = new EntryReplayer(_store, _table, session, _sketch);
+        var replayer = new EntryReplayer(_store, _table, session, _sketch) { Losses = _losses };
         while (TryTake(number) is { } block)
         {
             try

@@ -36,12 +36,20 @@ public sealed class SnapshotFiles : ISnapshotSource
     public void Keep(IDisk disk, string name, Store store) => SnapshotReader.Keep(disk, name, store);
 
     /// <inheritdoc/>
-    public IReadOnlyList<string> Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null)
+    public IReadOnlyList<string> Load(IDisk disk, string name, Store store, JobProgress progress, DirectoryKey? key = null) =>
+        Load(disk, name, () => SnapshotReader.Load(disk, name, store, progress, key: key));
+
+    /// <summary>The same without what cannot be read on the tier, which <paramref name="losses"/> has then.</summary>
+    internal static void LoadReadable(
+        IDisk disk, string name, Store store, ColdLosses losses, JobProgress progress, DirectoryKey? key = null) =>
+        Load(disk, name, () => SnapshotReader.LoadReadable(disk, name, store, losses, progress, key));
+
+    private static IReadOnlyList<string> Load(IDisk disk, string name, Func<SnapshotLoad> read)
     {
         SnapshotLoad load;
         try
         {
-            load = SnapshotReader.Load(disk, name, store, progress, key: key);
+            load = read();
         }
         catch (SnapshotFileException e)
         {

@@ -50,18 +50,44 @@ public static class SnapshotReader
     {
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
-        NamedSegments named = Named(disk, name, store, key);
+        NamedSegments named = Named(disk, name, new NamedSegments(store), key);
         named.Open(name, isLoaded: true);
         using SnapshotBlocks blocks = new(disk, name, key);
-        progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
         Work work = new(blocks, store, named, progress);
-        Share(threads, blocks, work.Run);
-        if (named.End() is { } twice)
-            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, twice);
-        SnapshotLoad result = work.Result() with { DamagedHeads = named.Damaged };
+        SnapshotLoad result = Load(name, named, blocks, work, progress, threads);
         if (result.Outcome == LoadOutcome.Done && !work.IsOwn && LoadedValues.Judge(store) is { } fault)
             throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
         return result;
+    }
+
+    /// <summary>
+    /// The same, but what the file names on a tier is read, and gone on without where that fails: <paramref name="losses"/> has it then. What is left is whole.
+    /// </summary>
+    public static SnapshotLoad LoadReadable(
+        IDisk disk, string name, Store store, ColdLosses losses, JobProgress? progress = null, DirectoryKey? key = null)
+    {
+        ArgumentNullException.ThrowIfNull(disk);
+        ArgumentNullException.ThrowIfNull(store);
+        NamedSegments named = Named(disk, name, new NamedSegments(store) { Losses = losses }, key);
+        named.Open(name, isLoaded: true);
+        using SnapshotBlocks blocks = new(disk, name, key);
+        Work work = new(blocks, store, named, progress);
+        SnapshotLoad result = Load(name, named, blocks, work, progress, threads: 0);
+        if (result.Outcome != LoadOutcome.Done)
+            return result;
+        Salvage.MakeWhole(store, losses);
+        if (!work.IsOwn && LoadedValues.Judge(store) is { } fault)
+            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, fault);
+        return result;
+    }
+
+    private static SnapshotLoad Load(string name, NamedSegments named, SnapshotBlocks blocks, Work work, JobProgress? progress, int threads)
+    {
+        progress?.Begin("loading the snapshot", blocks.Facts.FileBytes);
+        Share(threads, blocks, work.Run);
+        if (named.End() is { } twice)
+            throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, twice);
+        return work.Result() with { DamagedHeads = named.Damaged };
     }
 
     /// <summary>
@@ -73,7 +99,7 @@ public static class SnapshotReader
         ArgumentNullException.ThrowIfNull(store);
         try
         {
-            NamedSegments named = Named(disk, name, store, key: null);
+            NamedSegments named = Named(disk, name, new NamedSegments(store), key: null);
             named.Open(name, isLoaded: false);
             named.End();
         }
@@ -84,9 +110,8 @@ public static class SnapshotReader
     }
 
     // Goes from header to header: only the table is read.
-    private static NamedSegments Named(IDisk disk, string name, Store store, DirectoryKey? key)
+    private static NamedSegments Named(IDisk disk, string name, NamedSegments named, DirectoryKey? key)
     {
-        NamedSegments named = new(store);
         using SnapshotBlocks blocks = new(disk, name, key);
         if (!blocks.Facts.NamesSegments)
             return named;

@@ -27,4 +27,7 @@ public struct DeleteKey : IModify
 
     /// <inheritdoc/>
     public readonly bool TryDecode(ReadOnlySpan<byte> from) => from.IsEmpty;
+
+    /// <inheritdoc/>
+    public static bool Replaces(ReadOnlySpan<byte> arguments) => true;
 }

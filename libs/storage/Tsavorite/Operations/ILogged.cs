@@ -19,4 +19,10 @@ public interface ILogged
     /// which stays in place until the operation has run. False if the bytes are not a valid encoding.
     /// </summary>
     bool TryDecode(ReadOnlySpan<byte> from);
+
+    /// <summary>
+    /// True if what an operation with these arguments leaves does not depend on what was there: whoever reads a log and has lost a value knows from there on again
+    /// what is under its key (<see cref="ColdLosses"/>).
+    /// </summary>
+    static virtual bool Replaces(ReadOnlySpan<byte> arguments) => false;
 }

@@ -9,6 +9,8 @@ public sealed unsafe class ReplayTable
     private readonly delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[] _steps =
         new delegate*<StoreSession, in KeyRef, ReadOnlySpan<byte>, bool>[256];
 
+    private readonly delegate*<ReadOnlySpan<byte>, bool>[] _replaces = new delegate*<ReadOnlySpan<byte>, bool>[256];
+
     private readonly bool[] _areParts = new bool[256];
 
     /// <summary>A table that knows the store's own operations.</summary>
@@ -19,6 +21,7 @@ public sealed unsafe class ReplayTable
     {
         if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
         _steps[T.OpId] = &Run<T>;
+        _replaces[T.OpId] = &Replaces<T>;
     }
 
     /// <summary>Adds an edit under its number.</summary>
@@ -26,6 +29,7 @@ public sealed unsafe class ReplayTable
     {
         if (_steps[T.OpId] != null) throw new ArgumentException($"Operation number {T.OpId} is taken.");
         _steps[T.OpId] = &RunEdit<T>;
+        _replaces[T.OpId] = &Replaces<T>;
     }
 
     /// <summary>
@@ -40,6 +44,9 @@ public sealed unsafe class ReplayTable
 
     /// <summary>True if the number is that of a part.</summary>
     public bool IsPart(byte opId) => _areParts[opId];
+
+    /// <summary>True if what the entry leaves does not depend on what was there.</summary>
+    public bool Replaces(byte opId, ReadOnlySpan<byte> arguments) => _replaces[opId] != null && _replaces[opId](arguments);
 
     /// <summary>True if the number is known.</summary>
     public bool Knows(byte opId) => _steps[opId] != null;
@@ -59,6 +66,8 @@ public sealed unsafe class ReplayTable
     /// meanwhile. False if the number or the arguments are not known.
     /// </summary>
     public static bool ApplyControl(Store store, byte opId, ReadOnlySpan<byte> arguments) => ControlOperation.Apply(store, opId, arguments);
+
+    private static bool Replaces<T>(ReadOnlySpan<byte> arguments) where T : struct, ILogged => T.Replaces(arguments);
 
     private static bool Run<T>(StoreSession session, in KeyRef key, ReadOnlySpan<byte> arguments) where T : struct, IModify
     {

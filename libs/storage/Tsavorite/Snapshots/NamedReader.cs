@@ -18,8 +18,12 @@ internal sealed unsafe class NamedReader : IDisposable
     private readonly int _segmentBytes, _shift;
     private readonly NativeArray<byte> _room;
     private readonly long[] _offsets = new long[Depth];
+    private readonly int[] _indexes = new int[Depth];
     private readonly FinishedRead[] _finished = new FinishedRead[Depth];
     private byte[] _block = new byte[SnapshotWalk.BlockBytes];
+
+    /// <summary>What becomes of a record: <paramref name="image"/> is null if it cannot be read, for the reason <paramref name="error"/> (0: its checksum is wrong).</summary>
+    private delegate LoadOutcome Taken(int index, in SegmentRow row, long offset, byte* image, int error);
 
     public NamedReader(IMedium medium, int segmentBytes)
     {
@@ -33,34 +37,20 @@ internal sealed unsafe class NamedReader : IDisposable
 
     /// <summary>Loads what a block of references names; they were judged.</summary>
     /// <exception cref="GarnetException">A record cannot be read.</exception>
-    public LoadOutcome Load(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows, SnapshotLoader loader)
+    public LoadOutcome Load(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows, SnapshotLoader loader) =>
+        ReadAll(references, rows, (int _, in SegmentRow row, long offset, byte* image, int error) =>
+            image == null ? throw Unreadable(offset, error) : Put(image, row, loader));
+
+    /// <summary>Which references of a block name records that can be read, by their order.</summary>
+    public bool[] Judge(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows)
     {
-        int count = references.Length / ColdNames.ReferenceBytes, next = 0, done = 0;
-        Stack<int> places = new(Enumerable.Range(0, Depth));
-        while (done < count)
+        bool[] readable = new bool[references.Length / ColdNames.ReferenceBytes];
+        ReadAll(references, rows, (int index, in SegmentRow _, long _, byte* image, int _) =>
         {
-            for (; next < count && places.Count > 0; next++)
-            {
-                long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(next * ColdNames.ReferenceBytes)..]));
-                int place = places.Pop();
-                _offsets[place] = offset;
-                byte* to = _memory + ((long)place * ColdSegments.PageBytes);
-                _reader.Begin((ulong)place, offset & ~(ColdSegments.PageBytes - 1L), to, ColdSegments.PageBytes);
-            }
-            _reader.Submit();
-            int taken = _reader.Take(_finished);
-            if (taken == 0)
-                _reader.Wait();
-            foreach (FinishedRead read in _finished.AsSpan(0, taken))
-            {
-                LoadOutcome outcome = Finish(read, rows, loader);
-                if (outcome != LoadOutcome.Done)
-                    return outcome;
-                places.Push((int)read.Token);
-                done++;
-            }
-        }
-        return LoadOutcome.Done;
+            readable[index] = image != null;
+            return LoadOutcome.Done;
+        });
+        return readable;
     }
 
     /// <inheritdoc/>
@@ -70,39 +60,86 @@ internal sealed unsafe class NamedReader : IDisposable
         _room.Dispose();
     }
 
-    private LoadOutcome Finish(in FinishedRead read, Dictionary<uint, SegmentRow> rows, SnapshotLoader loader)
+    private LoadOutcome ReadAll(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows, Taken taken)
     {
+        int count = references.Length / ColdNames.ReferenceBytes, next = 0, done = 0;
+        Stack<int> places = new(Enumerable.Range(0, Depth));
+        while (done < count)
+        {
+            for (; next < count && places.Count > 0; next++)
+            {
+                long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(next * ColdNames.ReferenceBytes)..]));
+                long start = offset & ~(ColdSegments.PageBytes - 1L);
+                if (start + ColdSegments.PageBytes > _medium.Bytes)
+                {
+                    LoadOutcome outcome = taken(next, rows[(uint)(offset >> _shift)], offset, null, Libc.EIO);
+                    if (outcome != LoadOutcome.Done)
+                        return outcome;
+                    done++;
+                    continue;
+                }
+                int place = places.Pop();
+                (_offsets[place], _indexes[place]) = (offset, next);
+                _reader.Begin((ulong)place, start, _memory + ((long)place * ColdSegments.PageBytes), ColdSegments.PageBytes);
+            }
+            _reader.Submit();
+            int got = _reader.Take(_finished);
+            if (got == 0)
+                _reader.Wait();
+            foreach (FinishedRead read in _finished.AsSpan(0, got))
+            {
+                LoadOutcome outcome = Finish(read, rows, taken);
+                if (outcome != LoadOutcome.Done)
+                    return outcome;
+                places.Push((int)read.Token);
+                done++;
+            }
+        }
+        return LoadOutcome.Done;
+    }
+
+    private LoadOutcome Finish(in FinishedRead read, Dictionary<uint, SegmentRow> rows, Taken taken)
+    {
+        int index = _indexes[(int)read.Token];
         long offset = _offsets[(int)read.Token], start = offset & ~(ColdSegments.PageBytes - 1L);
         SegmentRow row = rows[(uint)(offset >> _shift)];
         byte* page = _memory + ((long)read.Token * ColdSegments.PageBytes);
         if (read.Result != ColdSegments.PageBytes)
-            throw Unreadable(offset, read.Result < 0 ? -read.Result : Libc.EIO);
+            return taken(index, row, offset, null, ErrorOf(read));
         if (row.Band == 0)
-            return Put(page + (offset - start), ColdSegments.PageBytes - (int)(offset - start), offset, row, loader);
-        int bytes = (int)Math.Min((long)ColdSegments.PageBytes << row.Band, ((long)row.Number << _shift) + _segmentBytes - start);
+            return taken(index, row, offset, Sound(page, ColdSegments.PageBytes, offset, row), 0);
+        long end = Math.Min(((long)row.Number << _shift) + _segmentBytes, _medium.Bytes / ColdSegments.PageBytes * ColdSegments.PageBytes);
+        int bytes = (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start);
         using NativeArray<byte> large = new(bytes, ColdSegments.PageBytes);
-        Fetch(start, large.Items, bytes);
-        return Put(large.Items + (offset - start), bytes - (int)(offset - start), offset, row, loader);
+        int error = Fetch(start, large.Items, bytes);
+        return taken(index, row, offset, error != 0 ? null : Sound(large.Items, bytes, offset, row), error);
     }
 
-    // Large ones are few.
-    private void Fetch(long start, byte* to, int bytes)
+    // Large ones are few. Returns the error number.
+    private int Fetch(long start, byte* to, int bytes)
     {
         using IMediumReader reader = _medium.OpenReader(1, ReaderWake.None);
         Span<FinishedRead> finished = stackalloc FinishedRead[1];
         reader.Begin(0, start, to, bytes);
         reader.Submit();
         while (reader.Take(finished) == 0) reader.Wait();
-        if (finished[0].Result != bytes)
-            throw Unreadable(start, finished[0].Result < 0 ? -finished[0].Result : Libc.EIO);
+        return finished[0].Result == bytes ? 0 : ErrorOf(finished[0]);
     }
 
-    private LoadOutcome Put(byte* image, int room, long offset, in SegmentRow row, SnapshotLoader loader)
+    private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
+
+    // The record at the offset, whose page has been read to there and what follows; null if it is not what was written.
+    private static byte* Sound(byte* pages, int bytes, long offset, in SegmentRow row)
     {
-        bool isRecord = ColdRecord.TryMeasure(image, room, ColdRecord.PlaceOf(row.Life, offset), out _)
+        int at = (int)(offset & (ColdSegments.PageBytes - 1));
+        byte* image = pages + at;
+        bool isSound = ColdRecord.TryMeasure(image, bytes - at, ColdRecord.PlaceOf(row.Life, offset), out _)
             && Record.Namespace(image) == row.Namespace;
-        if (!isRecord)
-            throw Unreadable(offset, 0);
+        return isSound ? image : null;
+    }
+
+    private LoadOutcome Put(byte* image, in SegmentRow row, SnapshotLoader loader)
+    {
         int bytes = SnapshotRecord.BytesOf(image);
         if (bytes + SnapshotLoader.SlackBytes > _block.Length)
             _block = new byte[bytes + SnapshotLoader.SlackBytes];
@@ -114,5 +151,6 @@ internal sealed unsafe class NamedReader : IDisposable
         ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
         $"segment {offset >> _shift}, offset {offset}: " +
             (error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message),
-        "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one");
+        "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
+            + "else 'garnet-server repair' says what would be lost without");
 }

@@ -15,6 +15,7 @@ public sealed unsafe class NamedSegments(Store store)
 {
     private const int FaultsToldMax = 3;
     private readonly Dictionary<uint, SegmentRow> _rows = [];
+    private readonly HashSet<uint> _strays = [];
     private readonly IMedium? _medium = store.Settings.Tier ?? store.Settings.Named;
     private byte[] _head = [];
     private bool _isForeign, _isAdopted, _isFound;
@@ -25,6 +26,12 @@ public sealed unsafe class NamedSegments(Store store)
 
     /// <summary>True if index words were made of the references, so that the medium is not read.</summary>
     public bool IsAdopted => _isAdopted;
+
+    /// <summary>
+    /// Where to note what cannot be read, to go on without it; null: it is found out when somebody wants it. Every record is read then, and of segments that are not
+    /// those that are named, what shows for itself that it is what was written.
+    /// </summary>
+    public ColdLosses? Losses { get; init; }
 
     /// <summary>Heads and ends of segments that are damaged: their records show for themselves what they are.</summary>
     public IReadOnlyList<string> Damaged { get; private set; } = [];
@@ -46,7 +53,9 @@ public sealed unsafe class NamedSegments(Store store)
         if (!HasAny)
             return;
         _shift = System.Numerics.BitOperations.Log2((uint)SegmentTable.SegmentBytesOf(_head));
-        if (isLoaded)
+        if (Losses is not null)
+            FindStrays(file, Losses);
+        else if (isLoaded)
             JudgeMedium(file);
         Keep(file, isLoaded);
         if (!isLoaded || _isForeign || !_isFound || !SegmentTable.IsOf(_head, store.Core))
@@ -92,6 +101,11 @@ public sealed unsafe class NamedSegments(Store store)
         ArgumentNullException.ThrowIfNull(loader);
         if (CountReferences(block) < 0 || !AreNamed(block))
             return LoadOutcome.Damaged;
+        return Losses is null ? LoadKnown(block, origin, loader) : LoadReadable(block, origin, loader, Losses);
+    }
+
+    private LoadOutcome LoadKnown(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader)
+    {
         if (_isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null))
             return Adopt(block, loader);
         return loader.ReadNamed(block, _medium!, _rows, 1 << _shift);
@@ -104,7 +118,7 @@ public sealed unsafe class NamedSegments(Store store)
             return null;
         ColdSegments segments = store.Core.Tier!.Segments;
         string? fault = null;
-        foreach (SegmentRow row in _rows.Values)
+        foreach (SegmentRow row in _rows.Values.Where(IsWhereNamed))
         {
             // Two words of one record would have it die twice.
             if (_isAdopted && Volatile.Read(ref segments[row.Number]->Live) > row.Named)
@@ -113,6 +127,31 @@ public sealed unsafe class NamedSegments(Store store)
         }
         _isFound = false;
         return fault;
+    }
+
+    // What lies where the medium is another than is named is not gone on with there: it is put in as a record.
+    private LoadOutcome LoadReadable(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader, ColdLosses losses)
+    {
+        bool[]? readable = _medium is null ? null : loader.JudgeNamed(block, _medium, _rows, 1 << _shift);
+        byte[] known = new byte[block.Length], strays = new byte[block.Length];
+        int knownBytes = 0, strayBytes = 0;
+        for (int i = 0; i < block.Length / ColdNames.ReferenceBytes; i++)
+        {
+            ReadOnlySpan<byte> reference = block.Slice(i * ColdNames.ReferenceBytes, ColdNames.ReferenceBytes);
+            ulong word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
+            SegmentRow row = _rows[(uint)(ColdAddress.Offset(word) >> _shift)];
+            uint above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
+            if (readable?[i] != true)
+                losses.Lose(row, word, above, store.Namespaces.Id(row.Database));
+            else if (_strays.Contains(row.Number))
+                reference.CopyTo(strays.AsSpan((strayBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
+            else
+                reference.CopyTo(known.AsSpan((knownBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
+        }
+        loader.CountNamed((block.Length - knownBytes - strayBytes) / ColdNames.ReferenceBytes, 0);
+        LoadOutcome outcome = knownBytes == 0 ? LoadOutcome.Done : LoadKnown(known.AsSpan(0, knownBytes), origin, loader);
+        return outcome != LoadOutcome.Done || strayBytes == 0 ? outcome
+            : loader.ReadNamed(strays.AsSpan(0, strayBytes), _medium!, _rows, 1 << _shift);
     }
 
     private bool AreNamed(ReadOnlySpan<byte> block)
@@ -167,8 +206,10 @@ public sealed unsafe class NamedSegments(Store store)
             return;
         if (tier.Segments.SegmentBytes != 1 << _shift)
             return; // that way back is none
-        JudgeSize(file);
-        foreach (SegmentRow row in _rows.Values)
+        if (Losses is null)
+            JudgeSize(file);
+        Dictionary<uint, SegmentRow> rows = _rows.Values.Where(IsWhereNamed).ToDictionary(static row => row.Number);
+        foreach (SegmentRow row in rows.Values)
         {
             if (!tier.Segments.Fits(row))
             {
@@ -177,9 +218,30 @@ public sealed unsafe class NamedSegments(Store store)
                 return;
             }
         }
-        tier.Segments.Adopt(_rows);
-        names.Found(file, [.. _rows.Keys]);
+        tier.Segments.Adopt(rows);
+        names.Found(file, [.. rows.Keys]);
         _isFound = true;
+    }
+
+    private bool IsWhereNamed(SegmentRow row) => !_strays.Contains(row.Number);
+
+    // Whatever the medium is, or if there is none: what is not there is lost, and no more.
+    private void FindStrays(string file, ColdLosses losses)
+    {
+        if (!SegmentTable.HasHashesOf(_head, store.Core))
+            throw Other(file, "its keys have other hashes than this server's, so that nobody knows which a lost one was");
+        losses.Begin(_head);
+        UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
+        if (_medium is null || id != SegmentTable.IdOf(_head))
+        {
+            _strays.UnionWith(_rows.Keys);
+            return;
+        }
+        _strays.UnionWith(_rows.Keys.Where(number => ((long)number + 1) << _shift > _medium.Bytes));
+        SegmentJudge judge = new(_medium, id, 1 << _shift);
+        judge.Judge(_rows.Values.Where(IsWhereNamed));
+        _strays.UnionWith(judge.Others);
+        Damaged = judge.Damaged;
     }
 
     private void JudgeMedium(string file)
@@ -220,5 +282,6 @@ public sealed unsafe class NamedSegments(Store store)
 
     private static GarnetException Other(string file, string why) => new(
         ExitKind.Data, $"the tier's file is not the one that the snapshot {file} names", why,
-        "Put the tier's file (tier-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed");
+        "Put the tier's file (tier-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed. "
+            + "If there is none, 'garnet-server repair' says what would be lost without it");
 }

@@ -47,6 +47,18 @@ internal static unsafe class SegmentTable
 
     public static int SegmentBytesOf(ReadOnlySpan<byte> head) => BinaryPrimitives.ReadInt32LittleEndian(head[SegmentBytesAt..]);
 
+    /// <summary>How many bits of a hash stand above the tag.</summary>
+    public static int HashShiftOf(ReadOnlySpan<byte> head)
+    {
+        int partitions = BinaryPrimitives.ReadInt32LittleEndian(head[PartitionsAt..]);
+        int buckets = BinaryPrimitives.ReadInt32LittleEndian(head[BucketsAt..]);
+        return System.Numerics.BitOperations.Log2((uint)partitions) + System.Numerics.BitOperations.Log2((uint)buckets);
+    }
+
+    /// <summary>True if the bits of a hash are those of the store's keys.</summary>
+    public static bool HasHashesOf(ReadOnlySpan<byte> head, StoreCore core) =>
+        BinaryPrimitives.ReadUInt64LittleEndian(head[SeedAt..]) == core.HashSeed && HashShiftOf(head) is >= 0 and <= 64 - IndexWord.TagBits;
+
     /// <summary>True if the bits above a tag are the store's, and its keys' hashes too.</summary>
     public static bool IsOf(ReadOnlySpan<byte> head, StoreCore core) =>
         BinaryPrimitives.ReadUInt64LittleEndian(head[SeedAt..]) == core.HashSeed

@@ -82,7 +82,12 @@ public sealed unsafe class SnapshotLoader : IDisposable
         ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
         (_named ??= new NamedReader(medium, segmentBytes)).Load(references, rows, this);
 
-    /// <summary>So many were put in without being read.</summary>
+    /// <summary>Which of the records that references name can be read, in their order.</summary>
+    internal bool[] JudgeNamed(
+        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
+        (_named ??= new NamedReader(medium, segmentBytes)).Judge(references, rows);
+
+    /// <summary>So many were put in without being read, or are known to be lost.</summary>
     internal void CountNamed(long records, long bytes)
     {
         Records += records;

@@ -25,9 +25,16 @@ internal struct Judgement(IValueCheck check) : IExamine
     {
         if (record.Kind is RecordKind.String or RecordKind.Chunk) return record.Owner == 0;
         if (record.Owner == 0) return check.IsSound(record.Kind, new ReadOnlySpan<byte>(record.Value, record.ValueBytes));
-        if (record.ValueBytes < RootLimit.ValueBytesMin || RootLimit.Of(record.Value) > LimitMax) return false;
-        if (!check.IsSound(ref record, out uint limit) || limit > RootLimit.Of(record.Value)) return false;
+        if (!IsWhole(check, ref record, out uint limit)) return false;
         record.LowerLimit(limit); // what asks for every number up to it is not kept busy for nothing
         return true;
+    }
+
+    /// <summary>True if the record, which has an owner number, and its chunks are a whole value; changes nothing of it.</summary>
+    public static unsafe bool IsWhole(IValueCheck check, ref RecordEdit record, out uint limit)
+    {
+        limit = 0;
+        return record.ValueBytes >= RootLimit.ValueBytesMin && RootLimit.Of(record.Value) <= LimitMax
+            && check.IsSound(ref record, out limit) && limit <= RootLimit.Of(record.Value);
     }
 }

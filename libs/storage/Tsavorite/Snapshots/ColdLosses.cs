@@ -1,0 +1,119 @@
+using System.Numerics;
+using System.Text;
+
+namespace Tsavorite;
+
+/// <summary>
+/// What a snapshot names on a tier and cannot be read there, noted by <see cref="NamedSegments"/> while it loads the rest. For whoever makes of such a snapshot one
+/// that a server starts on. Of a key that is lost no more is known than what its reference says: its database, and the bits of the hash that an index goes by. By these
+/// entries of the log are told that are changes of it (<see cref="Skips"/>): they are passed over up to the first that says what there is whatever there was.
+/// Used by several threads at once.
+/// </summary>
+public sealed unsafe class ColdLosses
+{
+    private readonly Lock _gate = new();
+    private readonly SortedDictionary<uint, SegmentLoss> _segments = [];
+    private readonly Dictionary<(uint Namespace, ulong Bits), int> _keys = [];
+    private readonly HashSet<(uint Namespace, string Key)> _said = [];
+    private readonly HashSet<(uint Namespace, ulong Bits)> _settled = [];
+    private int _shift;
+
+    /// <summary>True if anything is lost.</summary>
+    public bool HasAny => _keys.Count + Pieces != 0;
+
+    /// <summary>References whose records cannot be read, by what they are.</summary>
+    public long Keys { get; private set; }
+
+    /// <inheritdoc cref="Keys"/>
+    public long Pieces { get; private set; }
+
+    /// <summary>Collections that can be read but for pieces of them, or are not what they must be: gone as a whole.</summary>
+    public long Collections { get; private set; }
+
+    /// <summary>By segment, what is lost there.</summary>
+    public IReadOnlyCollection<SegmentLoss> Segments => _segments.Values;
+
+    /// <summary>Values that were lost and that nothing said behind the snapshot has put anew or removed.</summary>
+    public long CountLost(Store store)
+    {
+        ArgumentNullException.ThrowIfNull(store);
+        long lost = 0;
+        foreach (((uint Namespace, ulong Bits) name, int count) in _keys)
+        {
+            if (store.DatabaseOf(name.Namespace) >= 0)
+                lost += _settled.Contains(name) ? count - 1 : count;
+        }
+        return lost;
+    }
+
+    /// <summary>
+    /// True if a change of the key that a log has must not be made, since it is one of a value that is lost. <paramref name="isWhole"/>: what it leaves does not depend
+    /// on what was there.
+    /// </summary>
+    public bool Skips(StoreSession session, in KeyRef key, bool isWhole)
+    {
+        ArgumentNullException.ThrowIfNull(session);
+        if (_keys.Count == 0)
+            return false;
+        (uint, ulong) name = (key.Namespace, BitsOf(key.Hash));
+        lock (_gate)
+        {
+            if (!_keys.ContainsKey(name))
+                return false;
+            (uint, string) exact = (key.Namespace, Encoding.Latin1.GetString(key.Span));
+            if (_said.Contains(exact))
+                return false;
+            if (isWhole)
+            {
+                _said.Add(exact);
+                _settled.Add(name);
+                return false;
+            }
+            Presence presence = default;
+            return session.Read(key, ref presence, quiet: true) != Outcome.Done; // another key with the same bits is there
+        }
+    }
+
+    /// <summary>The table of the snapshot is known: what the bits of a reference are.</summary>
+    internal void Begin(ReadOnlySpan<byte> tableHead) => _shift = SegmentTable.HashShiftOf(tableHead);
+
+    /// <summary>A record that is named cannot be read.</summary>
+    internal void Lose(in SegmentRow row, ulong word, uint above, uint ns)
+    {
+        lock (_gate)
+        {
+            bool isPiece = (word & IndexWord.InternalBit) != 0;
+            SegmentLoss before = _segments.GetValueOrDefault(row.Number, new SegmentLoss(row.Number, row.Named, 0));
+            _segments[row.Number] = before with { Lost = before.Lost + 1 };
+            if (isPiece)
+                Pieces++;
+            else
+            {
+                Keys++;
+                Note((ns, ((ulong)above << IndexWord.TagBits) | word >> IndexWord.TagShift));
+            }
+        }
+    }
+
+    /// <summary>A collection goes as a whole.</summary>
+    internal void Lose(in KeyRef root)
+    {
+        lock (_gate)
+        {
+            Collections++;
+            Note((root.Namespace, BitsOf(root.Hash)));
+        }
+    }
+
+    private void Note((uint, ulong) name) =>
+        System.Runtime.InteropServices.CollectionsMarshal.GetValueRefOrAddDefault(_keys, name, out _)++;
+
+    private ulong BitsOf(ulong hash) => hash >> (64 - IndexWord.TagBits - _shift);
+
+    private readonly struct Presence : IRead
+    {
+        public void Look(in RecordView record)
+        {
+        }
+    }
+}

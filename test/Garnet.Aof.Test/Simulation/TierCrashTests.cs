@@ -1,0 +1,154 @@
+using Garnet.Aof.Disk;
+using Garnet.Aof.Format;
+using Garnet.Aof.Reading;
+using Garnet.Aof.Snapshots;
+using Garnet.Aof.Test.Disk;
+using Garnet.Aof.Test.Reading;
+using Garnet.Aof.Test.Writing;
+using NUnit.Framework;
+using Tsavorite;
+using Tsavorite.Test.Tiers;
+
+namespace Garnet.Aof.Test.Simulation;
+
+/// <summary>A directory whose snapshots name what lies on a tier, on a machine that goes down at every operation of either, one after the other.</summary>
+internal sealed class TierCrashTests
+{
+    private const int Steps = 160, StepsBehind = 20, OperationsMax = 5_000, SegmentBytes = 1 << 20, HeadBytes = 64, UnitBytes = 16;
+    private const long MemoryBytes = 16 << 20;
+
+    [Test]
+    public void A_power_cut_at_any_operation_of_log_snapshot_manifest_and_tier_leaves_what_was_promised([Values(5, 6)] int seed)
+    {
+        int crashes = 0;
+        for (int operation = 1; operation <= OperationsMax; operation++)
+        {
+            SimulatedDisk disk = new() { CrashAt = operation };
+            SimulatedMedium tier = Simulation.TierBeside(() => disk);
+            History history = new();
+            using Primary first = new(disk, 1, history, new Random(seed), DiskFault.None) { Tier = tier };
+            if (!GoesDown(first, disk))
+            {
+                Assert.That((first.Snapshots > 1, first.Demoted > 5), Is.EqualTo((true, true)));
+                disk.IsGone = true; // what is given back reaches it no more
+                break;
+            }
+            ulong promised = first.IsOpen ? first.Promised : 0;
+            tier.Crash(operation);
+            SimulatedDisk found = disk.Crash(operation);
+            disk.IsGone = true;
+            disk = found;
+            crashes++;
+            using Primary next = new(found, 1, history, new Random(seed), DiskFault.None) { Tier = tier };
+            try
+            {
+                next.Open(found, promised); // judges all that was published, and the state
+            }
+            catch (Exception e) when (e is not AssertionException)
+            {
+                Assert.Fail($"operation {operation}: {e}");
+            }
+        }
+        TestContext.Out.WriteLine($"{crashes} crashes");
+        Assert.That(crashes, Is.InRange(100, OperationsMax - 1), "each operation had its crash");
+    }
+
+    /// <summary>Of a directory some of whose values cannot be read.</summary>
+    [Test]
+    public void A_repair_can_be_done_again_after_a_power_cut_at_any_operation([Values] bool reachesBack, [Values] bool harmsAll)
+    {
+        SimulatedDisk sound = new();
+        SimulatedMedium tier = Simulation.TierBeside(() => sound);
+        using (Primary first = new(sound, 1, new History(), new Random(5), DiskFault.None) { Tier = tier })
+        {
+            Assert.That(GoesDown(first, sound), Is.False);
+            first.SaveCold();
+            for (int steps = 0; steps < StepsBehind; steps++) first.Step();
+            first.Stop();
+        }
+        sound = sound.Copy();
+        using (DataDirectory directory = DataDirectory.OpenUnlocked(sound)) directory.RaiseTerm(1);
+        if (!reachesBack) ForgetThePast(sound);
+        // Every record behind the heads, of all segments or of every second.
+        for (int at = SegmentBytes; at < tier.Bytes; at += UnitBytes)
+        {
+            if ((harmsAll || at / SegmentBytes % 2 == 1) && at % SegmentBytes >= HeadBytes) tier.At(at + 5, 1)[0] ^= 1;
+        }
+        SimulatedDisk plain = sound.Copy();
+        Assert.That(Repair(plain, tier), Is.Not.Empty);
+        string wanted = Content(plain, tier);
+        int crashes = 0;
+        for (int operation = 1; operation <= OperationsMax; operation++)
+        {
+            SimulatedDisk disk = sound.Copy();
+            disk.CrashAt = operation;
+            try
+            {
+                Repair(disk, tier);
+                break;
+            }
+            catch (SimulatedCrashException)
+            {
+                crashes++;
+            }
+            SimulatedDisk found = disk.Crash(operation);
+            Repair(found, tier);
+            Assert.That(Repair(found, tier), Is.Empty, "once is enough");
+            Assert.That(Content(found, tier), Is.EqualTo(wanted), $"operation {operation}");
+        }
+        Assert.That(crashes, Is.InRange(3, OperationsMax - 1), "each operation had its crash");
+    }
+
+    // False if it came to its end.
+    private static bool GoesDown(Primary primary, SimulatedDisk disk)
+    {
+        try
+        {
+            primary.Open(disk, 0);
+            for (int steps = 0; steps < Steps; steps++) primary.Step();
+            return false;
+        }
+        catch (SimulatedCrashException)
+        {
+            return true;
+        }
+    }
+
+    // No way back: neither the snapshot before nor the log before the newest.
+    private static void ForgetThePast(SimulatedDisk disk)
+    {
+        using DataDirectory directory = DataDirectory.OpenUnlocked(disk);
+        string name = directory.Manifest.Snapshot!.File;
+        directory.PublishSnapshot(name, directory.Manifest.Snapshot.Batch, directory.Manifest.Terms, waits: true);
+        List<LogFile> logs = LogFiles.All(disk);
+        for (int i = 0; i + 1 < logs.Count && logs[i + 1].FirstBatch <= directory.Manifest.Snapshot.Batch + 1; i++) disk.Delete(logs[i].Name);
+        Assert.That(LogFiles.All(disk)[0].FirstBatch, Is.GreaterThan(1));
+        disk.SyncDirectory();
+    }
+
+    private static IReadOnlyList<string> Repair(SimulatedDisk disk, SimulatedMedium tier)
+    {
+        using TestStore table = new();
+        Assert.That(DirectoryRepair.Plan(disk, SnapshotFiles.Instance, TestStore.Progress()).Lines, Is.Empty, "all else is sound");
+        TierRepair repair = new(disk, table.Table, new ManualClock(), TestStore.Progress());
+        Store Open(Manifest _) => new(TestStore.Settings(Primary.Lanes, MemoryBytes) with { Tier = tier, TierId = Primary.TierName.Id });
+        RepairPlan plan = repair.Plan(manifest => Paused(Open(manifest)));
+        repair.Apply(manifest => Paused(Open(manifest)));
+        return plan.Lines;
+    }
+
+    private static Store Paused(Store store)
+    {
+        store.Logging = false;
+        store.PauseExpiry(true);
+        return store;
+    }
+
+    private static string Content(SimulatedDisk disk, SimulatedMedium tier)
+    {
+        using TestStore store = new(Primary.Lanes, MemoryBytes, adjust: settings => settings with { Tier = tier, TierId = Primary.TierName.Id });
+        using DataDirectory directory = DataDirectory.OpenUnlocked(disk.Copy());
+        directory.Recover(store.Store, store.Table, new RecoverySettings { Threads = 1 }, SnapshotFiles.Instance, TestStore.Progress());
+        return store.Text();
+    }
+}
