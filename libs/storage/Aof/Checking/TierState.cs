@@ -39,7 +39,7 @@ internal sealed record TierState
         DirectoryKey? key = DirectoryKey.TryRead(disk);
         // What the other snapshot names is not written over, whatever this one comes to.
         if (from == manifest.Snapshot && manifest.Previous is { } previous && disk.List().Contains(previous.File))
-            SnapshotFiles.Instance.Keep(disk, previous.File, store);
+            SnapshotReader.Keep(disk, previous.File, store, mustFit: false);
         if (from is not null)
             SnapshotFiles.LoadReadable(disk, from.File, store, losses, progress, key);
         uint term = from is null ? 0 : SnapshotFiles.Instance.Check(disk, from.File, progress).Term;

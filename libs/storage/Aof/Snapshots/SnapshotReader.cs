@@ -92,14 +92,14 @@ public static class SnapshotReader
 
     /// <summary>
     /// What the file names of the store's tier is kept, since the file may be loaded instead of the newest at a later start. One that cannot be read is no way
-    /// back, and keeps nothing.
+    /// back, and keeps nothing; nor, unless it <paramref name="mustFit"/>, what lies behind the end of the tier's file.
     /// </summary>
-    public static void Keep(IDisk disk, string name, Store store)
+    public static void Keep(IDisk disk, string name, Store store, bool mustFit = true)
     {
         ArgumentNullException.ThrowIfNull(store);
         try
         {
-            NamedSegments named = Named(disk, name, new NamedSegments(store), key: null);
+            NamedSegments named = Named(disk, name, new NamedSegments(store) { MustFit = mustFit }, key: null);
             named.Open(name, isLoaded: false);
             named.End();
         }

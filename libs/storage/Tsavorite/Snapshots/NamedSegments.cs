@@ -33,6 +33,9 @@ public sealed unsafe class NamedSegments(Store store)
     /// </summary>
     public ColdLosses? Losses { get; init; }
 
+    /// <summary>True if a medium that is too small for what is named is refused; else what lies behind its end is not there.</summary>
+    public bool MustFit { get; init; } = true;
+
     /// <summary>Heads and ends of segments that are damaged: their records show for themselves what they are.</summary>
     public IReadOnlyList<string> Damaged { get; private set; } = [];
 
@@ -206,8 +209,9 @@ public sealed unsafe class NamedSegments(Store store)
             return;
         if (tier.Segments.SegmentBytes != 1 << _shift)
             return; // that way back is none
-        if (Losses is null)
+        if (Losses is null && MustFit)
             JudgeSize(file);
+        _strays.UnionWith(_rows.Keys.Where(number => number > tier.Segments.Total));
         Dictionary<uint, SegmentRow> rows = _rows.Values.Where(IsWhereNamed).ToDictionary(static row => row.Number);
         foreach (SegmentRow row in rows.Values)
         {
