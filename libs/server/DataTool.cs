@@ -26,13 +26,26 @@ public static class DataTool
     internal static IReadOnlyList<CheckFinding> Judge(IDisk disk, JobProgress progress) =>
         new DirectoryTool(disk.Path, disk, progress, static _ => { }).Judge();
 
+    private static bool IsOne(string directory)
+    {
+        try
+        {
+            return DataDirectory.Is(directory);
+        }
+        catch (Exception e) when (e is UnauthorizedAccessException or IOException)
+        {
+            throw new GarnetException(ExitKind.Permission, $"the data directory {directory} cannot be read", e.Message,
+                "Run this as the user whose server it is");
+        }
+    }
+
     private static int With(string path, Action<string> say, Action<string> speak, Func<DirectoryTool, int> step)
     {
         string inner = Path.Combine(path, new PersistenceSettings().AppendDirectory);
         string directory = Directory.Exists(inner) ? inner : path;
         if (!Directory.Exists(directory))
             throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", NameIt);
-        if (!DataDirectory.Is(directory)) // before its lock would be put there
+        if (!IsOne(directory)) // before its lock would be put there
             throw new GarnetException(ExitKind.Data, $"{directory} is no data directory", "there is no manifest, no log and no snapshot in it", NameIt);
         using IDisposable held = DataDirectory.Hold(directory);
         var progress = new JobProgress("reading", SystemClock.Instance);
