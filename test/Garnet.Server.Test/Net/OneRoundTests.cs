@@ -44,6 +44,26 @@ public sealed class OneRoundTests
     }
 
     [Test]
+    public void What_stands_behind_a_long_reply_that_the_log_holds_up_is_not_run_before_that_has_left()
+    {
+        const int Bytes = Worker.SendEarlyBytes + 1; // so much is sent before the round ends
+        using var disk = new GatedDisk();
+        using EmbeddedServer server = new(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.Always, adjust: static settings => settings.Network.ReactorThreads = 1);
+        server.Server.Loaded.Wait();
+        using TcpClient held = server.Connect(), other = server.Connect();
+        Write(held, $"*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n${Bytes}\r\n{new string('x', Bytes)}\r\n");
+        Assert.That(Read(held, 5), Is.EqualTo("+OK\r\n"));
+        disk.Hold();
+        using (HeldReactor round = new(server.Server, held))
+            round.Send(held, "SET k 1\r\nGET big\r\nINCR n\r\nINCR n\r\n");
+        Eventually.Holds(() => server.Server.Reactors[0].Replies.Held.Count == 1);
+        Assert.That(EmbeddedServer.Send(other, "EXISTS n\r\n", "\r\n"), Is.EqualTo(":0\r\n"));
+        disk.Release();
+        string replies = Read(held, $"+OK\r\n${Bytes}\r\n".Length + Bytes + 2 + 8);
+        Assert.That((replies[..5], replies[^10..]), Is.EqualTo(("+OK\r\n", "\r\n:1\r\n:2\r\n")));
+    }
+
+    [Test]
     public void What_the_log_holds_up_does_not_go_with_what_the_socket_had_not_taken()
     {
         const int Bytes = 4 << 20, Gets = 4;
