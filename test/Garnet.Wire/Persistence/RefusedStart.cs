@@ -8,6 +8,8 @@ internal static class RefusedStart
     /// <summary>Exit code for data that cannot be used.</summary>
     public const int Data = 65;
 
+    private const int PatienceMs = 60_000;
+
     /// <summary>Starts the server and waits for its end: its exit code, and all it said.</summary>
     public static (int Code, string Said) Run(string directory) => RunWith("--dir", directory, "--port", "0", "--unixsocket", Path.Combine(directory, "socket"));
 
@@ -35,9 +37,10 @@ internal static class RefusedStart
     {
         start.RedirectStandardOutput = start.RedirectStandardError = true;
         using Process process = Process.Start(start)!;
-        Task<string> errors = process.StandardError.ReadToEndAsync();
-        string said = process.StandardOutput.ReadToEnd() + errors.Result;
+        Task<string> errors = process.StandardError.ReadToEndAsync(), said = process.StandardOutput.ReadToEndAsync();
+        bool isRefused = process.WaitForExit(PatienceMs);
+        if (!isRefused) process.Kill();
         process.WaitForExit();
-        return (process.ExitCode, said);
+        return (process.ExitCode, isRefused ? said.Result + errors.Result : "it was not refused: " + said.Result + errors.Result);
     }
 }
