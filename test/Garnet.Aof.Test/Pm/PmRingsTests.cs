@@ -1,6 +1,7 @@
 using Garnet.Aof.Disk;
 using Garnet.Aof.Format;
 using Garnet.Aof.Pm;
+using Garnet.Aof.Test.Disk;
 using Garnet.Common;
 using Garnet.Media;
 using NUnit.Framework;
@@ -10,7 +11,7 @@ namespace Garnet.Aof.Test.Pm;
 /// <summary>Rings of a range on the real disk, and whose they are. A process that is killed is a disk that is not closed.</summary>
 internal sealed class PmRingsTests
 {
-    private const int Page = 4096, Length = 4 << 20;
+    private const int Page = 4096, Length = 4 << 20, PatienceMs = 20_000;
     private readonly List<IDisposable> _open = [];
     private string _path = "", _range = "";
 
@@ -67,7 +68,7 @@ internal sealed class PmRingsTests
     [Test]
     public void What_was_synced_comes_to_the_file_by_itself_however_it_meets_the_one_that_drains()
     {
-        const int Rounds = 40, LimitMs = 20_000;
+        const int Rounds = 40;
         FileDisk disk = Open(out PmRings rings);
         IDiskFile file = Create(disk, LogFileName.Of(0, 1), out _);
         var random = new Random(12);
@@ -79,7 +80,7 @@ internal sealed class PmRingsTests
                 file.Write(end, new byte[64]);
                 file.Sync();
             }
-            Assert.That(SpinWait.SpinUntil(() => rings.Fill.UsedBytes == 0, LimitMs), $"round {round}");
+            Assert.That(SpinWait.SpinUntil(() => rings.Fill.UsedBytes == 0, PatienceMs), $"round {round}");
         }
     }
 
@@ -183,11 +184,79 @@ internal sealed class PmRingsTests
             {
                 if (++steps == kept / 4 + 1) found = pm.Image(kept);
             };
-            _ = rings.Complete(new Garnet.Aof.Test.Disk.SimulatedDisk());
+            _ = rings.Complete(new SimulatedDisk());
             rings.Divide(2, "/some/where");
             using var next = new PmRings(new PmSim(found ?? pm.Image(kept)), "range", trustsEmulated: false);
-            Assert.That(next.Complete(new Garnet.Aof.Test.Disk.SimulatedDisk()), Is.Empty);
+            Assert.That(next.Complete(new SimulatedDisk()), Is.Empty);
         }
+    }
+
+    [Test]
+    public void Bytes_of_a_client_that_look_like_the_head_of_a_ring_are_none_when_a_ring_begins_there()
+    {
+        using var pm = new PmSim(new byte[Page + (4 * PmRing.BytesMin)]);
+        byte[] forged = new byte[PmHead.Bytes];
+        new PmHead { Generation = ulong.MaxValue, Number = 5, Place = new PmPlace(0, 1, Page), FirstBatch = 3 }.Write(forged);
+        for (int at = Page; at < pm.Bytes; at += PmHead.Bytes) pm.Write(at, forged);
+        _ = pm.Fence();
+        using (var rings = new PmRings(pm, "range", trustsEmulated: false))
+        {
+            Assert.That(rings.Complete(new SimulatedDisk()), Is.Empty);
+            rings.Divide(2, "/some/where");
+        }
+        PmLayout layout = PmLayout.Read(pm, "range");
+        for (int i = 0; i < 2; i++)
+        {
+            var ring = new PmRing(pm, layout.StartOf(i), layout.RingBytes);
+            Assert.That(ring.Head, Is.EqualTo(new PmHead { Generation = 0, Number = 0, Place = new PmPlace(0, 0, Page) }), $"ring {i}");
+        }
+    }
+
+    [Test]
+    public void Rings_are_not_divided_anew_while_one_holds_what_its_file_could_not_get()
+    {
+        const int Synced = 5000;
+        using var pm = new PmSim(new byte[Page + (4 * PmRing.BytesMin)]);
+        using var rings = new PmRings(pm, "range", trustsEmulated: false);
+        var disk = new SimulatedDisk();
+        _ = rings.Complete(disk);
+        rings.Divide(1, "/simulated");
+        string name = LogFileName.Of(0, 1);
+        PmFile file = rings.TryCreate(name, () => disk.Create(name, Length))!;
+        byte[] written = new byte[Synced], header = new byte[FileHeader.Bytes];
+        new Random(4).NextBytes(written);
+        new FileHeader { Sublog = 0, Sublogs = 1, FirstBatch = 1, Term = 1, Lanes = 8, HashSeed = 5, PreviousCrc = 0, HasTail = true, Run = file.TailRun, TailNumber = file.TailNumber }
+            .Write(header);
+        file.Write(0, header);
+        file.Write(Page, written);
+        file.Sync();
+        disk.FailWrite = disk.Writes + 1;
+        file.Dispose(); // the file gets nothing, and the ring serves nobody else
+        rings.Divide(2, "/simulated");
+        using var next = new PmRings(pm.Copy(), "range", trustsEmulated: false);
+        Assert.That(next.Complete(disk), Has.Count.EqualTo(1));
+        Assert.That(disk.Get(name).AsSpan(Page, Synced).SequenceEqual(written));
+    }
+
+    [Test]
+    public void A_file_on_a_full_disk_gets_its_bytes_once_there_is_room_again()
+    {
+        const int Refusals = 3;
+        var pm = new PmSim(new byte[PmLife.RingBytes]);
+        var ring = new PmRing(pm, 0, PmLife.RingBytes);
+        Assert.That(ring.Begin(0, 1), Is.Zero);
+        var disk = new SimulatedDisk();
+        using var file = new PmFile(disk.Create("log", Length), ring, static (_, _) => { });
+        (disk.FullFrom, disk.FullFor) = (disk.Writes + 1, Refusals);
+        file.StartDraining();
+        byte[] written = [.. Enumerable.Repeat((byte)7, 64)];
+        file.Write(Page, written);
+        file.Sync();
+        Assert.That(SpinWait.SpinUntil(() => ring.Undrained == 0, PatienceMs), Is.True, "it is tried again");
+        Assert.That(disk.Writes, Is.EqualTo(Refusals + 1));
+        Assert.That(disk.Get("log").AsSpan(Page, 64).SequenceEqual(written));
+        file.Write(Page + 64, written);
+        Assert.That(file.Sync, Throws.Nothing);
     }
 
     [Test]
@@ -196,7 +265,7 @@ internal sealed class PmRingsTests
         var pm = new PmSim(new byte[PmLife.RingBytes]);
         var ring = new PmRing(pm, 0, PmLife.RingBytes);
         Assert.That(ring.Begin(0, 1), Is.Zero);
-        using var file = new PmFile(new Garnet.Aof.Test.Disk.SimulatedDisk().Create("log", Length), ring, static (_, _) => { });
+        using var file = new PmFile(new SimulatedDisk().Create("log", Length), ring, static (_, _) => { });
         file.Write(Page, new byte[64]);
         pm.Error = 5;
         Assert.That(file.Sync, Throws.TypeOf<DiskException>());

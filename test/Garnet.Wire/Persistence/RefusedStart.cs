@@ -8,6 +8,8 @@ internal static class RefusedStart
     /// <summary>Exit code for data that cannot be used.</summary>
     public const int Data = 65;
 
+    private const int PatienceMs = 60_000;
+
     /// <summary>Starts the server and waits for its end: its exit code, and all it said.</summary>
     public static (int Code, string Said) Run(string directory) => RunWith("--dir", directory, "--port", "0", "--unixsocket", Path.Combine(directory, "socket"));
 
@@ -18,10 +20,27 @@ internal static class RefusedStart
     public static (int Code, string Said) RunWith(params string[] flags)
     {
         _ = Servers.Ours; // skips with the reason when it is not there
-        using Process process = Process.Start(new ProcessStartInfo(ServerProcess.OurProgram, flags) { RedirectStandardOutput = true, RedirectStandardError = true })!;
-        Task<string> errors = process.StandardError.ReadToEndAsync();
-        string said = process.StandardOutput.ReadToEnd() + errors.Result;
+        return EndOf(new ProcessStartInfo(ServerProcess.OurProgram, flags));
+    }
+
+    /// <summary>The same where the system lets no file of the server be larger than so many bytes.</summary>
+    public static (int Code, string Said) RunWithSmallFiles(long bytes, params string[] flags)
+    {
+        _ = Servers.Ours; // as above
+        string limited = $"trap '' XFSZ; ulimit -f {bytes / 512}; exec \"$@\"";
+        ProcessStartInfo start = new("sh", ["-c", limited, "sh", ServerProcess.OurProgram, .. flags]);
+        start.Environment["DOTNET_EnableWriteXorExecute"] = "0"; // the runtime has a large file in memory for it
+        return EndOf(start);
+    }
+
+    private static (int Code, string Said) EndOf(ProcessStartInfo start)
+    {
+        start.RedirectStandardOutput = start.RedirectStandardError = true;
+        using Process process = Process.Start(start)!;
+        Task<string> errors = process.StandardError.ReadToEndAsync(), said = process.StandardOutput.ReadToEndAsync();
+        bool isRefused = process.WaitForExit(PatienceMs);
+        if (!isRefused) process.Kill();
         process.WaitForExit();
-        return (process.ExitCode, said);
+        return (process.ExitCode, isRefused ? said.Result + errors.Result : "it was not refused: " + said.Result + errors.Result);
     }
 }

@@ -16,7 +16,7 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
     private int _doubtful = -1, _doubtfulVersion;
     private int _next;
 
-    /// <summary>Commands acknowledged so far.</summary>
+    /// <summary>Changes acknowledged so far; a write that was refused is none, nor is a read.</summary>
     public long Acknowledged { get; private set; }
 
     /// <summary>What was read and is not what was acknowledged; null: nothing.</summary>
@@ -55,16 +55,14 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
         if (_versions[key] != 0 && _random.Next(3) != 0)
         {
             for (int read = 0; read < 2; read++) Judge(key, connection.Call("GET", Key(key)), _versions[key]);
-            Acknowledged++;
             return;
         }
         bool deletes = _versions[key] != 0 && _random.Next(8) == 0;
         (_doubtful, _doubtfulVersion) = (key, deletes ? 0 : _random.Next(1, int.MaxValue));
         RespNode reply = deletes ? connection.Call("DEL", Key(key)) : connection.Call("SET", Key(key), Value(key, _doubtfulVersion)!);
         if (reply.Kind == '-' && !reply.Text.StartsWith("OOM", StringComparison.Ordinal)) Wrong ??= $"{Key(key)}: {reply.Text}";
-        if (reply.Kind != '-') _versions[key] = _doubtfulVersion;
+        if (reply.Kind != '-') (_versions[key], Acknowledged) = (_doubtfulVersion, Acknowledged + 1);
         _doubtful = -1;
-        Acknowledged++;
     }
 
     private void Settle(int key, RespNode found)

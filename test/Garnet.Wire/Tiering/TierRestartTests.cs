@@ -149,6 +149,7 @@ public sealed class TierRestartTests
         Assert.That(RefusedStart.Check(server.Path).Code, Is.Not.Zero);
         File.Copy(aside, file);
         Refuses(server, tier.Flags.Replace("64mb", "16mb", StringComparison.Ordinal), "tier-size");
+        Assert.That(new FileInfo(file).Length, Is.EqualTo(new FileInfo(aside).Length), "it is cut only when it is known to be larger than need be");
         Refuses(server, "--maxmemory 12mb", "tier-path");
         using (FileStream cut = File.OpenWrite(file)) cut.SetLength(8 << 20);
         Refuses(server, tier.Flags, "are not those that are named");

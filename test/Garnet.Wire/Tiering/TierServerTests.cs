@@ -66,16 +66,27 @@ public sealed class TierServerTests
     }
 
     [TestCase("--tier-path /nowhere/at/all", "tier-path")]
-    [TestCase("--tier-path {0} --tier-size 1tb", "tier-size")]
     [TestCase("--tier-path {0} --tier-size 1mb", "tier-size")]
     public void A_tier_that_cannot_be_is_refused_with_what_to_do(string flags, string said)
     {
         using TierScratch tier = new();
-        string[] words = [.. string.Format(CultureInfo.InvariantCulture, flags, tier.Path).Split(' '), "--port", "0", "--unixsocket", System.IO.Path.Combine(tier.Path, "socket")];
-        (int code, string text) = RefusedStart.RunWith(words);
+        (int code, string text) = RefusedStart.RunWith(Words(string.Format(CultureInfo.InvariantCulture, flags, tier.Path), tier));
         Assert.That((code, text), Is.EqualTo((64, text)));
         Assert.That(text, Does.Contain(said));
     }
+
+    // A disk without so much room, as far as the server can tell: how much there is on ours nobody knows.
+    [Test]
+    public void A_tier_for_which_there_is_no_room_is_refused_with_what_to_do()
+    {
+        using TierScratch tier = new();
+        (int code, string text) = RefusedStart.RunWithSmallFiles(128 << 20, Words($"--tier-path {tier.Path} --tier-size 256mb", tier));
+        Assert.That((code, text), Is.EqualTo((64, text)));
+        Assert.That(text, Does.Contain($"cannot set {256 << 20} bytes aside").And.Contain("lower tier-size"));
+        Assert.That(Directory.GetFiles(tier.Path, "tier-*"), Is.Empty);
+    }
+
+    private static string[] Words(string flags, TierScratch tier) => [.. flags.Split(' '), "--port", "0", "--unixsocket", System.IO.Path.Combine(tier.Path, "socket")];
 
     private static ServerProcess Start(string flags)
     {
