@@ -7,6 +7,13 @@ namespace Garnet.Aof.Test.Reading;
 /// <summary>A check says what is wrong and changes nothing; a repair makes a directory that starts, and deletes nothing.</summary>
 public sealed class CheckTests
 {
+    [TestCase(0UL, "1 of 2 batches")]
+    [TestCase(1_700_000_000_000_000UL, "1 of 2 batches (since 2023-11-14 22:13:20 UTC)")]
+    [TestCase(253_402_300_799_000_000UL, "1 of 2 batches (since 9999-12-31 23:59:59 UTC)")]
+    [TestCase(253_402_300_799_000_001UL, "1 of 2 batches")]
+    [TestCase(ulong.MaxValue, "1 of 2 batches")]
+    public void A_file_may_say_any_moment_of_what_is_lost(ulong unixUs, string words) => Assert.That(CheckReport.LossInWords(1, 2, unixUs), Is.EqualTo(words));
+
     [Test]
     public void A_sound_directory_needs_no_repair([Values(1, 3)] int sublogs)
     {

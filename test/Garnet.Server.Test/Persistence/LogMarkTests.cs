@@ -104,6 +104,7 @@ public sealed class LogMarkTests
         {
             while (!condition())
             {
+                Thread.Yield(); // the word may come here, also where one core is left for all
                 set.Reset(); // and with it the word that another has not heard yet
                 if (!condition()) set.Wait();
             }

@@ -47,7 +47,7 @@ public sealed class RoleChangeTests
         Assert.That(node.Position.HasGivenUp(write), Is.False);
         client.Call("REPLICAOF", "127.0.0.1", $"{other.Server.Port}");
         ReplicaGroup.CatchUp(server, other);
-        Assert.That(client.Call("EXISTS", "k"), Is.EqualTo("0"));
+        Assert.That(() => client.Call("EXISTS", "k"), Is.EqualTo("0").After(ReplicaGroup.WaitMs, 5));
         lock (node.Role.Gate)
         {
             Assert.That(node.Role.LeadAlone(), Is.True);

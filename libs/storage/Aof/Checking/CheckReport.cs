@@ -15,10 +15,14 @@ public sealed record CheckReport
     public string Remark { get; init; } = "";
     /// <summary>So many batches, in words.</summary>
     public static string InWords(long batches) => batches == 1 ? "1 batch" : $"{batches} batches";
+    /// <summary>The end of the year 9999 in Unix microseconds: what a file says beyond is no moment.</summary>
+    private const ulong LastUnixUs = 253_402_300_799_000_000;
+
     /// <summary>What is missing behind the last batch that is left, in words that go before or behind "lost"; the moment, in Unix microseconds, is 0 if it is not known.</summary>
     internal static string LossInWords(ulong last, ulong known, ulong sinceUnixUs)
     {
-        string since = sinceUnixUs == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(sinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
+        string since = sinceUnixUs is 0 or > LastUnixUs ? ""
+            : string.Create(CultureInfo.InvariantCulture, $" (since {DateTime.UnixEpoch.AddMicroseconds(sinceUnixUs):yyyy-MM-dd HH:mm:ss} UTC)");
         return $"{known - last} of {InWords((long)known)}{since}";
     }
 
