@@ -8,7 +8,7 @@ internal sealed class CompareOptions
     [Option("systems", Default = "ours,redis,garnet-inline,garnet-default", HelpText = "ours, native, redis, garnet-inline, garnet-default, and for the set replica garnet-p2; ratios are first : each other. With a log: ours+everysec, redis+always, garnet-inline+aof1s, ours+pm (a ring in persistent memory) and so on.")]
     public string Systems { get; set; } = "";
 
-    [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot or replica.")]
+    [Option("set", Default = "smoke", HelpText = "smoke, collections, commands, big, start, idle, durable, always, pm, recover, snapshot, replica or tiers.")]
     public string Set { get; set; } = "";
 
     [Option("rounds", Default = 5)]
@@ -25,6 +25,15 @@ internal sealed class CompareOptions
 
     [Option("only", Default = "", HelpText = "Run only cells whose name contains this text.")]
     public string Only { get; set; } = "";
+
+    [Option("memory-mib", Default = 256L, HelpText = "Memory of the servers in the set tiers; the data is ten times as much.")]
+    public long MemoryMiB { get; set; }
+
+    [Option("memory-group", Default = "/sys/fs/cgroup/memory/garnet-bench", HelpText = "Control group, made anew, that holds each server of the set tiers together with its share of the system's cache of files, to its memory and 256 MiB; without such groups (version 1) nothing holds it.")]
+    public string MemoryGroup { get; set; } = "";
+
+    [Option("trace", Default = "", HelpText = "File of requests (lines of a time and the numbers of blocks, gzip) that the set tiers plays back.")]
+    public string Trace { get; set; } = "";
 
     [Option("ours-flags", Default = "", HelpText = "Further flags for our server.")]
     public string OursFlags { get; set; } = "";

@@ -1,4 +1,5 @@
 using Garnet.Load.Compare.Replicas;
+using Garnet.Load.Compare.Tiers;
 using Garnet.Load.Machine;
 
 namespace Garnet.Load.Compare;
@@ -44,6 +45,9 @@ internal static class CompareVerb
                 break;
             case "replica":
                 ReplicaSet.Run(options, peers, report);
+                break;
+            case "tiers":
+                TierSet.Run(options, report);
                 break;
             case "start":
                 Starts.Run(options, peers, report);

@@ -15,18 +15,27 @@ internal sealed unsafe class Workload
 
     private readonly Batch[] _batches;
     private readonly KeyStream _keys;
-    private readonly int _valueBytes;
+    private int _valueBytes;
     private int _turn;
 
     public Workload(string operation, int pipeline, int valueBytes, KeyStream keys, bool check)
+        : this(operation, pipeline, [valueBytes], keys, check)
+    {
+    }
+
+    /// <summary>Values of several sizes, batch by batch in turn.</summary>
+    public Workload(string operation, int pipeline, int[] valueSizes, KeyStream keys, bool check)
     {
         Pipeline = pipeline;
         Check = check;
         _keys = keys;
-        _valueBytes = valueBytes;
         string[] commands = CommandText.Of(operation);
-        _batches = new Batch[commands.Length == 1 ? 1 : Math.Max(1, 100 / pipeline)];
-        for (int i = 0; i < _batches.Length; i++) _batches[i] = Build(commands, i * pipeline);
+        _batches = new Batch[(commands.Length == 1 ? 1 : Math.Max(1, 100 / pipeline)) * valueSizes.Length];
+        for (int i = _batches.Length - 1; i >= 0; i--)
+        {
+            _valueBytes = valueSizes[i % valueSizes.Length];
+            _batches[i] = Build(commands, i * pipeline);
+        }
     }
 
     public int Pipeline { get; }

@@ -22,6 +22,9 @@ internal abstract class Executor : Worker, IReadyWorker
     /// <summary>MULTI and EXEC.</summary>
     internal abstract ITransactions Transactions { get; }
 
+    /// <summary>Notes what lies on the tier of what the client has sent behind its running command; null: there is no tier.</summary>
+    internal Action<Connection>? LooksBehind { get; set; }
+
     /// <summary>A round begins: its commands, and its session, have one time.</summary>
     private protected void TakeTime() => Session.NowMs = NowMs = Server.Clock.UnixMs;
 }

@@ -19,8 +19,10 @@ internal sealed unsafe class Fetching
         _worker = worker;
         _runner = runner;
         _tier = worker.Session.Tier;
-        if (_tier is not null)
-            _tier.MayPostpone = MayPutOff;
+        if (_tier is null)
+            return;
+        _tier.MayPostpone = MayPutOff;
+        worker.LooksBehind = LookBehind;
     }
 
     /// <summary>The running command came with CLIENT REPLY SKIP.</summary>
@@ -63,11 +65,26 @@ internal sealed unsafe class Fetching
         _worker.Session.NowMs = _worker.NowMs;
         _worker.TakeBackReply();
         _worker.Server.Observers.HandOnOfFailed(_worker);
+        Look(client, frame);
+        LookBehind(client);
+        _tier!.BeginReads();
+        _worker.Park(client, new FetchWait(_tier.TakeWanted()));
+        return Reply.Postponed;
+    }
+
+    private void Look(Connection client, Frame* frame)
+    {
         var call = new Call(_worker, client, _runner.Batch.Args.Items + frame->FirstArg, frame->ArgCount, frame->KeyHash);
         if (KeyPositions.TryOf(ref call, _worker.Server.Commands.Specs[frame->Command].Keys, out KeyPositions keys))
-            FetchedKeys.Foresee(ref call, in keys, client.Database);
-        _worker.Park(client, new FetchWait(_tier!.TakeWanted()));
-        return Reply.Postponed;
+            FetchedKeys.Look(ref call, in keys, client.Database);
+    }
+
+    // It is fetched with what the running command needs, side by side: otherwise a pipeline would wait for the device at each of its commands.
+    private void LookBehind(Connection client)
+    {
+        FrameBatch batch = _runner.Batch;
+        for (int at = _runner.At + 1; at < batch.Count && batch.Clients[at] == client && _tier!.MayReadAhead; at++)
+            Look(client, batch.Frames + at);
     }
 
     // Only what a connection has just sent can be framed again. A transaction and a script have taken locks or run other commands: they wait

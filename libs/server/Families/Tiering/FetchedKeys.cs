@@ -16,13 +16,17 @@ internal sealed class FetchedKeys : IKeyRule
     /// <inheritdoc/>
     public AdmissionResult Ask(ref Call call, in KeyPositions keys, int database, bool mayWait)
     {
-        if (!mayWait || !Foresee(ref call, in keys, database) || !MayTry(call.Client))
+        if (!mayWait || !Look(ref call, in keys, database))
             return AdmissionResult.Allowed;
-        return AdmissionResult.Until(new FetchWait(call.Session.Tier!.TakeWanted()));
+        bool waits = MayTry(call.Client);
+        if (waits)
+            call.Worker.LooksBehind?.Invoke(call.Client);
+        call.Session.Tier!.BeginReads();
+        return waits ? AdmissionResult.Until(new FetchWait(call.Session.Tier.TakeWanted())) : AdmissionResult.Allowed;
     }
 
-    /// <summary>Begins to fetch what is not at hand of the keys; false if all are.</summary>
-    internal static bool Foresee(ref Call call, in KeyPositions keys, int database)
+    /// <summary>Notes what is not at hand of the keys, to be fetched with what others need; false if all are.</summary>
+    internal static bool Look(ref Call call, in KeyPositions keys, int database)
     {
         if (!call.Worker.Store.Namespaces.TryId(database, out uint ns))
             return false;
@@ -33,7 +37,6 @@ internal sealed class FetchedKeys : IKeyRule
             misses |= call.Session.Tier!.Foresee(key);
         }
 
-        call.Session.Tier!.BeginReads();
         return misses;
     }
 

@@ -6,7 +6,11 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>Its name (<see cref="ColdAddress.Name"/>).</summary>
     public readonly ulong Word = word;
     public ColdReadState State;
-    public int Band, Bytes, Skip, RecordBytes, Error;
+    /// <summary>The segment's, looked at once: where the word is of the past, the segment may be another's by now and its band change.</summary>
+    public int Band;
+    public int Bytes, Skip, RecordBytes, Error;
+    /// <summary>What is read for it, at the most.</summary>
+    public long BytesMax => (long)ColdSegments.PageBytes << Band;
     /// <summary>Where it is read to.</summary>
     public nint To;
     public byte* Record;

@@ -25,11 +25,12 @@ internal sealed unsafe class ColdReads : IDisposable
     private readonly Stack<nint> _pages = new();
     private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
     private readonly Stack<int> _places = new();
-    private readonly List<ulong> _missing = [], _wanted = [];
+    private readonly List<ColdRead> _missing = [];
+    private readonly List<ulong> _wanted = [];
     private readonly List<ColdRead> _counted = [];
     private IMediumReader? _reader;
     private byte* _pageMemory;
-    private long _keptBytes, _steps;
+    private long _keptBytes, _comingBytes, _steps;
     private int _pending;
     private bool _hasNews, _hasUnstamped;
 
@@ -63,6 +64,9 @@ internal sealed unsafe class ColdReads : IDisposable
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
+
+    /// <summary>True while what is kept and what is to come, at the most, are less than half of what may be kept.</summary>
+    public bool MayReadAhead => _keptBytes + _comingBytes < _tier.KeptBytesMax / 2;
 
     /// <summary>
     /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
@@ -118,7 +122,9 @@ internal sealed unsafe class ColdReads : IDisposable
         else
         {
             _segments.Pin(_segments.NumberOf(word));
-            _missing.Add(word);
+            ColdRead missing = new(word) { Band = _segments[_segments.NumberOf(word)]->Band };
+            _comingBytes += missing.BytesMax;
+            _missing.Add(missing);
         }
         _wanted.Add(word);
         return null;
@@ -130,7 +136,7 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>The look since the mark, which came to what is missing, was not true or found what it wanted all the same.</summary>
     public void Forget((int Missing, int Wanted) mark)
     {
-        for (int i = mark.Missing; i < _missing.Count; i++) _segments.Unpin(_segments.NumberOf(_missing[i]));
+        for (int i = mark.Missing; i < _missing.Count; i++) ComesNot(_missing[i]);
         _missing.RemoveRange(mark.Missing, _missing.Count - mark.Missing);
         _wanted.RemoveRange(mark.Wanted, _wanted.Count - mark.Wanted);
     }
@@ -165,12 +171,11 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>Begins to read what is missing.</summary>
     public void Begin()
     {
-        foreach (ulong word in _missing)
+        foreach (ColdRead read in _missing)
         {
-            ColdRead read = new(word);
-            if (!_reads.TryAdd(word, read))
+            if (!_reads.TryAdd(read.Word, read))
             {
-                _segments.Unpin(_segments.NumberOf(word)); // missing twice
+                ComesNot(read); // missing twice
                 continue;
             }
             _queued.Enqueue(read);
@@ -274,6 +279,12 @@ internal sealed unsafe class ColdReads : IDisposable
         NativeMemory.AlignedFree(_pageMemory);
     }
 
+    private void ComesNot(ColdRead missing)
+    {
+        _comingBytes -= missing.BytesMax;
+        _segments.Unpin(_segments.NumberOf(missing.Word));
+    }
+
     private void Submit()
     {
         if (_queued.Count == 0 && _reader is null)
@@ -285,9 +296,7 @@ internal sealed unsafe class ColdReads : IDisposable
             ColdRead read = _queued.Dequeue();
             uint number = _segments.NumberOf(read.Word);
             long offset = ColdAddress.Offset(read.Word), start = offset & ~(ColdSegments.PageBytes - 1L);
-            long end = Math.Min(start + ((long)ColdSegments.PageBytes << _segments[number]->Band),
-                _segments.OffsetOf(number) + _segments.SegmentBytes);
-            read.Band = _segments[number]->Band;
+            long end = Math.Min(start + read.BytesMax, _segments.OffsetOf(number) + _segments.SegmentBytes);
             read.Bytes = (int)(end - start);
             read.Skip = (int)(offset - start);
             read.To = read.Band == 0 ? _pages.Pop() : (nint)NativeMemory.AlignedAlloc((nuint)read.Bytes, ColdSegments.PageBytes);
@@ -319,6 +328,7 @@ internal sealed unsafe class ColdReads : IDisposable
         _underWay[at] = null;
         _places.Push(at);
         _pending--;
+        _comingBytes -= read.BytesMax;
         _tier.CountRead(read.Bytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
         byte* image = (byte*)read.To + read.Skip;
         bool isWhole = finished.Result == read.Bytes;

@@ -77,6 +77,9 @@ public sealed unsafe partial class SessionTier
         }
     }
 
+    /// <summary>False while so much is being read, or kept, that what is read for steps to come would drive out what was read for others.</summary>
+    public bool MayReadAhead => Reads.MayReadAhead;
+
     /// <summary>Hands the reads that <see cref="Foresee"/> has found to the device.</summary>
     public void BeginReads() => Reads.Begin();
 
