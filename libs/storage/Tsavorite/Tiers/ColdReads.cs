@@ -54,6 +54,7 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>The words of the records that the step which was put off has come to.</summary>
     public ulong[] TakeWanted()
     {
+        _tier.Count(TierCount.Postponed);
         ulong[] wanted = [.. _wanted];
         _wanted.Clear();
         return wanted;
@@ -156,7 +157,6 @@ internal sealed unsafe class ColdReads : IDisposable
         Begin();
         if (mayThrow && MayPostpone is { } may && may())
         {
-            _tier.Count(TierCount.Postponed);
             foreach (ColdRead read in _counted) read.IsOwed = true;
             throw ColdTier.Miss;
         }
