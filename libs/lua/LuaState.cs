@@ -230,10 +230,14 @@ public sealed unsafe class LuaState : IDisposable
         long nowUs = _clock.MonotonicUs;
         long tookUs = nowUs - _hookedUs;
         _hookedUs = nowUs;
-        _hookEvery = tookUs > LookUs ? Math.Max(HookOftenest, (int)(_hookEvery * LookUs / tookUs)) : Math.Min(_hookEvery * 2, HookEvery);
+        _hookEvery = tookUs > LookUs ? Math.Max(HookOftenest, (int)(_hookEvery * LookUs / tookUs)) : Math.Min(_hookEvery * 4, HookEvery);
         if (nowUs >= _lookAtUs)
             LookNow();
+        if (!_isStopped && LuaApi.GetHookCount(thread) == _hookEvery)
+            return;
+        // It walks every frame of the thread: of a deep recursion hundreds of thousands. So it is not done without need, and its time is not the steps'.
         SetHook(thread);
+        _hookedUs = _clock.MonotonicUs;
     }
 
     private bool LookNow()

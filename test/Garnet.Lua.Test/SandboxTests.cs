@@ -55,6 +55,18 @@ public sealed class SandboxTests
         Assert.That(sandbox.Run("return 'alive'"), Is.EqualTo("alive"));
     }
 
+    // How often it is looked at must not depend on how deep it is: a look that walks all frames would never come to the end of the stack.
+    [TestCase("local function f() return 1 + f() end return f()", "stack overflow")]
+    [TestCase("local function f() return 1 + f() end return pcall(f) and 'no' or 'yes'", "yes")]
+    [TestCase("local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end return f(100000)", "100000")]
+    [TestCase("local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end local sum = 0 for i = 1, 50 do sum = sum + f(50000) end return sum", "2500000")]
+    public void A_recursion_ends_at_the_end_of_the_stack(string source, string result)
+    {
+        using var sandbox = new Sandbox(128 << 20);
+        Assert.That(sandbox.Run(source), Does.Contain(result));
+        Assert.That(sandbox.Run("return 'alive'"), Is.EqualTo("alive"));
+    }
+
     [TestCase("local t = {} while true do t[#t + 1] = string.rep('x', 1000) end")]
     [TestCase("local s = 'x' while true do s = s .. s end")]
     [TestCase("local t = {} for i = 1, 1e9 do t[i] = {} end")]
