@@ -138,7 +138,7 @@ public sealed class DurableTierTests
     public void As_many_databases_as_there_are_by_default_lie_apart_and_are_named()
     {
         const int Databases = 16, Keys = 60;
-        using SimulatedMedium medium = new(MediumBytes);
+        using SimulatedMedium medium = new(2 * MediumBytes);
         using Bench bench = new(Settings(medium));
         for (int i = 0; i < Keys * Databases; i++) bench.Set("k" + i, TieredBench.Value(i, 100), bench.Store.Namespaces.Id(i % Databases));
         bench.Demote();
@@ -146,6 +146,27 @@ public sealed class DurableTierTests
         Assert.That(list.ReferenceCount, Is.EqualTo(Keys * Databases));
         using Store again = new(Settings(medium));
         LoadUnread(list, again);
+    }
+
+    [Test]
+    public void Databases_that_were_flushed_leave_nothing_open_that_others_would_have_to_share()
+    {
+        const int Flushes = 60, Keys = 40;
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(Settings(medium));
+        int[] sizes = [60, 5_000, 9_000, 20_000];
+        for (int i = 0; i < Flushes; i++)
+        {
+            foreach (int bytes in sizes) bench.Set("k" + bytes, TieredBench.Value(i, bytes), bench.Store.Namespaces.Id(i % 3));
+            bench.Demote();
+            bench.Store.Namespaces.Flush(i % 3, wait: true);
+        }
+        bench.Store.Tiers!.Step(bench.NowMs);
+        Assert.That(bench.Tier().FreeBytes, Is.EqualTo(bench.Tier().SizeBytes), "nothing lies there, and all of it is free");
+        for (int i = 0; i < Keys; i++) bench.Set("k" + i, TieredBench.Value(i, 100), bench.Store.Namespaces.Id(i % 3));
+        bench.Demote();
+        NamingList list = NamingList.Of(bench.Store);
+        Assert.That((list.ReferenceCount, list.RecordCount), Is.EqualTo((Keys, 0)));
     }
 
     [Test]

@@ -13,15 +13,20 @@ internal sealed unsafe class ColdWriter : IDisposable
     private const int SharedBytesMax = ColdSegments.PageBytes - HeaderBytes;
     private const int HeaderBytes = ColdHead.Bytes, MovesPerHold = 16;
     /// <summary>
-    /// Open segments of a band, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
-    /// with records of one only can be named by a snapshot without a look at its records.
+    /// Open segments of a band at most, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
+    /// with records of one only can be named by a snapshot without a look at its records. All that are open are at most this part of the tier.
     /// </summary>
-    private const int OpenPerBand = 16;
+    private const int OpenPerBandMax = 16, OpenPart = 4;
+    /// <summary>Buffers of a segment each that are in use at most, and that are kept for the next round.</summary>
+    private const int BuffersMax = 16, BuffersKept = 4;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
     private readonly OpenSegment[] _open;
+    private readonly int _openPerBand;
     private readonly List<ColdMove> _moves = [];
+    private readonly Stack<nint> _buffers = new();
+    private int _buffersInUse;
     private bool _hasFailed;
 
     public ColdWriter(StoreCore core, ColdTier tier)
@@ -29,7 +34,9 @@ internal sealed unsafe class ColdWriter : IDisposable
         _core = core;
         _tier = tier;
         _segments = tier.Segments;
-        _open = new OpenSegment[(BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1) * OpenPerBand];
+        int bands = BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1;
+        _openPerBand = Math.Clamp(_segments.Total / (bands * OpenPart), 1, OpenPerBandMax);
+        _open = new OpenSegment[bands * _openPerBand];
     }
 
     /// <summary>True if a write has failed since the last call.</summary>
@@ -59,6 +66,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         int band = BandOf(bytes);
         ref OpenSegment open = ref OpenFor(band, Record.Namespace(record));
         isFull = false;
+        if (open.Buffer == null && _buffersInUse == BuffersMax)
+            return false;
         int at = PlaceIn(open, band, bytes);
         if (open.Number == 0 || at + bytes > _segments.SegmentBytes)
         {
@@ -70,6 +79,8 @@ internal sealed unsafe class ColdWriter : IDisposable
                 return false;
             at = PlaceIn(open, band, bytes);
         }
+        if (open.Buffer == null)
+            TakeBuffer(ref open, band);
         long offset = _segments.OffsetOf(open.Number) + at;
         ColdRecord.Write(open.Buffer + at, record, bytes, _segments.PlaceOf(offset));
         open.Used = at + bytes;
@@ -92,26 +103,76 @@ internal sealed unsafe class ColdWriter : IDisposable
         for (int i = 0; i < _open.Length; i++)
         {
             ref OpenSegment open = ref _open[i];
-            if (open.Number == 0 || !(open.IsFull || open.IsBad || seal))
-                continue;
-            _segments.Seal(open.Number); // also what failed: with nothing in it that counts it is free again
-            open.Number = 0;
-            NativeMemory.AlignedFree(open.Buffer);
-            open.Buffer = null;
+            GiveBuffer(ref open);
+            if (open.Number != 0 && (open.IsFull || open.IsBad || seal))
+                Seal(ref open); // also what failed: with nothing in it that counts it is free again
         }
+        SealDead();
         return moved;
+    }
+
+    /// <summary>
+    /// Between rounds: seals what is open and has nothing that lives any more, so that it is free again. It waits for records of its namespace, of which
+    /// none may ever come: FLUSHALL gives each database another.
+    /// </summary>
+    public void SealDead()
+    {
+        for (int i = 0; i < _open.Length; i++)
+        {
+            if (_open[i].Number != 0 && Volatile.Read(ref _segments[_open[i].Number]->Live) == 0)
+                Seal(ref _open[i]);
+        }
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         foreach (OpenSegment open in _open) NativeMemory.AlignedFree(open.Buffer);
+        foreach (nint buffer in _buffers) NativeMemory.AlignedFree((void*)buffer);
+    }
+
+    private void Seal(ref OpenSegment open)
+    {
+        _segments.Seal(open.Number);
+        open.Number = 0;
+    }
+
+    // As long as a round: what is written is not looked at again.
+    private void TakeBuffer(ref OpenSegment open, int band)
+    {
+        _buffersInUse++;
+        if (_buffers.TryPop(out nint kept))
+            open.Buffer = (byte*)kept;
+        else
+        {
+            open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
+            new Span<byte>(open.Buffer, _segments.SegmentBytes).Clear();
+        }
+        open.TakenAt = open.Written;
+        if (open.Written == 0)
+            ColdHead.Write(open.Buffer, open.Number, band, _segments[open.Number]->Life, _tier.Id);
+    }
+
+    // Empty again, so that what lies between records is zero.
+    private void GiveBuffer(ref OpenSegment open)
+    {
+        if (open.Buffer == null)
+            return;
+        _buffersInUse--;
+        if (_buffers.Count < BuffersKept)
+        {
+            new Span<byte>(open.Buffer + open.TakenAt, Math.Max(open.Used, open.Written) - open.TakenAt).Clear();
+            _buffers.Push((nint)open.Buffer);
+        }
+        else
+            NativeMemory.AlignedFree(open.Buffer);
+        open.Buffer = null;
     }
 
     // The one with its namespace; else one that is free; else it shares.
     private ref OpenSegment OpenFor(int band, uint ns)
     {
-        Span<OpenSegment> open = _open.AsSpan(band * OpenPerBand, OpenPerBand);
+        Span<OpenSegment> open = _open.AsSpan(band * _openPerBand, _openPerBand);
         int free = -1;
         for (int i = 0; i < open.Length; i++)
         {
@@ -120,7 +181,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             else if (open[i].Namespace == ns)
                 return ref open[i];
         }
-        return ref open[free < 0 ? (int)(ns % OpenPerBand) : free];
+        return ref open[free < 0 ? (int)(ns % (uint)_openPerBand) : free];
     }
 
     private static int BandOf(int bytes) =>
@@ -143,9 +204,6 @@ internal sealed unsafe class ColdWriter : IDisposable
         uint number = MayTakeReserve || _segments.Free > _tier.Reserve ? _segments.Take(band) : 0;
         if (number == 0)
             return false;
-        open.Buffer = (byte*)NativeMemory.AlignedAlloc((nuint)_segments.SegmentBytes, ColdSegments.PageBytes);
-        new Span<byte>(open.Buffer, _segments.SegmentBytes).Clear();
-        ColdHead.Write(open.Buffer, number, band, _segments[number]->Life, _tier.Id);
         open.Number = number;
         open.Namespace = ns;
         open.Used = HeaderBytes;
@@ -240,8 +298,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         public uint Number;
         /// <summary>The namespace of its first record.</summary>
         public uint Namespace;
-        /// <summary>Bytes that records have; those that are on the medium, whole pages.</summary>
-        public int Used, Written;
+        /// <summary>Bytes that records have; those that are on the medium, whole pages; those that were when it got its buffer.</summary>
+        public int Used, Written, TakenAt;
         /// <summary>The medium did not write it; a record did not fit any more.</summary>
         public bool IsBad, IsFull;
     }

@@ -78,6 +78,7 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         lock (_stepping)
         {
+            _writer.SealDead();
             bool worked = Grant();
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
