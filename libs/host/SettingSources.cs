@@ -63,6 +63,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
     /// <summary>Throws if anything was wrong (host.P1); else notes the settings that have no effect.</summary>
     public void Finish()
     {
+        if (table.TryFind("dir", out Setting? directory) && directory.Source != SettingSource.Default && directory.Text.Length == 0)
+            _problems.Add($"{directory.Where}: dir is empty: name a directory, '.' for the one that the server is started in, or leave it out to keep nothing");
         if (_problems.Count > 0)
         {
             throw new GarnetException(ExitKind.Configuration, "the settings cannot be used", string.Join("\n  ", ["", .. _problems]),
@@ -113,7 +115,7 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         bool isNamed = table.TryFind("aof-pm-path", out Setting? path) && path.Text.Length > 0;
         if (isNamed && table.TryFind("dir", out Setting? directory) && directory.Source == SettingSource.Default)
             Notices.Add($"aof-pm-path ({path!.Where}) has no effect: there is no log without dir");
-        else if (isNamed && table.TryFind("appendonly", out Setting? log) && log.Text == "no")
+        else if (isNamed && table.TryFind("appendonly", out Setting? log) && log is { Text: "no", Source: not SettingSource.Default })
             Notices.Add($"aof-pm-path ({path!.Where}) has no effect: appendonly is no ({log.Where})");
         else if (isNamed && !File.Exists(path!.Text))
             Notices.Add($"aof-pm-path ({path.Where}) names no file on this machine: {path.Text}; a start is refused until it is there");

@@ -140,6 +140,27 @@ public sealed class SettingSourcesTests
         Assert.That(_sources.Notices.Single(), Does.StartWith(name + " (command line) ").And.Contain(notice));
     }
 
+    [TestCase(null, ExpectedResult = 0)]
+    [TestCase("yes", ExpectedResult = 0)]
+    [TestCase("no", ExpectedResult = 1)]
+    public int Persistent_memory_under_a_log_that_is_kept_is_not_said_to_be_without_effect(string? appendOnly)
+    {
+        using var folder = new TestFolder();
+        List<KeyValuePair<string, string[]>> settings = [new("dir", ["."]), new("aof-pm-path", [folder.Write("ring", "")])];
+        if (appendOnly is not null)
+            settings.Add(new("appendonly", [appendOnly]));
+        _sources.AddCommandLine(settings);
+        _sources.Finish();
+        return _sources.Notices.Count(static notice => notice.StartsWith("aof-pm-path", StringComparison.Ordinal));
+    }
+
+    [Test]
+    public void An_empty_directory_is_refused()
+    {
+        _sources.AddCommandLine([new("dir", [""])]);
+        Assert.That(() => _sources.Finish(), Throws.InstanceOf<GarnetException>().With.Message.Contain("dir is empty"));
+    }
+
     [Test]
     public void A_setting_without_effect_is_noted()
     {
