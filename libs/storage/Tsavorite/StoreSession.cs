@@ -132,7 +132,7 @@ public sealed unsafe partial class StoreSession : IDisposable
         try
         {
             slot = _writer.Examine(partition, key, ref look, NowMs);
-            if (slot != null && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+            if (slot != null && !quiet && IsSampled(*slot)) RaiseFrequency(slot, *slot);
         }
         finally
         {
@@ -424,7 +424,7 @@ public sealed unsafe partial class StoreSession : IDisposable
         if (!quiet)
         {
             Hits++;
-            if (IsSampled()) RaiseFrequency(slot, word);
+            if (IsSampled(word)) RaiseFrequency(slot, word);
         }
         return Outcome.Done;
     }
@@ -491,7 +491,7 @@ public sealed unsafe partial class StoreSession : IDisposable
             if (slot != null)
             {
                 Look(word, head, ref read, out live);
-                if (live && !quiet && IsSampled()) RaiseFrequency(slot, *slot);
+                if (live && !quiet && IsSampled(*slot)) RaiseFrequency(slot, *slot);
             }
             else if (_cold != null) live = ReadColdLocked(partition, bucket, key, ref read, quiet);
         }
@@ -505,15 +505,16 @@ public sealed unsafe partial class StoreSession : IDisposable
     }
 
     // One read in seven: a fixed gap is easy to predict, and a prime one does not
-    // miss the same keys of a cyclic pattern each time.
+    // miss the same keys of a cyclic pattern each time. Over a tier the first read since the demoter's clock came by counts too: what
+    // was read at all stays for a round, and what is read often pays for that once a round.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsSampled() => --_readsToSample <= 0;
+    private bool IsSampled(ulong word) => --_readsToSample <= 0 || ((word & IndexWord.FrequencyMask) == 0 && _cold != null);
 
     // store.U1's single exception: readers raise the two bits by a compare-exchange of the whole word.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RaiseFrequency(ulong* slot, ulong word)
     {
-        _readsToSample = FrequencySample;
+        if (_readsToSample <= 0) _readsToSample = FrequencySample;
         if (IndexWord.Frequency(word) == 3) return;
         StoreTestHooks.Yield(YieldPoint.BeforeFrequency);
         if (StoreTestHooks.Has(PlantedFault.StoreFrequencyBlindly)) *slot = word + IndexWord.FrequencyOne;

@@ -11,7 +11,7 @@ namespace Garnet.Load.Compare.Tiers;
 /// </summary>
 internal static class TraceReplay
 {
-    private const int BlockBytes = (1 << 20) / 64, RecordBytes = BlockBytes + 64;
+    private const int BlockBytes = (1 << 20) / 64, RecordBytes = BlockBytes + 4096; // in whole pages
     private static readonly double[] Shares = [0.05, 0.1, 0.2];
 
     public static void Run(CompareOptions options, Report report)
