@@ -40,6 +40,22 @@ internal sealed unsafe class MoverPromiseTests
         Assert.That(arena.Used, Is.GreaterThan(target - (arena.Ceiling / TierMovers.TargetPart)));
     }
 
+    // What came first leaves first, large values too: what was written a moment ago stays.
+    [TestCase(300)]
+    [TestCase(20_000)]
+    public void The_oldest_leave_first(int bytes)
+    {
+        using SimulatedMedium medium = new(16 << 20);
+        using Bench bench = Small(medium, partitions: 1);
+        int keys = 0;
+        for (; bench.Store.Arena.Used < bench.Store.Arena.LowMark; keys++) bench.Set("k" + keys, TieredBench.Value(keys, bytes));
+        bench.StepUntilIdle();
+        bool[] isCold = [.. Enumerable.Range(0, keys).Select(i => bench.Session.Tier!.Where(bench.Key("k" + i), bench.NowMs).IsCold)];
+        int cold = isCold.Count(static isCold => isCold);
+        Assert.That(cold, Is.InRange(1, keys / 2));
+        Assert.That(isCold.Take(cold), Is.All.True);
+    }
+
     // A partition that has nearly everything gives nearly everything: no share is set aside for those that have nothing.
     [Test]
     public void M3_Room_comes_from_where_the_records_are()

@@ -204,9 +204,7 @@ internal sealed unsafe class RecordSpace
         if (page == 0) return null;
         Extent* extent = _extents.Descriptor(page);
         extent->ExpireAtMs = expireAtMs;
-        extent->Next = partition->ExtentsHead;
-        if (extent->Next != 0) _extents.Descriptor(extent->Next)->Previous = page;
-        partition->ExtentsHead = page;
+        Enlist(partition, page, extent);
         long taken = (long)pages * Arena.PageBytes;
         partition->ExtentBytes += taken;
         partition->LiveBytes += taken;
@@ -218,12 +216,34 @@ internal sealed unsafe class RecordSpace
     {
         uint page = _extents.PageOf(offset);
         Extent* extent = _extents.Descriptor(page);
-        if (extent->Previous != 0) _extents.Descriptor(extent->Previous)->Next = extent->Next;
-        else partition->ExtentsHead = extent->Next;
-        if (extent->Next != 0) _extents.Descriptor(extent->Next)->Previous = extent->Previous;
+        Delist(partition, page, extent);
         long taken = (long)extent->Pages * Arena.PageBytes;
         if (!StoreTestHooks.Has(PlantedFault.ForgetExtentAccount)) partition->ExtentBytes -= taken;
         partition->LiveBytes -= taken;
         _extents.Give(page);
+    }
+
+    // The oldest first, so that the demoter's clock meets them in that order. Before the first is the last, behind the last none.
+    private void Enlist(Partition* partition, uint page, Extent* extent)
+    {
+        extent->Next = 0;
+        extent->Previous = page;
+        if (partition->ExtentsHead == 0)
+        {
+            partition->ExtentsHead = page;
+            return;
+        }
+        Extent* head = _extents.Descriptor(partition->ExtentsHead);
+        extent->Previous = head->Previous;
+        _extents.Descriptor(head->Previous)->Next = page;
+        head->Previous = page;
+    }
+
+    private void Delist(Partition* partition, uint page, Extent* extent)
+    {
+        if (partition->ExtentsHead == page) partition->ExtentsHead = extent->Next;
+        else _extents.Descriptor(extent->Previous)->Next = extent->Next;
+        uint after = extent->Next != 0 ? extent->Next : partition->ExtentsHead;
+        if (after != 0) _extents.Descriptor(after)->Previous = extent->Previous;
     }
 }
