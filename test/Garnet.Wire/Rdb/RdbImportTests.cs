@@ -70,7 +70,7 @@ internal sealed class RdbImportTests
         (int code, string said) = RefusedStart.Run(folder.FullName);
         Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
         Assert.That(said, Does.Contain(reason));
-        Assert.That(File.ReadAllBytes(file), Is.EqualTo(bytes));
+        Assert.That(File.ReadAllBytes(file).AsSpan().SequenceEqual(bytes), Is.True, "it is as it was");
     }
 
     private static Dictionary<string, string> Fill(RdbSource source)
