@@ -4,7 +4,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Rdb;
 
 /// <summary>A dump.rdb of Redis in an empty data directory is taken over at the start: all of it, once, or not at all.</summary>
-[Parallelizable] // servers of its own
+[Parallelizable(ParallelScope.All)] // servers of its own, each test
 [TestFixture]
 internal sealed class RdbImportTests
 {

@@ -7,7 +7,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Tiering;
 
 /// <summary>Servers whose data are several times their memory: what they answer is what one with all of it in memory would.</summary>
-[Parallelizable] // servers of its own
+[Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class TierServerTests
 {
     private const int Fields = 4_000, PerRound = 200;
