@@ -67,7 +67,7 @@ public sealed class KillTests
                 old.Kill();
                 _primary = group.AwaitSwitch(old);
                 old.Start();
-                group.AwaitFollowers();
+                _primary = group.AwaitFollowers();
                 clients.ReadAt($"{old.Port} in round {round}", old.Process.Address, round);
             }
             Assert.That(clients.Await(Writes, Reads), "clients write and read");
