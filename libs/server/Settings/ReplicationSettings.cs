@@ -74,6 +74,9 @@ public sealed class ReplicationSettings
     [Setting("replica-receive-memory", "Memory for batches received and not yet applied; when it is used up, the primary has to wait.", Unit = SettingUnit.Bytes, Min = 1 << 20, Max = 1L << 36, Live = true)]
     public long ReceiveBytesMax { get; set; } = 64L << 20;
 
+    /// <summary>The longest pause before a primary is tried again. No setting: no server needs another, but tests that cut a link often would wait for little else.</summary>
+    internal int PauseMsMax { get; set; } = 2000;
+
     /// <summary><see cref="TimeoutSeconds"/> in milliseconds.</summary>
     internal int TimeoutMs => TimeoutSeconds * 1000;
 

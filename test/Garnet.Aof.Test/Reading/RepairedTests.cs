@@ -5,6 +5,7 @@ using Garnet.Aof.Snapshots;
 using Garnet.Aof.Test.Disk;
 using Garnet.Aof.Test.Writing;
 using Garnet.Common;
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Garnet.Aof.Test.Reading;
@@ -29,10 +30,13 @@ internal sealed class RepairedTests
     {
         DirectoryImage image = Life(new DirectoryLife(SyncPolicy.Always, stops) { Sublogs = sublogs, Snapshots = snapshots, Changes = 5 });
         int repaired = 0, unharmed = 0, hopeless = 0;
+        // A short run takes every other one: what it leaves out of a directory it does to the one that was stopped otherwise.
+        int each = stops ? 0 : 1;
         foreach ((string name, byte[] bytes) in image.Files)
         {
             foreach (string harm in Cuts.Concat(Flips.Select(static at => $"changed at {at}")))
             {
+                if (each++ % 2 != 0 && !LongRun.IsWanted) continue;
                 Judge(() => Of(Harmed(image, name, bytes, harm)), image, $"{name} {harm}", ref repaired, ref unharmed, ref hopeless);
             }
         }

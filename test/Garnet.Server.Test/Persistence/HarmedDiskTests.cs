@@ -9,6 +9,7 @@ namespace Garnet.Server.Test.Persistence;
 /// goes on, reads are served, writes are refused where they cannot be kept and taken again when there is space, and what was acknowledged
 /// is there after a restart. Only an error of the device, and any failed sync of the log, is for ever: what the disk has then nobody knows.
 /// </summary>
+[Parallelizable(ParallelScope.All)] // most of each is the pause before a write is tried again
 internal sealed class HarmedDiskTests
 {
     private const int SegmentBytes = 64 << 10;

@@ -33,12 +33,13 @@ internal sealed class StepEdgeTests
         using (EmbeddedServer server = KeeperTests.Start(disk, static settings => settings.Persistence.StepBytesMax = Limit))
         {
             using var client = new TestClient(server.Server.Port);
-            SortedDictionary<string, string> before = Filled(server, client);
+            Fill(client);
+            SortedDictionary<string, string> before = ReplicaGroup.ContentOf(server);
             client.Call(command.Split(' '));
             SortedDictionary<string, string> after = ReplicaGroup.ContentOf(server);
             foreach (int room in Rooms(Array.IndexOf(Commands, command)))
             {
-                Filled(server, client);
+                Fill(client);
                 client.Call("MULTI");
                 client.Call("SET", "fill", new string('f', Limit - room));
                 client.Call(command.Split(' '));
@@ -96,7 +97,7 @@ internal sealed class StepEdgeTests
             .Where((_, i) => i % parts == command % parts);
     }
 
-    private static SortedDictionary<string, string> Filled(EmbeddedServer server, TestClient client)
+    private static void Fill(TestClient client)
     {
         client.Call("FLUSHALL");
         client.Call("SADD", "s1", "a", "b", "c");
@@ -116,8 +117,7 @@ internal sealed class StepEdgeTests
         client.Call(["HSET", "hbig", .. members.SelectMany(static member => new[] { member, "value" })]);
         client.Call(["HSETEX", "hexp", "PXAT", "1900000000000", "FIELDS", $"{Members}", .. members.SelectMany(static member => new[] { member, "value" })]);
         for (int i = 1; i <= 3; i++) client.Call("XADD", "x", $"{i}-1", "f", "value");
-        for (int i = 1; i <= 300; i++) client.Call("XADD", "xbig", $"{i}-1", "f", members[i]);
+        client.Call(["EVAL", "for i, member in ipairs(ARGV) do redis.call('XADD', KEYS[1], i .. '-1', 'f', member) end", "1", "xbig", .. members[1..301]]);
         client.Call("XGROUP", "CREATE", "xbig", "g", "0");
-        return ReplicaGroup.ContentOf(server);
     }
 }

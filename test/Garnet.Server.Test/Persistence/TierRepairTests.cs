@@ -8,6 +8,7 @@ namespace Garnet.Server.Test.Persistence;
 /// <summary>
 /// Values on the tier that cannot be read: what a check says, and what a repair leaves. Every value that can be read is there, nothing is half, and as much is gone as was said.
 /// </summary>
+[Parallelizable(ParallelScope.All), FixtureLifeCycle(LifeCycle.InstancePerTestCase)] // each with a directory of its own, waiting for the disk
 public sealed class TierRepairTests
 {
     private const int Keys = 600, InMemory = 600, Changed = 200, Fields = 2000;
@@ -220,9 +221,10 @@ public sealed class TierRepairTests
         using TestClient client = Loaded(server);
         if (isEmptied) Assert.That(client.Call("INFO", "tiering"), Does.Contain("tier_cold_records:0"));
         List<string> missing = [];
-        foreach ((string key, string value) in _values)
+        // All at once: one after the other, each would wait for the disk.
+        string[] replies = client.Pipeline(1, [.. _values.Keys.Select(static key => (string[])[key switch { "large" => "HLEN", "sorted" => "ZCARD", _ => "GET" }, key])]);
+        foreach (((string key, string value), string found) in _values.Zip(replies))
         {
-            string found = key switch { "large" => client.Call("HLEN", key), "sorted" => client.Call("ZCARD", key), _ => client.Call("GET", key) };
             bool isMissing = found == (key is "large" or "sorted" ? "0" : "nil");
             if (isMissing) missing.Add(key);
             else Assert.That(found, Is.EqualTo(value), key);

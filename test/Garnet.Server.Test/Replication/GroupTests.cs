@@ -13,7 +13,7 @@ public sealed class GroupTests
         var random = new Random(seed);
         using EmbeddedServer primary = new();
         using CuttingProxy first = new(primary.Server.Port, Cuts(random, 12, 3_000)), second = new(primary.Server.Port, Cuts(random, 12, 60_000));
-        using EmbeddedServer one = ReplicaGroup.ReplicaOf(first.Port), two = ReplicaGroup.ReplicaOf(second.Port);
+        using EmbeddedServer one = ReplicaGroup.ReplicaOf(first.Port, ReplicaGroup.ComesBackAtOnce), two = ReplicaGroup.ReplicaOf(second.Port, ReplicaGroup.ComesBackAtOnce);
         using (var client = new TestClient(primary.Server.Port))
         {
             // As long as there are cuts to come.
@@ -34,7 +34,7 @@ public sealed class GroupTests
         var random = new Random(seed);
         using EmbeddedServer primary = new();
         using CuttingProxy proxy = new(primary.Server.Port, Cuts(random, 30, 2_000), change: b => (byte)(b ^ (1 << random.Next(8))));
-        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port);
+        using EmbeddedServer replica = ReplicaGroup.ReplicaOf(proxy.Port, ReplicaGroup.ComesBackAtOnce);
         using (var client = new TestClient(primary.Server.Port))
         {
             for (int i = 0; proxy.Connections <= 30; i++) client.Call("SET", $"k{random.Next(50)}", $"{i}");

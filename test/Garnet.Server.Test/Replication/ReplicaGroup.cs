@@ -17,6 +17,9 @@ internal static class ReplicaGroup
         adjust?.Invoke(settings);
     });
 
+    /// <summary>A replica whose link is cut again and again before batches come would wait longer and longer; it does not.</summary>
+    public static void ComesBackAtOnce(ServerSettings settings) => settings.Replication.PauseMsMax = 100;
+
     /// <summary>Waits until the replica shows all that anybody can have seen on the primary by now.</summary>
     public static void CatchUp(EmbeddedServer replica, EmbeddedServer primary)
     {

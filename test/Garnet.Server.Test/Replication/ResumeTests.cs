@@ -16,7 +16,7 @@ public sealed class ResumeTests
     {
         using EmbeddedServer primary = Primary();
         using CuttingProxy proxy = new(primary.Server.Port, static connection => connection < Cuts ? CutBytes : long.MaxValue) { IsGentle = true };
-        using EmbeddedServer replica = keepsData ? new(directory: DataDirectory.OpenUnlocked(new MemoryDisk())) : new();
+        using EmbeddedServer replica = new(directory: keepsData ? DataDirectory.OpenUnlocked(new MemoryDisk()) : null, adjust: ReplicaGroup.ComesBackAtOnce);
         replica.Server.Loaded.Wait();
         Follow(replica, proxy.Port);
         using (var client = new TestClient(primary.Server.Port))
@@ -78,7 +78,7 @@ public sealed class ResumeTests
     {
         using EmbeddedServer primary = Primary(static settings => settings.Replication.CopyKeepSeconds = 0);
         using CuttingProxy proxy = new(primary.Server.Port, static connection => connection < 2 ? CutBytes : long.MaxValue);
-        using EmbeddedServer replica = new();
+        using EmbeddedServer replica = new(adjust: ReplicaGroup.ComesBackAtOnce);
         Follow(replica, proxy.Port);
         ReplicaGroup.AssertSame(primary, replica);
         Assert.That(primary.Server.Replication.Links.Full, Is.EqualTo(3));

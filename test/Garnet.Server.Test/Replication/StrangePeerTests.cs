@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net.Sockets;
 using System.Text;
 using Garnet.Aof;
+using Garnet.Replication;
 using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Test.Replication;
@@ -88,23 +89,24 @@ public sealed class StrangePeerTests
 
     private static IEnumerable<TestCaseData> Lies()
     {
-        yield return new TestCaseData(new byte[] { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 }).SetArgDisplayNames("no frame");
-        yield return new TestCaseData(Bytes(FrameKind.Batch, new byte[100])).SetArgDisplayNames("a batch");
-        yield return new TestCaseData(Bytes(FrameKind.Ack, Ack(1, 1_000_000))).SetArgDisplayNames("what was never sent");
-        yield return new TestCaseData(Bytes(FrameKind.Ack, new byte[5])).SetArgDisplayNames("half an acknowledgement");
-        yield return new TestCaseData(Bytes(FrameKind.Bye, Encoding.UTF8.GetBytes("so long"))).SetArgDisplayNames("a farewell");
+        yield return new TestCaseData("sent nonsense", false, new byte[] { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 }).SetArgDisplayNames("no frame");
+        yield return new TestCaseData("sent nonsense", false, Bytes(FrameKind.Batch, new byte[100])).SetArgDisplayNames("a batch");
+        yield return new TestCaseData("acknowledged what cannot be", true, Bytes(FrameKind.Ack, Ack(1, 1_000_000))).SetArgDisplayNames("what was never sent"); // before, it is no more than a sign of life (P3)
+        yield return new TestCaseData("acknowledged what cannot be", false, Bytes(FrameKind.Ack, new byte[5])).SetArgDisplayNames("half an acknowledgement");
+        yield return new TestCaseData("the replica left: so long", false, Bytes(FrameKind.Bye, Encoding.UTF8.GetBytes("so long"))).SetArgDisplayNames("a farewell");
     }
 
     [TestCaseSource(nameof(Lies))]
-    public void A_replica_that_lies_is_sent_away_and_the_primary_goes_on(byte[] lie)
+    public void A_replica_that_lies_is_sent_away_and_the_primary_goes_on(string reason, bool streams, byte[] lie)
     {
-        using EmbeddedServer server = new();
+        var lines = new RecordedLines();
+        using EmbeddedServer server = new(lines: lines);
         using TestClient client = new(server.Server.Port);
         using var replica = new TcpClient("127.0.0.1", server.Server.Port) { ReceiveTimeout = WaitMs };
         NetworkStream stream = replica.GetStream();
         string[] words = ["REPL", "HELLO", "2", new string('b', 40), "1", "-", "0:0:"];
         stream.Write(Encoding.ASCII.GetBytes($"*{words.Length}\r\n" + string.Concat(words.Select(static word => $"${word.Length}\r\n{word}\r\n"))));
-        Assert.That(() => server.Server.Replication.Links.All.Count, Is.EqualTo(1).After(WaitMs, 5));
+        Assert.That(() => server.Server.Replication.Links.All is [var one] && (!streams || one.Link.Stage == LinkStage.Streaming), Is.True.After(WaitMs, 5));
         stream.Write(lie);
         byte[] bytes = new byte[4096];
         try
@@ -119,6 +121,7 @@ public sealed class StrangePeerTests
             // or a reset
         }
         Assert.That(() => server.Server.Replication.Links.All, Is.Empty.After(WaitMs, 5));
+        Assert.That(() => lines.All, Has.Some.Contains(reason).After(WaitMs, 5), "not for its silence");
         Assert.That(client.Call("SET", "k", "v"), Is.EqualTo("OK"));
         using EmbeddedServer honest = ReplicaGroup.ReplicaOf(server.Server.Port);
         ReplicaGroup.AssertSame(server, honest);

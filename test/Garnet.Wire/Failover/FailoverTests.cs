@@ -32,10 +32,10 @@ public sealed class FailoverTests
             ReplicaServer old = group.Primary;
             old.Kill();
             taken.Add(AwaitPromotion(group, old));
-            ReplicaServer primary = group.AwaitSwitch(old);
+            group.AwaitSwitch(old);
             Assert.That(writers.Await(100), "writes go on");
             int written = ComeBackWithWritesOfItsOwn(old);
-            group.AwaitFollowers();
+            ReplicaServer primary = group.AwaitFollowers();
             Assert.That(old.Number("garnet_repl_discarded_writes"), Is.GreaterThanOrEqualTo(written));
             stale += written;
             read += AssertNothingIsLost(writers.Confirmed.Skip(read), primary);
@@ -59,11 +59,11 @@ public sealed class FailoverTests
             using RespConnection stale = old.Connect();
             old.Signal("STOP");
             taken.Add(AwaitPromotion(group, old));
-            ReplicaServer primary = group.AwaitSwitch(old);
+            group.AwaitSwitch(old);
             Assert.That(writers.Await(100), "writes go on");
             old.Signal("CONT");
             stale.Call("SET", "stale", "1"); // it cannot know yet
-            group.AwaitFollowers();
+            ReplicaServer primary = group.AwaitFollowers();
             using (RespConnection now = old.Connect()) Assert.That(now.Call("EXISTS", "stale").ToString(), Is.EqualTo(":0"));
             read += AssertNothingIsLost(writers.Confirmed.Skip(read), primary);
         }
@@ -114,8 +114,7 @@ public sealed class FailoverTests
     private static void AssertAllAgree(SentinelGroup group, WaitingWriters writers)
     {
         writers.Dispose();
-        group.AwaitFollowers();
-        ReplicaServer primary = group.Primary;
+        ReplicaServer primary = group.AwaitFollowers();
         AssertNothingIsLost(writers.Confirmed, primary);
         using (RespConnection connection = primary.Connect())
             Assert.That(connection.Call(["EXISTS", "stale", .. Enumerable.Range(0, StaleWrites).Select(static i => $"stale{i}")]).ToString(), Is.EqualTo(":0"));

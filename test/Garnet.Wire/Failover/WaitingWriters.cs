@@ -10,6 +10,8 @@ namespace Garnet.Wire.Failover;
 /// </summary>
 internal sealed class WaitingWriters : IDisposable
 {
+    private const int ConfirmMs = 1000, AnswerMs = 4 * ConfirmMs; // who is not answered by then goes to whoever leads by now
+
     private readonly ConcurrentQueue<string> _confirmed = new();
     private readonly Thread[] _threads;
     private readonly Func<int> _primary;
@@ -45,7 +47,7 @@ internal sealed class WaitingWriters : IDisposable
         {
             try
             {
-                using RespConnection connection = new(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, _primary()));
+                using RespConnection connection = new(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, _primary()), AnswerMs);
                 while (!_stops && TryWrite(connection, string.Create(CultureInfo.InvariantCulture, $"w{client}.{number}"))) number++;
             }
             catch (Exception e) when (e is SocketException or IOException)
@@ -59,7 +61,7 @@ internal sealed class WaitingWriters : IDisposable
     private bool TryWrite(RespConnection connection, string key)
     {
         if (connection.Call("SET", key, key).ToString() != "+OK") return false;
-        if (connection.Call("WAIT", "1", "1000").ToString() is ":0" or [not ':', ..]) return true; // not confirmed, and no reason to leave
+        if (connection.Call("WAIT", "1", ConfirmMs.ToString(CultureInfo.InvariantCulture)).ToString() is ":0" or [not ':', ..]) return true; // not confirmed, and no reason to leave
         _confirmed.Enqueue(key);
         return true;
     }

@@ -9,7 +9,7 @@ namespace Garnet.Wire.Persistence;
 /// The server is killed at random moments under a mixed load and started again: everything acknowledged must be there, and
 /// nothing that was not sent. GARNET_KILL_ROUNDS sets the rounds per policy (1,000 for a night), GARNET_KILL_SEED the seed.
 /// </summary>
-[Parallelizable] // servers of its own
+[Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class KillLoopTests
 {
     private const int Writers = 4;

@@ -12,7 +12,7 @@ namespace Garnet.Wire.Sizes;
 /// answer, the process lives, others are served, memory comes back, and what was acknowledged is there after a kill. GARNET_SIZES=long for all
 /// sizes, some of which want 6 GiB of memory.
 /// </summary>
-[NonParallelizable]
+[Parallelizable] // servers of its own
 internal sealed class SizeExplorerTests
 {
     private const int OthersMs = 10_000, CommandMs = 120_000;

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Diagnostics;
 using System.Net;
 using System.Net.Sockets;
@@ -12,8 +13,10 @@ internal sealed class SizedClient : IDisposable
 
     private readonly NetworkStream _stream;
     private readonly TcpClient _socket;
-    private readonly byte[] _out = new byte[BlockBytes], _in = new byte[BlockBytes];
+    // Of thousands of clients, one after the other.
+    private readonly byte[] _out = ArrayPool<byte>.Shared.Rent(BlockBytes), _in = ArrayPool<byte>.Shared.Rent(BlockBytes);
     private int _start, _end;
+    private bool _isDisposed;
 
     public SizedClient(EndPoint server, int timeoutMs)
     {
@@ -54,8 +57,9 @@ internal sealed class SizedClient : IDisposable
             string head = word.Remove(at, 1); // what makes it distinct stands in front, if there is room for it
             if (head.Length > bytes) head = head[..(int)bytes];
             Write($"${bytes}\r\n{head}");
-            Array.Fill(_out, (byte)'x');
-            for (long left = bytes - head.Length; left > 0; left -= BlockBytes) _stream.Write(_out, 0, (int)Math.Min(left, BlockBytes));
+            long left = bytes - head.Length;
+            _out.AsSpan(0, (int)Math.Clamp(left, 0, BlockBytes)).Fill((byte)'x');
+            for (; left > 0; left -= BlockBytes) _stream.Write(_out, 0, (int)Math.Min(left, BlockBytes));
             Write("\r\n");
         }
     }
@@ -77,8 +81,12 @@ internal sealed class SizedClient : IDisposable
 
     public void Dispose()
     {
+        if (_isDisposed) return;
+        _isDisposed = true;
         _stream.Dispose();
         _socket.Dispose();
+        ArrayPool<byte>.Shared.Return(_out);
+        ArrayPool<byte>.Shared.Return(_in);
     }
 
     private string Bulk(long bytes)

@@ -11,7 +11,7 @@ namespace Garnet.Wire.Tiering;
 /// A server with more data than memory is killed in the middle of what it does about that, and started again: everything acknowledged is there, each key with its
 /// own value. GARNET_TIER_KILL_ROUNDS sets the rounds per policy (1,000 for a night).
 /// </summary>
-[Parallelizable] // servers of its own
+[Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class TierKillTests
 {
     private const int Writers = 3, ChangesMin = 2_000; // nothing is demoted before: memory has 12 MiB, and a value has no more than 4 KB

@@ -6,7 +6,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Tiering;
 
 /// <summary>Servers with a data directory and a tier, started again: the tier is gone on with, and one that is not the server's is refused.</summary>
-[Parallelizable] // servers of its own
+[Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class TierRestartTests
 {
     private const int Keys = 30_000, PerRound = 200;

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Common.Test;
 using Garnet.Wire.Persistence;
 using Garnet.Wire.Replication;
 using NUnit.Framework;
@@ -6,9 +7,12 @@ using NUnit.Framework;
 namespace Garnet.Wire.Tiering;
 
 /// <summary>Servers whose data are several times their memory: what they answer is what one with all of it in memory would.</summary>
+[Parallelizable(ParallelScope.All)] // servers of its own, each test
 public sealed class TierServerTests
 {
-    private const int Keys = 120_000, Fields = 4_000, PerRound = 200;
+    private const int Fields = 4_000, PerRound = 200;
+
+    private static readonly int Keys = LongRun.IsWanted ? 120_000 : 60_000; // more than twice the memory or more than four times
 
     [TestCase("epoll", "yes")]
     [TestCase("sockets", "no")]

@@ -16,7 +16,7 @@ namespace Garnet.Server.Replication;
 /// </summary>
 internal sealed class Following(ServerCore server, Follower follower, Peer primary, Adoption adoption, Moves moves, ReadFigures reads)
 {
-    private const int PauseMinMs = 100, PauseMaxMs = 2000, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
+    private const int PauseMsMin = 100, AckEveryMs = 1000, LookMs = 100, GateUs = 50;
 
     private readonly Signal _work = new(), _room = new(), _acks = new(), _pause = new(), _told = new();
     private readonly DigestCheck _check = new(server, follower);
@@ -58,7 +58,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
         Thread apply = BackgroundThread.Begin("replica apply", ApplyLoop, server.Fail);
         Thread acknowledge = BackgroundThread.Begin("replica acknowledge", AckLoop, server.Fail);
         Thread compare = BackgroundThread.Begin("replica digest", CompareLoop, server.Fail);
-        int pauseMs = PauseMinMs;
+        int pauseMs = PauseMsMin;
         while (!_isCancelled)
         {
             bool streamed = TryFollow(out string reason);
@@ -70,7 +70,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
             if (reason != _lastReason)
                 server.Log.LinkBroken(primary.ToString(), reason);
             _lastReason = reason;
-            pauseMs = streamed ? PauseMinMs : Math.Min(pauseMs * 2, PauseMaxMs);
+            pauseMs = streamed ? PauseMsMin : Math.Min(pauseMs * 2, _settings.PauseMsMax);
             _pause.Wait(pauseMs);
         }
 

@@ -40,7 +40,7 @@ public sealed class ReplicationSimulationTests
     public void A_rule_left_out_is_missed([Values] SimulationFault fault)
     {
         if (fault == SimulationFault.None) return;
-        for (int seed = 1; seed <= PlantedSeedsMax; seed++)
+        foreach (int seed in Enumerable.Range(1, PlantedSeedsMax).Prepend(FoundBySeed(fault)))
         {
             if (Run(seed, fault, new SimulationFigures()) is not { } failure) continue;
             TestContext.Out.WriteLine($"{fault}: seed {seed}: {failure.Message}");
@@ -114,6 +114,15 @@ public sealed class ReplicationSimulationTests
             // all that came whole
         }
     }
+
+    // What is found seldom is looked for first where it was found last: if that seed goes another way by now, all of them are tried as ever.
+    private static int FoundBySeed(SimulationFault fault) => fault switch
+    {
+        SimulationFault.SplitStep => 379,
+        SimulationFault.IgnoreStore => 295,
+        SimulationFault.AnyLog => 282,
+        _ => 1,
+    };
 
     private static Exception? Run(int seed, SimulationFault fault, SimulationFigures figures)
     {
