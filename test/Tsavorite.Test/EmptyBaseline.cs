@@ -42,7 +42,7 @@ internal static unsafe class EmptyBaseline
             baseline += core.Index.DirectoryBytes(partition) - 64 + (partition->CountsMax - 16) * sizeof(NamespaceCount);
             long sum = partition->Words + partition->LiveBytes + partition->ExtentBytes + partition->Segments + partition->ExtentsHead
                 + partition->Draining + partition->SlabFreeNodes + partition->SlabTaken - 1 + partition->IndexSegments - 1;
-            if (sum != 0) left.Add($"partition {i}: words {partition->Words} live {partition->LiveBytes} segments {partition->Segments}");
+            if (sum != 0) left.Add($"partition {i}: words {partition->Words} live {partition->LiveBytes} segments {partition->Segments} extents {partition->ExtentsHead} draining {partition->Draining} slab {partition->SlabTaken - 1} free {partition->SlabFreeNodes} index {partition->IndexSegments}");
             Partition.Exit(partition);
         }
         if (left.Count == 0 && store.Figures().UsedBytes != baseline) left.Add($"used {store.Figures().UsedBytes}, baseline {baseline}");

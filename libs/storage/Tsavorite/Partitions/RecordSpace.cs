@@ -139,6 +139,27 @@ internal sealed unsafe class RecordSpace
         Free(partition, number);
     }
 
+    /// <summary>The segment counts as the partition's youngest from now on.</summary>
+    public void Renew(Partition* partition, uint number)
+    {
+        Segment* segment = _shape->Segments + number;
+        if (partition->SegmentsHead == number) return;
+        _shape->Segments[segment->Previous].Next = segment->Next;
+        if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
+        segment->Previous = 0;
+        segment->Next = partition->SegmentsHead;
+        _shape->Segments[segment->Next].Previous = number;
+        partition->SegmentsHead = number;
+    }
+
+    /// <summary>The extent counts as the partition's youngest from now on.</summary>
+    public void RenewExtent(Partition* partition, uint page)
+    {
+        Extent* extent = _extents.Descriptor(page);
+        Delist(partition, page, extent);
+        Enlist(partition, page, extent);
+    }
+
     public byte* Address(uint number) => _segments.Address(number);
 
     public byte* ExtentAddress(uint page) => _extents.Address(page);

@@ -1,9 +1,10 @@
 namespace Tsavorite;
 
 /// <summary>
-/// Moves records that nobody reads from memory to the tier, before anybody has to wait for room: a clock over the segments of each partition, the
-/// oldest first. A record that was read since the clock came by last loses a step of its frequency and stays; of the others copies are
-/// made, written, and named (<see cref="ColdWriter"/>). What is left of a segment the <see cref="Cleaner"/> moves together.
+/// Moves records that nobody reads from memory to the tier, before anybody has to wait for room: second chance over the segments and extents of each
+/// partition, always the oldest. A record that was read since it was met last loses a step of its frequency and stays; of the others copies are
+/// made, written, and named (<see cref="ColdWriter"/>). What was walked counts as the youngest: what came meanwhile has as long a time to be read.
+/// What is left of a segment the <see cref="Cleaner"/> moves together.
 /// </summary>
 internal sealed unsafe class Demoter
 {
@@ -99,29 +100,42 @@ internal sealed unsafe class Demoter
         return (segments * (1 + (_core.Shape->SegmentBytes / (RecordsPerHold * 64)))) + extents + (2 * _core.Shape->PartitionCount);
     }
 
-    // One lock hold; true if the writer takes no more as things are.
+    // One lock hold; true if the writer takes no more as things are. Segments and extents of the same age have their turn at the same time.
     private bool Hold(Partition* partition, ref Place place, out bool isFull)
     {
         isFull = false;
-        bool stops = false;
         Partition.Enter(partition);
         if (!IsStill(partition, place))
-            Begin(partition, ref place);
-        int records = RecordsPerHold;
-        long limit = _writer.StagedBytes + BytesPerHold;
+        {
+            uint oldest = Oldest(partition);
+            place = place with { Segment = oldest, Life = _core.Shape->Segments[oldest].Life, Offset = Segment.HeaderBytes };
+        }
+        if (place.Segment == 0 || partition->ExtentsHead == 0)
+            place.ExtentsBehind = 0;
+        bool takesExtents = partition->ExtentsHead != 0 && (place.Segment == 0 || place.ExtentsBehind > 0);
+        bool stops = takesExtents ? TakeExtents(partition, ref place, out isFull)
+            : place.Segment != 0 && TakeRecords(partition, ref place, out isFull);
+        Partition.Exit(partition);
+        return stops;
+    }
+
+    private bool TakeRecords(Partition* partition, ref Place place, out bool isFull)
+    {
+        isFull = false;
+        bool stops = false;
         Segment* segment = _core.Shape->Segments + place.Segment;
-        while (place.Segment != 0 && place.Offset < segment->Used && records-- > 0 && _writer.StagedBytes < limit && !stops)
+        long limit = _writer.StagedBytes + BytesPerHold;
+        for (int records = RecordsPerHold; place.Offset < segment->Used && records > 0 && _writer.StagedBytes < limit && !stops; records--)
         {
             byte* record = _core.Records.Address(place.Segment) + place.Offset;
             stops = Record.Kind(record) != RecordKind.Padding && !TryTake(partition, record, out isFull);
             if (!stops)
                 place.Offset += Record.Capacity(record);
         }
-        if (place.Segment != 0 && place.Offset >= segment->Used)
-            GoOn(partition, ref place);
-        else if (place.Segment == 0)
-            stops = TakeExtents(partition, ref place, out isFull);
-        Partition.Exit(partition);
+        if (place.Offset < segment->Used)
+            return stops;
+        _core.Records.Renew(partition, place.Segment);
+        place = new Place { ExtentsBehind = place.ExtentsBehind + (1.0 / partition->Segments) };
         return stops;
     }
 
@@ -145,46 +159,25 @@ internal sealed unsafe class Demoter
     private bool TakeExtents(Partition* partition, ref Place place, out bool isFull)
     {
         isFull = false;
-        int extents = ExtentsPerHold;
-        uint page = place.Extent;
-        // The list may have changed since: the walk begins anew where its place is gone.
-        if (page != 0 && !IsListed(partition, page))
-            page = 0;
-        if (page == 0)
-            page = partition->ExtentsHead;
-        for (; page != 0 && extents-- > 0; page = _core.Records.ExtentDescriptor(page)->Next)
+        for (int extents = ExtentsPerHold; extents > 0; extents--)
         {
-            if (TryTake(partition, _core.Records.ExtentAddress(page), out isFull))
-                continue;
-            place.Extent = page;
-            return true;
-        }
-        place.Extent = page;
-        if (page == 0)
-            Begin(partition, ref place);
-        return false;
-    }
-
-    private bool IsListed(Partition* partition, uint page)
-    {
-        for (uint next = partition->ExtentsHead; next != 0; next = _core.Records.ExtentDescriptor(next)->Next)
-        {
-            if (next == page)
+            uint page = partition->ExtentsHead;
+            if (!TryTake(partition, _core.Records.ExtentAddress(page), out isFull))
                 return true;
+            place.ExtentsBehind -= (double)_core.Records.ExtentDescriptor(page)->Pages * Arena.PageBytes / partition->ExtentBytes;
+            _core.Records.RenewExtent(partition, page);
         }
         return false;
     }
 
     private bool IsStill(Partition* partition, in Place place)
     {
-        if (place.Segment == 0)
-            return place.HasBegun;
         Segment* segment = _core.Shape->Segments + place.Segment;
-        return segment->Partition == partition->Number && IsWalked(place.Segment) && segment->Life == place.Life;
+        return place.Segment != 0 && segment->Partition == partition->Number && IsWalked(place.Segment) && segment->Life == place.Life;
     }
 
-    // The oldest segment stands at the end of the list.
-    private void Begin(Partition* partition, ref Place place)
+    // It stands at the end of the list.
+    private uint Oldest(Partition* partition)
     {
         uint oldest = 0;
         for (uint number = partition->SegmentsHead; number != 0; number = _core.Shape->Segments[number].Next)
@@ -192,33 +185,23 @@ internal sealed unsafe class Demoter
             if (IsWalked(number))
                 oldest = number;
         }
-        place = At(oldest);
-    }
-
-    private void GoOn(Partition* partition, ref Place place)
-    {
-        uint number = _core.Shape->Segments[place.Segment].Previous;
-        while (number != 0 && !IsWalked(number)) number = _core.Shape->Segments[number].Previous;
-        if (number == 0 && partition->ExtentsHead == 0)
-            Begin(partition, ref place);
-        else
-            place = At(number);
+        return oldest;
     }
 
     private bool IsWalked(uint number) =>
         _core.Shape->Segments[number].State == SegmentState.Full || (TakesActive
             && _core.Shape->Segments[number].State == SegmentState.Active);
 
-    private Place At(uint number) => new() { HasBegun = true, Segment = number, Life = _core.Shape->Segments[number].Life,
-        Offset = Segment.HeaderBytes };
-
     private bool IsReserved(uint ns) => ns < _core.Databases.Length && _core.Databases[ns] == NamespaceTable.Reserved;
 
-    // Where the clock's hand is in a partition; segment 0: among the extents.
+    // How far the walk of a partition has come.
     private struct Place
     {
-        public bool HasBegun;
-        public uint Segment, Life, Extent;
+        /// <summary>The segment that is walked; 0: the oldest is next.</summary>
+        public uint Segment;
+        public uint Life;
         public int Offset;
+        /// <summary>By what part of a round over all of them the walk of extents is behind that of segments.</summary>
+        public double ExtentsBehind;
     }
 }
