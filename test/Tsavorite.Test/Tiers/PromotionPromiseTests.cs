@@ -298,6 +298,28 @@ internal sealed unsafe class PromotionPromiseTests
         Assert.That((bench.Tier().Considered, bench.Tier().Promoted, bench.Session.Tier!.Hits), Is.EqualTo((4, 2, 4)));
     }
 
+    // Two reads that lie as far apart as memory has records, or some thousands of looks, are two first ones.
+    [Test]
+    public void Reads_that_lie_far_apart_do_not_add_up()
+    {
+        const int Keys = 9_000, Between = 100;
+        using SimulatedMedium medium = new(16 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Cold(Keys, 50);
+        for (int i = 0; i < Keys; i++)
+        {
+            bench.Get("k" + i);
+            if (i % Between == 0) bench.StepUntilIdle();
+        }
+        bench.StepUntilIdle();
+        Assert.That(bench.Tier().Promoted, Is.Zero);
+        bench.Get("k0");
+        Assert.That(bench.Tier().Promoted, Is.Zero, "the read of long ago counts");
+        bench.Get("k" + (Keys - 1));
+        bench.Get("k" + (Keys - 1));
+        Assert.That(bench.Tier().Promoted, Is.EqualTo(1));
+    }
+
     // The same name in two databases is two keys: a read of each does not add up.
     [Test]
     public void P17_The_same_key_of_two_databases_counts_for_each()

@@ -144,7 +144,8 @@ internal sealed class ColdTier : IDisposable
         LastFailure = LastFailure,
     };
 
-    private long Of(TierCount what) => Volatile.Read(ref _counts[(int)what]);
+    /// <summary>How many there have been since counting began.</summary>
+    public long Of(TierCount what) => Volatile.Read(ref _counts[(int)what]);
 
     /// <inheritdoc/>
     public void Dispose() => Segments.Dispose(); // the medium is its owner's

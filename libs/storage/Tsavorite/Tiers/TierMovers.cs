@@ -22,6 +22,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private readonly Demoter _demoter;
     private readonly ColdCleaner _coldCleaner;
     private readonly Cleaner _cleaner;
+    private readonly ColdAging _aging;
     private readonly AutoResetEvent _wake;
     private readonly Lock _stepping = new();
     private readonly ConcurrentQueue<DemotionRequest> _asked = new();
@@ -41,6 +42,7 @@ internal sealed unsafe class TierMovers : IDisposable
         _writer = new ColdWriter(core, tier);
         _demoter = new Demoter(core, _writer);
         _coldCleaner = new ColdCleaner(core, tier, _writer);
+        _aging = new ColdAging(core, tier);
     }
 
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
@@ -79,7 +81,7 @@ internal sealed unsafe class TierMovers : IDisposable
         lock (_stepping)
         {
             _writer.SealDead();
-            bool worked = Grant();
+            bool worked = Grant() | _aging.Step();
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
