@@ -51,7 +51,7 @@ public static class DirectoryCheck
         bool JudgeSnapshot(string file, Store store, ColdLosses lost)
         {
             bool isSound = Judge(file, findings, () => SnapshotFiles.LoadReadable(disk, file, store, lost, progress));
-            if (lost.HasAny)
+            if (!lost.IsAsNamed)
                 findings.Add(new CheckFinding(file, 0, TierState.Words(lost), IsDamage: true) { IsOfTier = true });
             return isSound;
         }
