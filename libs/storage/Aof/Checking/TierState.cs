@@ -48,7 +48,7 @@ internal sealed record TierState
         {
             SnapshotTerm = term, TermsBefore = DataDirectory.UpTo(batch, manifest.Terms),
         };
-        log.Replay(progress);
+        log.Replay(progress, "replaying the log");
         Salvage.Tidy(store);
         return new TierState
         {
