@@ -192,7 +192,8 @@ internal sealed unsafe class KeptFile : IDisposable
         Note = *(ulong*)(head + NoteAt);
         if (fault is not null)
             throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault,
-                "Put it back from where it was; nothing was changed. If there is no copy of it and it is damaged, move it away: 'garnet-server repair' says then what would be lost without it");
+                "Put it back from where it was; nothing was changed. If there is no copy of it and it is damaged, move it away: "
+                    + "'garnet-server repair' says then what would be lost without it");
     }
 
     private int SyncDirectory()

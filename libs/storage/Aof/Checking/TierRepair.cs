@@ -92,7 +92,8 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
         {
             _way = Way.WriteAnew;
             string left = $"{SnapshotFileName.Of(found.LastBatch)} of all that is left, {TierState.Count(found.Values, "value")}";
-            _lines.Add($"{(found.Losses.HasAny ? "go on without what cannot be read of" : "go on with all that is named in")} {newest.File}: {lost}{found.Mended()}");
+            string how = found.Losses.HasAny ? "go on without what cannot be read of" : "go on with all that is named in";
+            _lines.Add($"{how} {newest.File}: {lost}{found.Mended()}");
             _lines.Add($"write {left}, and keep {aside} aside");
             if (found.Lost > 0)
                 _price = $"{found.Lost} of {TierState.Count(found.Values + found.Lost, "value")}";

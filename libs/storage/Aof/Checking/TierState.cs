@@ -64,7 +64,8 @@ internal sealed record TierState
         if (!losses.HasAny)
         {
             string which = string.Join(", ", losses.Others.Take(SegmentsToldMax));
-            return $"{Count(losses.Others.Count, "segment")} of the tier {(losses.Others.Count == 1 ? "is not the one that is" : "are not those that are")} named "
+            string are = losses.Others.Count == 1 ? "is not the one that is" : "are not those that are";
+            return $"{Count(losses.Others.Count, "segment")} of the tier {are} named "
                 + $"(segment {which}), though all that is named in it can be read";
         }
         IEnumerable<string> told = losses.Segments.Take(SegmentsToldMax).Select(
@@ -76,7 +77,8 @@ internal sealed record TierState
     }
 
     /// <summary>Why fewer values are lost than cannot be read, in words; empty if they are not.</summary>
-    public string Mended() => Losses.Values - Lost is var mended and > 0 ? $"; {Count(mended, "value")} of these the log puts anew or removes" : "";
+    public string Mended() => Losses.Values - Lost is var mended and > 0
+        ? $"; {Count(mended, "value")} of these the log puts anew or removes" : "";
 
     /// <summary>So many, in words.</summary>
     public static string Count(long count, string noun) =>

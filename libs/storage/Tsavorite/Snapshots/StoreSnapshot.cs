@@ -94,7 +94,8 @@ public sealed unsafe class StoreSnapshot : IDisposable
         }
         finally
         {
-            if (!hasStepped) End(SnapshotState.Abandoned);
+            if (!hasStepped)
+                End(SnapshotState.Abandoned);
         }
     }
 
