@@ -36,8 +36,8 @@ public sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feed
     public LogPosition At { get; set; } = LogPosition.None;
     public long StartedUnixUs { get; set; }
 
-    /// <summary>True if the replica has acknowledged a part of it.</summary>
-    public bool HasArrived => _acknowledged > 0;
+    /// <summary>True if the replica has acknowledged a part of it, and the rest can still be made.</summary>
+    public bool CanGoOn => _acknowledged > 0 && (_footer is not null || _snapshot is { State: SnapshotState.Running });
 
     /// <summary>True when the replica has all blocks for all that this side knows.</summary>
     public bool IsSent { get; private set; }
@@ -84,7 +84,7 @@ public sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feed
     /// <summary>Goes on, for a replica that has come again, with what it has not got; false if that cannot be.</summary>
     public bool TryResume(CopyPlace place)
     {
-        if (!At.IsKnown || !place.At.Is(At) || place.StartedUnixUs != StartedUnixUs || !Acknowledge(place.Blocks))
+        if (!CanGoOn || !At.IsKnown || !place.At.Is(At) || place.StartedUnixUs != StartedUnixUs || !Acknowledge(place.Blocks))
             return false;
         _sent = place.Blocks; // replication.C2
         if (Feed.Next != Batch + 1)
@@ -136,8 +136,17 @@ public sealed class FullCopy(StoreSnapshot snapshot, Func<ulong, BatchFeed> feed
     {
         failure = null;
         _outlet ??= new SnapshotOutlet(this, Batch);
-        if (_snapshot!.Step(_outlet))
-            return true;
+        try
+        {
+            if (_snapshot!.Step(_outlet))
+                return true;
+        }
+        catch (GarnetException e)
+        {
+            failure = "no full copy can be made: " + e.Message;
+            End();
+            return false;
+        }
         bool isWhole = _snapshot.State == SnapshotState.Whole;
         _snapshot.Dispose();
         _snapshot = null;

@@ -158,7 +158,7 @@ public sealed class ReplicaLink(IShipper owner, HelloFacts hello, IClock clock) 
     /// </summary>
     public FullCopy? TakeCopy()
     {
-        if (!_isBroken || _copy is not { At.IsKnown: true, HasArrived: true } copy)
+        if (!_isBroken || _copy is not { At.IsKnown: true, CanGoOn: true } copy)
             return null;
         (_copy, _feed) = (null, null);
         return copy;

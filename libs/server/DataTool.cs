@@ -43,8 +43,9 @@ public static class DataTool
     {
         string inner = Path.Combine(path, new PersistenceSettings().AppendDirectory);
         string directory = Directory.Exists(inner) ? inner : path;
+        string why = File.Exists(path) ? "it is a file, not a directory" : "it does not exist";
         if (!Directory.Exists(directory))
-            throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", "it does not exist", NameIt);
+            throw new GarnetException(ExitKind.Data, $"there is no data directory {path}", why, NameIt);
         if (!IsOne(directory)) // before its lock would be put there
             throw new GarnetException(ExitKind.Data, $"{directory} is no data directory", "there is no manifest, no log and no snapshot in it", NameIt);
         using IDisposable held = DataDirectory.Hold(directory);

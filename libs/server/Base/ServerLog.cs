@@ -82,8 +82,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void WritesRefused(string why) => Write(LogLevel.Error, 16, $"Writes are refused: {why}");
 
-    internal void TierReadFailed(string why, long failures) => Write(LogLevel.Error, 75,
-        $"A value cannot be read from the tier ({why}), {failures} until now: its key answers an error while that lasts; a restart has it back from the log or a snapshot");
+    internal void TierReadFailed(string why, string remedy, long failures) => Write(LogLevel.Error, 75,
+        $"A value cannot be read from the tier ({why}), {failures} until now: while that lasts its key answers an error, and a replica that needs a full copy gets none. {remedy}");
 
     internal void TierWritesFail(string why) => Write(LogLevel.Error, 76,
         $"The tier takes no writes ({why}): values stay in memory, and when that is full maxmemory-policy decides; trying again every second");

@@ -7,7 +7,7 @@ namespace Garnet.Server.Tiering;
 internal sealed class TierLines(ServerLog log) : ITierObserver
 {
     /// <inheritdoc/>
-    public void OnReadFailed(string why, long failures) => log.TierReadFailed(why, failures);
+    public void OnReadFailed(string why, string remedy, long failures) => log.TierReadFailed(why, remedy, failures);
 
     /// <inheritdoc/>
     public void OnWriting(string? failure)

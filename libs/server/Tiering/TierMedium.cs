@@ -27,10 +27,10 @@ internal static class TierMedium
             return null;
         if (!OperatingSystem.IsLinux())
             throw new GarnetException(ExitKind.Configuration, "there is no tier on this system", "tier-path works on Linux only",
-                "start without it");
+                "Start without it");
         if (!Directory.Exists(settings.Path))
             throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", File.Exists(settings.Path) ? "it is a file" : "it is not there",
-                "make it, on the disk that is to have the values, or name another");
+                "Make it, on the disk that is to have the values, or name another");
         // What lies in memory is gone when the machine starts again: nothing may rely on it.
         bool isGone = FileMedium.IsMemory(settings.Path);
         if (isGone && data?.Manifest.Tier is { } kept)

@@ -71,7 +71,7 @@ public sealed unsafe class FileMedium : IMedium
                 _ = Libc.unlink(first);
         }
         if (file < 0)
-            throw Failed($"cannot make a file in {directory}", failure, "name a directory that the server may write to (tier-path)");
+            throw Failed($"cannot make a file in {directory}", failure, "Name a directory that the server may write to (tier-path)");
         failure = SetAside(file, bytes);
         if (failure == 0)
             return new FileMedium(file, bytes, isDirect, IsMemory(directory), WhyNoRing(mayRing));
@@ -186,7 +186,7 @@ public sealed unsafe class FileMedium : IMedium
 
     internal static GarnetException NoRoom(string directory, long bytes, int error) =>
         Failed($"cannot set {bytes} bytes aside in {directory}", error, error == Libc.EFBIG
-            ? "raise the limit of file sizes (ulimit -f), or lower tier-size" : "make room there, or lower tier-size");
+            ? "Raise the limit of file sizes (ulimit -f), or lower tier-size" : "Make room there, or lower tier-size");
 
     internal static GarnetException Failed(string what, int error, string next) => new(
         error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);

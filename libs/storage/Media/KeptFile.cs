@@ -17,7 +17,7 @@ internal sealed unsafe class KeptFile : IDisposable
     private const int Block = 4096, Magic = 0x46544E47, FormatVersion = 1, IdAt = 16, NoteAt = 32, CrcAt = 60; // "GNTF"
     private const uint OwnerReadsAndWrites = 0x180;
     private const string Unfinished = ".tmp";
-    private const string Elsewhere = "name a directory that the server may write to, with room in it (tier-path)";
+    private const string Elsewhere = "Name a directory that the server may write to, with room in it (tier-path)";
     private readonly string _directory;
     private string _path;
 
@@ -192,7 +192,8 @@ internal sealed unsafe class KeptFile : IDisposable
         Note = *(ulong*)(head + NoteAt);
         if (fault is not null)
             throw new GarnetException(ExitKind.Data, $"the tier's file cannot be used: {_path}", fault,
-                "Put it back from where it was; nothing was changed");
+                "Put it back from where it was; nothing was changed. If there is no copy of it and it is damaged, move it away: "
+                    + "'garnet-server repair' says then what would be lost without it");
     }
 
     private int SyncDirectory()

@@ -6,8 +6,8 @@ namespace Tsavorite;
 /// </summary>
 public interface ITierObserver
 {
-    /// <summary>A record could not be read; so many could not be read until now. Not called for each of many.</summary>
-    void OnReadFailed(string why, long failures);
+    /// <summary>A record could not be read, and what is to be done about it; so many could not be read until now. Not called for each of many.</summary>
+    void OnReadFailed(string why, string remedy, long failures);
 
     /// <summary>The medium does not take writes, and why; null: it takes them again.</summary>
     void OnWriting(string? failure);

@@ -153,6 +153,7 @@ internal sealed class SimulatedDisk : IDisk
     private sealed class Handle(SimulatedFile file, int alignment) : IDiskFile
     {
         public long Length => file.Bytes.Length;
+        public long DataEnd => new ReadOnlySpan<byte>(file.Bytes).LastIndexOfAnyExcept((byte)0) + 1;
         public int Alignment => alignment;
 
         public void Write(long offset, ReadOnlySpan<byte> bytes)

@@ -85,6 +85,28 @@ public sealed class CheckTests
     }
 
     [Test]
+    public void What_only_the_manifest_says_there_was_is_counted()
+    {
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(1, out _, out ulong last);
+        foreach (string log in disk.List().Where(static name => LogFileName.TryParse(name, out _, out _)).ToArray()) disk.Delete(log);
+        Manifest.TryDecode(disk.Get(Manifest.FileName), out Manifest? manifest);
+        disk.Put(Manifest.FileName, (manifest! with { Ended = last, Logs = [new NamedLog(1, 1, 4096)] }).Encode());
+        Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Price, Is.EqualTo($"5 of {last} batches"));
+    }
+
+    [Test]
+    public void A_start_says_how_far_it_is_by_what_the_snapshot_does_not_have([Values(1, 3)] int sublogs)
+    {
+        const int Heads = 2 * FileHeader.Bytes;
+        SimulatedDisk disk = SnapshotTests.WithSnapshots(sublogs, out _, out _);
+        var progress = TestStore.Progress();
+        using var store = new TestStore();
+        DataDirectory.OpenUnlocked(disk).Recover(store.Store, store.Table, new RecoverySettings { Threads = 2 }, new TestSnapshots(), progress);
+        Assert.That((progress.Kind, progress.DoneBytes > 0), Is.EqualTo(("replaying the log", true)));
+        Assert.That(progress.TotalBytes, Is.InRange(progress.DoneBytes, progress.DoneBytes + (sublogs * Heads)));
+    }
+
+    [Test]
     public void A_repair_that_crashes_can_be_done_again()
     {
         for (int operation = 1; operation < 40; operation++)

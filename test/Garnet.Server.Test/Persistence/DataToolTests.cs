@@ -33,6 +33,15 @@ public sealed class DataToolTests
     }
 
     [Test]
+    public void A_file_is_not_said_to_be_missing()
+    {
+        string path = Path.Combine(_path, "file");
+        File.WriteAllText(path, "");
+        GarnetException refused = Assert.Throws<GarnetException>(() => DataTool.Check(path, _said.Add, _said.Add))!;
+        Assert.That(refused.Why, Is.EqualTo("it is a file, not a directory"));
+    }
+
+    [Test]
     public void Where_another_name_was_set_for_the_directory_it_is_said_which_to_name()
     {
         MakeOne();

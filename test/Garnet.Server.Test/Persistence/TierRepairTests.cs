@@ -9,7 +9,7 @@ namespace Garnet.Server.Test.Persistence;
 /// Values on the tier that cannot be read: what a check says, and what a repair leaves. Every value that can be read is there, nothing is half, and as much is gone as was said.
 /// </summary>
 [Parallelizable(ParallelScope.All), FixtureLifeCycle(LifeCycle.InstancePerTestCase)] // each with a directory of its own, waiting for the disk
-public sealed class TierRepairTests
+public sealed partial class TierRepairTests
 {
     private const int Keys = 600, InMemory = 600, Changed = 200, Fields = 2000;
     private const int SegmentBytes = 1 << 20, PageBytes = 4096;
@@ -164,6 +164,47 @@ public sealed class TierRepairTests
         Assert.That(_said, Has.Some.Contains("only the way back").And.Some.EqualTo("Nothing would be lost."));
         Applied();
         Assert.That(Judge(), Is.Zero);
+    }
+
+    /// <summary>What becomes of the last page of a segment.</summary>
+    public enum LastPage
+    {
+        Zeroed,
+        Overwritten,
+        CutOff,
+    }
+
+    [Test]
+    public void A_segment_whose_last_page_held_only_what_was_gone_costs_nothing([Values] LastPage harm, [Values] bool hasLog)
+    {
+        const int Last = 99, Bytes = 3000;
+        using (EmbeddedServer server = Start(hasLog))
+        using (TestClient client = Loaded(server))
+        {
+            for (int i = 0; i <= Last; i++)
+                Call(client, ["SET", "key:" + Text(i), _values["key:" + Text(i)] = Value(i).PadRight(Bytes, '-')], ["TIER.DEMOTE", "key:" + Text(i)]);
+            Call(client, ["DEL", "key:" + Text(Last)]);
+            _values.Remove("key:" + Text(Last));
+            Save(client);
+        }
+        HarmPageOf("key:" + Text(Last) + Value(Last), harm);
+        Assert.That(DataTool.Check(Data, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data), string.Join('\n', _said));
+        Assert.That(_said, Has.Some.Matches(@"DAMAGED +snapshot-\d+\.snap: 1 segment of the tier is not the one that is named"));
+        Assert.That(DataTool.Repair(Data, apply: false, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
+        Assert.That(_said, Has.Some.EqualTo("Nothing would be lost."), string.Join('\n', _said));
+        Applied();
+        Assert.That(Judge(), Is.Zero);
+    }
+
+    private void HarmPageOf(string record, LastPage harm)
+    {
+        int page = File.ReadAllBytes(TierFile).AsSpan().IndexOf(System.Text.Encoding.ASCII.GetBytes(record)) / PageBytes * PageBytes;
+        Assert.That(page, Is.Positive);
+        using FileStream file = new(TierFile, FileMode.Open);
+        if (harm == LastPage.CutOff)
+            file.SetLength(page);
+        else
+            Write(file, page, harm == LastPage.Zeroed ? new byte[PageBytes] : [.. Enumerable.Repeat((byte)0xA5, PageBytes)]);
     }
 
     // Strings and large collections on the tier and in memory, two snapshots, and a log that does not reach back, with changes of what lies on the tier.

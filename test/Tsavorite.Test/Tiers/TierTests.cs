@@ -284,6 +284,30 @@ internal sealed class TierTests
     }
 
     [Test]
+    public void A_snapshot_that_met_what_it_cannot_read_is_abandoned_though_it_could_be_read_later()
+    {
+        using SimulatedMedium medium = new(8 << 20);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Cold(3000, 100);
+        medium.FailsRead = static read => read == 20 ? 5 : 0;
+        using StoreSnapshot snapshot = bench.Store.BeginSnapshot();
+        ExpectAbandoned<Garnet.Common.GarnetException>(snapshot, new BlockList());
+        bench.Set("k1", "written while it is not disposed of yet");
+        snapshot.Dispose();
+        BlockList again = BlockList.Of(bench.Store);
+        Assert.That(again.Records, Is.EqualTo(3000), "another one has all");
+    }
+
+    [Test]
+    public void A_snapshot_whose_sink_failed_is_abandoned()
+    {
+        using Bench bench = new(Bench.Tiny());
+        bench.Set("k", "value");
+        using StoreSnapshot snapshot = bench.Store.BeginSnapshot();
+        ExpectAbandoned<System.IO.IOException>(snapshot, new FailingSink());
+    }
+
+    [Test]
     public void Overwriting_goes_on_for_ever_on_a_tier_that_is_four_fifths_full()
     {
         using SimulatedMedium medium = new(4 << 20);
@@ -326,6 +350,24 @@ internal sealed class TierTests
     }
 
     private static byte[] Value(int seed, int bytes) => TieredBench.Value(seed, bytes);
+
+    private static void ExpectAbandoned<T>(StoreSnapshot snapshot, ISnapshotSink sink) where T : Exception
+    {
+        Assert.That(() =>
+        {
+            while (snapshot.Step(sink))
+            {
+                // until it fails
+            }
+        }, Throws.InstanceOf<T>());
+        Assert.That(snapshot.State, Is.EqualTo(SnapshotState.Abandoned));
+        Assert.That(snapshot.Step(sink), Is.False, "it goes on no more");
+    }
+
+    private sealed class FailingSink : ISnapshotSink
+    {
+        public void Write(ReadOnlySpan<byte> block, int records) => throw new System.IO.IOException("full");
+    }
 
     private readonly struct SeenKeys(HashSet<string> found) : IRead
     {

@@ -11,7 +11,7 @@ internal sealed class TierTroubleTests
     {
         public List<string> Lines { get; } = [];
 
-        public void OnReadFailed(string why, long failures) => Lines.Add($"read {failures}");
+        public void OnReadFailed(string why, string remedy, long failures) => Lines.Add($"read {failures}");
 
         public void OnWriting(string? failure) => Lines.Add(failure is null ? "writes" : "writes no more");
 

@@ -44,14 +44,13 @@ public static class DirectoryCheck
         if (manifest.Snapshot is { } snapshot && !JudgeSnapshot(snapshot.File, newest, losses)) return findings;
         ulong after = manifest.Snapshot?.Batch ?? 0;
         using var log = new LogRecovery(disk, manifest, newest, table, new RecoverySettings { Losses = losses }, after);
-        progress.Begin("judging the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
-        Judge("the log behind it", findings, () => log.Replay(progress));
+        Judge("the log behind it", findings, () => log.Replay(progress, "judging the log"));
         return findings;
 
         bool JudgeSnapshot(string file, Store store, ColdLosses lost)
         {
             bool isSound = Judge(file, findings, () => SnapshotFiles.LoadReadable(disk, file, store, lost, progress));
-            if (lost.HasAny)
+            if (!lost.IsAsNamed)
                 findings.Add(new CheckFinding(file, 0, TierState.Words(lost), IsDamage: true) { IsOfTier = true });
             return isSound;
         }

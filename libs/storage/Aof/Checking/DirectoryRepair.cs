@@ -47,7 +47,7 @@ public static class DirectoryRepair
     {
         bool isNamed = inspection.ManifestState == HeaderState.Whole;
         SnapshotName? newest = inspection.Manifest!.Snapshot;
-        ulong known = newest?.Batch ?? 0, since = 0;
+        ulong known = Math.Max(newest?.Batch ?? 0, isNamed ? inspection.Manifest.Ended : 0), since = 0;
         if (!isNamed)
             foreach (string name in inspection.Damaged)
                 if (SnapshotFileName.TryParse(name, out ulong batch)) known = Math.Max(known, batch);

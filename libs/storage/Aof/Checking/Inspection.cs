@@ -146,7 +146,7 @@ internal sealed class Inspection(IDisk disk, ISnapshotSource snapshots, JobProgr
 
     private void InspectLog(Manifest manifest)
     {
-        progress.Begin("checking the log", LogFiles.All(disk).Sum(file => LogFiles.Bytes(disk, file.Name)));
+        progress.Begin("checking the log", LogFiles.All(disk).Sum(file => LogFiles.DataBytes(disk, file.Name)));
         Start = UsableSnapshot(manifest);
         ulong first = FirstCommon(manifest.Sublogs);
         LogFailure? old = first <= Start ? InspectOldLog(manifest.Sublogs, first) : null;

@@ -67,7 +67,7 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
     private void Choose(Manifest manifest, SnapshotName newest, Func<Manifest, Store> open)
     {
         TierState found = Try(manifest, newest, open)!;
-        if (!found.Losses.HasAny)
+        if (found.Losses.IsAsNamed)
         {
             ChooseForPrevious(manifest, open);
             return;
@@ -92,7 +92,8 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
         {
             _way = Way.WriteAnew;
             string left = $"{SnapshotFileName.Of(found.LastBatch)} of all that is left, {TierState.Count(found.Values, "value")}";
-            _lines.Add($"go on without what cannot be read of {newest.File}: {lost}");
+            string how = found.Losses.HasAny ? "go on without what cannot be read of" : "go on with all that is named in";
+            _lines.Add($"{how} {newest.File}: {lost}{found.Mended()}");
             _lines.Add($"write {left}, and keep {aside} aside");
             if (found.Lost > 0)
                 _price = $"{found.Lost} of {TierState.Count(found.Values + found.Lost, "value")}";
@@ -101,7 +102,7 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
 
     private void ChooseForPrevious(Manifest manifest, Func<Manifest, Store> open)
     {
-        if (manifest.Previous is not { } previous || Try(manifest, previous, open)!.Losses is not { HasAny: true } losses)
+        if (manifest.Previous is not { } previous || Try(manifest, previous, open)!.Losses is not { IsAsNamed: false } losses)
             return;
         _way = Way.ForgetPrevious;
         _lines.Add($"keep {previous.File} aside, which was only the way back behind the newest snapshot: {TierState.Words(losses)}");
@@ -109,7 +110,7 @@ public sealed class TierRepair(IDisk disk, ReplayTable table, IClock clock, JobP
     }
 
     private static bool ComesToAll(TierState? other, TierState found) =>
-        other is not null && !other.Losses.HasAny && other.LastBatch == found.LastBatch && other.Values == found.Values + found.Lost;
+        other is not null && other.Losses.IsAsNamed && other.LastBatch == found.LastBatch && other.Values == found.Values + found.Lost;
 
     private TierState Try(Manifest manifest, SnapshotName? from, Func<Manifest, Store> open)
     {

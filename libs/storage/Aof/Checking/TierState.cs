@@ -48,7 +48,7 @@ internal sealed record TierState
         {
             SnapshotTerm = term, TermsBefore = DataDirectory.UpTo(batch, manifest.Terms),
         };
-        log.Replay(progress);
+        log.Replay(progress, "replaying the log");
         Salvage.Tidy(store);
         return new TierState
         {
@@ -61,6 +61,13 @@ internal sealed record TierState
     /// <summary>What cannot be read of the snapshot, in words.</summary>
     public static string Words(ColdLosses losses)
     {
+        if (!losses.HasAny)
+        {
+            string which = string.Join(", ", losses.Others.Take(SegmentsToldMax));
+            string are = losses.Others.Count == 1 ? "is not the one that is" : "are not those that are";
+            return $"{Count(losses.Others.Count, "segment")} of the tier {are} named "
+                + $"(segment {which}), though all that is named in it can be read";
+        }
         IEnumerable<string> told = losses.Segments.Take(SegmentsToldMax).Select(
             static segment => $"segment {segment.Number} ({segment.Lost} of {segment.Named})");
         string more = losses.Segments.Count > SegmentsToldMax ? $" and {losses.Segments.Count - SegmentsToldMax} segments more" : "";
@@ -68,6 +75,10 @@ internal sealed record TierState
             : $", {losses.Pieces} of them pieces, without which {Count(losses.Collections, "collection")} cannot be read either";
         return $"{Count(losses.Keys + losses.Pieces, "record")} on the tier cannot be read{pieces}: {string.Join(", ", told)}{more}";
     }
+
+    /// <summary>Why fewer values are lost than cannot be read, in words; empty if they are not.</summary>
+    public string Mended() => Losses.Values - Lost is var mended and > 0
+        ? $"; {Count(mended, "value")} of these the log puts anew or removes" : "";
 
     /// <summary>So many, in words.</summary>
     public static string Count(long count, string noun) =>

@@ -22,4 +22,11 @@ internal static class LogFiles
         using IDiskFile file = disk.Open(name);
         return file.Length;
     }
+
+    /// <summary>The same without room that was set aside behind them, as far as that can be told.</summary>
+    public static long DataBytes(IDisk disk, string name)
+    {
+        using IDiskFile file = disk.Open(name);
+        return file.DataEnd;
+    }
 }

@@ -31,8 +31,7 @@ internal sealed class DirectoryRecovery(DataDirectory directory, RecoverySetting
         {
             SnapshotTerm = choice.Term, TermsBefore = DataDirectory.UpTo(choice.Chosen?.Batch ?? 0, manifest.Terms),
         };
-        progress.Begin("replaying the log", LogFiles.All(_disk).Sum(file => LogFiles.Bytes(_disk, file.Name)));
-        recovery.Replay(progress);
+        recovery.Replay(progress, "replaying the log");
         TailScan tail = recovery.JudgeEnd();
         LogReader reader = recovery.Reader;
         bool isDamaged = tail.IsDamage || missing.Count > 0, wasCut = tail.HasRest || isDamaged;

@@ -74,9 +74,13 @@ internal sealed class LogRecovery : IDisposable
         return SnapshotTerm == 0 ? _reader.LastTerm : Math.Min(SnapshotTerm, _reader.LastTerm);
     }
 
-    public void Replay(JobProgress progress)
+    /// <summary>Replays it to its end; <paramref name="kind"/> is what that is called for people.</summary>
+    public void Replay(JobProgress progress, string kind)
     {
-        while (_reader.Next())
+        progress.Begin(kind, 0); // what the snapshot has is passed over first
+        bool isThere = _reader.Next();
+        progress.Begin(kind, isThere ? BytesLeft() : 0);
+        for (; isThere; isThere = _reader.Next())
         {
             MeetLayout();
             MeetContent();
@@ -117,6 +121,18 @@ internal sealed class LogRecovery : IDisposable
         _workers.Dispose();
         _session.Dispose();
         _reader.Dispose();
+    }
+
+    // From the batch that was just read on. Room that was set aside is not counted, as far as can be told.
+    private long BytesLeft()
+    {
+        long bytes = 0;
+        foreach (SublogCursor cursor in _reader.Cursors)
+        {
+            bytes += cursor.Part.End - cursor.Part.Offset - cursor.Offset;
+            for (int i = cursor.FileIndex; i < cursor.Files.Count; i++) bytes += LogFiles.DataBytes(_disk, cursor.Files[i].Name);
+        }
+        return bytes;
     }
 
     private void AddData()

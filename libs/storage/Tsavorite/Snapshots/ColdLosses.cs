@@ -21,6 +21,12 @@ public sealed unsafe class ColdLosses
     /// <summary>True if anything is lost.</summary>
     public bool HasAny => _keys.Count + Pieces != 0;
 
+    /// <summary>Segments that are others than those that are named, whether or not anything in them is lost: a start refuses them.</summary>
+    public IReadOnlyList<uint> Others { get; internal set; } = [];
+
+    /// <summary>True if a start finds all that is named, and can read it.</summary>
+    public bool IsAsNamed => !HasAny && Others.Count == 0;
+
     /// <summary>References whose records cannot be read, by what they are.</summary>
     public long Keys { get; private set; }
 
@@ -29,6 +35,9 @@ public sealed unsafe class ColdLosses
 
     /// <summary>Collections that can be read but for pieces of them, or are not what they must be: gone as a whole.</summary>
     public long Collections { get; private set; }
+
+    /// <summary>Values that the snapshot had and that are lost, whatever the log says of them.</summary>
+    public long Values => Keys + Collections;
 
     /// <summary>By segment, what is lost there.</summary>
     public IReadOnlyCollection<SegmentLoss> Segments => _segments.Values;

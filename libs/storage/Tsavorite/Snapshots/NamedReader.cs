@@ -149,8 +149,7 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private GarnetException Unreadable(long offset, int error) => new(
         ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
-        $"segment {offset >> _shift}, offset {offset}: " +
-            (error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message),
+        ColdTier.WhyUnreadable($"segment {offset >> _shift}, offset {offset}", error),
         "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
             + "else 'garnet-server repair' says what would be lost without");
 }

@@ -18,8 +18,9 @@ public sealed unsafe class NamedSegments(Store store)
     private readonly HashSet<uint> _strays = [];
     private readonly IMedium? _medium = store.Settings.Tier ?? store.Settings.Named;
     private byte[] _head = [];
-    private bool _isForeign, _isAdopted, _isFound;
+    private bool _isForeign, _isAdopted, _isFound, _hasIds;
     private int _shift;
+    private string _file = "";
 
     /// <summary>True if the snapshot names any.</summary>
     public bool HasAny => _rows.Count > 0;
@@ -55,23 +56,30 @@ public sealed unsafe class NamedSegments(Store store)
     {
         if (!HasAny)
             return;
+        _file = file;
         _shift = System.Numerics.BitOperations.Log2((uint)SegmentTable.SegmentBytesOf(_head));
         if (Losses is not null)
             FindStrays(file, Losses);
         else if (isLoaded)
             JudgeMedium(file);
         Keep(file, isLoaded);
-        if (!isLoaded || _isForeign || !_isFound || !SegmentTable.IsOf(_head, store.Core))
-            return;
+        bool goesOn = isLoaded && !_isForeign && _isFound && SegmentTable.IsOf(_head, store.Core);
+        // The hash of a key is of its namespace's id too: without the ids nobody knows which key of the log a lost one was.
+        _hasIds = (goesOn || Losses is not null) && TryAdoptIds();
+        _isAdopted = goesOn && _hasIds;
+    }
+
+    private bool TryAdoptIds()
+    {
         Dictionary<int, uint> namespaces = [];
         foreach (SegmentRow row in _rows.Values)
         {
             if (namespaces.TryAdd(row.Database, row.Namespace))
                 continue;
             if (namespaces[row.Database] != row.Namespace)
-                return;
+                return false;
         }
-        _isAdopted = store.Namespaces.TryAdopt(namespaces);
+        return store.Namespaces.TryAdopt(namespaces);
     }
 
     /// <summary>References in a block, -1 if what stands there are none; whether they are of segments that are named is seen when they are loaded.</summary>
@@ -144,6 +152,8 @@ public sealed unsafe class NamedSegments(Store store)
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
             SegmentRow row = _rows[(uint)(ColdAddress.Offset(word) >> _shift)];
             uint above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
+            if (readable?[i] != true && !_hasIds)
+                throw Other(_file, "its databases cannot have the numbers that they had, so that nobody knows which key a lost one was");
             if (readable?[i] != true)
                 losses.Lose(row, word, above, store.Namespaces.Id(row.Database));
             else if (_strays.Contains(row.Number))
@@ -242,10 +252,17 @@ public sealed unsafe class NamedSegments(Store store)
             return;
         }
         _strays.UnionWith(_rows.Keys.Where(number => ((long)number + 1) << _shift > _medium.Bytes));
-        SegmentJudge judge = new(_medium, id, 1 << _shift);
-        judge.Judge(_rows.Values.Where(IsWhereNamed));
-        _strays.UnionWith(judge.Others);
+        losses.Others = Judge(_medium, id);
+        _strays.UnionWith(losses.Others);
+    }
+
+    // What a start refuses, a check finds and a repair mends.
+    private List<uint> Judge(IMedium medium, UInt128 id)
+    {
+        SegmentJudge judge = new(medium, id, 1 << _shift);
+        judge.Judge(_rows.Values);
         Damaged = judge.Damaged;
+        return judge.Others;
     }
 
     private void JudgeMedium(string file)
@@ -262,14 +279,12 @@ public sealed unsafe class NamedSegments(Store store)
         if (store.Core.Tier is { Segments.SegmentBytes: var own } && own != segmentBytes)
             throw Other(file, $"its segments have {own} bytes each, and those that are named {segmentBytes}");
         JudgeSize(file);
-        SegmentJudge judge = new(medium, id, segmentBytes);
-        judge.Judge(_rows.Values);
-        if (judge.Others.Count > 0)
+        List<uint> others = Judge(medium, id);
+        if (others.Count > 0)
         {
-            string told = string.Join(", ", judge.Others.Take(FaultsToldMax));
-            throw Other(file, $"of {_rows.Count} segments {judge.Others.Count} are not those that are named (segment {told})");
+            string told = string.Join(", ", others.Take(FaultsToldMax));
+            throw Other(file, $"of {_rows.Count} segments {others.Count} are not those that are named (segment {told})");
         }
-        Damaged = judge.Damaged;
     }
 
     // Also for the way back: what lies behind the end would be cut off once the newest is loaded.

@@ -12,6 +12,6 @@ public enum SnapshotState
     /// <summary>Writers needed more memory for what they saved than was allowed or to be had; what the sink has is not whole.</summary>
     OutOfRoom,
 
-    /// <summary>Disposed of before it was whole.</summary>
+    /// <summary>Disposed of before it was whole, or a step of it threw.</summary>
     Abandoned,
 }

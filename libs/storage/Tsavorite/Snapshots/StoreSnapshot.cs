@@ -12,6 +12,7 @@ namespace Tsavorite;
 /// store.S5: a partition walked to the end is stamped as a whole; so a whole snapshot leaves one stamp in all buckets, and numbers
 /// may be compared by their low 8 bits as long as fewer than 256 have begun since the last whole one. Before that many were
 /// abandoned, all buckets are stamped anew.
+/// store.S6: what was taken to be handed over and was not is in no list any more: a snapshot whose step threw makes no other, and is never whole.
 /// An index segment is only taken by a split, so every fresh bucket has its stamp from an older one.
 /// </summary>
 public sealed unsafe class StoreSnapshot : IDisposable
@@ -78,12 +79,28 @@ public sealed unsafe class StoreSnapshot : IDisposable
     /// <summary>
     /// Hands about a block's worth of records to the sink, taking one partition lock at a time for some microseconds (longer only
     /// for a record of many kilobytes). False once no step is to be made any more: <see cref="State"/> says whether the snapshot
-    /// is whole. What the sink throws goes through.
+    /// is whole. What the sink throws, or a record that cannot be read, goes through, and the snapshot is abandoned (store.S6).
     /// </summary>
     public bool Step(ISnapshotSink sink)
     {
         ArgumentNullException.ThrowIfNull(sink);
         if (_state != SnapshotState.Running) return false;
+        bool hasStepped = false;
+        try
+        {
+            bool more = HandOut(sink);
+            hasStepped = true;
+            return more;
+        }
+        finally
+        {
+            if (!hasStepped)
+                End(SnapshotState.Abandoned);
+        }
+    }
+
+    private bool HandOut(ISnapshotSink sink)
+    {
         HandOutSaved(sink, SavedPerStep);
         for (int i = 0; i < _holdsPerStep && !_walk.AtEnd; i++)
         {
@@ -177,7 +194,7 @@ public sealed unsafe class StoreSnapshot : IDisposable
     internal void Save(Partition* partition, byte* bucket)
     {
         byte stamp = (byte)partition->Snapshot;
-        if (Bucket.Stamp(bucket) == stamp || _state == SnapshotState.OutOfRoom) return;
+        if (Bucket.Stamp(bucket) == stamp || _state != SnapshotState.Running) return;
         int saved = 0;
         for (SlotWalk walk = new(partition, bucket); walk.Next();)
         {

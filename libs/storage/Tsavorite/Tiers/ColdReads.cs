@@ -345,7 +345,7 @@ internal sealed unsafe class ColdReads : IDisposable
         {
             read.State = ColdReadState.Failed;
             read.Error = finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO;
-            _tier.CountFailure(_segments.NumberOf(read.Word), read.Error);
+            _tier.CountFailure(PlaceOf(read), read.Error);
         }
         if (read.Band == 0)
             _pages.Push(read.To);
@@ -401,7 +401,8 @@ internal sealed unsafe class ColdReads : IDisposable
         _segments.Unpin(_segments.NumberOf(read.Word));
     }
 
-    private static GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
-        read.Error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(read.Error).Message,
-            "see INFO tiering");
+    private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",
+        ColdTier.WhyUnreadable(PlaceOf(read), read.Error), _tier.Remedy);
+
+    private string PlaceOf(ColdRead read) => $"segment {_segments.NumberOf(read.Word)}, offset {ColdAddress.Offset(read.Word)}";
 }

@@ -87,12 +87,22 @@ internal sealed class ColdTier : IDisposable
         Interlocked.Increment(ref _readsByTime[Math.Min(bits, TierFigures.TimeBuckets - 1)]);
     }
 
-    public void CountFailure(uint segment, int error)
+    /// <summary>What to do about a value that cannot be read.</summary>
+    public string Remedy => Names is null ? "A restart begins with an empty tier, and has back what the log or a snapshot has"
+        : "A restart has it back if the log behind the snapshot, or the snapshot itself, has it; else stop the server: "
+            + "'garnet-server check' says how many there are, and 'garnet-server repair' what to do without them";
+
+    /// <summary>Why what lies there cannot be read; an error of 0: it is not what was written.</summary>
+    public static string WhyUnreadable(string place, int error) =>
+        $"{place}: {(error == 0 ? "its checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}";
+
+    public void CountFailure(string place, int error)
     {
         long failures = Count(TierCount.ReadFailures);
-        LastFailure = $"segment {segment}: {(error == 0 ? "a checksum is wrong" : new System.ComponentModel.Win32Exception(error).Message)}";
+        string why = WhyUnreadable(place, error);
+        LastFailure = why;
         if (System.Numerics.BitOperations.IsPow2(failures))
-            Observer?.OnReadFailed(LastFailure, failures);
+            Observer?.OnReadFailed(why, Remedy, failures);
     }
 
     public void CountWrite(int bytes, int error)
