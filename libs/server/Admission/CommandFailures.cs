@@ -1,5 +1,3 @@
-using Garnet.Common;
-using Garnet.Common.Faults;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
@@ -21,23 +19,16 @@ internal sealed class CommandFailures(Executor worker)
     internal bool TryAnswer(Exception error, Connection client, int command)
     {
         bool inChange = (worker.Session.Changes & 1) != 0, changed = worker.Session.Changes != worker.ChangesBefore;
-        bool tooLarge = TooMuch.IsTooLarge(error);
-        if (inChange || (changed && !tooLarge && error is not GarnetException))
+        if (inChange || (changed && !Unmet.Is(error)))
             return false;
         worker.Session.UnlockTo(0);
         worker.Session.ForgetWanted();
         worker.TakeBackReply();
         worker.Server.Observers.HandOnOfFailed(worker);
         worker.Server.Observers.Watches.EndTransaction(client);
-        if (tooLarge)
+        if (Unmet.Is(error))
         {
-            Fail("ERR " + TooMuch.TextOf(error));
-            return true;
-        }
-
-        if (error is GarnetException environment)
-        {
-            Fail($"ERR {environment.What}: {environment.Why}");
+            Fail(Unmet.TextOf(error));
             return true;
         }
 
@@ -103,11 +94,11 @@ internal sealed class CommandFailures(Executor worker)
                 AnnounceRequest(ref call);
             return plain ? Execution.RunPlain(ref call, entry, entry->Id) : Execution.Run(ref call, entry);
         }
-        catch (Exception e) when ((TooMuch.IsTooLarge(e) || e is GarnetException) && (worker.Session.Changes & 1) == 0)
+        catch (Exception e) when (Unmet.Is(e) && (worker.Session.Changes & 1) == 0)
         {
             worker.Session.UnlockTo(depth);
             worker.TakeBackReply();
-            return call.FailText("ERR " + (e is GarnetException unreadable ? $"{unreadable.What}: {unreadable.Why}" : TooMuch.TextOf(e)));
+            return call.FailText(Unmet.TextOf(e));
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Garnet.Common;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Scripting;
@@ -45,8 +46,19 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
     {
         wait.DeadlineMs = untilMs;
         waits.Begin();
-        while (!TryBegin(client, wait, keys, out KeyQueue? ahead))
-            ServeAhead(ahead!, wait);
+        bool isIn = false;
+        try
+        {
+            while (!TryBegin(client, wait, keys, out KeyQueue? ahead))
+                ServeAhead(ahead!, wait);
+            isIn = true;
+        }
+        finally
+        {
+            if (!isIn)
+                Withdraw(wait);
+        }
+
         worker.Park(client, wait);
         return Reply.Parked;
     }
@@ -85,6 +97,13 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         KeyWait? next = waits.First(queue);
         while (next is not null)
             next = ServeOne(queue, next);
+    }
+
+    // The command ends in an error, or is put off until its keys can be looked at: nobody serves it. The locks under which it has joined are held still.
+    private void Withdraw(KeyWait wait)
+    {
+        if (wait.TryEnd(WaitEnd.Left))
+            waits.Remove(wait);
     }
 
     // blocking.B1; false: of the first key that holds something others are to be served before, and then it looks once more.
@@ -151,19 +170,43 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         {
             uint ns = worker.Store.Namespaces.Id(queue.Database); // stands for it as long as nobody else has the turn (scripting.G4)
             KeyRef key = worker.Store.KeyFromHash(bytes, queue.Key.Length, ns, queue.Hash);
-            if (rule.Asks(worker) && First(queue, in key) == expected && !Admits(expected))
-                return waits.First(queue);
             Span<KeyRef> keys = target is null ? [key] : [key, worker.Store.Key(other, target.Length - SlackBytes, ns)];
-            worker.Session.Lock(keys);
-            KeyWait? first = FirstFor(queue, in key);
-            bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
-            if (takes)
-                Pop(expected, keys);
-            worker.Session.Unlock();
-            if (takes)
-                HandOver(expected);
-            return takes ? waits.First(queue) : first;
+            int depth = worker.Session.LockDepth;
+            try
+            {
+                if (rule.Asks(worker) && First(queue, in key) == expected && !Admits(expected))
+                    return waits.First(queue);
+                return ServeOne(queue, expected, keys);
+            }
+            catch (GarnetException e) when ((worker.Session.Changes & 1) == 0)
+            {
+                worker.Session.UnlockTo(depth);
+                Refuse(expected, e);
+                return waits.First(queue);
+            }
         }
+    }
+
+    private KeyWait? ServeOne(KeyQueue queue, KeyWait expected, scoped ReadOnlySpan<KeyRef> keys)
+    {
+        worker.Session.Lock(keys);
+        KeyWait? first = FirstFor(queue, in keys[0]);
+        bool takes = first == expected && expected.TryEnd(WaitEnd.Served);
+        if (takes)
+            Pop(expected, keys);
+        worker.Session.Unlock();
+        if (takes)
+            HandOver(expected);
+        return takes ? waits.First(queue) : first;
+    }
+
+    // blocking.B6
+    private void Refuse(KeyWait wait, GarnetException unreadable)
+    {
+        if (!wait.TryEnd(WaitEnd.Served))
+            return;
+        _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes(Unmet.TextOf(unreadable)));
+        HandOver(wait);
     }
 
     private KeyWait? First(KeyQueue queue, in KeyRef key)
@@ -192,7 +235,7 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         return false;
     }
 
-    // Its wait is over, whatever comes of it: what the log does not take is its error, not that of whoever serves it.
+    // blocking.B6: its wait is over, whatever comes of it.
     private void Pop(KeyWait wait, scoped ReadOnlySpan<KeyRef> keys)
     {
         int depth = worker.Session.LockDepth;
@@ -200,10 +243,10 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
         {
             wait.Pop(worker.Session, keys, _reply.Begin(wait.Client.Resp3, worker.ReplyBytesMax(wait.Client)));
         }
-        catch (Exception e) when (TooMuch.IsTooLarge(e) && (worker.Session.Changes & 1) == 0)
+        catch (Exception e) when (Unmet.Is(e) && (worker.Session.Changes & 1) == 0)
         {
             worker.Session.UnlockTo(depth);
-            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes("ERR " + TooMuch.TextOf(e)));
+            _reply.Begin(wait.Client.Resp3).Error(Encoding.Latin1.GetBytes(Unmet.TextOf(e)));
         }
     }
 

@@ -1,4 +1,5 @@
-using Garnet.Common.Faults;
+using Garnet.Common;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Tracking;
 using Garnet.Types.Collections;
@@ -9,28 +10,77 @@ namespace Garnet.Server.Expiry;
 
 /// <summary>
 /// Removes entries whose time has come, of hashes and sorted sets. They are hidden at once; this gives their memory back and ends a
-/// collection that has nothing else left: the first reactor walks over the databases, some records every tick, until a whole walk meets
-/// none that ever had an entry with an expiry. A large one is gone through in parts (<see cref="DueEntries"/>): neither a visit, which
-/// holds the partition, nor a tick grows with it. Only where the server decides about expiry itself: a replica is told.
+/// collection that has nothing else left: the first reactor walks over the databases, some records every tick. A whole walk learns when the first
+/// entry is due that it has met (<see cref="TimedPass"/>, <see cref="LargeTimes"/>), and the next one begins then, or when an entry is given an expiry. A large
+/// collection is gone through in parts (<see cref="DueEntries"/>): neither a visit, which holds the partition, nor a tick grows with it. Only where the server
+/// decides about expiry itself: a replica is told.
+/// expiry.E1: looks of the walk are nobody's reads: on the tier they bring nothing back but what is removed from, and a tick begins only so many.
+/// expiry.E2: what cannot be read is passed over, and tried again later; the walk goes on with the others.
 /// </summary>
 internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Func<bool> mayRun, KeyChanges changes, Tracker tracker)
 {
     private const int RecordsPerTick = 2000, EntriesPerTick = 20_000;
+    private const int ReadsPerTick = 32; // of the tier, beside as many of the records that the walk comes to
 
-    private readonly List<byte[]> _found = [];
+    private readonly List<(byte[] Name, uint Segment)> _found = [];
+    private readonly TimedPass _pass = new(server.Store);
+    private readonly LargeTimes _times = new();
+    private readonly uint[] _namespaces = new uint[server.Settings.Memory.Databases];
     private volatile bool _isActive = mayHaveDue;
+    private long _nextMs = mayHaveDue ? 0 : long.MaxValue;
+    private bool _isWalking, _isWhole;
     private int _database;
     private ulong _cursor;
     private int _nextFound;
-    private ulong _entryCursor;
-    private bool _sawAny;
+    private DueVisit _visit;
+    private bool _isVisiting;
     private int _woken;
 
     /// <summary>True while ticks are needed.</summary>
     internal bool IsActive => _isActive;
 
-    /// <summary>Entries may have been given an expiry.</summary>
+    /// <summary>Entries may have been given an expiry, whichever.</summary>
     internal void Wake()
+    {
+        _times.Forget();
+        Rouse();
+    }
+
+    /// <summary>Entries of the key may have been given an expiry.</summary>
+    internal void Wake(in KeyRef key)
+    {
+        _times.Forget(key.Hash);
+        Rouse();
+    }
+
+    /// <summary>Walks on, if it is time; on the first reactor's thread.</summary>
+    internal void Tick(Worker worker)
+    {
+        if (!_isActive || !mayRun() || server.Store.IsExpiryPaused || !IsTime(worker.NowMs))
+            return;
+        SessionTier? tier = worker.Session.Tier;
+        if (tier is not null)
+            tier.LooksAside = true; // expiry.E1
+        try
+        {
+            Walk(worker);
+        }
+        finally
+        {
+            if (tier is not null)
+                tier.LooksAside = false;
+        }
+
+        worker.TakeMarks();
+        changes.HandOnServed(worker);
+        if (worker.Broadcasts.Count > 0)
+            tracker.Broadcast(worker);
+        if (_found.Count > 0 || _cursor != 0 || ++_database < _namespaces.Length)
+            return;
+        End();
+    }
+
+    private void Rouse()
     {
         Interlocked.Exchange(ref _woken, 1); // a walk under way may be past it: then it is followed by another
         if (_isActive)
@@ -39,41 +89,54 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
         server.Workers[0].Nudge();
     }
 
-    /// <summary>Walks on; on the first reactor's thread.</summary>
-    internal void Tick(Worker worker)
+    private bool IsTime(long nowMs)
     {
-        if (!_isActive || !mayRun() || server.Store.IsExpiryPaused)
-            return;
+        if (_isWalking)
+            return true;
+        if (nowMs < _nextMs && Volatile.Read(ref _woken) == 0)
+            return false;
+        Interlocked.Exchange(ref _woken, 0);
+        _pass.Begin(nowMs);
+        return _isWalking = _isWhole = true;
+    }
+
+    private void Walk(Worker worker)
+    {
         uint ns = server.Store.Namespaces.Id(_database);
+        if (_cursor == 0 && _found.Count == 0)
+            _namespaces[_database] = ns;
+        _isWhole &= ns == _namespaces[_database];
         if (_found.Count == 0)
         {
-            var finder = new Finder(_found);
-            _cursor = worker.Session.ScanTimed(ns, _cursor, RecordsPerTick, ref finder);
-            _sawAny |= _found.Count > 0;
+            var finder = new Finder(_found, _pass, worker.NowMs);
+            _cursor = _pass.Scan(worker.Session, ns, _cursor, RecordsPerTick, ref finder);
         }
 
         ReapFound(worker, ns);
-        worker.TakeMarks();
-        changes.HandOnServed(worker);
-        if (worker.Broadcasts.Count > 0)
-            tracker.Broadcast(worker);
-        if (_found.Count > 0 || _cursor != 0 || ++_database < server.Settings.Memory.Databases)
-            return;
+    }
+
+    private void End()
+    {
         _database = 0;
-        _isActive = Interlocked.Exchange(ref _woken, 0) != 0 | _sawAny;
+        _isWalking = false;
+        for (int i = 0; i < _namespaces.Length; i++)
+            _isWhole &= _namespaces[i] == server.Store.Namespaces.Id(i);
+        _nextMs = _isWhole ? _pass.End() : 0; // else two databases have changed places, and one may have been passed over
+        _isActive = _nextMs != long.MaxValue;
         _isActive |= Volatile.Read(ref _woken) != 0; // who woke it just now saw it still active
-        _sawAny = false;
     }
 
     private void ReapFound(Worker worker, uint ns)
     {
         int left = EntriesPerTick;
+        long begun = worker.Session.Tier?.Begun ?? 0;
         while (_nextFound < _found.Count)
         {
-            if (left <= 0)
+            if (left <= 0 || (worker.Session.Tier?.Begun ?? 0) - begun >= ReadsPerTick)
                 return; // the next tick goes on here
-            left -= Reap(worker, _found[_nextFound], ns, ref _entryCursor);
-            if (_entryCursor == 0)
+            Reap(worker, _found[_nextFound], ns);
+            left -= Math.Max(_visit.Seen, 1);
+            if (!_isVisiting)
                 _nextFound++;
         }
 
@@ -81,38 +144,59 @@ internal sealed unsafe class EntryReaper(ServerCore server, bool mayHaveDue, Fun
         _nextFound = 0;
     }
 
-    // One visit; returns the number of entries seen. What the log does not take (beside other long steps, or since its limit was lowered) stays
-    // hidden until the next walk.
-    private static int Reap(Worker worker, byte[] name, uint ns, ref ulong cursor)
+    // One visit. What the log does not take (beside other long steps, or since its limit was lowered) stays hidden until the next walk.
+    private void Reap(Worker worker, (byte[] Name, uint Segment) found, uint ns)
     {
-        fixed (byte* bytes = name)
+        fixed (byte* bytes = found.Name)
         {
-            KeyRef key = worker.Store.Key(bytes, name.Length - SlackBytes, ns);
+            KeyRef key = worker.Store.Key(bytes, found.Name.Length - SlackBytes, ns);
+            if (!_isVisiting)
+            {
+                (ulong owner, long fromMs) = _times.Begin(key.Hash);
+                _visit = new DueVisit(owner, fromMs);
+            }
+
+            long againMs = 0;
             try
             {
-                return DueEntries.Remove(worker.Session, in key, ref cursor);
+                DueEntries.Remove(worker.Session, in key, ref _visit);
             }
-            catch (TooLargeException)
+            catch (Exception e) when (Unmet.Is(e) && (worker.Session.Changes & 1) == 0)
             {
-                worker.Session.UnlockTo(0);
-                cursor = 0;
-                return EntriesPerTick;
+                worker.Session.UnlockTo(0); // expiry.E2
+                againMs = worker.NowMs + (e is GarnetException ? TimedPass.RetryMs : SoonMs);
+                _visit.Cursor = 0;
             }
+
+            _isVisiting = _visit.Cursor != 0;
+            if (_isVisiting)
+                return;
+            if (againMs == 0 && !_times.Learn(_visit.Owner, _visit.NextMs))
+                againMs = worker.NowMs;
+            _pass.Found(found.Segment, againMs == 0 ? _visit.NextMs : againMs);
         }
     }
 
     // What hashing a key may read behind it.
     private const int SlackBytes = 16;
+    private const long SoonMs = 1000;
 
-    private struct Finder(List<byte[]> found) : IRead
+    private readonly struct Finder(List<(byte[] Name, uint Segment)> found, TimedPass pass, long nowMs) : IRead
     {
         public void Look(in RecordView record)
         {
-            if (!ValueCheck.EntriesMayExpire(record.Kind, record.Value, record.ValueBytes))
+            long fromMs = ValueCheck.EntriesDueFrom(record.Kind, record.Value, record.ValueBytes);
+            if (fromMs == long.MaxValue)
                 return;
+            if (fromMs > nowMs)
+            {
+                pass.Found(pass.Segment, fromMs);
+                return;
+            }
+
             byte[] key = new byte[record.KeyBytes + SlackBytes];
             record.KeySpan.CopyTo(key);
-            found.Add(key);
+            found.Add((key, pass.Segment));
         }
     }
 }

@@ -1,3 +1,5 @@
+using System.Text;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -68,7 +70,7 @@ internal sealed class WaitingClients(Executor worker, ReplyPath replies, Request
         replies.BeginReply();
         client.Parked = false;
         long before = worker.Out.Mark;
-        if (!EndsInError(client, waiting) && !waiting.Resume(worker, client))
+        if (!EndsInError(client, waiting) && !Resumes(client, waiting, before))
         {
             client.Parked = true;
             return;
@@ -92,6 +94,23 @@ internal sealed class WaitingClients(Executor worker, ReplyPath replies, Request
         worker.Out.Error(waiting.End == WaitEnd.Unblocked ? "UNBLOCKED client unblocked via CLIENT UNBLOCK"u8
             : "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)"u8);
         return true;
+    }
+
+    // What it cannot have is its own error, as of a command that runs.
+    private bool Resumes(Connection client, Parking waiting, long before)
+    {
+        try
+        {
+            return waiting.Resume(worker, client);
+        }
+        catch (Exception e) when (Unmet.Is(e) && (worker.Session.Changes & 1) == 0)
+        {
+            worker.Session.UnlockTo(0);
+            waiting.Abandon(client);
+            worker.Out.TakeBackTo(before);
+            worker.Out.Error(Encoding.Latin1.GetBytes(Unmet.TextOf(e)));
+            return true;
+        }
     }
 
     private bool IsDue(Parking waiting, long nowMs)

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Tsavorite;
@@ -114,8 +115,21 @@ internal sealed class WatchTable(ServerCore server, Listeners watchers)
     internal void OnSwap(int first, int second)
     {
         long nowMs = server.Clock.UnixMs;
-        TouchWhere(watch => (watch.Database == first && (watch.Existed || IsIn(second, watch, nowMs)))
-            || (watch.Database == second && (watch.Existed || IsIn(first, watch, nowMs))));
+        TouchWhere(watch => (watch.Database == first && (watch.Existed || MayBeIn(second, watch, nowMs)))
+            || (watch.Database == second && (watch.Existed || MayBeIn(first, watch, nowMs))));
+    }
+
+    // Of what cannot be read nobody can say that it is not there.
+    private bool MayBeIn(int database, Watch watch, long nowMs)
+    {
+        try
+        {
+            return IsIn(database, watch, nowMs);
+        }
+        catch (GarnetException)
+        {
+            return true;
+        }
     }
 
     /// <summary>True if the key is there and its time has not come; its partition is locked.</summary>

@@ -1,3 +1,5 @@
+using Garnet.Common;
+
 namespace Tsavorite;
 
 /// <summary>Who looks, when, at which namespace, and what is done about cold records.</summary>
@@ -6,7 +8,13 @@ internal readonly record struct ScanTerms(
 {
     /// <summary>True if the record of a cold word may be one that is looked for.</summary>
     public bool Wants(ColdTier tier, ulong word) =>
-        tier.MayHold(word, Namespace) && (Reads != ScanReads.Timed || tier.MayHaveTimedParts(word));
+        tier.MayHold(word, Namespace) && (Reads != ScanReads.Timed || tier.TimedFromMs(word) <= NowMs);
+
+    /// <summary>What cannot be read is left out; else it is an exception.</summary>
+    public bool Skips { get; init; }
+
+    /// <summary>The walk of <see cref="ScanReads.Timed"/>.</summary>
+    public TimedPass? Pass { get; init; }
 }
 
 /// <summary>
@@ -16,15 +24,15 @@ internal readonly record struct ScanTerms(
 /// </summary>
 internal static unsafe class Scanner
 {
-    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64, ReadsAhead = 64;
+    private const int PrefixBits = IndexWord.TagBits, RandomTries = 64, ReadsAhead = 64, TimedReadsAhead = 32;
     private const long BucketsMin = 4096;
 
     public static ulong Scan<T>(StoreCore core, in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         int shown = 0;
-        bool hasWaited = false;
+        bool hasWaited = false, hasMoved = false;
         // Work is bounded by buckets, not results; the floor keeps a nearly empty database from taking thousands of calls.
-        long buckets = BucketsMin + (10L * Math.Max(count, 1));
+        long limit = BucketsMin + (10L * Math.Max(count, 1)), buckets = limit;
         int partitions = core.Shape->PartitionCount;
         if ((long)(cursor >> 40) >= partitions) return 0;
         while (shown < count && buckets-- > 0)
@@ -35,7 +43,8 @@ internal static unsafe class Scanner
                 bool hasEnough = terms.Reads switch
                 {
                     ScanReads.Timed => hasWaited,
-                    ScanReads.PutOff => shown > 0 && cold.MayPostpone is { } may && may(),
+                    // A part may end anywhere, whoever asks for it; it is only put off, or waited for, where it would be nothing.
+                    ScanReads.PutOff => cold.MayPostpone is { } may && (shown > 0 || (hasMoved && !may())),
                     _ => false,
                 };
                 if (hasEnough)
@@ -43,6 +52,8 @@ internal static unsafe class Scanner
                 cold.Fetch(mayThrow: terms.Reads == ScanReads.PutOff && shown == 0);
                 hasWaited = true;
             }
+            else
+                hasMoved |= buckets < limit - 1;
             Partition* partition = core.Shape->Partitions + (cursor >> 40);
             bool held = terms.Held.Contains(partition->Number);
             if (!held) Partition.Enter(partition);
@@ -51,6 +62,10 @@ internal static unsafe class Scanner
                 cursor = IsEmpty(partition, terms.Namespace)
                     ? (ulong)(partition->Number + 1) << 40
                     : Step(core, partition, terms, cursor, ref visitor, ref shown);
+            }
+            catch (GarnetException) when (shown > 0 && terms.Reads == ScanReads.PutOff)
+            {
+                return cursor; // the next part begins with it, and says so
             }
             finally
             {
@@ -80,7 +95,8 @@ internal static unsafe class Scanner
                 if (!held) Partition.Exit(partition);
             }
         }
-        return false;
+        // Where there is nothing but what cannot be read, it is not nothing.
+        return terms.Skips && terms.Cold is not null && Random(core, terms with { Skips = false }, ref random, ref read);
     }
 
     private static bool IsEmpty(Partition* partition, uint ns) => ns >= partition->CountsMax || partition->Counts[ns].Keys == 0;
@@ -109,6 +125,8 @@ internal static unsafe class Scanner
         byte* address = core.Index.BucketAt(number, bucket);
         if (terms.Cold is { } cold && LacksAny(core, partition, terms, number, bucket, cold))
             return (ulong)partition->Number << 40 | (ulong)prefix << 18 | (ulong)depth << 13 | (uint)bucket;
+        if (!terms.Skips && terms.Pass is null && terms.Cold is { } read)
+            ExpectReadable(core, partition, terms, address, read);
         for (SlotWalk walk = new(partition, address); walk.Next();)
             if (Show(core, walk.Slot, terms, ref visitor)) shown++;
         if (++bucket < core.Shape->BucketsPerSegment)
@@ -120,8 +138,8 @@ internal static unsafe class Scanner
     // Cold records of the bucket that have not been fetched: with them, those of the next buckets are, side by side.
     private static bool LacksAny(StoreCore core, Partition* partition, in ScanTerms terms, uint number, int bucket, ColdReads cold)
     {
-        int reads = 0;
-        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ReadsAhead; next++)
+        int reads = 0, ahead = terms.Reads == ScanReads.Timed ? TimedReadsAhead : ReadsAhead;
+        for (int next = bucket; next < core.Shape->BucketsPerSegment && reads < ahead; next++)
         {
             for (SlotWalk walk = new(partition, core.Index.BucketAt(number, next)); walk.Next();)
             {
@@ -135,12 +153,46 @@ internal static unsafe class Scanner
         return true;
     }
 
+    // Before a record of the bucket is shown: a walk that goes on from here later shows all of it.
+    private static void ExpectReadable(StoreCore core, Partition* partition, in ScanTerms terms, byte* bucket, ColdReads cold)
+    {
+        for (SlotWalk walk = new(partition, bucket); walk.Next();)
+        {
+            ulong word = *walk.Slot;
+            if (!IndexWord.IsCold(word) || (word & IndexWord.InternalBit) != 0 || !terms.Wants(core.Tier!, word))
+                continue;
+            if (cold.IsUnreadable(word))
+                cold.Record(word);
+        }
+    }
+
+    // Null: it cannot be read, and is left out.
+    private static byte* ReadCold(StoreCore core, ulong word, in ScanTerms terms)
+    {
+        try
+        {
+            if (terms.Pass is { } pass)
+                pass.Segment = core.Tier!.Segments.NumberOf(word);
+            return core.RecordAt(word, terms.Cold);
+        }
+        catch (GarnetException) when (terms.Skips || terms.Pass is not null)
+        {
+            terms.Pass?.Lacks(terms.NowMs);
+            return null;
+        }
+    }
+
     private static bool Show<T>(StoreCore core, ulong* slot, in ScanTerms terms, ref T visitor) where T : struct, IRead
     {
         ulong word = *slot;
         if (word == 0 || (word & IndexWord.InternalBit) != 0) return false;
-        if (IndexWord.IsCold(word) && (!terms.Wants(core.Tier!, word) || terms.Cold!.IsUnreadable(word))) return false;
-        byte* record = core.RecordAt(word, terms.Cold);
+        bool isCold = IndexWord.IsCold(word);
+        if (isCold && !terms.Wants(core.Tier!, word))
+            return false;
+        terms.Pass?.BeInMemory();
+        byte* record = isCold ? ReadCold(core, word, terms) : core.RecordAt(word, null);
+        if (record == null)
+            return false;
         if (Record.Namespace(record) != terms.Namespace) return false;
         RecordView view = Record.View(record, word);
         if (view.ExpireAtMs != 0 && view.ExpireAtMs <= terms.NowMs) return false;

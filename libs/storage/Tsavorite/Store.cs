@@ -353,6 +353,7 @@ public sealed unsafe class Store : IDisposable
         lock (_coldGate)
         {
             _cold!.BeginStep();
+            _cold.ForgetFailed();
             while (true)
             {
                 byte* image = _cold.Find(_shape, partition, Shape.BucketOf(_shape, partition, key.Hash), key, out _);

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using Garnet.Common;
 using Garnet.Common.Faults;
 
 namespace Tsavorite;
@@ -282,25 +283,22 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// the next cursor, 0 at the end. Every key present during the whole iteration is shown at least once. The
     /// visitor runs under a partition lock, and every look is true.
     /// </summary>
+    /// <exception cref="GarnetException">A record on the tier cannot be read: what its key is nobody can say.</exception>
     public ulong Scan<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
-        Walk(ScanReads.Wait, ns, cursor, count, ref visitor);
+        Walk(TermsOf(ns), cursor, count, ref visitor);
 
     /// <summary>The same for a step that may be put off: it ends early where the rest is to be read from a tier, and is put off where all of it is.</summary>
-    public ulong ScanPart<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
-        Walk(ScanReads.PutOff, ns, cursor, count, ref visitor);
+    /// <exception cref="GarnetException">The part would begin with what cannot be read; with <paramref name="skips"/> that is left out.</exception>
+    public ulong ScanPart<T>(uint ns, ulong cursor, int count, ref T visitor, bool skips = false) where T : struct, IRead =>
+        Walk(TermsOf(ns) with { Reads = ScanReads.PutOff, Skips = skips }, cursor, count, ref visitor);
 
-    /// <summary>
-    /// The same for who looks for records with parts that expire on their own (<see cref="IValueCheck.HasTimedParts"/>): others are not read from a
-    /// tier, nor shown from there, and a call waits for one round of reads at most.
-    /// </summary>
-    public ulong ScanTimed<T>(uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead =>
-        Walk(ScanReads.Timed, ns, cursor, count, ref visitor);
+    internal ScanTerms TermsOf(uint ns) => new(ns, NowMs, _held, _cold);
 
-    private ulong Walk<T>(ScanReads reads, uint ns, ulong cursor, int count, ref T visitor) where T : struct, IRead
+    internal ulong Walk<T>(in ScanTerms terms, ulong cursor, int count, ref T visitor) where T : struct, IRead
     {
         if (_core.IsMine)
             LockRest();
-        cursor = Scanner.Scan(_core, new ScanTerms(ns, NowMs, _held, _cold, reads), cursor, count, ref visitor);
+        cursor = Scanner.Scan(_core, terms, cursor, count, ref visitor);
         SeeAny();
         return cursor;
     }
@@ -309,7 +307,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     public bool RandomRecord<T>(uint ns, ref T read) where T : struct, IRead
     {
         if (_core.IsMine) LockRest();
-        bool found = Scanner.Random(_core, new ScanTerms(ns, NowMs, _held, _cold), ref _random, ref read);
+        bool found = Scanner.Random(_core, TermsOf(ns) with { Skips = true }, ref _random, ref read);
         SeeAny();
         return found;
     }

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Common.Bytes;
 using Garnet.Types.SortedSets;
 using Tsavorite;
@@ -11,6 +12,8 @@ namespace Garnet.Types.Collections;
 public unsafe struct DueEntries : IExamine
 {
     private const int EntriesPerVisit = 1000;
+    private const long AgainMs = 1000; // there was no memory for it
+    private const int ReadsPerVisit = 8; // of a tier, one after the other under the lock
     // What one removal writes to the log, but for a longer name: no step of many entries is longer than the log may be set to take.
     private const int BytesPerRemoval = 1 << 20;
 
@@ -20,22 +23,22 @@ public unsafe struct DueEntries : IExamine
     /// <summary>The kind of collection that this thread removes due entries from at this moment: such a change is one beside the command that runs.</summary>
     public static RecordKind? RemovingFrom => _removingFrom;
 
-    /// <summary>Where to begin and, afterwards, where to go on; 0 at the beginning and at the end.</summary>
-    public ulong Cursor;
-    /// <summary>Entries looked at.</summary>
-    public int Seen;
+    private DueVisit _visit;
     private RecordKind _kind;
+    private SessionTier? _tier;
+    private long _readsEnd;
     private ByteQueue _names;
     private Operands _pairs;
     private bool _isCut; // there is more than one removal takes
 
-    /// <summary>Removes what is due in one part, as an operation for the log; returns the number of entries looked at.</summary>
-    public static int Remove(StoreSession store, in KeyRef key, ref ulong cursor)
+    /// <summary>Removes what is due in one part, as an operation for the log.</summary>
+    /// <exception cref="GarnetException">The collection as a whole cannot be read.</exception>
+    public static void Remove(StoreSession store, in KeyRef key, ref DueVisit visit)
     {
-        var due = new DueEntries { Cursor = cursor };
+        visit.Seen = 0;
+        var due = new DueEntries { _visit = visit };
         due.Remove(store, in key);
-        cursor = due.Cursor;
-        return due.Seen;
+        visit = due._visit;
     }
 
     /// <summary>Removes what is due of members of a sorted set: every second operand.</summary>
@@ -43,10 +46,10 @@ public unsafe struct DueEntries : IExamine
 
     private void Remove(StoreSession store, in KeyRef key)
     {
-        ulong from = Cursor;
+        ulong from = _visit.Cursor;
         do
         {
-            Cursor = from;
+            _visit.Cursor = from;
             _isCut = false;
         }
         while (RemoveSome(store, in key) == Outcome.Done && _isCut);
@@ -58,14 +61,18 @@ public unsafe struct DueEntries : IExamine
         try
         {
             store.Lock([key]);
+            _tier = store.Tier;
+            _readsEnd = (_tier?.Begun ?? 0) + ReadsPerVisit;
             if (store.Examine(in key, ref this, quiet: true) != Outcome.Done)
-                Cursor = 0;
+                _visit.Cursor = 0;
             if (_names.Count > 0)
             {
                 Operands names = OperandText.Read(_names);
                 var remove = new RemoveMembers { Kind = _kind, Keys = names };
                 _removingFrom = _kind;
                 outcome = store.Edit(in key, ref remove);
+                if (outcome != Outcome.Done)
+                    _visit.Note(store.NowMs + AgainMs);
             }
 
             store.Unlock();
@@ -80,8 +87,8 @@ public unsafe struct DueEntries : IExamine
 
     public void Look(ref RecordEdit record)
     {
-        ulong at = Cursor;
-        Cursor = 0;
+        ulong at = _visit.Cursor;
+        _visit.Cursor = 0;
         _kind = record.Kind;
         if (_kind is not (RecordKind.Hash or RecordKind.SortedSet) || !Root.Has(record.Value, RootFlags.Expiring))
             return;
@@ -89,6 +96,8 @@ public unsafe struct DueEntries : IExamine
             LookPairs(ref record);
         else if (!Root.IsChunked(record.Value))
             LookPacked(ref record);
+        else if (_visit.IsKnown(record.Owner, record.NowMs))
+            return;
         else if (_kind == RecordKind.SortedSet)
             LookSorted(ref record);
         else
@@ -113,35 +122,64 @@ public unsafe struct DueEntries : IExamine
             Offer(walk.Current, record.NowMs);
     }
 
+    private bool HasReadEnough => _tier is { } tier && tier.Begun >= _readsEnd;
+
+    // What a removal will need is looked at here: in the middle of it there is no way back (store.C7).
     private void LookSorted(ref RecordEdit record)
     {
-        for (var walk = default(SortedTimes.DueWalk); !_isCut && walk.Next(ref record, out Entry entry);)
+        var walk = default(SortedTimes.DueWalk);
+        try
         {
-            Offer(entry, record.NowMs);
-            if (Seen < EntriesPerVisit)
-                continue;
-            Cursor = 1; // what is removed now is not met again
-            return;
+            while (!_isCut && walk.Next(ref record, out Entry entry))
+            {
+                SortedOrder.Visit(ref record, SortBound.Of(entry.Score, entry.Key, entry.KeyBytes));
+                Offer(entry, record.NowMs);
+                if (_visit.Seen < EntriesPerVisit && !HasReadEnough)
+                    continue;
+                _visit.Cursor = 1; // what is removed now is not met again
+                return;
+            }
+
+            _visit.Note(walk.NextMs);
+        }
+        catch (GarnetException) when (_visit.PassesOver)
+        {
+            _visit.Note(record.NowMs + TimedPass.RetryMs);
         }
     }
 
     private void LookChunks(ref RecordEdit record, ulong at)
     {
         do
+            LookChunk(ref record, MemberWalk.ChunkAt(ref record, at, out at));
+        while (at != 0 && _visit.Seen < EntriesPerVisit && !_isCut && !HasReadEnough);
+        _visit.Cursor = at;
+    }
+
+    // One that cannot be read hides none of the others.
+    private void LookChunk(ref RecordEdit record, uint number)
+    {
+        try
         {
-            Page page = ChunkedMembers.Open(ref record, MemberWalk.ChunkAt(ref record, at, out at));
+            Page page = ChunkedMembers.Open(ref record, number);
             for (int slot = 0; slot < page.Count && !_isCut; slot++)
                 Offer(page.EntryAt(EntryForm.Pair, slot), record.NowMs);
         }
-        while (at != 0 && Seen < EntriesPerVisit && !_isCut);
-        Cursor = at;
+        catch (GarnetException) when (_visit.PassesOver)
+        {
+            _visit.Note(record.NowMs + TimedPass.RetryMs);
+        }
     }
 
     private void Offer(in Entry entry, long nowMs)
     {
-        Seen++;
+        _visit.Seen++;
         if (!entry.IsDue(nowMs))
+        {
+            _visit.Note(entry.ExpireAtMs);
             return;
+        }
+
         OperandText.Append(ref _names, entry.KeySpan);
         _isCut = _names.Count >= BytesPerRemoval;
     }

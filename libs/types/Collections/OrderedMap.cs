@@ -279,7 +279,7 @@ public readonly unsafe struct OrderedMap<TKey>(uint directory, uint firstPage, u
         at = edit.Chunk(directory, out _);
         Unsafe.WriteUnaligned(Slot(at, place.Page) + sizeof(TKey) + 4, count);
         Unsafe.WriteUnaligned(Slot(at, place.Page), Unsafe.ReadUnaligned<TKey>(page));
-        if (place.Page > 0 && count + CountOf(at, place.Page - 1) <= KeysMax / 2)
+        if (place.Page > 0 && count + CountOf(at, place.Page - 1) <= KeysMax / 2 && edit.CanRead(NumberOf(at, place.Page - 1)))
             Join(ref edit, place.Page - 1);
     }
 

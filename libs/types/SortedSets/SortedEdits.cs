@@ -20,9 +20,9 @@ public static class SortedEdits
     /// <summary>Removes what is due in a collection, whatever its kind.</summary>
     public static void RemoveDue(StoreSession store, in KeyRef key)
     {
-        ulong cursor = 0;
-        do DueEntries.Remove(store, in key, ref cursor);
-        while (cursor != 0);
+        var visit = default(DueVisit);
+        do DueEntries.Remove(store, in key, ref visit);
+        while (visit.Cursor != 0);
     }
 
     /// <summary>Runs an edit that met what is due once more, behind the removal of that.</summary>

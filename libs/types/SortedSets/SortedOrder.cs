@@ -29,6 +29,9 @@ public static unsafe class SortedOrder
     /// <summary>Removes the element that is the bound.</summary>
     public static void Remove(ref RecordEdit edit, in SortBound bound) => Remove(ref edit, PageOf(ref edit, bound), bound);
 
+    /// <summary>Looks at what the removal of the element that is the bound will need.</summary>
+    public static void Visit(ref RecordEdit edit, in SortBound bound) => Locate(ref edit, PageOf(ref edit, bound), bound, out _);
+
     /// <summary>Moves a member to its new score's place; false if there was no memory: it is where it was.</summary>
     public static bool TryMove(ref RecordEdit edit, in Entry parts, double old)
     {
@@ -93,7 +96,16 @@ public static unsafe class SortedOrder
 
     private static void Remove(ref RecordEdit edit, in PageSpot page, in SortBound bound)
     {
-        SequencePage content = Sequence.Open(ref edit, page.Number);
+        SequencePlace place = Locate(ref edit, page, bound, out SequencePage content);
+        bool isEmptied = content.Count == 1;
+        Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "store.E4 a page can be moved");
+        if (!isEmptied && place.Index == 0)
+            Resort(ref edit, place.Page);
+    }
+
+    private static SequencePlace Locate(ref RecordEdit edit, in PageSpot page, in SortBound bound, out SequencePage content)
+    {
+        content = Sequence.Open(ref edit, page.Number);
         SequencePlace place = PlaceIn(content, page, bound);
         // Behind the last of a page is before the first of the next.
         if (place.Index == content.Count && PageDirectory.TryNext(ref edit, ref place.Page))
@@ -102,10 +114,7 @@ public static unsafe class SortedOrder
             (place.Index, place.Offset) = (0, (int)(content.First - content.At));
         }
 
-        bool isEmptied = content.Count == 1;
-        Garnet.Common.Faults.Check.That(Sequence.TryRemove(ref edit, place, 1, SequenceKind.Sorted), "store.E4 a page can be moved");
-        if (!isEmptied && place.Index == 0)
-            Resort(ref edit, place.Page);
+        return place;
     }
 
     // An element that stays in its page; false if it does not lie there, or the page cannot be changed.

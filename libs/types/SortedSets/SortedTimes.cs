@@ -59,11 +59,19 @@ public static unsafe class SortedTimes
     {
         private MapPlace _place;
 
+        /// <summary>At the end: when the next one is due, 0 if there is none.</summary>
+        public long NextMs { get; private set; }
+
         public bool Next(ref RecordEdit edit, out Entry entry)
         {
             entry = default;
-            if (!Map().TryRead(ref edit, ref _place, out TimeKey key, out _) || key.AtMs > edit.NowMs)
+            bool isThere = Map().TryRead(ref edit, ref _place, out TimeKey key, out _);
+            if (!isThere || key.AtMs > edit.NowMs)
+            {
+                NextMs = isThere ? key.AtMs : 0;
                 return false;
+            }
+
             _place.Index++;
             entry = Find(ref edit, key);
             return true;

@@ -38,10 +38,29 @@ public sealed unsafe class ValueCheck : IValueCheck
     };
 
     /// <inheritdoc/>
-    public bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value)
+    public long TimedPartsFrom(RecordKind kind, ReadOnlySpan<byte> value)
     {
         fixed (byte* at = value)
-            return EntriesMayExpire(kind, at, value.Length);
+            return EntriesDueFrom(kind, at, value.Length);
+    }
+
+    /// <summary>When the first entry of the collection with this value is due; 0 where its chunks say it, the end of time if no entry ever is.</summary>
+    public static long EntriesDueFrom(RecordKind kind, byte* value, int bytes)
+    {
+        if (!EntriesMayExpire(kind, value, bytes))
+            return long.MaxValue;
+        if (Root.IsChunked(value))
+            return 0;
+        EntryForm form = kind == RecordKind.Hash ? EntryForm.Pair : EntryForm.Scored;
+        long from = long.MaxValue;
+        byte* end = value + bytes;
+        for (byte* at = value + Root.PackedBytes; Entry.TryRead(form, at, end, out Entry entry); at += entry.Bytes)
+        {
+            if (entry.ExpireAtMs != 0)
+                from = Math.Min(from, entry.ExpireAtMs);
+        }
+
+        return from;
     }
 
     /// <summary>True if an entry of the collection with this value may have an expiry.</summary>

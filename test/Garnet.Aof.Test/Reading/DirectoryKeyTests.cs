@@ -272,6 +272,6 @@ public sealed class DirectoryKeyTests
 
         public bool IsSound(ref RecordEdit record, out uint limit) => throw new NotSupportedException("nothing here has pieces");
 
-        public bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value) => false;
+        public long TimedPartsFrom(RecordKind kind, ReadOnlySpan<byte> value) => long.MaxValue;
     }
 }

@@ -481,7 +481,7 @@ public sealed class DurableTierTests
         using StoreSession session = store.OpenSession();
         TimedKeys keys = new([]);
         ulong cursor = 0;
-        do cursor = session.ScanTimed(store.Namespaces.Id(0), cursor, 10, ref keys);
+        do cursor = new TimedPass(store).Scan(session, store.Namespaces.Id(0), cursor, 10, ref keys);
         while (cursor != 0);
         return [.. keys.Found.Distinct()];
     }
@@ -547,7 +547,7 @@ public sealed class DurableTierTests
             return true;
         }
 
-        public bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value) => value is [(byte)'t', ..];
+        public long TimedPartsFrom(RecordKind kind, ReadOnlySpan<byte> value) => value is [(byte)'t', ..] ? 0 : long.MaxValue;
     }
 
     private readonly struct TimedKeys(List<string> found) : IRead

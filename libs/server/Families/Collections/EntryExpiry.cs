@@ -77,7 +77,7 @@ internal static class EntryExpiry
             return call.Fail(Fault.WrongType);
         if (outcome is not (Outcome.Done or Outcome.Unchanged))
             return call.From(outcome);
-        call.Server.EntryReaper.Wake();
+        call.Server.EntryReaper.Wake(in key);
         return Show(ref call, answers);
     }
 

@@ -86,7 +86,7 @@ internal readonly struct HGetEx : ICommand
         }
 
         call.Session.Unlock();
-        call.Server.EntryReaper.Wake();
+        call.Server.EntryReaper.Wake(in key);
         return HashCommands.ShowFields(ref call, exists, read.WrongKind, fields.Count);
     }
 }
@@ -131,7 +131,7 @@ internal readonly unsafe struct HSetEx : ICommand
         call.Session.Lock([key]);
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
         call.Session.Unlock();
-        call.Server.EntryReaper.Wake();
+        call.Server.EntryReaper.Wake(in key);
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(outcome == Outcome.Done ? 1 : 0) : call.From(outcome);

@@ -42,11 +42,13 @@ internal unsafe struct KeyCollector : IRead
         Count++;
     }
 
-    /// <summary>Writes the keys as an array and gives the memory back.</summary>
-    internal void WriteTo(RespWriter writer)
+    /// <summary>Writes the keys as an array.</summary>
+    internal readonly void WriteTo(RespWriter writer)
     {
         writer.Array(Count);
         writer.Raw(new ReadOnlySpan<byte>(_keys.Head, _keys.Count));
-        _keys.Free();
     }
+
+    /// <summary>Gives the memory back.</summary>
+    internal void Free() => _keys.Free();
 }

@@ -4,6 +4,7 @@ using Garnet.Server.Commands;
 using Garnet.Server.Families.Collections;
 using Garnet.Server.Families.Strings;
 using Garnet.Types.Keys;
+using Garnet.Types.Soundness;
 using Garnet.Types.Strings;
 using Tsavorite;
 
@@ -112,7 +113,7 @@ internal static class KeyCommands
         return transfer;
     }
 
-    private static Transfer RelocateLocked(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
+    private static unsafe Transfer RelocateLocked(ref Call call, in KeyRef source, in KeyRef target, bool replace, bool keepSource)
     {
         var grip = default(RecordGrip);
         if (call.Session.Read(in source, ref grip, quiet: true) != Outcome.Done)
@@ -120,11 +121,14 @@ internal static class KeyCommands
         var look = default(PresenceLook);
         if (!replace && call.Session.Read(in target, ref look, quiet: true) == Outcome.Done)
             return Transfer.TargetExists;
+        bool isTimed = ValueCheck.EntriesMayExpire(grip.Content.Kind, grip.Content.Value, grip.Content.Length);
         Outcome outcome = grip.HasChunks
             ? CollectionTransfer.Copy(ref call, in source, in target, in grip.Content)
             : call.Session.Modify(in target, ref grip.Content);
         if (outcome != Outcome.Done)
             return outcome == Outcome.OutOfMemory ? Transfer.OutOfMemory : Transfer.TooLarge;
+        if (isTimed)
+            call.Server.EntryReaper.Wake(in target); // a walk under way may miss both
         if (keepSource)
             return Transfer.Done;
         var delete = default(DeleteKey);

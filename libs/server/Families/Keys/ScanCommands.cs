@@ -1,6 +1,7 @@
 using System.Buffers.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Tsavorite;
@@ -22,6 +23,7 @@ internal static class ScanCommands
 internal readonly struct Scan : ICommand
 {
     private const long CountMax = 10_000; // more would hold a worker too long: COUNT is a hint
+    private const ulong SkipsBit = 1UL << 62; // of a cursor: what cannot be read is left out from here on, as the client knows
 
     public static CommandSpec Spec => KeyCommands.Spec("SCAN", -2, CommandFlags.ReadOnly, KeySpec.None, "", "cursor [MATCH pattern] [COUNT count] [TYPE type]", "Iterates over the keys of the database.") with { Since = "2.8.0" };
 
@@ -60,11 +62,28 @@ internal readonly struct Scan : ICommand
         }
 
         var collector = new KeyCollector(pattern, unknownType ? RecordKind.Padding : kind);
-        ulong next = call.Session.ScanPart(call.Namespace, cursor, (int)Math.Min(count, CountMax), ref collector);
-        call.Out.Array(2);
-        WriteCursor(call.Out, next);
-        collector.WriteTo(call.Out);
-        return Reply.Sent;
+        return Run(ref call, cursor, (int)Math.Min(count, CountMax), ref collector);
+    }
+
+    private static Reply Run(ref Call call, ulong cursor, int count, ref KeyCollector collector)
+    {
+        ulong skips = cursor & SkipsBit;
+        try
+        {
+            ulong next = call.Session.ScanPart(call.Namespace, cursor & ~SkipsBit, count, ref collector, skips != 0);
+            call.Out.Array(2);
+            WriteCursor(call.Out, next == 0 ? 0 : next | skips);
+            collector.WriteTo(call.Out);
+            return Reply.Sent;
+        }
+        catch (GarnetException e)
+        {
+            return call.FailText($"{Unmet.TextOf(e)}; SCAN {cursor | SkipsBit} goes on here and leaves out what cannot be read");
+        }
+        finally
+        {
+            collector.Free();
+        }
     }
 
     private static RecordKind KindOf(ref Call call, int index)
@@ -112,11 +131,18 @@ internal readonly struct Keys : ICommand
         var collector = new KeyCollector(KeyCollector.PatternOf(call[1]), RecordKind.None);
         uint ns = call.Namespace;
         ulong cursor = 0;
-        do
-            cursor = call.Session.Scan(ns, cursor, Step, ref collector);
-        while (cursor != 0);
-        collector.WriteTo(call.Out);
-        return Reply.Sent;
+        try
+        {
+            do
+                cursor = call.Session.Scan(ns, cursor, Step, ref collector);
+            while (cursor != 0);
+            collector.WriteTo(call.Out);
+            return Reply.Sent;
+        }
+        finally
+        {
+            collector.Free();
+        }
     }
 }
 

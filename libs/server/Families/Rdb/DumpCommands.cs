@@ -108,7 +108,7 @@ internal readonly unsafe struct Restore : ICommand
 
         call.Session.Unlock();
         if (value.FieldTimes is not null)
-            call.Server.EntryReaper.Wake();
+            call.Server.EntryReaper.Wake(in key);
         if (refused)
             return call.FailBytes("BUSYKEY Target key name already exists."u8);
         return outcome == Outcome.Done ? call.Ok() : call.From(outcome);

@@ -1,5 +1,8 @@
 using System.Globalization;
+using System.Text;
+using Garnet.Common;
 using Garnet.Replication.Frames;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
@@ -16,12 +19,19 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
     private sealed record Found(uint Term, ulong Batch, StoreDigest Digest);
 
     private volatile Found? _found;
+    private volatile GarnetException? _unreadable;
     private volatile bool _ended;
 
     internal override bool Resume(Worker worker, Connection client)
     {
         if (!_ended)
             return false;
+        if (_unreadable is { } unreadable)
+        {
+            worker.Out.Error(Encoding.Latin1.GetBytes(Unmet.TextOf(unreadable)));
+            return true;
+        }
+
         if (_found is not { } found)
         {
             worker.Out.Error("TRYAGAIN This server's data is coming in, or its role is changing; retry.");
@@ -43,6 +53,21 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
     /// <inheritdoc/>
     public void Read(Func<bool> goesOn)
     {
+        try
+        {
+            Find(goesOn);
+        }
+        catch (GarnetException e)
+        {
+            _unreadable = e;
+        }
+
+        _ended = true;
+        server.Replication.Moves.Tell();
+    }
+
+    private void Find(Func<bool> goesOn)
+    {
         ReplicationNode replication = server.Replication;
         if (replication.Role.Follower is { } follower)
         {
@@ -53,9 +78,6 @@ internal sealed class DigestWait(ServerContext server) : LogWait, IDigestReader
         {
             _found = OfPrimary(replication, goesOn);
         }
-
-        _ended = true;
-        replication.Moves.Tell();
     }
 
     private Found? OfPrimary(ReplicationNode replication, Func<bool> goesOn)

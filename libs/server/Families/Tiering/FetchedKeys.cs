@@ -43,10 +43,13 @@ internal sealed class FetchedKeys : IKeyRule
     /// <summary>False once the command that the client is at has waited so often that what it needs left again each time: it waits in its run then.</summary>
     internal static bool MayTry(Connection client)
     {
-        long since = client.Commands - client.FetchCommand; // 0: asked twice about one framing, 1: the same one, framed again
-        client.FetchCommand = client.Commands;
-        if (since != 0)
-            client.FetchTries = since == 1 ? client.FetchTries + 1 : 1;
-        return client.FetchTries <= TriesMax;
+        // Since it was put off last. 0: asked twice about one framing, 1: the same one, framed again. One that runs in spite of all is put off no more: what
+        // comes behind it is another.
+        long since = client.Commands - client.FetchCommand;
+        int tries = since switch { 0 => client.FetchTries, 1 => client.FetchTries + 1, _ => 1 };
+        if (tries > TriesMax)
+            return false;
+        (client.FetchCommand, client.FetchTries) = (client.Commands, tries);
+        return true;
     }
 }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Garnet.Common;
 using Garnet.Replication.Frames;
 using Garnet.Server.Blocking;
 using Garnet.Types.Collections;
@@ -33,15 +34,22 @@ internal sealed class StoreDigest
 
     /// <summary>
     /// The digest of a store that nobody should change meanwhile; null if <paramref name="goesOn"/>, asked now and then, says that it is of
-    /// no use any more, or if the keys found are not as many as there are.
+    /// no use any more, or if the keys found are not as many as there are, or one of their values cannot be read.
     /// </summary>
     internal static StoreDigest? TryOf(Store store, int databases, Func<bool> goesOn)
     {
         using StoreSession session = store.OpenSession();
-        return TryOf(store, session, databases, goesOn);
+        try
+        {
+            return TryOf(store, session, databases, goesOn);
+        }
+        catch (GarnetException)
+        {
+            return null;
+        }
     }
 
-    /// <summary>The same by a session, whose clock stands at 0: nothing is hidden.</summary>
+    /// <summary>The same by a session, whose clock stands at 0: nothing is hidden. A value that cannot be read is an exception.</summary>
     internal static StoreDigest? TryOf(Store store, StoreSession session, int databases, Func<bool> goesOn)
     {
         var digest = new StoreDigest();

@@ -37,7 +37,7 @@ public unsafe ref struct RecordEdit
     private uint _at;
     private uint _known;
     private EditAim _aim;
-    private bool _hasChanged;
+    private bool _hasChanged, _mayLack;
 
     /// <summary>
     /// Looks the key up. No constructor, and nothing is cleared before: that would fill a copy, and reading so many bytes just
@@ -47,7 +47,7 @@ public unsafe ref struct RecordEdit
     internal void Begin(StoreCore core, Partition* partition, ChunkScratch scratch, in KeyRef key, long nowMs, EditAim aim)
     {
         _aim = aim;
-        _hasChanged = false;
+        _hasChanged = _mayLack = false;
         _core = core;
         _partition = partition;
         _scratch = scratch;
@@ -171,6 +171,30 @@ public unsafe ref struct RecordEdit
         byte* record = FindChunk(number);
         bytes = record == null ? 0 : Record.ValueBytes(record);
         return record == null ? null : Record.Value(record);
+    }
+
+    /// <summary>
+    /// False if the chunk lies on a tier and cannot be read. For what a change may leave out: a page that is joined or divided only to have a better size
+    /// is no reason to end the process (store.C7).
+    /// </summary>
+    public bool CanRead(uint number)
+    {
+        if (_scratch.Cold == null)
+            return true;
+        _mayLack = true;
+        try
+        {
+            FindChunk(number);
+            return true;
+        }
+        catch (GarnetException)
+        {
+            return false;
+        }
+        finally
+        {
+            _mayLack = false;
+        }
     }
 
     /// <summary>Brings the beginning of a chunk towards the cache; a hint that changes nothing.</summary>
@@ -385,6 +409,8 @@ public unsafe ref struct RecordEdit
     {
         ChunkName name = new(Owner, place.Number, ChunkKey.InRoot(_key, place.Hash));
         byte* image;
+        place.Record = null; // what cannot be read leaves nothing behind
+        _known &= ~(1u << (int)_at);
         while ((image = FindImage(place.Bucket, name, out place.Slot)) == null && _scratch.Cold!.HasMissing)
             Fetch();
         return Take(place.Bucket, place.Slot, image);
@@ -397,7 +423,7 @@ public unsafe ref struct RecordEdit
         {
             return _scratch.Cold!.FindChunk(_core.Shape, _partition, bucket, name, out slot);
         }
-        catch (GarnetException e) when (_hasChanged)
+        catch (GarnetException e) when (_hasChanged && !_mayLack)
         {
             Garnet.Common.Faults.Check.That(false, $"store.C7 what a change needs can be read: {e.Why}");
             throw;
@@ -417,7 +443,7 @@ public unsafe ref struct RecordEdit
     private readonly bool IsToComeBack(ulong* slot, byte* image)
     {
         ColdReads cold = _scratch.Cold!;
-        if (!Record.IsLive(image, _nowMs) || !cold.CountsLook(*slot))
+        if (cold.LooksAside || !Record.IsLive(image, _nowMs) || !cold.CountsLook(*slot))
             return false;
         if (Record.Kind(image) != RecordKind.Chunk && !cold.IsQuiet)
             cold.Hits++;

@@ -28,7 +28,7 @@ internal unsafe struct SegmentRow
     {
         Life = segment->Life, MinExpiryMs = segment->MinExpiryMs, MaxExpiryMs = segment->MaxExpiryMs, Number = number, Band = segment->Band,
         Used = segment->Used, Records = segment->Records, Namespace = (uint)segment->Namespace, Database = database, Named = named,
-        TimedParts = segment->TimedParts, End = segment->End,
+        TimedParts = segment->TimedFromMs == long.MaxValue ? 0 : 1, End = segment->End,
     };
 
     /// <summary>False if it says what cannot be of a tier with segments of that size.</summary>
@@ -53,7 +53,7 @@ internal unsafe struct SegmentRow
         segment->Namespace = Namespace;
         segment->MinExpiryMs = MinExpiryMs;
         segment->MaxExpiryMs = MaxExpiryMs;
-        segment->TimedParts = TimedParts;
+        segment->TimedFromMs = TimedParts == 0 ? long.MaxValue : 0; // when is learned at the first look
         segment->End = End;
         segment->SweptMs = 0;
     }

@@ -20,8 +20,9 @@ public interface IValueCheck
     bool IsSound(ref RecordEdit record, out uint limit);
 
     /// <summary>
-    /// True if parts of the record may have to go because their time has come, though the record stays: where such records lie on a tier is
-    /// noted, so that whoever looks for them need not read all others (<see cref="StoreSession.ScanTimed"/>). True where it cannot be said.
+    /// The moment (Unix milliseconds) before which no part of the record has to go because its time has come, though the record stays: it is noted
+    /// where such records lie on a tier, so that whoever looks for them need not read all others (<see cref="TimedPass"/>).
+    /// <see cref="long.MaxValue"/>: there is no such part; 0 where it cannot be said from these bytes.
     /// </summary>
-    bool HasTimedParts(RecordKind kind, ReadOnlySpan<byte> value);
+    long TimedPartsFrom(RecordKind kind, ReadOnlySpan<byte> value);
 }

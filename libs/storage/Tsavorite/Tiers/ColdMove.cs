@@ -7,4 +7,5 @@ namespace Tsavorite;
 /// <param name="To">The word that will.</param>
 /// <param name="Image">The copy, in the segment's buffer.</param>
 /// <param name="Bytes">Its length.</param>
-internal readonly record struct ColdMove(int Partition, ulong Hash, ulong From, ulong To, nint Image, int Bytes);
+/// <param name="TimedFromMs">No part of it expires on its own before that moment.</param>
+internal readonly record struct ColdMove(int Partition, ulong Hash, ulong From, ulong To, nint Image, int Bytes, long TimedFromMs);

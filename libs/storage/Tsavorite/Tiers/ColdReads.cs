@@ -48,6 +48,12 @@ internal sealed unsafe class ColdReads : IDisposable
     public long Hits;
     public bool IsQuiet;
 
+    /// <summary>Looks are nobody's reads: nothing is counted for them, and nothing comes back because of them.</summary>
+    public bool LooksAside;
+
+    /// <summary>Reads that were begun, in all.</summary>
+    public long Begun { get; private set; }
+
     /// <summary>True if a look has come to records that are not there.</summary>
     public bool HasMissing => _wanted.Count != 0;
 
@@ -180,6 +186,7 @@ internal sealed unsafe class ColdReads : IDisposable
             }
             _queued.Enqueue(read);
             _pending++;
+            Begun++;
         }
         _missing.Clear();
         Submit();

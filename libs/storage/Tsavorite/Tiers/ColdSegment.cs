@@ -38,8 +38,8 @@ internal struct ColdSegment
     public long MinExpiryMs;
     /// <summary>All records in it have an expiry, and it is not later (may be too late, never too early); else the end of time.</summary>
     public long MaxExpiryMs;
-    /// <summary>Not 0 if a record in it may have parts that expire on their own (<see cref="IValueCheck.HasTimedParts"/>).</summary>
-    public int TimedParts;
+    /// <summary>No part of a record in it expires on its own earlier (<see cref="IValueCheck.TimedPartsFrom"/>; may be too early, never too late).</summary>
+    public long TimedFromMs;
     /// <summary>When its expired records were looked for last.</summary>
     public long SweptMs;
     /// <summary>What tells this use of it from all others, also from those of an earlier start: random.</summary>
@@ -48,4 +48,6 @@ internal struct ColdSegment
     public ulong End;
     /// <summary>Snapshots on disk that name it.</summary>
     public int Names;
+    /// <summary>Counts the records with such parts that were named in it.</summary>
+    public int TimedNamed;
 }

@@ -87,11 +87,9 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     /// <summary>A record was put into the segment, which is open; it counts as live.</summary>
-    public void Note(uint number, uint ns, long expireAtMs, bool hasTimedParts, int used)
+    public void Note(uint number, uint ns, long expireAtMs, int used)
     {
         ColdSegment* segment = _segments.Items + number;
-        if (hasTimedParts)
-            Volatile.Write(ref segment->TimedParts, 1);
         segment->Used = used;
         segment->Records++;
         Interlocked.Increment(ref segment->Live);
@@ -102,6 +100,26 @@ internal sealed unsafe class ColdSegments : IDisposable
         if (expireAtMs != 0)
             segment->MinExpiryMs = Math.Min(segment->MinExpiryMs, expireAtMs);
         segment->MaxExpiryMs = expireAtMs == 0 ? long.MaxValue : Math.Max(segment->MaxExpiryMs, expireAtMs);
+    }
+
+    /// <summary>A word is about to name a record with parts that expire on their own, none before that moment; its partition is locked.</summary>
+    public void NameTimed(ulong word, long fromMs)
+    {
+        ColdSegment* segment = _segments.Items + NumberOf(word);
+        SpinLatch.Enter(ref _gate);
+        segment->TimedNamed++;
+        Volatile.Write(ref segment->TimedFromMs, Math.Min(segment->TimedFromMs, fromMs));
+        SpinLatch.Exit(ref _gate);
+    }
+
+    /// <summary>All that lies in the segment was looked at, as it was then: no part of it expires on its own before that moment.</summary>
+    public void LearnTimed(uint number, ulong life, int named, long fromMs)
+    {
+        ColdSegment* segment = _segments.Items + number;
+        SpinLatch.Enter(ref _gate);
+        if (segment->Life == life && segment->TimedNamed == named)
+            Volatile.Write(ref segment->TimedFromMs, fromMs);
+        SpinLatch.Exit(ref _gate);
     }
 
     /// <summary>The segment is full, or cannot be written.</summary>
@@ -251,7 +269,8 @@ internal sealed unsafe class ColdSegments : IDisposable
         segment->State = ColdState.Open;
         segment->Life = (ulong)Random.Shared.NextInt64(1, long.MaxValue);
         segment->Band = band;
-        segment->Used = segment->Records = segment->TimedParts = 0;
+        segment->Used = segment->Records = segment->TimedNamed = 0;
+        segment->TimedFromMs = long.MaxValue;
         segment->End = 0;
         segment->Namespace = ColdSegment.NoNamespace;
         segment->MinExpiryMs = long.MaxValue;

@@ -66,8 +66,8 @@ internal sealed class ColdTier : IDisposable
     /// <summary>False if the word's record is of another namespace for certain.</summary>
     public bool MayHold(ulong word, uint ns) => NamespaceOf(word) is var of && (of == ColdSegment.MixedNamespaces || of == ns);
 
-    /// <summary>False if nothing in the record of the word expires but the record as a whole.</summary>
-    public unsafe bool MayHaveTimedParts(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->TimedParts) != 0;
+    /// <summary>No part of the record of the word expires on its own before that moment.</summary>
+    public unsafe long TimedFromMs(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->TimedFromMs);
 
     public long Count(TierCount what, long by = 1) => Interlocked.Add(ref _counts[(int)what], by);
 

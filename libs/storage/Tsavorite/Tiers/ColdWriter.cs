@@ -85,9 +85,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         ColdRecord.Write(open.Buffer + at, record, bytes, _segments.PlaceOf(offset));
         open.Used = at + bytes;
         ulong to = ColdAddress.Word(word, offset);
-        bool hasTimed = HasTimedParts(record);
-        _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), hasTimed, open.Used);
-        _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes));
+        _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), open.Used);
+        _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes, TimedFromMs(record)));
         StagedBytes += bytes;
         return true;
     }
@@ -187,9 +186,8 @@ internal sealed unsafe class ColdWriter : IDisposable
     private static int BandOf(int bytes) =>
         bytes <= SharedBytesMax ? 0 : BitOperations.Log2((uint)(bytes - 1) / ColdSegments.PageBytes) + 1;
 
-    private bool HasTimedParts(byte* record) =>
-        _tier.ValueCheck is not { } check
-            || check.HasTimedParts(Record.Kind(record), new ReadOnlySpan<byte>(Record.Value(record), Record.ValueBytes(record)));
+    private long TimedFromMs(byte* record) => _tier.ValueCheck is not { } check ? 0
+        : check.TimedPartsFrom(Record.Kind(record), new ReadOnlySpan<byte>(Record.Value(record), Record.ValueBytes(record)));
 
     private static int PlaceIn(in OpenSegment open, int band, int bytes)
     {
@@ -258,6 +256,8 @@ internal sealed unsafe class ColdWriter : IDisposable
             _tier.Count(TierCount.Stillborn);
             return false;
         }
+        if (move.TimedFromMs != long.MaxValue)
+            _segments.NameTimed(move.To, move.TimedFromMs);
         Bucket.BeginWrite(bucket);
         Volatile.Write(ref *slot, move.To | (*slot & IndexWord.FrequencyMask));
         if (!isCold)

@@ -38,6 +38,16 @@ public sealed unsafe partial class SessionTier
     /// <summary>Reads of keys that were answered from the tier, among those of <see cref="StoreSession.Hits"/>.</summary>
     public long Hits => Reads.Hits;
 
+    /// <summary>Reads that were begun, in all.</summary>
+    public long Begun => Reads.Begun;
+
+    /// <summary>True while looks are nobody's reads: they are not counted, and bring nothing back. For walks beside the commands.</summary>
+    public bool LooksAside
+    {
+        get => Reads.LooksAside;
+        set => Reads.LooksAside = value;
+    }
+
     /// <summary>True while fetched records are kept, which <see cref="Poll"/> gives up when their time has come.</summary>
     public bool Keeps => Reads.Keeps;
 

@@ -343,6 +343,8 @@ public static unsafe class ChunkedMembers
     private static void Split(ref RecordEdit edit, EntryForm form, uint chunks)
     {
         uint bit = 1u << BitOperations.Log2(chunks), number = chunks - bit;
+        if (!edit.CanRead(number))
+            return;
         Page page = Open(ref edit, number);
         int moved = 0, movedBytes = 0;
         for (int slot = 0; slot < page.Count; slot++)
@@ -381,6 +383,8 @@ public static unsafe class ChunkedMembers
     private static void Merge(ref RecordEdit edit, EntryForm form, uint last)
     {
         uint number = last - (1u << BitOperations.Log2(last));
+        if (!edit.CanRead(number) || !edit.CanRead(last))
+            return;
         Page left = Open(ref edit, number), right = Open(ref edit, last);
         int capacity = Page.CapacityFor(left.Count + right.Count, (long)left.LiveBytes + right.LiveBytes);
         byte* fresh = edit.BeginReplace(number, capacity, out _);

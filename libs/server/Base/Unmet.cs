@@ -1,0 +1,17 @@
+using Garnet.Common;
+
+namespace Garnet.Server.Base;
+
+/// <summary>
+/// What a command could not have, whatever it was: its client's error, and nobody else's. It asked for more than can be held, or the environment failed it
+/// (a value on the tier that cannot be read).
+/// </summary>
+internal static class Unmet
+{
+    /// <summary>True for a failure of this kind.</summary>
+    internal static bool Is(Exception error) => error is GarnetException || TooMuch.IsTooLarge(error);
+
+    /// <summary>What the client is told about it.</summary>
+    internal static string TextOf(Exception error) =>
+        error is GarnetException environment ? $"ERR {environment.What}: {environment.Why}" : "ERR " + TooMuch.TextOf(error);
+}
