@@ -64,7 +64,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
     public void Finish()
     {
         if (table.TryFind("dir", out Setting? directory) && directory.Source != SettingSource.Default && directory.Text.Length == 0)
-            _problems.Add($"{directory.Where}: dir is empty: name a directory, '.' for the one that the server is started in, or leave it out to keep nothing");
+            _problems.Add($"{directory.Where}: dir is empty: name a directory, "
+                + "'.' for the one that the server is started in, or leave it out to keep nothing");
         if (_problems.Count > 0)
         {
             throw new GarnetException(ExitKind.Configuration, "the settings cannot be used", string.Join("\n  ", ["", .. _problems]),

@@ -35,7 +35,8 @@ internal static unsafe class LuaApi
     internal static readonly delegate* unmanaged[Cdecl]<nint, int, int> SetMetatable = (delegate* unmanaged[Cdecl]<nint, int, int>)Find("lua_setmetatable");
     internal static readonly delegate* unmanaged[Cdecl]<nint, int, int> Next = (delegate* unmanaged[Cdecl]<nint, int, int>)Find("lua_next");
 
-    internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int> GetHookCount = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int>)Find("lua_gethookcount");
+    internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int> GetHookCount =
+        (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int>)Find("lua_gethookcount");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int> GetTop = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int>)Find("lua_gettop");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, void> SetTop = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, void>)Find("lua_settop");
     internal static readonly delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int> TypeOf = (delegate* unmanaged[Cdecl, SuppressGCTransition]<nint, int, int>)Find("lua_type");

@@ -512,7 +512,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RaiseFrequency(ulong* slot, ulong word)
     {
-        if (_readsToSample <= 0) _readsToSample = FrequencySample;
+        if (_readsToSample <= 0)
+            _readsToSample = FrequencySample;
         if (IndexWord.Frequency(word) == 3) return;
         StoreTestHooks.Yield(YieldPoint.BeforeFrequency);
         if (StoreTestHooks.Has(PlantedFault.StoreFrequencyBlindly)) *slot = word + IndexWord.FrequencyOne;

@@ -143,9 +143,11 @@ internal sealed unsafe class RecordSpace
     public void Renew(Partition* partition, uint number)
     {
         Segment* segment = _shape->Segments + number;
-        if (partition->SegmentsHead == number) return;
+        if (partition->SegmentsHead == number)
+            return;
         _shape->Segments[segment->Previous].Next = segment->Next;
-        if (segment->Next != 0) _shape->Segments[segment->Next].Previous = segment->Previous;
+        if (segment->Next != 0)
+            _shape->Segments[segment->Next].Previous = segment->Previous;
         segment->Previous = 0;
         segment->Next = partition->SegmentsHead;
         _shape->Segments[segment->Next].Previous = number;
@@ -262,9 +264,12 @@ internal sealed unsafe class RecordSpace
 
     private void Delist(Partition* partition, uint page, Extent* extent)
     {
-        if (partition->ExtentsHead == page) partition->ExtentsHead = extent->Next;
-        else _extents.Descriptor(extent->Previous)->Next = extent->Next;
+        if (partition->ExtentsHead == page)
+            partition->ExtentsHead = extent->Next;
+        else
+            _extents.Descriptor(extent->Previous)->Next = extent->Next;
         uint after = extent->Next != 0 ? extent->Next : partition->ExtentsHead;
-        if (after != 0) _extents.Descriptor(after)->Previous = extent->Previous;
+        if (after != 0)
+            _extents.Descriptor(after)->Previous = extent->Previous;
     }
 }
