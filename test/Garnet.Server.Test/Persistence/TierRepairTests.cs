@@ -13,7 +13,7 @@ public sealed partial class TierRepairTests
 {
     private const int Keys = 600, InMemory = 600, Changed = 200, Fields = 2000;
     private const int SegmentBytes = 1 << 20, PageBytes = 4096;
-    private const long TierBytes = 16 << 20;
+    private const long TierBytes = 32 << 20;
 
     /// <summary>What becomes of the tier's file.</summary>
     public enum Harm

@@ -14,19 +14,20 @@ internal sealed unsafe class ColdWriter : IDisposable
     private const int HeaderBytes = ColdHead.Bytes, MovesPerHold = 16;
     /// <summary>
     /// Open segments of a band at most, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
-    /// with records of one only can be named by a snapshot without a look at its records. All that are open are at most this part of the tier.
+    /// with records of one only can be named by a snapshot without a look at its records. Those that are open are at most this part of the tier, or one
+    /// for each band; so they are where nothing is named.
     /// </summary>
-    private const int OpenPerBandMax = 16, OpenPart = 4;
+    private const int OpenPerBand = 16, OpenPart = 2;
     /// <summary>Buffers of a segment each that are in use at most, and that are kept for the next round.</summary>
     private const int BuffersMax = 16, BuffersKept = 4;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
     private readonly OpenSegment[] _open;
-    private readonly int _openPerBand;
+    private readonly int _openMax;
     private readonly List<ColdMove> _moves = [];
     private readonly Stack<nint> _buffers = new();
-    private int _buffersInUse;
+    private int _openCount, _buffersInUse;
     private bool _hasFailed;
 
     public ColdWriter(StoreCore core, ColdTier tier)
@@ -34,9 +35,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         _core = core;
         _tier = tier;
         _segments = tier.Segments;
-        int bands = BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1;
-        _openPerBand = Math.Clamp(_segments.Total / (bands * OpenPart), 1, OpenPerBandMax);
-        _open = new OpenSegment[bands * _openPerBand];
+        _openMax = tier.Names is null ? 0 : _segments.Total / OpenPart;
+        _open = new OpenSegment[(BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1) * OpenPerBand];
     }
 
     /// <summary>True if a write has failed since the last call.</summary>
@@ -132,6 +132,7 @@ internal sealed unsafe class ColdWriter : IDisposable
 
     private void Seal(ref OpenSegment open)
     {
+        _openCount--;
         _segments.Seal(open.Number);
         open.Number = 0;
     }
@@ -171,16 +172,18 @@ internal sealed unsafe class ColdWriter : IDisposable
     // The one with its namespace; else one that is free; else it shares.
     private ref OpenSegment OpenFor(int band, uint ns)
     {
-        Span<OpenSegment> open = _open.AsSpan(band * _openPerBand, _openPerBand);
-        int free = -1;
+        Span<OpenSegment> open = _open.AsSpan(band * OpenPerBand, OpenPerBand);
+        int free = -1, shared = -1;
         for (int i = 0; i < open.Length; i++)
         {
             if (open[i].Number == 0)
                 free = free < 0 ? i : free;
             else if (open[i].Namespace == ns)
                 return ref open[i];
+            else if (shared < 0 || i == ns % OpenPerBand)
+                shared = i;
         }
-        return ref open[free < 0 ? (int)(ns % (uint)_openPerBand) : free];
+        return ref open[free >= 0 && (shared < 0 || _openCount < _openMax) ? free : shared];
     }
 
     private static int BandOf(int bytes) =>
@@ -202,6 +205,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         uint number = MayTakeReserve || _segments.Free > _tier.Reserve ? _segments.Take(band) : 0;
         if (number == 0)
             return false;
+        _openCount++;
         open.Number = number;
         open.Namespace = ns;
         open.Used = HeaderBytes;

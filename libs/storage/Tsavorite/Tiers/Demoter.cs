@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class Demoter
 {
-    private const int RecordsPerHold = 32, ExtentsPerHold = 2;
+    private const int RecordsPerHold = 32, ExtentsPerHold = 2, PassesMax = 4;
     private const int BytesPerHold = 64 << 10;
     private readonly StoreCore _core;
     private readonly ColdWriter _writer;
@@ -52,10 +52,20 @@ internal sealed unsafe class Demoter
     /// <summary>Moves the records of a key, read or not, as far as the tier takes them; returns how many have moved.</summary>
     public int Move(DemotionRequest request)
     {
+        int moved = 0;
+        bool isFull = false, finds = true;
+        // One that the cleaner moved, or somebody read, between copy and commit stays, and is met by the next pass.
+        for (int passes = PassesMax; passes > 0 && finds && !isFull; passes--)
+            moved += MoveOnce(request, out finds, out isFull);
+        return moved;
+    }
+
+    private int MoveOnce(DemotionRequest request, out bool finds, out bool isFull)
+    {
         KeyRef key = request.Key;
         Partition* partition = Shape.PartitionOf(_core.Shape, key.Hash);
         int moved = 0;
-        bool isFull = false;
+        finds = isFull = false;
         for (long next = 0; next <= request.Root.Numbers && !isFull; moved += _writer.Flush(seal: false))
         {
             Partition.Enter(partition);
@@ -63,6 +73,7 @@ internal sealed unsafe class Demoter
             for (int records = RecordsPerHold; next <= request.Root.Numbers && records > 0 && !stops; records--)
             {
                 ulong* slot = Find(partition, key, request.Root, next);
+                finds |= slot != null;
                 stops = slot != null && !TryTakeRead(partition, slot, out isFull);
                 next += stops ? 0 : 1;
             }
