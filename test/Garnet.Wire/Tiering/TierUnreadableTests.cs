@@ -33,12 +33,12 @@ public sealed class TierUnreadableTests
             Save(client);
         }
         server.Kill();
-        Harm(tier, Name("harmed", Fields / 2));
+        Harm(tier, Name("harmed", Fields / 2), copies: 1); // what lies behind may be the unused end of another's page
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
         Eventually.Holds(() => again.Tiering("tier_read_failures") > 0);
         foreach (string key in keys.Where(static key => key != "harmed"))
-            Eventually.Holds(() => again.Call(isHash ? "HLEN" : "ZCARD", key).ToString() == $":{Lasting}");
+            Assert.That(() => again.Call(isHash ? "HLEN" : "ZCARD", key).ToString(), Is.EqualTo($":{Lasting}").After(10_000, 50), key);
         Assert.That(again.Call(isHash ? "HGET" : "ZSCORE", "last", Name("last", Fields - 1)).ToString(), Does.Contain(isHash ? "value" : Text(Fields - 1)));
         Assert.That(server.Process.IsAlive, Is.True);
     }
@@ -211,12 +211,12 @@ public sealed class TierUnreadableTests
     }
 
     // In the value behind the name, wherever it stands.
-    private static void Harm(TierScratch tier, string name)
+    private static void Harm(TierScratch tier, string name, int copies = int.MaxValue)
     {
         string file = Directory.GetFiles(tier.Path, "tier-*").Single();
         byte[] bytes = File.ReadAllBytes(file), sought = Encoding.Latin1.GetBytes(name);
         int harmed = 0;
-        for (int at = bytes.AsSpan().IndexOf(sought); at >= 0; harmed++)
+        for (int at = bytes.AsSpan().IndexOf(sought); at >= 0 && harmed < copies; harmed++)
         {
             bytes[at + sought.Length - 1] ^= 1;
             int next = bytes.AsSpan(at + sought.Length).IndexOf(sought);
