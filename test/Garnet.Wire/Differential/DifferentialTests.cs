@@ -5,7 +5,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Differential;
 
 /// <summary>Random commands must get the same bytes from both servers. GARNET_WIRE_SEED and GARNET_WIRE_COUNT choose the stream: with CI=true 550,000 steps.</summary>
-[TestFixture]
+[Parallelizable] // its servers are its own
 internal sealed class DifferentialTests
 {
     private const int DefaultCount = 20_000, CountInCi = 50_000, ResetEvery = 500, DifferencesMax = 25;
@@ -14,13 +14,22 @@ internal sealed class DifferentialTests
 
     private static int Count { get; } = Read("GARNET_WIRE_COUNT", LongRun.IsWanted ? CountInCi : DefaultCount);
 
+    private ServerPair _pair = null!;
     private Mirror _mirror = null!;
 
     [OneTimeSetUp]
-    public void Start() => _mirror = new Mirror();
+    public void Start()
+    {
+        _pair = new ServerPair();
+        _mirror = new Mirror();
+    }
 
     [OneTimeTearDown]
-    public void Stop() => _mirror?.Dispose();
+    public void Stop()
+    {
+        _mirror?.Dispose();
+        _pair?.Dispose();
+    }
 
     [TearDown]
     public void AllAlike() => _mirror.Check();
@@ -29,7 +38,7 @@ internal sealed class DifferentialTests
     public void Random_commands_get_the_same_bytes([Values(2, 3)] int protocol)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
+        using Twins twins = new(_pair.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
         CommandStream stream = new(Seed + protocol);
         List<string> differences = [];
         for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
@@ -49,7 +58,7 @@ internal sealed class DifferentialTests
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
         using RespConnection settings = new(_mirror.Address);
-        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
+        using Twins twins = new(_pair.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
         settings.Call("CONFIG", "SET", "collection-packed-bytes", packedBytes.ToString(CultureInfo.InvariantCulture));
         CollectionStream stream = new(new Random(Seed + protocol + packedBytes));
         List<string> differences = [];
@@ -84,7 +93,7 @@ internal sealed class DifferentialTests
     public void Random_commands_on_streams_get_the_same_bytes([Values(2, 3)] int protocol, [Values(3, 100)] int nodeEntries)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
+        using Twins twins = new(_pair.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
         StreamStream stream = new(new Random(Seed + protocol + nodeEntries));
         List<string> differences = [];
         twins.Differ("CONFIG", "SET", "stream-node-max-entries", nodeEntries.ToString(CultureInfo.InvariantCulture));
@@ -105,7 +114,7 @@ internal sealed class DifferentialTests
     public void Random_scripts_get_the_same_bytes([Values(2, 3)] int protocol)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
+        using Twins twins = new(_pair.Redis.Address, _mirror.Address, KnownDifferences.Load(), protocol) { BeforeReset = _mirror.Check };
         ScriptStream stream = new(Seed + protocol);
         List<string> differences = [];
         for (int i = 0; i < Count && differences.Count < DifferencesMax; i++)
@@ -131,7 +140,7 @@ internal sealed class DifferentialTests
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
         KnownDifferences known = KnownDifferences.Load();
-        using Twins one = new(Servers.Redis.Address, _mirror.Address, known, protocol) { BeforeReset = _mirror.Check }, other = new(Servers.Redis.Address, _mirror.Address, known, protocol) { BeforeReset = _mirror.Check };
+        using Twins one = new(_pair.Redis.Address, _mirror.Address, known, protocol) { BeforeReset = _mirror.Check }, other = new(_pair.Redis.Address, _mirror.Address, known, protocol) { BeforeReset = _mirror.Check };
         TransactionStream stream = new(Seed + protocol);
         List<string> differences = [], story = [];
         for (int i = 0; i < Count / 2 && differences.Count < DifferencesMax; i++)
@@ -161,8 +170,8 @@ internal sealed class DifferentialTests
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
         KnownDifferences known = KnownDifferences.Load();
-        using Twins one = new(Servers.Redis.Address, _mirror.Address, known, 2) { BeforeReset = _mirror.Check }, other = new(Servers.Redis.Address, _mirror.Address, known, 2) { BeforeReset = _mirror.Check };
-        using EventListener reference = new(Servers.Redis.Address, classes), ours = new(_mirror.Address, classes);
+        using Twins one = new(_pair.Redis.Address, _mirror.Address, known, 2) { BeforeReset = _mirror.Check }, other = new(_pair.Redis.Address, _mirror.Address, known, 2) { BeforeReset = _mirror.Check };
+        using EventListener reference = new(_pair.Redis.Address, classes), ours = new(_mirror.Address, classes);
         TransactionStream stream = new(Seed);
         List<string> differences = [], story = [];
         for (int i = 0; i < Count / 4 && differences.Count < DifferencesMax; i++)
@@ -203,11 +212,11 @@ internal sealed class DifferentialTests
     }
 
     // Sends both servers the same commands, and after each those that `after` names for it, and compares what their listeners hear.
-    private static void TellTheSame(int count, string classes, Func<string[]> next, Predicate<string> skips, Action? reset, Func<string, string[][]>? after)
+    private void TellTheSame(int count, string classes, Func<string[]> next, Predicate<string> skips, Action? reset, Func<string, string[][]>? after)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), 2);
-        using EventListener reference = new(Servers.Redis.Address, classes), ours = new(Servers.Ours.Address, classes);
+        using Twins twins = new(_pair.Redis.Address, _pair.Ours.Address, KnownDifferences.Load(), 2);
+        using EventListener reference = new(_pair.Redis.Address, classes), ours = new(_pair.Ours.Address, classes);
         List<string> differences = [];
         for (int i = 0; i < count && differences.Count < DifferencesMax; i++)
         {
@@ -232,7 +241,7 @@ internal sealed class DifferentialTests
     [Test]
     public void A_whole_scan_finds_every_key_of_a_full_database([Values(ServerSide.Redis, ServerSide.Ours)] ServerSide side)
     {
-        using RespConnection connection = new(Servers.Of(side).Address);
+        using RespConnection connection = new(_pair.Of(side).Address);
         connection.Call("FLUSHALL");
         HashSet<string> wanted = [.. Enumerable.Range(0, 3000).Select(i => "key:" + i.ToString(CultureInfo.InvariantCulture))];
         foreach (string key in wanted) connection.Call("SET", key, "v");
@@ -253,7 +262,7 @@ internal sealed class DifferentialTests
     {
         Random random = new(Seed);
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Subscriber reference = new(Servers.Redis.Address, protocol), ours = new(Servers.Ours.Address, protocol);
+        using Subscriber reference = new(_pair.Redis.Address, protocol), ours = new(_pair.Ours.Address, protocol);
         for (int i = 0; i < 400; i++)
         {
             string[] command = NextSubscription(random);
@@ -261,10 +270,10 @@ internal sealed class DifferentialTests
         }
     }
 
-    private static List<string> Differences(int protocol, int count, Func<string[]> next)
+    private List<string> Differences(int protocol, int count, Func<string[]> next)
     {
         TestContext.Out.WriteLine($"GARNET_WIRE_SEED={Seed}");
-        using Twins twins = new(Servers.Redis.Address, Servers.Ours.Address, KnownDifferences.Load(), protocol);
+        using Twins twins = new(_pair.Redis.Address, _pair.Ours.Address, KnownDifferences.Load(), protocol);
         List<string> differences = [];
         for (int i = 0; i < count && differences.Count < DifferencesMax; i++)
         {

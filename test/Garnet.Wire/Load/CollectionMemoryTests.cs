@@ -4,7 +4,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Load;
 
 /// <summary>What collections take in memory, beside the reference in the same run.</summary>
-[TestFixture, NonParallelizable]
+[Parallelizable] // its servers are its own
 internal sealed class CollectionMemoryTests
 {
     private const int AtOnce = 500, GateEntries = 200_000, MeasuredEntries = 1_000_000, ValuesSeed = 5, RestMs = 20_000, LookMs = 600;
@@ -24,7 +24,15 @@ internal sealed class CollectionMemoryTests
         ["one sorted set"] = (static (random, i) => ["ZADD", "z", Text(random.Next(1_000_000)), $"member:{i:D9}"], 1),
     };
 
+    private ServerPair _pair = null!;
+
     private static string[] Kinds => [.. s_kinds.Keys];
+
+    [OneTimeSetUp]
+    public void Start() => _pair = new ServerPair();
+
+    [OneTimeTearDown]
+    public void Stop() => _pair?.Dispose();
 
     // Of the others some do not take less, and some cannot (RESULTS, memory of collections).
     [TestCase("one hash")]
@@ -36,16 +44,16 @@ internal sealed class CollectionMemoryTests
     [TestCaseSource(nameof(Kinds)), Explicit("measures")]
     public void Measure(string kind) => Compare(kind, MeasuredEntries);
 
-    private static double Compare(string kind, int entries)
+    private double Compare(string kind, int entries)
     {
         double reference = BytesEach(ServerSide.Redis, kind, entries), ours = BytesEach(ServerSide.Ours, kind, entries);
         TestContext.Out.WriteLine(string.Create(CultureInfo.InvariantCulture, $"| {kind} | {ours:F1} | {reference:F1} | {ours / reference:F2} |"));
         return ours / reference;
     }
 
-    private static double BytesEach(ServerSide side, string kind, int entries)
+    private double BytesEach(ServerSide side, string kind, int entries)
     {
-        using RespConnection client = new(Servers.Of(side).Address);
+        using RespConnection client = new(_pair.Of(side).Address);
         client.Call("FLUSHALL");
         client.Call("SET", "warm", "v");
         AwaitRest(client);

@@ -8,7 +8,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Rdb;
 
 /// <summary>What redis-cli --rdb takes from us is an RDB file of one moment, which a redis-server loads.</summary>
-[TestFixture]
+[Parallelizable] // its servers are its own
 internal sealed class ExportTests
 {
     private static readonly int[] Sizes = [1, 5, 600, 20_000];
@@ -169,10 +169,11 @@ internal sealed class ExportTests
     public void A_Redis_that_wants_to_follow_is_refused_and_keeps_what_it_has()
     {
         using ServerProcess redis = Redis();
-        using RespConnection theirs = new(redis.Address), ours = new(Servers.Ours.Address);
+        using ServerProcess server = Ours("");
+        using RespConnection theirs = new(redis.Address), ours = new(server.Address);
         theirs.Call("SET", "mine", "1");
         ours.Call("SET", "ours", "1");
-        theirs.Call("REPLICAOF", "127.0.0.1", $"{Servers.Ours.Address.Port}");
+        theirs.Call("REPLICAOF", "127.0.0.1", $"{server.Address.Port}");
         Eventually.Holds(() => File.ReadAllText(Path.Combine(_folder.FullName, "log")).Contains("a Redis cannot be its replica", StringComparison.Ordinal));
         Assert.That(theirs.Call("INFO", "replication").Text, Does.Contain("master_link_status:down"));
         theirs.Call("REPLICAOF", "NO", "ONE");

@@ -7,7 +7,7 @@ using NUnit.Framework;
 namespace Garnet.Wire.Rdb;
 
 /// <summary>MIGRATE moves keys between servers of ours and of Redis; nobody waits for it, and nobody's change is lost by it.</summary>
-[TestFixture]
+[Parallelizable] // its servers are its own
 internal sealed class MigrateTests
 {
     [Test]

@@ -97,9 +97,11 @@ internal readonly struct TierDemote : ICommand
         if (!TierCommands.TryTier(ref call, out SessionTier tier, out Reply failed))
             return failed;
         KeyRef key = call.Key;
-        if (tier.Demote(in key, call.NowMs) is not { } request)
+        Worker worker = call.Worker;
+        Connection client = call.Client;
+        if (tier.Demote(in key, call.NowMs, () => worker.Post(static (owner, waiting, _) => owner.TryResume(waiting!), client)) is not { } request)
             return call.Null();
-        call.Worker.Park(call.Client, new DemoteWait(request, call.NowMs));
+        worker.Park(client, new DemoteWait(request));
         return Reply.Parked;
     }
 }

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Tsavorite;
 
-/// <summary>Somebody wants a key on the tier. The mover's thread moves it; who asked looks now and then whether it has.</summary>
+/// <summary>Somebody wants a key on the tier. The mover's thread moves it, and tells who asked.</summary>
 public sealed unsafe class DemotionRequest
 {
     private const int SlackBytes = 64; // readable behind the key, as a hash wants them
@@ -11,14 +11,16 @@ public sealed unsafe class DemotionRequest
     private readonly int _length;
     private readonly uint _ns;
     private readonly ulong _hash;
+    private readonly Action? _told;
     private int _moved = -1;
 
-    internal DemotionRequest(in KeyRef key, in TierRoot root)
+    internal DemotionRequest(in KeyRef key, in TierRoot root, Action? told)
     {
         _key = GC.AllocateArray<byte>(key.Length + SlackBytes, pinned: true);
         key.Span.CopyTo(_key);
         (_length, _ns, _hash) = (key.Length, key.Namespace, key.Hash);
         Root = root;
+        _told = told;
     }
 
     /// <summary>True once all that can be moved has been.</summary>
@@ -34,5 +36,9 @@ public sealed unsafe class DemotionRequest
 
     internal KeyRef Key => new((byte*)Unsafe.AsPointer(ref MemoryMarshal.GetArrayDataReference(_key)), _length, _ns, _hash);
 
-    internal void Finish(int moved) => Volatile.Write(ref _moved, moved);
+    internal void Finish(int moved)
+    {
+        Volatile.Write(ref _moved, moved);
+        _told?.Invoke();
+    }
 }

@@ -51,12 +51,15 @@ public sealed unsafe partial class SessionTier
         return hasRoom ? Outcome.Done : Outcome.OutOfMemory;
     }
 
-    /// <summary>Asks for the key's records to be moved to the tier, read often or not; null if there is no such key.</summary>
-    public DemotionRequest? Demote(in KeyRef key, long nowMs)
+    /// <summary>
+    /// Asks for the key's records to be moved to the tier, read often or not; null if there is no such key. <paramref name="told"/> is called once they have been, on
+    /// the mover's thread, which it must not hold.
+    /// </summary>
+    public DemotionRequest? Demote(in KeyRef key, long nowMs, Action? told = null)
     {
         if (!TryRoot(Shape.PartitionOf(_shape, key.Hash), key, nowMs, out TierRoot root))
             return null;
-        DemotionRequest request = new(key, root);
+        DemotionRequest request = new(key, root, told);
         _store.Tiers!.Ask(request);
         return request;
     }
