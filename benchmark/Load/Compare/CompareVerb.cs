@@ -1,3 +1,4 @@
+using Garnet.Load.Compare.Movers;
 using Garnet.Load.Compare.Replicas;
 using Garnet.Load.Compare.Tiers;
 using Garnet.Load.Machine;
@@ -48,6 +49,9 @@ internal static class CompareVerb
                 break;
             case "tiers":
                 TierSet.Run(options, report);
+                break;
+            case "movers":
+                MoverSet.Run(options, report);
                 break;
             case "start":
                 Starts.Run(options, peers, report);

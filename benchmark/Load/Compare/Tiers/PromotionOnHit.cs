@@ -9,7 +9,10 @@ namespace Garnet.Load.Compare.Tiers;
 /// <summary>Large values of three times the memory: how long a read of one on the disk takes, and of the same ones once they have come back.</summary>
 internal static class PromotionOnHit
 {
-    private const int Values = 96, ValueBytes = 1_000_000, MemoryMiB = 64, Chosen = 8, Reads = 1000;
+    private const int Values = 96, ValueBytes = 1_000_000, MemoryMiB = 64, Chosen = 24, Reads = 1000;
+
+    /// <summary>Between two reads: a value that was fetched is kept for 100 ms for others that want it, and each is to be read anew.</summary>
+    private const int PauseMs = 20;
 
     public static void Run(CompareOptions options, Report report)
     {
@@ -22,7 +25,7 @@ internal static class PromotionOnHit
         string value = new('v', ValueBytes);
         for (int i = 0; i < Values; i++) probe.Call(Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"*3\r\n$3\r\nSET\r\n$4\r\nv:{i:D2}\r\n${ValueBytes}\r\n{value}\r\n")));
         server.Settle();
-        string[] chosen = [.. Enumerable.Range(0, Values).Select(static i => $"v:{i:D2}").Where(key => server.Running.Ask("TIER.WHERE " + key).Contains("tier", StringComparison.Ordinal)).Take(Chosen)];
+        string[] chosen = [.. Enumerable.Range(0, Values).Select(static i => $"v:{i:D2}").Where(key => server.Running.Ask("TIER.WHERE " + key).Contains("\r\ntier\r\n", StringComparison.Ordinal)).Take(Chosen)];
         if (chosen.Length < Chosen) throw new InvalidDataException($"only {chosen.Length} values lie on the disk: {server.Running.Ask("TIER.WHERE v:00")}");
         using Socket socket = new(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true };
         socket.Connect(server.Running.Server);
@@ -49,6 +52,7 @@ internal static class PromotionOnHit
             for (int i = 0; i < times; i++)
             {
                 byte[] request = Probe.Request("GET " + chosen[i % chosen.Length]);
+                Thread.Sleep(PauseMs);
                 long from = Stopwatch.GetTimestamp();
                 socket.Send(request);
                 int wanted = ValueBytes + ValueBytes.ToString(CultureInfo.InvariantCulture).Length + 5;
