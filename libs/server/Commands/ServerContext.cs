@@ -136,8 +136,9 @@ internal sealed class ServerContext : ServerCore, IDisposable
             MemoryLimitBytes = MemoryPlan.LimitBytes(Settings.Memory.MaxMemoryBytes);
             Replication.TakeMemorySettings();
         });
-        Table.OnSet("tier-promotion", TakePromotion);
-        TakePromotion();
+        foreach (string name in (ReadOnlySpan<string>)["tier-promotion", "tier-write-rate", "tier-write-per-day"])
+            Table.OnSet(name, TakeTierSettings);
+        TakeTierSettings();
         Monitoring.TakeLiveSettings(Table);
         Table.OnSet("notify-keyspace-events", Observers.Changes.Listen);
     }
@@ -151,7 +152,11 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Monitoring.Apply();
     }
 
-    private void TakePromotion() => Store.Promotion = Settings.Tier.Promotion;
+    private void TakeTierSettings()
+    {
+        Store.Promotion = Settings.Tier.Promotion;
+        Store.LimitTierWrites(Settings.Tier.WriteRateBytes, Settings.Tier.WritePerDayBytes);
+    }
 
     /// <inheritdoc/>
     public void Dispose()

@@ -19,6 +19,15 @@ internal sealed class TierLines(ServerLog log) : ITierObserver
     }
 
     /// <inheritdoc/>
+    public void OnBudget(bool isSpent)
+    {
+        if (isSpent)
+            log.TierBudgetSpent();
+        else
+            log.TierBudgetAgain();
+    }
+
+    /// <inheritdoc/>
     public void OnFull(bool isFull)
     {
         if (isFull)

@@ -12,6 +12,9 @@ public interface ITierObserver
     /// <summary>The medium does not take writes, and why; null: it takes them again.</summary>
     void OnWriting(string? failure);
 
+    /// <summary>As much was written to it as may be, and for longer than a moment nothing more is; false: it goes on.</summary>
+    void OnBudget(bool isSpent);
+
     /// <summary>There is no room on it for what should leave memory, or there is again.</summary>
     void OnFull(bool isFull);
 }

@@ -178,6 +178,9 @@ public sealed unsafe class Store : IDisposable
         }
     }
 
+    /// <summary>Bytes that may be written to the tier a second and a day, by whatever moves records there on its own; 0: as many as there are. Kept for nothing without a tier.</summary>
+    public void LimitTierWrites(long perSecond, long perDay) => Core.Tier?.Budget.Limit(perSecond, perDay);
+
     /// <summary>Makes the counters of the tier's figures begin at zero now; those of its sessions go on.</summary>
     public void ResetTierCounts() => Core.Tier?.ResetCounts();
 

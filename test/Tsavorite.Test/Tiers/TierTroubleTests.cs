@@ -15,6 +15,8 @@ internal sealed class TierTroubleTests
 
         public void OnWriting(string? failure) => Lines.Add(failure is null ? "writes" : "writes no more");
 
+        public void OnBudget(bool isSpent) => Lines.Add(isSpent ? "spent" : "due");
+
         public void OnFull(bool isFull) => Lines.Add(isFull ? "full" : "room");
     }
 
@@ -47,6 +49,30 @@ internal sealed class TierTroubleTests
         Fill(bench, Keys / 20);
         for (int i = 0; i < Rounds; i++) Step(bench);
         Assert.That(told.Lines, Is.EqualTo((string[])["full", "room"]));
+    }
+
+    [Test]
+    public void A_medium_that_may_be_written_to_so_much_a_day()
+    {
+        const int PerDay = 256 << 10, DayMs = 24 * 60 * 60 * 1000, OfARound = 2 << 20;
+        using SimulatedMedium medium = new(64 << 20);
+        Told told = new();
+        using Bench bench = Small(medium, told);
+        bench.Store.LimitTierWrites(0, PerDay);
+        Fill(bench);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(told.Lines, Is.EqualTo((string[])["spent"]));
+        Assert.That(bench.Store.IsMakingRoom, Is.False, "nobody is to wait for room");
+        Assert.That(bench.Tier().HeldBack, Is.Positive);
+        Assert.That(bench.Tier().WrittenBytes, Is.InRange(PerDay, PerDay + OfARound));
+        for (int day = 0; day < 10; day++)
+        {
+            bench.NowMs += DayMs;
+            Step(bench);
+        }
+        Fill(bench);
+        Assert.That(told.Lines[1], Is.EqualTo("due"));
+        Assert.That(bench.Tier().WrittenBytes, Is.LessThan((11 * PerDay) + OfARound));
     }
 
     [Test]

@@ -35,7 +35,7 @@ internal static class TierText
             ("memory_hits", totals.Hits - totals.TierHits), ("hits", totals.TierHits),
             ("reads", tier.Reads), ("read_bytes", tier.ReadBytes), ("segment_reads", tier.SegmentReads),
             ("pending_reads", server.Workers.Sum(static worker => worker.Session.Tier!.Pending)), ("read_failures", tier.ReadFailures),
-            ("written_bytes", tier.WrittenBytes), ("write_failures", tier.WriteFailures),
+            ("written_bytes", tier.WrittenBytes), ("write_failures", tier.WriteFailures), ("writes_held_back", tier.HeldBack),
             ("demoted_records", tier.Demoted), ("demoted_bytes", tier.DemotedBytes),
             ("promotion_considered", tier.Considered), ("promotion_rejected_off", tier.RejectedOff),
             ("promotion_rejected_frequency", tier.RejectedFrequency), ("promotion_rejected_headroom", tier.RejectedHeadroom),

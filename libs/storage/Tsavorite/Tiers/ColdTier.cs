@@ -33,6 +33,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>Which of those that are read come back.</summary>
     public PromotionGate Gate { get; }
 
+    /// <summary>How much may be written.</summary>
+    public WriteBudget Budget { get; } = new();
+
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
@@ -107,6 +110,7 @@ internal sealed class ColdTier : IDisposable
 
     public void CountWrite(int bytes, int error)
     {
+        Budget.Spend(bytes);
         if (error == 0)
             Count(TierCount.WrittenBytes, bytes);
         else
@@ -130,6 +134,7 @@ internal sealed class ColdTier : IDisposable
         ReadFailures = Of(TierCount.ReadFailures),
         WrittenBytes = Of(TierCount.WrittenBytes),
         WriteFailures = Of(TierCount.WriteFailures),
+        HeldBack = Of(TierCount.HeldBack),
         Demoted = Of(TierCount.Demoted),
         DemotedBytes = Of(TierCount.DemotedBytes),
         Considered = Of(TierCount.Considered),

@@ -9,6 +9,7 @@ internal enum TierCount
     ReadFailures,
     WrittenBytes,
     WriteFailures,
+    HeldBack,
     Demoted,
     DemotedBytes,
     Considered,

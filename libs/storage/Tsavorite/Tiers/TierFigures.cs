@@ -32,6 +32,8 @@ public sealed record TierFigures
     public required long WrittenBytes { get; init; }
     /// <summary>Writes that failed.</summary>
     public required long WriteFailures { get; init; }
+    /// <summary>Rounds in which records should have left memory for it, and <see cref="Store.LimitTierWrites"/> did not let them.</summary>
+    public required long HeldBack { get; init; }
     /// <summary>Records that left memory for it.</summary>
     public required long Demoted { get; init; }
     /// <summary>Bytes of these records.</summary>

@@ -15,6 +15,8 @@ internal sealed unsafe class TierMovers : IDisposable
     private const int ExtentsPerRound = 64, FailurePauseMs = 1000;
     private const int Laps = 4; // what was read most loses its frequency in three
     private const long StageBytesMax = 1 << 20;
+    /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
+    private const int PatienceMs = 1000;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly MoverScheduler _movers;
@@ -30,7 +32,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private volatile bool _stopping;
     private int _turn, _idleRounds;
     private long _pausedUntilMs;
-    private bool _toldFailing, _toldFull;
+    private bool _toldFailing, _toldFull, _toldSpent;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
     {
@@ -85,7 +87,7 @@ internal sealed unsafe class TierMovers : IDisposable
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
-            if (!HasTierRoom)
+            if (!HasTierRoom && _tier.Budget.WaitMs(nowMs) == 0)
                 worked |= MakeTierRoom(nowMs);
             TellRoom(isFull: false);
             return Demote(nowMs) | worked;
@@ -155,11 +157,28 @@ internal sealed unsafe class TierMovers : IDisposable
         long wanted = arena.Used - (arena.Ceiling - (arena.Ceiling / TargetPart)), dead = 0;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
             dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);
-        bool moves = dead < wanted && Move(Math.Min(wanted - dead, StageBytesMax), nowMs);
+        bool moves = dead < wanted && MayWrite(nowMs) && Move(Math.Min(wanted - dead, StageBytesMax), nowMs);
         bool cleaned = _core.Records.ReturnExtents(ExtentsPerRound);
         for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > arena.Ceiling - (arena.Ceiling / TargetPart); i++)
             cleaned |= Clean(nowMs);
         return moves || cleaned;
+    }
+
+    // Whoever may not write for long has no tier for so long.
+    private bool MayWrite(long nowMs)
+    {
+        long waitMs = _tier.Budget.WaitMs(nowMs);
+        bool isSpent = waitMs > PatienceMs;
+        if (isSpent != _toldSpent && (isSpent || waitMs == 0))
+        {
+            _toldSpent = isSpent;
+            _tier.Observer?.OnBudget(isSpent);
+        }
+        if (waitMs == 0)
+            return true;
+        IsFull = isSpent;
+        _tier.Count(TierCount.HeldBack);
+        return false;
     }
 
     // What was read loses its frequency round by round: only after some rounds without a move is there nothing to be moved.
