@@ -15,7 +15,7 @@ internal static unsafe class MemoryRule
     {
         if (!Lacks(ref call, in question))
             return AdmissionResult.Allowed;
-        bool waits = call.Server.Store.IsMakingRoom && question.MayWait(ref call);
+        bool waits = call.Session.Room.IsComing && question.MayWait(ref call);
         if (waits && MemoryWait.Next(call.Client, call.NowMs) is { } wait)
             return AdmissionResult.Until(wait);
         return AdmissionResult.Refused(call.Server.Refusals.Noted(RefusalCause.Memory));

@@ -96,7 +96,8 @@ internal sealed class ServerLog(ILogger logger)
     internal void TierHasRoom() => Write(LogLevel.Information, 79, "The tier has room again");
 
     internal void TierBudgetSpent() => Write(LogLevel.Warning, 81,
-        "As much was written to the tier as tier-write-rate and tier-write-per-day allow: until more is due, keys are evicted or writes refused when memory is full, as maxmemory-policy says");
+        "As much was written to the tier as tier-write-rate and tier-write-per-day allow: until more is due, keys are evicted or writes "
+            + "refused when memory is full, as maxmemory-policy says");
 
     internal void TierBudgetAgain() => Write(LogLevel.Information, 82, "The tier is written to again");
 

@@ -16,10 +16,14 @@ public sealed class TierSettings
         Values = "yes no observe", Live = true)]
     public TierPromotion Promotion { get; set; } = TierPromotion.Yes;
 
-    [Setting("tier-write-rate", "Bytes a second that are written to the tier at most, for the sake of who else uses the disk; 0 for no limit.", Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 40, Live = true)]
+    [Setting("tier-write-rate",
+        "Bytes a second that are written to the tier at most, for the sake of who else uses the disk; 0 for no limit.",
+        Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 40, Live = true)]
     public long WriteRateBytes { get; set; }
 
-    [Setting("tier-write-per-day", "Bytes a day that are written to the tier at most, as the life of an SSD is counted; a start begins with a day's worth. 0 for no limit.", Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 50, Live = true)]
+    [Setting("tier-write-per-day",
+        "Bytes a day that are written to the tier at most, as an SSD's life is counted; a start begins with a day's worth; 0 for no limit.",
+        Unit = SettingUnit.Bytes, Min = 0, Max = 1L << 50, Live = true)]
     public long WritePerDayBytes { get; set; }
 
     [Setting("tier-io-uring", "Read by io_uring where the system has it; no reads by threads.")]

@@ -56,8 +56,18 @@ public sealed unsafe class StepRoom
     /// Makes room for about <paramref name="bytes"/> more, evicting by policy if need be. With locks held nothing is evicted.
     /// False if the limit leaves no room: the caller refuses its write before it changes anything.
     /// </summary>
-    public bool Ensure(long bytes) =>
-        _session.HoldsAny ? _store.Movers.HasRoom(bytes, _held.Claim) : _store.Movers.EnsureRoom(bytes, _session.NowMs);
+    public bool Ensure(long bytes)
+    {
+        IsComing = false;
+        if (_session.HoldsAny)
+            return _store.Movers.HasRoom(bytes, _held.Claim);
+        bool hasRoom = _store.Movers.EnsureRoom(bytes, _session.NowMs, out bool isComing);
+        IsComing = isComing;
+        return hasRoom;
+    }
+
+    /// <summary>The last <see cref="Ensure"/> has found no room only because records are still on their way to the tier: whoever can wait does well to ask again soon.</summary>
+    public bool IsComing { get; private set; }
 
     /// <summary>
     /// Room was found for about what the step still takes: it is not refused memory on the way, though others were faster or it takes more than

@@ -179,13 +179,10 @@ public sealed unsafe class Store : IDisposable
     }
 
     /// <summary>Bytes that may be written to the tier a second and a day, by whatever moves records there on its own; 0: as many as there are. Kept for nothing without a tier.</summary>
-    public void LimitTierWrites(long perSecond, long perDay) => Core.Tier?.Budget.Limit(perSecond, perDay);
+    public void LimitTierWrites(long perSecond, long perDay) => Core.Tier?.LimitWrites(perSecond, perDay);
 
     /// <summary>Makes the counters of the tier's figures begin at zero now; those of its sessions go on.</summary>
     public void ResetTierCounts() => Core.Tier?.ResetCounts();
-
-    /// <summary>True while records are on their way to the tier, so that whoever finds no room now does well to ask again soon.</summary>
-    public bool IsMakingRoom => Tiers is { IsFull: false };
 
     /// <summary>Room below the limit, made by the calling thread as far as there is any to make: for those who cannot come again later.</summary>
     internal void MakeRoomNow(long nowMs)

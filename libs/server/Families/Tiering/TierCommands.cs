@@ -99,10 +99,12 @@ internal readonly struct TierDemote : ICommand
         KeyRef key = call.Key;
         Worker worker = call.Worker;
         Connection client = call.Client;
-        if (tier.Demote(in key, call.NowMs, () => worker.Post(static (owner, waiting, _) => owner.TryResume(waiting!), client)) is not { } request)
+        if (tier.Demote(in key, call.NowMs, Tell) is not { } request)
             return call.Null();
         worker.Park(client, new DemoteWait(request));
         return Reply.Parked;
+
+        void Tell() => worker.Post(static (owner, waiting, _) => owner.TryResume(waiting!), client);
     }
 }
 

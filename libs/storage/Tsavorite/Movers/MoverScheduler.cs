@@ -16,6 +16,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     {
         None,
         Some,
+        /// <summary>Records are on their way to the tier.</summary>
+        Coming,
         Enough,
     }
 
@@ -127,8 +129,16 @@ internal sealed unsafe class MoverScheduler : IDisposable
         lock (_reclaiming) return _reclaimer.Step(NowMs);
     }
 
-    /// <summary>Room for that many bytes more under the ceiling, by cleaning and evicting; false if there is none to be had.</summary>
-    public bool EnsureRoom(long bytes, long nowMs) => HasRoom(bytes, Claim.Limited) || Relieve(Need(bytes), nowMs, RoundsMax) == Relief.Enough;
+    /// <summary>
+    /// Room for that many bytes more under the ceiling, by cleaning and evicting; false if there is none to be had, or, <paramref name="isComing"/>, none yet: said by
+    /// this look alone, since a moment later it may be eviction's turn.
+    /// </summary>
+    public bool EnsureRoom(long bytes, long nowMs, out bool isComing)
+    {
+        Relief relief = HasRoom(bytes, Claim.Limited) ? Relief.Enough : Relieve(Need(bytes), nowMs, RoundsMax);
+        isComing = relief == Relief.Coming;
+        return relief == Relief.Enough;
+    }
 
     /// <summary>True if there is room for that many bytes more as things are: under the ceiling, or as far beyond it as an assured step may go.</summary>
     public bool HasRoom(long bytes, Claim claim)
@@ -151,7 +161,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
             if (Tiers is { IsFull: false } tiers)
             {
                 tiers.Wake();
-                return Relief.Some;
+                return Relief.Coming;
             }
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;

@@ -36,6 +36,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>How much may be written.</summary>
     public WriteBudget Budget { get; } = new();
 
+    /// <summary>See <see cref="Store.LimitTierWrites"/>.</summary>
+    public void LimitWrites(long perSecond, long perDay) => Budget.Limit(perSecond, perDay);
+
     /// <summary>Bytes of fetched records that a session keeps for a moment, at most.</summary>
     public long KeptBytesMax = 64 << 20;
 
