@@ -5,15 +5,15 @@ namespace Tsavorite.Test.Interleaving;
 /// </summary>
 internal sealed class Explorer : IDisposable
 {
-    private readonly bool _crowded;
+    private readonly StageKind _kind;
     private readonly Act[] _acts;
     private readonly Cooperation _cooperation;
     private readonly HashSet<string> _allowed = [];
 
-    public Explorer(bool crowded, params string[] acts)
+    public Explorer(StageKind kind, params string[] acts)
     {
-        _crowded = crowded;
-        _acts = acts.Select(name => Acts.All[name]).ToArray();
+        _kind = kind;
+        _acts = acts.Select(static name => Acts.All.GetValueOrDefault(name) ?? TierActs.All[name]).ToArray();
         foreach (int[] order in Orders(acts.Length)) _allowed.Add(Whole(order));
         _cooperation = new Cooperation(acts.Length);
     }
@@ -23,9 +23,9 @@ internal sealed class Explorer : IDisposable
 
     /// <summary>
     /// All schedules of two threads with at most two preemptions; the first one that shows something no order of
-    /// whole acts shows, or null.
+    /// whole acts shows, or null. Of the second preemptions only every <paramref name="stride"/>th is tried.
     /// </summary>
-    public string? ExploreAll()
+    public string? ExploreAll(int stride = 1)
     {
         for (int first = 0; first < 2; first++)
         {
@@ -33,7 +33,7 @@ internal sealed class Explorer : IDisposable
             {
                 if (Run($"first {first}, preempted at {early}", first, early, int.MaxValue) is { } wrong) return wrong;
                 int steps = _cooperation.Steps;
-                for (int late = early + 1; late <= steps; late++)
+                for (int late = early + 1 + (early % stride); late <= steps; late += stride)
                 {
                     string where = $"first {first}, preempted at {early} and {late}";
                     if (Run(where, first, early, late) is { } second) return second;
@@ -66,7 +66,7 @@ internal sealed class Explorer : IDisposable
     private string? Run(string where, int first, Func<int, int, int> choose)
     {
         Runs++;
-        using Stage stage = new(_acts.Length, _crowded);
+        using Stage stage = new(_acts.Length, _kind);
         string[] seen = new string[_acts.Length];
         Action[] bodies = _acts.Select((act, i) => (Action)(() => seen[i] = act(stage, i))).ToArray();
         try
@@ -83,7 +83,7 @@ internal sealed class Explorer : IDisposable
 
     private string Whole(int[] order)
     {
-        using Stage stage = new(_acts.Length, _crowded);
+        using Stage stage = new(_acts.Length, _kind);
         string[] seen = new string[_acts.Length];
         foreach (int i in order) seen[i] = _acts[i](stage, i);
         return string.Join(" | ", seen.Append(stage.Outcome()));

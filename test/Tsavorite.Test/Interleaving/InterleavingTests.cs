@@ -1,3 +1,4 @@
+using Garnet.Common.Test;
 using NUnit.Framework;
 
 namespace Tsavorite.Test.Interleaving;
@@ -7,6 +8,7 @@ namespace Tsavorite.Test.Interleaving;
 /// </summary>
 internal sealed class InterleavingTests
 {
+    private const int Stride = 5;
     private static readonly string[] s_names = [.. Acts.All.Keys];
 
     // Two flushes at once would wait for each other outside of the engine's own locks; a second snapshot is refused.
@@ -19,15 +21,39 @@ internal sealed class InterleavingTests
         from left in Enumerable.Range(0, s_names.Length)
         from right in Enumerable.Range(left, s_names.Length - left)
         where IsAllowed([s_names[left], s_names[right]])
-        from crowded in new[] { false, true }
-        select new object[] { s_names[left], s_names[right], crowded };
+        from kind in new[] { StageKind.Plain, StageKind.Crowded }
+        select new object[] { s_names[left], s_names[right], kind };
 
     [TestCaseSource(nameof(Pairs))]
-    public void Two_operations_look_like_one_after_the_other(string left, string right, bool crowded)
+    public void Two_operations_look_like_one_after_the_other(string left, string right, StageKind kind)
     {
-        using Explorer explorer = new(crowded, left, right);
+        using Explorer explorer = new(kind, left, right);
         Assert.That(explorer.ExploreAll(), Is.Null);
         TestContext.Out.WriteLine($"{left} {right}: {explorer.Runs} interleavings");
+    }
+
+    private static IEnumerable<object[]> PairsOverATier() =>
+        from mover in TierActs.All.Keys
+        from other in s_names
+        from kind in new[] { StageKind.Warm, StageKind.Cold }
+        where LongRun.IsWanted || kind == (mover == "Demote" ? StageKind.Warm : StageKind.Cold) // elsewhere it has less to move
+        select new object[] { mover, other, kind };
+
+    /// <summary>What moves records to a tier, on it, and back, beside each operation and each other movement.</summary>
+    [TestCaseSource(nameof(PairsOverATier))]
+    public void A_mover_of_a_tier_is_seen_by_nobody(string mover, string other, StageKind kind)
+    {
+        using Explorer explorer = new(kind, mover, other);
+        Assert.That(explorer.ExploreAll(LongRun.IsWanted ? 1 : Stride), Is.Null);
+        TestContext.Out.WriteLine($"{mover} {other}: {explorer.Runs} interleavings");
+    }
+
+    [Test]
+    public void Promotion_beside_the_other_movers_of_a_tier_is_seen_by_nobody(
+        [Values("Demote", "Compact", "Promote")] string mover, [Values(StageKind.Warm, StageKind.Cold)] StageKind kind)
+    {
+        using Explorer explorer = new(kind, mover, "Promote");
+        Assert.That(explorer.ExploreAll(), Is.Null);
     }
 
     [Test]
@@ -40,7 +66,7 @@ internal sealed class InterleavingTests
         {
             string[] acts = Enumerable.Range(0, 3).Select(_ => s_names[random.Next(s_names.Length)]).ToArray();
             if (!IsAllowed(acts)) continue;
-            using Explorer explorer = new(i % 2 == 0, acts);
+            using Explorer explorer = new(i % 2 == 0 ? StageKind.Crowded : StageKind.Plain, acts);
             Assert.That(explorer.ExploreRandomly(seed + i * 1000, 40), Is.Null, $"seed {seed}: {string.Join(", ", acts)}");
         }
     }
@@ -54,7 +80,7 @@ internal sealed class InterleavingTests
         [Values("SwapUp", "PutElsewhere", "Delete", "SetExpiry")] string writer)
     {
         int seed = Environment.TickCount & 0xFFFFFF;
-        using Explorer explorer = new(seed % 2 == 0, "Snapshot", structure, writer);
+        using Explorer explorer = new(seed % 2 == 0 ? StageKind.Crowded : StageKind.Plain, "Snapshot", structure, writer);
         Assert.That(explorer.ExploreRandomly(seed, 150), Is.Null, $"seed {seed}");
     }
 }

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Tsavorite.Test.Tiers;
 
 namespace Tsavorite.Test.Interleaving;
 
@@ -13,20 +14,25 @@ internal sealed unsafe class Stage : IDisposable
     public const string Shared = "shared", Other = "other";
     private const int KeyRoom = 64, Companions = 9, Neighbours = 12;
     private static readonly StageNames s_names = StageNames.Find(Companions, Neighbours);
+    private const int MediumBytes = 256 << 10;
+    private readonly SimulatedMedium? _medium;
     private readonly byte* _keys;
     private readonly StoreSession[] _sessions;
     private readonly StoreSession _own;
 
-    public Stage(int threads, bool crowded)
+    public Stage(int threads, StageKind kind)
     {
-        Store = new Store(Settings());
+        _medium = kind is StageKind.Warm or StageKind.Cold ? new SimulatedMedium(MediumBytes) : null;
+        Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = 8 << 10 });
         _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
         _sessions = Enumerable.Range(0, threads).Select(_ => Store.OpenSession()).ToArray();
         _own = Store.OpenSession();
         foreach (StoreSession session in _sessions) session.NowMs = NowMs;
         _own.NowMs = NowMs;
         Namespace = Store.Namespaces.Id(0);
-        Prepare(crowded);
+        Prepare(kind == StageKind.Crowded);
+        if (kind == StageKind.Cold)
+            Cool();
         foreach (StoreSession session in _sessions) Arm(session);
     }
 
@@ -72,6 +78,7 @@ internal sealed unsafe class Stage : IDisposable
         foreach (StoreSession session in _sessions) session.Dispose();
         _own.Dispose();
         Store.Dispose();
+        _medium?.Dispose();
         NativeMemory.Free(_keys);
     }
 
@@ -90,6 +97,14 @@ internal sealed unsafe class Stage : IDisposable
         Tsavorite.Partition.Enter(Partition);
         Store.Core.Index.Split(Partition, shared.Hash);
         Tsavorite.Partition.Exit(Partition);
+    }
+
+    // What is deleted there lay between the others: its segment is worth being moved together.
+    private void Cool()
+    {
+        for (int i = 9; i < 12; i++) Put(_own, Near(i), 3, 'g', 464);
+        Store.Tiers!.DemoteAll();
+        for (int i = 9; i < 12; i++) Delete(_own, Near(i), 3);
     }
 
     // The next counted read is the one that raises the frequency.

@@ -33,7 +33,7 @@ internal static class PlantedBugList
         new(PlantedFault.SplitWithoutStamp, static () => Interleave("Snapshot", "Split")),
         new(PlantedFault.MergeDuringSnapshot, static () => Interleave("Snapshot", "Merge")),
         new(PlantedFault.CountBeforeSwitch, static () => new ListeningTests().A_change_is_told_to_who_listens_while_another_begins_and_ends(false)),
-        new(PlantedFault.DemoteUnseen, new Tiers.TierTests().A_record_that_changes_while_it_is_written_to_the_tier_stays),
+        new(PlantedFault.DemoteUnseen, static () => Interleave("Demote", "PutInPlace", StageKind.Warm)),
         new(PlantedFault.BeginUnsaid, static () => new TurnTests().What_a_batch_has_looked_up_is_true_to_its_end(flushes: false)),
     ];
 
@@ -43,9 +43,9 @@ internal static class PlantedBugList
         foreach (PlantedBug bug in All.Where(bug => bug.Fault != PlantedFault.None)) bug.Detect();
     }
 
-    private static void Interleave(string left, string right)
+    private static void Interleave(string left, string right, StageKind kind = StageKind.Plain)
     {
-        using Explorer explorer = new(false, left, right);
+        using Explorer explorer = new(kind, left, right);
         Assert.That(explorer.ExploreAll(), Is.Null);
     }
 

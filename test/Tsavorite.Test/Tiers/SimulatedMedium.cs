@@ -36,6 +36,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     public int Write(long offset, byte* from, int bytes)
     {
         Assert(offset, from, bytes);
+        StoreTestHooks.Yield(YieldPoint.Value);
         int number = Interlocked.Increment(ref _writes), error = FailsWrite(number);
         if (LosesWrite(number)) return 0;
         // What fails may have got half of it there.
@@ -124,6 +125,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         public int Take(Span<FinishedRead> finished)
         {
             int count = 0;
+            StoreTestHooks.Yield(YieldPoint.Value);
             if (medium.Delays()) return 0;
             while (_begun.Count > 0 && count < finished.Length && _random.Next(4) != 0)
             {

@@ -1,0 +1,13 @@
+namespace Tsavorite.Test.Interleaving;
+
+/// <summary>How a stage is set.</summary>
+internal enum StageKind
+{
+    Plain,
+    /// <summary>The shared key's word lies in an overflow node.</summary>
+    Crowded,
+    /// <summary>There is a tier, with nothing on it.</summary>
+    Warm,
+    /// <summary>All keys lie on the tier, some in a segment that is mostly dead.</summary>
+    Cold,
+}

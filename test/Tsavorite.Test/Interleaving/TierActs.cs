@@ -1,0 +1,36 @@
+namespace Tsavorite.Test.Interleaving;
+
+/// <summary>What the movers of a tier do, as acts: each has what it works with for itself, as the one thread that does all of it has. A client sees nothing of them.</summary>
+internal static unsafe class TierActs
+{
+    public static readonly IReadOnlyDictionary<string, Act> All = new Dictionary<string, Act>
+    {
+        ["Demote"] = Demote,
+        ["Compact"] = Compact,
+        ["Promote"] = Promote,
+    };
+
+    private static string Demote(Stage stage, int thread)
+    {
+        StoreCore core = stage.Store.Core;
+        using ColdWriter writer = new(core, core.Tier!);
+        if (stage.Session(thread).Tier!.Demote(stage.Key(Stage.Shared, thread), Stage.NowMs) is { } request)
+            new Demoter(core, writer).Move(request);
+        writer.Flush(seal: true);
+        return "";
+    }
+
+    private static string Compact(Stage stage, int thread)
+    {
+        StoreCore core = stage.Store.Core;
+        using ColdWriter writer = new(core, core.Tier!) { MayTakeReserve = true };
+        using ColdCleaner cleaner = new(core, core.Tier!, writer) { MayExpire = true };
+        bool worked = true;
+        for (int i = 0; worked && i < 3; i++) worked = cleaner.Compact(Stage.NowMs);
+        writer.Flush(seal: true);
+        return "";
+    }
+
+    private static string Promote(Stage stage, int thread) =>
+        stage.Session(thread).Tier!.Promote(stage.Key(Stage.Shared, thread), Stage.NowMs).ToString();
+}
