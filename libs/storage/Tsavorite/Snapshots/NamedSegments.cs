@@ -270,7 +270,8 @@ public sealed unsafe class NamedSegments(Store store)
         if (_medium is not { } medium)
         {
             throw new GarnetException(ExitKind.Configuration, $"the snapshot {file} names values on a tier, and there is no tier",
-                "tier-path is not set", "Set tier-path to where the tier's file is");
+                "tier-path is not set",
+                "Set tier-path to where the tier's file is; a server without a tier gets the data as a replica of this one (REPLICAOF)");
         }
         UInt128 id = store.Core.Tier?.Id ?? SegmentTable.IdOf(_head);
         if (id != SegmentTable.IdOf(_head))
