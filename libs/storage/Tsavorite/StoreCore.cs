@@ -194,23 +194,6 @@ internal sealed unsafe class StoreCore : IDisposable
         return record;
     }
 
-    /// <summary>store.C1: the slot's word names the copy on the tier from here on, and what it named before dies; the partition is locked.</summary>
-    public void Leave(Partition* partition, byte* bucket, ulong* slot, in ColdMove move)
-    {
-        if (move.TimedFromMs != long.MaxValue)
-            Tier!.Segments.NameTimed(move.To, move.TimedFromMs);
-        bool isCold = IndexWord.IsCold(move.From);
-        Bucket.BeginWrite(bucket);
-        Volatile.Write(ref *slot, move.To | (*slot & IndexWord.FrequencyMask));
-        if (!isCold)
-            Records.Kill(partition, Shape->Base + IndexWord.Offset(move.From));
-        Bucket.EndWrite(bucket);
-        if (isCold)
-            Tier!.Segments.Died(move.From);
-        Tier!.Count(isCold ? TierCount.Compacted : TierCount.Demoted);
-        Tier.Count(isCold ? TierCount.CompactedBytes : TierCount.DemotedBytes, move.Bytes);
-    }
-
     /// <summary>A look has come to a cold record, whose partition is locked: true if it was read often enough to come back.</summary>
     public bool IsToBePromoted(ulong* slot, byte* image)
     {

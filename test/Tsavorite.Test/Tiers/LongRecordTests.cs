@@ -42,7 +42,7 @@ public sealed class LongRecordTests
     {
         using SimulatedMedium medium = new(MediumBytes);
         using Bench bench = new(TieredBench.Settings(medium));
-        bench.Set("k0", TieredBench.Value(1, Long));
+        bench.Set("k0", TieredBench.Value(1, Long), 0, change == LateChange.Prolonged ? bench.NowMs + 1_000 : 0);
         bench.Set("k1", TieredBench.Value(2, Long));
         int writes = 0;
         medium.FailsWrite = _ =>
@@ -59,7 +59,42 @@ public sealed class LongRecordTests
         Assert.That(bench.Tier().Stillborn, Is.EqualTo(change == LateChange.Neighbour ? 0 : 1));
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
         Assert.That(bench.Get("k0"), Is.EqualTo(wanted));
+        Assert.That(bench.Last.ExpireAtMs, Is.EqualTo(change is LateChange.Expiry or LateChange.Prolonged ? bench.NowMs + 1_000_000 : 0));
         Assert.That(bench.Get("k1"), Is.EqualTo(change == LateChange.Neighbour ? "new"u8.ToArray() : TieredBench.Value(2, Long)));
+    }
+
+    [Test]
+    public void A_root_or_a_chunk_that_an_edit_changes_where_it_lies_meanwhile_keeps_the_change([Range(1, 6)] int write, [Values] bool isChunk)
+    {
+        const int Chunk = 4;
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(TieredBench.Settings(medium));
+        FlipEdit flip = new() { Chunk = isChunk ? Chunk : FlipEdit.NoChunk, RootBytes = isChunk ? 8 : Long };
+        bench.Session.Edit(bench.Key("k0"), ref flip);
+        ChunkEdit fill = new() { Number = Chunk, Bytes = new byte[Long] };
+        if (isChunk) bench.Session.Edit(bench.Key("k0"), ref fill);
+        int writes = 0;
+        medium.FailsWrite = _ =>
+        {
+            if (++writes == write) bench.Session.Edit(bench.Key("k0"), ref flip);
+            return 0;
+        };
+        DemotionRequest request = bench.Session.Tier!.Demote(bench.Key("k0"), bench.NowMs)!;
+        bench.Store.Tiers!.Step(bench.NowMs);
+        Assert.That((writes > write, request.Moved > 0, bench.Tier().Stillborn), Is.EqualTo((true, true, 1L)));
+        ChunkCopy copy = new() { Number = Chunk };
+        LastByte root = default;
+        bench.Session.Read(bench.Key("k0"), ref root);
+        if (isChunk) bench.Session.Examine(bench.Key("k0"), ref copy);
+        Assert.That(isChunk ? copy.Bytes![^1] : root.Byte, Is.EqualTo(1));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    private struct LastByte : IRead
+    {
+        public byte Byte;
+
+        public void Look(in RecordView record) => Byte = record.ValueSpan[^1];
     }
 
     /// <summary>What somebody does meanwhile.</summary>
@@ -68,6 +103,7 @@ public sealed class LongRecordTests
         Append,
         Overwrite,
         Expiry,
+        Prolonged,
         Read,
         Delete,
         Again,
@@ -80,7 +116,8 @@ public sealed class LongRecordTests
         {
             case LateChange.Append: bench.Append("k0", [1]); break;
             case LateChange.Overwrite: bench.Set("k0", TieredBench.Value(3, Long)); break;
-            case LateChange.Expiry: bench.Fields("k0", bench.NowMs + 1_000_000, 0); break;
+            case LateChange.Expiry:
+            case LateChange.Prolonged: bench.Fields("k0", bench.NowMs + 1_000_000, 0); break;
             case LateChange.Read: bench.Get("k0"); break;
             case LateChange.Delete: bench.Delete("k0"); break;
             case LateChange.Again: bench.Delete("k0"); bench.Set("k0", TieredBench.Value(1, Long)); break;

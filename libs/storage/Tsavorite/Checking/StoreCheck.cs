@@ -53,7 +53,8 @@ public static unsafe class StoreCheck
             int parts = 1;
             for (uint next = segments[number]->Next; next != 0; next = segments[next]->Next, parts++)
             {
-                bool isOfRun = firsts.TryAdd(next, number) && segments[next]->State == ColdState.Follows && segments[next]->Life == segments[number]->Life;
+                bool isOfRun = firsts.TryAdd(next, number) && segments[next]->State == ColdState.Follows
+                    && segments[next]->Life == segments[number]->Life;
                 if (!isOfRun)
                     broken.Add($"store.C10 segment {next} follows {number}, and is of another run or none");
             }

@@ -13,7 +13,8 @@ internal sealed class SegmentRuns
     public static SegmentRuns? Of(Dictionary<uint, SegmentRow> rows, int segmentBytes)
     {
         SegmentRuns runs = new();
-        foreach (IGrouping<uint, SegmentRow> run in rows.Values.Where(row => row.IsFollower(segmentBytes)).GroupBy(static row => (uint)row.Named))
+        IEnumerable<SegmentRow> followers = rows.Values.Where(row => row.IsFollower(segmentBytes));
+        foreach (IGrouping<uint, SegmentRow> run in followers.GroupBy(static row => (uint)row.Named))
         {
             SegmentRow[] behind = [.. run.OrderBy(static row => row.Records)];
             if (!rows.TryGetValue(run.Key, out SegmentRow first) || !first.IsRun(segmentBytes) || !IsRun(first, behind, segmentBytes))

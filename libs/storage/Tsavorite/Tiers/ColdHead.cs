@@ -30,8 +30,11 @@ internal static unsafe class ColdHead
         *(uint*)(page + RunCrcAt) = ~ColdRecord.Add(place, record, ColdRecord.HeadBytes(record));
 
     /// <summary>True if what the record of a run says of itself, of which so many bytes are there, is what was written.</summary>
-    public static bool HoldsRun(byte* page, byte* record, int room, uint place) => ColdRecord.IsPossible(record)
-        && ColdRecord.HeadBytes(record) <= room && *(uint*)(page + RunCrcAt) == ~ColdRecord.Add(place, record, ColdRecord.HeadBytes(record));
+    public static bool HoldsRun(byte* page, byte* record, int room, uint place)
+    {
+        long bytes = ColdRecord.IsPossible(record) ? ColdRecord.HeadBytes(record) : 0;
+        return bytes != 0 && bytes <= room && *(uint*)(page + RunCrcAt) == ~ColdRecord.Add(place, record, bytes);
+    }
 
     /// <summary>What stands there instead of the head that a snapshot names.</summary>
     public static ColdHeadState Judge(byte* from, in SegmentRow row, UInt128 id)

@@ -29,6 +29,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
 
     private byte* First => _memory!.Value.Items;
     private byte* Other => _memory!.Value.Items + _segments.SegmentBytes;
+    private uint Place => _segments.PlaceOf(_segments.OffsetOf(_first) + PageBytes);
     private byte* Source => core.Shape->Base + IndexWord.Offset(_move.From);
 
     /// <summary>True if the record, which no segment takes alone, can be moved at all: its parts are copied as they lie in an extent.</summary>
@@ -116,10 +117,10 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         if (isFirst)
         {
             ColdRecord.BeCold(buffer + PageBytes);
-            _crc = ColdRecord.Add(_segments.PlaceOf(_segments.OffsetOf(_first) + PageBytes), buffer + PageBytes + ColdRecord.CrcBytes, bytes - ColdRecord.CrcBytes);
+            _crc = Place;
         }
-        else
-            _crc = ColdRecord.Add(_crc, buffer + PageBytes, bytes);
+        int skip = isFirst ? ColdRecord.CrcBytes : 0;
+        _crc = ColdRecord.Add(_crc, buffer + PageBytes + skip, bytes - skip);
         _segments[_number]->Used = PageBytes + bytes;
         bool isWritten = isFirst || TryWrite(buffer, _number);
         _done += bytes;
@@ -160,7 +161,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     {
         byte* image = First + PageBytes;
         *(uint*)image = ~_crc;
-        ColdHead.WriteOfRun(First, image, _segments.PlaceOf(_segments.OffsetOf(_first) + PageBytes));
+        ColdHead.WriteOfRun(First, image, Place);
         if (!TryWrite(First, _first))
             return false;
         _segments.Note(_first, Record.Namespace(image), Record.ExpireAtMs(image), _segments[_first]->Used);
@@ -183,7 +184,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         ulong* slot = isSame ? ColdWriter.FindWord(partition, bucket, _move.From) : null;
         bool moves = slot != null && IndexWord.Frequency(*slot) == 0;
         if (moves)
-            core.Leave(partition, bucket, slot, _move);
+            _move.Commit(core, partition, bucket, slot);
         Partition.Exit(partition);
         _moved += moves ? 1 : 0;
         return moves;

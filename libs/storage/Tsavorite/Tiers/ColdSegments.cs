@@ -13,7 +13,7 @@ namespace Tsavorite;
 /// </summary>
 internal sealed unsafe class ColdSegments : IDisposable
 {
-    public const int SegmentBytesDefault = 1 << 20, PageBytes = 4096;
+    public const int SegmentBytesDefault = 1 << 20, SegmentBytesMin = 2 * PageBytes, SegmentBytesMax = 1 << 30, PageBytes = 4096;
     private readonly NativeArray<ColdSegment> _segments;
     private readonly int _shift;
     private readonly uint _count;

@@ -259,7 +259,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             _tier.Count(TierCount.Stillborn);
             return false;
         }
-        _core.Leave(partition, bucket, slot, move);
+        move.Commit(_core, partition, bucket, slot);
         return true;
     }
 

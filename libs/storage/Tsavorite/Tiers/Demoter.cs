@@ -175,7 +175,8 @@ internal sealed unsafe class Demoter
         Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record that is not dead is named by its word");
         ulong word = Volatile.Read(ref *slot);
         if (IndexWord.Frequency(word) == 0)
-            return isLong ? TryBeginLong(partition, key.Hash, word, record) : _writer.TryStage(partition, key.Hash, word, record, out isFull);
+            return isLong ? TryBeginLong(partition, key.Hash, word, record)
+                : _writer.TryStage(partition, key.Hash, word, record, out isFull);
         Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word); // store.U1: readers raise it meanwhile
         return true;
     }
