@@ -18,12 +18,12 @@ internal sealed unsafe class ColdReads : IDisposable
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     private const int PartsAtOnce = 8;
-    private const long KeptMs = 100, KeptBytesOfWaiting = 1 << 20;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
     private readonly ReaderWake _wake;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
-    private readonly Queue<ColdRead> _queued = new(), _queuedLong = new(), _kept = new(), _failed = new();
+    private readonly Queue<ColdRead> _queued = new(), _queuedLong = new();
+    private readonly KeptReads _kept;
     private readonly Stack<nint> _pages = new();
     private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
     private readonly int[] _parts = new int[Depth];
@@ -33,15 +33,16 @@ internal sealed unsafe class ColdReads : IDisposable
     private readonly List<ColdRead> _counted = [];
     private IMediumReader? _reader;
     private byte* _pageMemory;
-    private long _keptBytes, _comingBytes, _longBytes, _steps;
+    private long _comingBytes, _longBytes, _steps;
     private int _pending, _partsUnderWay;
-    private bool _hasNews, _hasUnstamped, _isWaiting;
+    private bool _hasNews, _isWaiting;
 
     public ColdReads(ColdTier tier, ReaderWake wake)
     {
         _tier = tier;
         _segments = tier.Segments;
         _wake = wake;
+        _kept = new KeptReads(tier, Discard);
     }
 
     /// <summary>Whether the owner can do a step again later; null: it waits.</summary>
@@ -70,13 +71,13 @@ internal sealed unsafe class ColdReads : IDisposable
     }
 
     /// <summary>True while something that was fetched is kept.</summary>
-    public bool Keeps => _kept.Count + _failed.Count != 0;
+    public bool Keeps => _kept.HasAny;
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
 
     /// <summary>True while what is kept and what is to come, at the most, are less than half of what may be kept.</summary>
-    public bool MayReadAhead => _keptBytes + _comingBytes < _tier.KeptBytesMax / 2;
+    public bool MayReadAhead => _kept.Bytes + _comingBytes < _tier.KeptBytesMax / 2;
 
     /// <summary>
     /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
@@ -215,7 +216,7 @@ internal sealed unsafe class ColdReads : IDisposable
         }
         if (nowMs == long.MinValue)
             return false; // in the middle of a step: others that wait are told later
-        GiveUp(nowMs);
+        _kept.GiveUp(nowMs);
         if (_queuedLong.Count > 0)
             Submit(); // there may be room for it now
         bool news = _hasNews;
@@ -233,25 +234,15 @@ internal sealed unsafe class ColdReads : IDisposable
             Begin();
             _wanted.Clear();
         }
-        if (MayPostpone is not null)
-            return;
-        // What the step before has fetched may be what this one, which is that one's second try, wants.
-        while (_keptBytes > KeptBytesOfWaiting && _kept.Peek().CameIn < _steps - 1) GiveUp(_kept.Dequeue());
+        if (MayPostpone is null)
+            _kept.BeginStep(_steps);
     }
 
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
-    public void Trim()
-    {
-        while (_keptBytes > _tier.KeptBytesMax)
-            GiveUp(_kept.Dequeue());
-    }
+    public void Trim() => _kept.Trim();
 
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
-    public void Release()
-    {
-        while (_kept.TryDequeue(out ColdRead? read))
-            GiveUp(read);
-    }
+    public void Release() => _kept.Release();
 
     /// <summary>
     /// A step has looked at the word's record, which was fetched. False if that was counted before: a step looks at some records several times, and
@@ -275,8 +266,8 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
     {
-        while (MayPostpone is null && _failed.TryDequeue(out ColdRead? failed))
-            GiveUp(failed);
+        if (MayPostpone is null)
+            _kept.ForgetFailed();
     }
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>
@@ -397,9 +388,7 @@ internal sealed unsafe class ColdReads : IDisposable
             read.State = ColdReadState.Ready;
         }
         else
-        {
             Fail(read, finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO);
-        }
         if (read.Band == 0)
             _pages.Push(read.To);
         else
@@ -418,7 +407,7 @@ internal sealed unsafe class ColdReads : IDisposable
             return;
         _comingBytes -= read.BytesMax;
         bool isSound = read.Long.IsSound(out int bytes);
-        _tier.CountRead(bytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
+        _tier.CountRead(read.Long.ReadBytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
         read.Record = (byte*)read.To;
         read.RecordBytes = bytes;
         read.State = ColdReadState.Ready;
@@ -438,47 +427,11 @@ internal sealed unsafe class ColdReads : IDisposable
     private void Keep(ColdRead read)
     {
         _pending--;
-        read.CameIn = _steps;
-        _hasUnstamped = true;
-        _keptBytes += read.RecordBytes;
-        (read.State == ColdReadState.Failed ? _failed : _kept).Enqueue(read);
+        _kept.Add(read, _steps);
     }
 
-    private void GiveUp(long nowMs)
+    private void Discard(ColdRead read)
     {
-        if (_hasUnstamped)
-        {
-            Stamp(_kept, nowMs);
-            Stamp(_failed, nowMs);
-            _hasUnstamped = false;
-        }
-        GiveUp(_kept, nowMs);
-        GiveUp(_failed, nowMs);
-    }
-
-    private static void Stamp(Queue<ColdRead> reads, long nowMs)
-    {
-        foreach (ColdRead read in reads)
-        {
-            if (read.KeptSinceMs == 0)
-                read.KeptSinceMs = nowMs;
-        }
-    }
-
-    private void GiveUp(Queue<ColdRead> reads, long nowMs)
-    {
-        while (reads.TryPeek(out ColdRead? read))
-        {
-            // A single one that is more than may be kept is what somebody waits for.
-            if (nowMs - read.KeptSinceMs < KeptMs && (_keptBytes <= _tier.KeptBytesMax || read.KeptSinceMs == nowMs))
-                return;
-            GiveUp(reads.Dequeue());
-        }
-    }
-
-    private void GiveUp(ColdRead read)
-    {
-        _keptBytes -= read.RecordBytes;
         _reads.Remove(read.Word);
         Free(read);
     }

@@ -83,7 +83,7 @@ internal sealed class ColdTier : IDisposable
     }
 
     /// <summary>A record was read, in so long from when the device was given it until it was taken.</summary>
-    public void CountRead(int bytes, long microseconds)
+    public void CountRead(long bytes, long microseconds)
     {
         Count(TierCount.Reads);
         Count(TierCount.ReadBytes, bytes);

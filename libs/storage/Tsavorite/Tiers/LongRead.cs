@@ -9,13 +9,15 @@ namespace Tsavorite;
 internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, uint place)
 {
     private readonly bool[] _come = new bool[parts.Length];
-    private long _room;
     private uint _crc = place;
     private long _summed;
     private int _next, _ended, _checked;
 
     /// <summary>Bytes to read the parts to.</summary>
     public static long RoomFor(ColdPart[] parts) => parts.Sum(static part => (long)part.ReadBytes);
+
+    /// <summary>Bytes that were read for it until now, or will be.</summary>
+    public long ReadBytes { get; private set; }
 
     /// <summary>True while a part is to be begun: not after one has failed.</summary>
     public bool HasMore => _next < parts.Length && Error == 0;
@@ -30,8 +32,8 @@ internal sealed unsafe class LongRead(ColdPart[] parts, byte* to, uint place)
     public (int Number, ColdPart Part, nint To) Begin()
     {
         int number = _next++;
-        nint at = (nint)(to + _room);
-        _room += parts[number].ReadBytes; // whole pages but for the last: they lie without a gap
+        nint at = (nint)(to + ReadBytes);
+        ReadBytes += parts[number].ReadBytes; // whole pages but for the last: they lie without a gap
         return (number, parts[number], at);
     }
 
