@@ -23,7 +23,9 @@ public sealed class TierLongValueTests
             string value = Value(bytes);
             client.Call("SET", "k", value);
             Cold(client, "k");
+            long reads = client.Tiering("tier_reads");
             bool isSame = client.Call("GET", "k").Text == value;
+            Assert.That(client.Tiering("tier_reads") - reads, Is.EqualTo(1), $"{bytes}");
             Assert.That((isSame, client.Call("STRLEN", "k").ToString(), client.Call("GETRANGE", "k", "-5", "-1").Text), Is.EqualTo((true, $":{bytes}", value[^5..])), $"{bytes}");
             Cold(client, "k");
             Assert.That(client.Call("APPEND", "k", "tail").ToString(), Is.EqualTo($":{bytes + 4}"));
