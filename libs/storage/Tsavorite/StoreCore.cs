@@ -141,6 +141,13 @@ internal sealed unsafe class StoreCore : IDisposable
         if (IsUnsaved(partition, bucket)) Snapshots.Running!.Save(partition, bucket);
     }
 
+    /// <summary>The same before a change of a record that stays where it is.</summary>
+    public void SaveFirst(Partition* partition, byte* bucket, byte* record)
+    {
+        SaveFirst(partition, bucket);
+        Records.BreakCopy(record);
+    }
+
     /// <summary>True if a running snapshot still wants the bucket as it is.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool IsUnsaved(Partition* partition, byte* bucket) => partition->Snapshot != 0
@@ -188,10 +195,10 @@ internal sealed unsafe class StoreCore : IDisposable
     }
 
     /// <summary>A look has come to a cold record, whose partition is locked: true if it was read often enough to come back.</summary>
-    public bool IsToBePromoted(ulong* slot)
+    public bool IsToBePromoted(ulong* slot, byte* image)
     {
         ulong word = *slot;
-        if (Tier!.Gate.Admits(word, _arena, isHeld: false))
+        if (Tier!.Gate.Admits(word, _arena, ColdRecord.BytesOf(image), isHeld: false))
             return true;
         if (IndexWord.Frequency(word) < 3) Interlocked.CompareExchange(ref *slot, word + IndexWord.FrequencyOne, word);
         return false;

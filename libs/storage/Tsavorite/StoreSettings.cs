@@ -43,8 +43,8 @@ public sealed record StoreSettings
     /// <summary>Told of trouble with <see cref="Tier"/>; null = nobody.</summary>
     public ITierObserver? TierObserver { get; init; }
 
-    /// <summary>Test hook: bytes of a segment of the tier, a power of two from 8 KiB; 0 = 1 MiB.</summary>
-    internal int TierSegmentBytes { get; init; }
+    /// <summary>Bytes of a segment of the tier, a power of two from 8 KiB to 1 GiB; 0 = 1 MiB. A tier that is gone on with has what it had.</summary>
+    public int TierSegmentBytes { get; init; }
     /// <summary>Buckets of an index segment, a power of two from 2; 0 = derived (<see cref="Store.IndexBucketsFor"/>). What names records of a tier goes by it.</summary>
     public int IndexBuckets { get; init; }
     /// <summary>Test hook: the hash bits that count; fewer force collisions.</summary>

@@ -17,6 +17,9 @@ internal static unsafe class StoreShape
         int segmentBytes = settings.SegmentBytes != 0 ? settings.SegmentBytes : SegmentBytesFor(settings.MemoryLimitBytes, partitions);
         if (!BitOperations.IsPow2(segmentBytes) || segmentBytes is < SegmentBytesMin or > 1 << 20)
             throw new ArgumentException("SegmentBytes must be a power of two from 4 KiB to 1 MiB.", nameof(settings));
+        int coldBytes = settings.TierSegmentBytes != 0 ? settings.TierSegmentBytes : ColdSegments.SegmentBytesDefault;
+        if (!BitOperations.IsPow2(coldBytes) || coldBytes is < ColdSegments.SegmentBytesMin or > ColdSegments.SegmentBytesMax)
+            throw new ArgumentException("TierSegmentBytes must be a power of two from 8 KiB to 1 GiB.", nameof(settings));
         int buckets = settings.IndexBuckets != 0 ? settings.IndexBuckets : IndexBucketsFor(settings.MemoryLimitBytes, partitions);
         int partitionBits = BitOperations.Log2((uint)partitions), bucketBits = BitOperations.Log2((uint)buckets);
         long classes = settings.MemoryLimitBytes / 20 / ((long)partitions * segmentBytes);

@@ -13,7 +13,9 @@ namespace Garnet.Aof.Test.Simulation;
 internal sealed class Primary : IDisposable
 {
     public const int Lanes = 8;
-    private const int LargeBytes = 6_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4;
+    /// <summary>Of the tier: the smallest, so that large values take several (store.C10).</summary>
+    public const int TierSegmentBytes = 8 << 10;
+    private const int LargeBytes = 9_000, TurnsOfWalkerPerTurnOfOthers = 30, TurnsToWrite = 4, TriesMax = 1000, DemotesEvery = 4;
     private const long MemoryBytes = 16 << 20;
     public static readonly TierName TierName = new(7, "/tier");
 
@@ -50,12 +52,14 @@ internal sealed class Primary : IDisposable
             field = value;
             if (value is null) return;
             _store.Dispose();
-            _store = new TestStore(Lanes, MemoryBytes, _log, settings => settings with { Tier = value, TierId = TierName.Id });
+            _store = new TestStore(Lanes, MemoryBytes, _log, settings => settings with { Tier = value, TierId = TierName.Id, TierSegmentBytes = TierSegmentBytes, SegmentBytes = 16 << 10 });
         }
     }
 
     /// <summary>Records that went to the tier in this life, and those that were there at its start.</summary>
     public long Demoted => Tier is null ? 0 : _store.Store.Figures().Tier!.Demoted;
+    /// <summary>Those of them that no segment takes alone.</summary>
+    public int LongDemoted { get; private set; }
     /// <inheritdoc cref="Demoted"/>
     public long FoundCold { get; private set; }
 
@@ -168,7 +172,10 @@ internal sealed class Primary : IDisposable
 
     private void Demote()
     {
-        if (_store.Demote(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)])) _store.Store.StepMovers(_clock.UnixMs);
+        TierFigures before = _store.Store.Figures().Tier!;
+        if (!_store.Demote(_tierRandom.Next(Model.Databases), Workload.Keys[_tierRandom.Next(Workload.Keys.Length)])) return;
+        _store.Store.StepMovers(_clock.UnixMs);
+        if (_store.Store.Figures().Tier!.DemotedBytes - before.DemotedBytes > TierSegmentBytes) LongDemoted++;
     }
 
     private void Turn()

@@ -536,20 +536,6 @@ public sealed class DurableTierTests
         if (random.Next(40) == 0) bench.Store.StepMovers(bench.NowMs += 2000);
     }
 
-    /// <summary>Finds everything sound, so that whoever asks has judged.</summary>
-    private sealed class Believer : IValueCheck
-    {
-        public bool IsSound(RecordKind kind, ReadOnlySpan<byte> value) => true;
-
-        public bool IsSound(ref RecordEdit record, out uint limit)
-        {
-            limit = uint.MaxValue;
-            return true;
-        }
-
-        public long TimedPartsFrom(RecordKind kind, ReadOnlySpan<byte> value) => value is [(byte)'t', ..] ? 0 : long.MaxValue;
-    }
-
     private readonly struct TimedKeys(List<string> found) : IRead
     {
         public List<string> Found => found;

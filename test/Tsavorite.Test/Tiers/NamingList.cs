@@ -41,8 +41,7 @@ internal sealed class NamingList : INamingSink
         {
             if (!named.Add(block, origin)) return null;
         }
-        named.Open(file, isLoaded);
-        return named;
+        return named.Open(file, isLoaded) ? named : null;
     }
 
     /// <summary>A snapshot taken in one go, and kept under the file's name.</summary>

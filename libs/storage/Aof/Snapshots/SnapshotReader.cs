@@ -51,7 +51,7 @@ public static class SnapshotReader
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
         NamedSegments named = Named(disk, name, new NamedSegments(store), key);
-        named.Open(name, isLoaded: true);
+        Open(named, name);
         using SnapshotBlocks blocks = new(disk, name, key);
         Work work = new(blocks, store, named, progress);
         SnapshotLoad result = Load(name, named, blocks, work, progress, threads);
@@ -69,7 +69,7 @@ public static class SnapshotReader
         ArgumentNullException.ThrowIfNull(disk);
         ArgumentNullException.ThrowIfNull(store);
         NamedSegments named = Named(disk, name, new NamedSegments(store) { Losses = losses }, key);
-        named.Open(name, isLoaded: true);
+        Open(named, name);
         using SnapshotBlocks blocks = new(disk, name, key);
         Work work = new(blocks, store, named, progress);
         SnapshotLoad result = Load(name, named, blocks, work, progress, threads: 0);
@@ -109,6 +109,15 @@ public static class SnapshotReader
         }
     }
 
+    private static void Open(NamedSegments named, string name)
+    {
+        if (!named.Open(name, isLoaded: true))
+            throw WrongTable(name);
+    }
+
+    private static SnapshotFileException WrongTable(string name) =>
+        new(name, SnapshotFileHeader.Bytes, "its table of segments is not as it must be");
+
     // Goes from header to header: only the table is read.
     private static NamedSegments Named(IDisk disk, string name, NamedSegments named, DirectoryKey? key)
     {
@@ -120,7 +129,7 @@ public static class SnapshotReader
         {
             block.Verify();
             if (!named.Add(block.Span, block.IsOwn ? BlockOrigin.Own : BlockOrigin.Foreign))
-                throw new SnapshotFileException(name, SnapshotFileHeader.Bytes, "its table of segments is not as it must be");
+                throw WrongTable(name);
         }
         return named;
     }

@@ -24,7 +24,11 @@ public static unsafe class StoreCheck
         }
         long parts = used + core.OldCountBytes + core.Records.WaitingBytes(out long account);
         if (parts != account) broken.Add($"accounting: parts sum to {parts}, used is {account}");
-        if (core.Tier is { } checkedTier) CompareLive(checkedTier.Segments, coldLive, broken);
+        if (core.Tier is { } checkedTier)
+        {
+            CompareLive(checkedTier.Segments, coldLive, broken);
+            CheckRuns(checkedTier.Segments, broken);
+        }
         core.ExitAll();
         return broken;
     }
@@ -36,6 +40,31 @@ public static unsafe class StoreCheck
             // What is staged counts as live until it is named, or is not.
             if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number)) continue;
             broken.Add($"store.C2 segment {number} counts {segments[number]->Live} live records, words name {live.GetValueOrDefault(number)}");
+        }
+    }
+
+    private static void CheckRuns(ColdSegments segments, List<string> broken)
+    {
+        Dictionary<uint, uint> firsts = [];
+        for (uint number = 1; number <= segments.Total; number++)
+        {
+            if (segments[number]->State is ColdState.Free or ColdState.Follows)
+                continue;
+            int parts = 1;
+            for (uint next = segments[number]->Next; next != 0; next = segments[next]->Next, parts++)
+            {
+                bool isOfRun = firsts.TryAdd(next, number) && segments[next]->State == ColdState.Follows
+                    && segments[next]->Life == segments[number]->Life;
+                if (!isOfRun)
+                    broken.Add($"store.C10 segment {next} follows {number}, and is of another run or none");
+            }
+            if (parts != segments[number]->Parts)
+                broken.Add($"store.C10 segment {number} has {parts} parts, and should have {segments[number]->Parts}");
+        }
+        for (uint number = 1; number <= segments.Total; number++)
+        {
+            if (segments[number]->State == ColdState.Follows && !firsts.ContainsKey(number))
+                broken.Add($"store.C10 segment {number} continues none");
         }
     }
 }

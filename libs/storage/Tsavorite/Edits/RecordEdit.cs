@@ -113,7 +113,7 @@ public unsafe ref struct RecordEdit
     public byte* Write(int valueBytes, bool force = false)
     {
         Refresh();
-        _core.SaveFirst(_partition, _bucket);
+        _core.SaveFirst(_partition, _bucket, _record);
         if (valueBytes == Record.ValueBytes(_record) && Owner == Record.Owner(_record) && !RecordSpace.IsDraining(_core.Shape, _partition, _record))
         {
             Tsavorite.Bucket.BeginWrite(_bucket);
@@ -241,7 +241,7 @@ public unsafe ref struct RecordEdit
             record = Add(ChunkKeyOf(number), new NewRecord { Kind = RecordKind.Chunk, ValueBytes = bytes }, force);
             return record == null ? null : Record.Value(record);
         }
-        _core.SaveFirst(_partition, Last.Bucket);
+        _core.SaveFirst(_partition, Last.Bucket, record);
         if (TrySetLength(record, bytes, out ulong header))
         {
             if (*(ulong*)(record + 8) == header) return Record.Value(record);
@@ -262,7 +262,7 @@ public unsafe ref struct RecordEdit
         byte* record = FindChunk(number);
         _hasChanged = true;
         old = Record.Value(record);
-        _core.SaveFirst(_partition, Last.Bucket);
+        _core.SaveFirst(_partition, Last.Bucket, record);
         NewRecord next = new() { Kind = RecordKind.Chunk, ValueBytes = bytes };
         byte* fresh = Append(ChunkKeyOf(number), next, new RecordRoom { Flags = Record.FlagsFor(next) }, out _replacingWord);
         return fresh == null ? null : Record.Value(fresh);
@@ -447,7 +447,7 @@ public unsafe ref struct RecordEdit
             return false;
         if (Record.Kind(image) != RecordKind.Chunk && !cold.IsQuiet)
             cold.Hits++;
-        return _core.IsToBePromoted(slot);
+        return _core.IsToBePromoted(slot, image);
     }
 
     private void ForgetChunks()
@@ -463,7 +463,7 @@ public unsafe ref struct RecordEdit
     private byte* Open(byte* record, int bytes)
     {
         _hasChanged = true;
-        _core.SaveFirst(_partition, Last.Bucket);
+        _core.SaveFirst(_partition, Last.Bucket, record);
         return RecordSpace.IsDraining(_core.Shape, _partition, record) ? MoveChunk(record, bytes, force: true) : Record.Value(record);
     }
 

@@ -12,4 +12,6 @@ internal struct Extent
     /// <summary>Neighbours in the partition's list, or in the list of free runs.</summary>
     public uint Previous, Next;
     public long ExpireAtMs;
+    /// <summary>Number of the copy for the tier that is being made of it (store.C1); 0 as soon as what it holds is changed or gone.</summary>
+    public uint Copy;
 }

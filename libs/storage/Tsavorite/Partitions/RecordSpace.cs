@@ -100,6 +100,13 @@ internal sealed unsafe class RecordSpace
         if (expireAtMs != 0 && expireAtMs < partition->ExtentMinExpiryMs) partition->ExtentMinExpiryMs = expireAtMs;
     }
 
+    /// <summary>store.C1: what the record holds is about to change where it lies; whoever copies it part by part finds out.</summary>
+    public void BreakCopy(byte* record)
+    {
+        if ((Record.Flags(record) & Record.ExtentFlag) != 0)
+            _extents.Descriptor(ExtentOf(record))->Copy = 0;
+    }
+
     /// <summary>Closes active segments without live records, so that an empty partition owns no segment.</summary>
     public void RetireEmptyActives(Partition* partition)
     {
@@ -172,6 +179,9 @@ internal sealed unsafe class RecordSpace
     /// <summary>Bytes of freed extents still in the account, and the account.</summary>
     public long WaitingBytes(out long used) => _extents.WaitingBytes(out used);
 
+    /// <summary>First page of an extent's record.</summary>
+    public uint ExtentOf(byte* record) => _extents.PageOf((ulong)(record - _shape->Base));
+
     public Extent* ExtentDescriptor(uint page) => _extents.Descriptor(page);
 
     private int ClassOf(long expireAtMs, long nowMs)
@@ -239,6 +249,7 @@ internal sealed unsafe class RecordSpace
     {
         uint page = _extents.PageOf(offset);
         Extent* extent = _extents.Descriptor(page);
+        extent->Copy = 0;
         Delist(partition, page, extent);
         long taken = (long)extent->Pages * Arena.PageBytes;
         if (!StoreTestHooks.Has(PlantedFault.ForgetExtentAccount)) partition->ExtentBytes -= taken;

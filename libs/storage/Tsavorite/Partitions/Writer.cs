@@ -169,7 +169,7 @@ internal sealed unsafe class Writer : IDisposable
     {
         Outcome outcome = Outcome.Done;
         KeyChange change = KeyChange.Written;
-        if (verdict != Verdict.Keep) _core.SaveFirst(target.Partition, target.Bucket);
+        if (verdict != Verdict.Keep) _core.SaveFirst(target.Partition, target.Bucket, target.Record);
         switch (verdict)
         {
             case Verdict.Keep:

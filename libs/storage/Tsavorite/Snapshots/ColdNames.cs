@@ -18,7 +18,7 @@ internal sealed unsafe class ColdNames(StoreCore core, ColdTier tier)
     private List<(ulong Word, uint Above)> _noted = [], _taken = [];
     private int _used;
 
-    /// <summary>The segments that were named, in ascending order.</summary>
+    /// <summary>The segments that were named, in ascending order; of a run the first.</summary>
     public uint[] Segments => [.. _named.Keys.Order()];
 
     /// <summary>
@@ -61,21 +61,32 @@ internal sealed unsafe class ColdNames(StoreCore core, ColdTier tier)
         HandOut(snapshot, sink);
         Flush(snapshot, sink);
         byte[] table = new byte[SegmentTable.BytesMax];
-        foreach (uint[] part in Segments.Chunk(SegmentTable.RowsMax))
+        foreach (SegmentRow[] part in Rows(snapshot).Chunk(SegmentTable.RowsMax))
         {
             SegmentTable.WriteHead(table, core, tier);
             fixed (byte* to = table)
             {
-                for (int i = 0; i < part.Length; i++)
-                {
-                    ColdSegment* segment = tier.Segments[part[i]];
-                    SegmentRow row = SegmentRow.Of(part[i], segment, snapshot.DatabaseOf((uint)segment->Namespace), _named[part[i]]);
-                    (row.MinExpiryMs, row.MaxExpiryMs) = _expiry[part[i]];
-                    ((SegmentRow*)(to + SegmentTable.HeadBytes))[i] = row;
-                }
+                for (int i = 0; i < part.Length; i++) ((SegmentRow*)(to + SegmentTable.HeadBytes))[i] = part[i];
             }
             sink.WriteSegments(table.AsSpan(0, SegmentTable.HeadBytes + (part.Length * SegmentRow.Bytes)), part.Length);
         }
+    }
+
+    // Each segment that is named, and those behind it in its run.
+    private List<SegmentRow> Rows(StoreSnapshot snapshot)
+    {
+        List<SegmentRow> rows = [];
+        foreach (uint number in Segments)
+        {
+            ColdSegment* segment = tier.Segments[number];
+            SegmentRow row = SegmentRow.Of(number, segment, snapshot.DatabaseOf((uint)segment->Namespace), _named[number]);
+            (row.MinExpiryMs, row.MaxExpiryMs) = _expiry[number];
+            rows.Add(row);
+            int place = 0;
+            for (uint next = segment->Next; next != 0; next = tier.Segments[next]->Next)
+                rows.Add(SegmentRow.Behind(row, next, tier.Segments[next], ++place));
+        }
+        return rows;
     }
 
     private void Flush(StoreSnapshot snapshot, INamingSink sink)

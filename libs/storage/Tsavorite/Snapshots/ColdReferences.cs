@@ -9,8 +9,11 @@ namespace Tsavorite;
 internal sealed unsafe class ColdReferences : IDisposable
 {
     private const int WindowMax = 1024, BlockBytes = SnapshotWalk.BlockBytes;
+    /// <summary>Bytes that are read side by side; a single record may have more.</summary>
+    private const long WindowBytesMax = 8 << 20;
     private readonly StoreSnapshot _snapshot;
     private readonly ColdReads _reads;
+    private readonly ColdSegments _segments;
     private readonly Lock _gate = new();
     private readonly List<ulong> _window = [];
     private List<ulong> _words = [];
@@ -20,6 +23,7 @@ internal sealed unsafe class ColdReferences : IDisposable
     public ColdReferences(StoreSnapshot snapshot, ColdTier tier)
     {
         _snapshot = snapshot;
+        _segments = tier.Segments;
         _reads = new ColdReads(tier, ReaderWake.None);
     }
 
@@ -42,17 +46,20 @@ internal sealed unsafe class ColdReferences : IDisposable
         }
         // neighbours share pages, and a disk reads on
         words.Sort(static (left, right) => ColdAddress.Offset(left).CompareTo(ColdAddress.Offset(right)));
-        for (int from = 0; from < words.Count; from += WindowMax)
+        for (int next = 0; next < words.Count;)
         {
             _reads.BeginStep();
             _window.Clear();
-            for (int i = from; i < Math.Min(from + WindowMax, words.Count); i++)
+            for (long bytes = 0; next < words.Count && _window.Count < WindowMax && (bytes == 0 || bytes < WindowBytesMax); next++)
             {
-                _window.Add(words[i]);
-                _reads.Record(words[i]);
+                _window.Add(words[next]);
+                _reads.Record(words[next]);
+                ColdSegment* segment = _segments[_segments.NumberOf(words[next])];
+                bytes += _segments.BytesMaxOf(segment->Band, segment->Parts);
             }
             _reads.Fetch(mayThrow: false);
             foreach (ulong word in _window) Encode(_reads.Record(word), sink);
+            _reads.Release();
         }
         Flush(sink);
     }
@@ -72,6 +79,8 @@ internal sealed unsafe class ColdReferences : IDisposable
         fixed (byte* to = _block) SnapshotRecord.Write(to + _used, image, database);
         _used += bytes;
         _records++;
+        if (_used >= BlockBytes)
+            Flush(sink);
     }
 
     private void Flush(ISnapshotSink sink)
@@ -81,5 +90,7 @@ internal sealed unsafe class ColdReferences : IDisposable
         sink.Write(_block.AsSpan(0, _used), _records);
         _snapshot.CountOut(_records, _used);
         _used = _records = 0;
+        if (_block.Length > BlockBytes)
+            _block = new byte[BlockBytes]; // a large record is rare, and its room is not kept
     }
 }

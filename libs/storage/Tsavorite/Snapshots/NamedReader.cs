@@ -15,21 +15,20 @@ internal sealed unsafe class NamedReader : IDisposable
     private readonly IMedium _medium;
     private readonly IMediumReader _reader;
     private readonly byte* _memory;
-    private readonly int _segmentBytes, _shift;
+    private readonly NamedTable _table;
     private readonly NativeArray<byte> _room;
     private readonly long[] _offsets = new long[Depth];
     private readonly int[] _indexes = new int[Depth];
     private readonly FinishedRead[] _finished = new FinishedRead[Depth];
-    private byte[] _block = new byte[SnapshotWalk.BlockBytes];
+    private readonly byte[] _block = new byte[SnapshotWalk.BlockBytes];
 
     /// <summary>What becomes of a record: <paramref name="image"/> is null if it cannot be read, for the reason <paramref name="error"/> (0: its checksum is wrong).</summary>
     private delegate LoadOutcome Taken(int index, in SegmentRow row, long offset, byte* image, int error);
 
-    public NamedReader(IMedium medium, int segmentBytes)
+    public NamedReader(IMedium medium, in NamedTable table)
     {
         _medium = medium;
-        _segmentBytes = segmentBytes;
-        _shift = System.Numerics.BitOperations.Log2((uint)segmentBytes);
+        _table = table;
         _reader = medium.OpenReader(Depth, ReaderWake.None);
         _room = new NativeArray<byte>(Depth * (long)ColdSegments.PageBytes, ColdSegments.PageBytes);
         _memory = _room.Items;
@@ -37,15 +36,15 @@ internal sealed unsafe class NamedReader : IDisposable
 
     /// <summary>Loads what a block of references names; they were judged.</summary>
     /// <exception cref="GarnetException">A record cannot be read.</exception>
-    public LoadOutcome Load(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows, SnapshotLoader loader) =>
-        ReadAll(references, rows, (int _, in SegmentRow row, long offset, byte* image, int error) =>
+    public LoadOutcome Load(ReadOnlySpan<byte> references, SnapshotLoader loader) =>
+        ReadAll(references, (int _, in SegmentRow row, long offset, byte* image, int error) =>
             image == null ? throw Unreadable(offset, error) : Put(image, row, loader));
 
     /// <summary>Which references of a block name records that can be read, by their order.</summary>
-    public bool[] Judge(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows)
+    public bool[] Judge(ReadOnlySpan<byte> references)
     {
         bool[] readable = new bool[references.Length / ColdNames.ReferenceBytes];
-        ReadAll(references, rows, (int index, in SegmentRow _, long _, byte* image, int _) =>
+        ReadAll(references, (int index, in SegmentRow _, long _, byte* image, int _) =>
         {
             readable[index] = image != null;
             return LoadOutcome.Done;
@@ -60,7 +59,7 @@ internal sealed unsafe class NamedReader : IDisposable
         _room.Dispose();
     }
 
-    private LoadOutcome ReadAll(ReadOnlySpan<byte> references, Dictionary<uint, SegmentRow> rows, Taken taken)
+    private LoadOutcome ReadAll(ReadOnlySpan<byte> references, Taken taken)
     {
         int count = references.Length / ColdNames.ReferenceBytes, next = 0, done = 0;
         Stack<int> places = new(Enumerable.Range(0, Depth));
@@ -72,7 +71,7 @@ internal sealed unsafe class NamedReader : IDisposable
                 long start = offset & ~(ColdSegments.PageBytes - 1L);
                 if (start + ColdSegments.PageBytes > _medium.Bytes)
                 {
-                    LoadOutcome outcome = taken(next, rows[(uint)(offset >> _shift)], offset, null, Libc.EIO);
+                    LoadOutcome outcome = taken(next, _table.RowAt(offset), offset, null, Libc.EIO);
                     if (outcome != LoadOutcome.Done)
                         return outcome;
                     done++;
@@ -88,7 +87,7 @@ internal sealed unsafe class NamedReader : IDisposable
                 _reader.Wait();
             foreach (FinishedRead read in _finished.AsSpan(0, got))
             {
-                LoadOutcome outcome = Finish(read, rows, taken);
+                LoadOutcome outcome = Finish(read, taken);
                 if (outcome != LoadOutcome.Done)
                     return outcome;
                 places.Push((int)read.Token);
@@ -98,42 +97,56 @@ internal sealed unsafe class NamedReader : IDisposable
         return LoadOutcome.Done;
     }
 
-    private LoadOutcome Finish(in FinishedRead read, Dictionary<uint, SegmentRow> rows, Taken taken)
+    private LoadOutcome Finish(in FinishedRead read, Taken taken)
     {
         int index = _indexes[(int)read.Token];
         long offset = _offsets[(int)read.Token], start = offset & ~(ColdSegments.PageBytes - 1L);
-        SegmentRow row = rows[(uint)(offset >> _shift)];
+        SegmentRow row = _table.RowAt(offset);
         byte* page = _memory + ((long)read.Token * ColdSegments.PageBytes);
         if (read.Result != ColdSegments.PageBytes)
             return taken(index, row, offset, null, ErrorOf(read));
         if (row.Band == 0)
             return taken(index, row, offset, Sound(page, ColdSegments.PageBytes, offset, row), 0);
-        long end = Math.Min(((long)row.Number << _shift) + _segmentBytes, _medium.Bytes / ColdSegments.PageBytes * ColdSegments.PageBytes);
-        int bytes = (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start);
-        using NativeArray<byte> large = new(bytes, ColdSegments.PageBytes);
-        int error = Fetch(start, large.Items, bytes);
-        return taken(index, row, offset, error != 0 ? null : Sound(large.Items, bytes, offset, row), error);
+        ColdPart[] parts = row.IsRun(_table.SegmentBytes) ? _table.PartsOf(row) : [Alone(row, start)];
+        long room = parts.Sum(static part => (long)part.ReadBytes);
+        using NativeArray<byte> large = new(room, ColdSegments.PageBytes);
+        int error = Fetch(parts, large.Items);
+        return taken(index, row, offset, error != 0 ? null : Sound(large.Items, room, offset, row), error);
+    }
+
+    private ColdPart Alone(in SegmentRow row, long start)
+    {
+        long end = Math.Min(((long)row.Number + 1) * _table.SegmentBytes, _medium.Bytes / ColdSegments.PageBytes * ColdSegments.PageBytes);
+        return new ColdPart(start, (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start));
     }
 
     // Large ones are few. Returns the error number.
-    private int Fetch(long start, byte* to, int bytes)
+    private int Fetch(ColdPart[] parts, byte* to)
     {
         using IMediumReader reader = _medium.OpenReader(1, ReaderWake.None);
         Span<FinishedRead> finished = stackalloc FinishedRead[1];
-        reader.Begin(0, start, to, bytes);
-        reader.Submit();
-        while (reader.Take(finished) == 0) reader.Wait();
-        return finished[0].Result == bytes ? 0 : ErrorOf(finished[0]);
+        foreach (ColdPart part in parts)
+        {
+            if (part.Offset + part.ReadBytes > _medium.Bytes)
+                return Libc.EIO;
+            reader.Begin(0, part.Offset, to, part.ReadBytes);
+            reader.Submit();
+            while (reader.Take(finished) == 0) reader.Wait();
+            if (finished[0].Result != part.ReadBytes)
+                return ErrorOf(finished[0]);
+            to += part.ReadBytes;
+        }
+        return 0;
     }
 
     private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
 
     // The record at the offset, whose page has been read to there and what follows; null if it is not what was written.
-    private static byte* Sound(byte* pages, int bytes, long offset, in SegmentRow row)
+    private static byte* Sound(byte* pages, long bytes, long offset, in SegmentRow row)
     {
         int at = (int)(offset & (ColdSegments.PageBytes - 1));
         byte* image = pages + at;
-        bool isSound = ColdRecord.TryMeasure(image, bytes - at, ColdRecord.PlaceOf(row.Life, offset), out _)
+        bool isSound = ColdRecord.TryMeasure(image, (int)Math.Min(bytes - at, int.MaxValue), ColdRecord.PlaceOf(row.Life, offset), out _)
             && Record.Namespace(image) == row.Namespace;
         return isSound ? image : null;
     }
@@ -141,15 +154,15 @@ internal sealed unsafe class NamedReader : IDisposable
     private LoadOutcome Put(byte* image, in SegmentRow row, SnapshotLoader loader)
     {
         int bytes = SnapshotRecord.BytesOf(image);
-        if (bytes + SnapshotLoader.SlackBytes > _block.Length)
-            _block = new byte[bytes + SnapshotLoader.SlackBytes];
-        fixed (byte* to = _block) SnapshotRecord.Write(to, image, row.Database);
-        return loader.Load(_block.AsSpan(0, bytes));
+        bool isLarge = bytes + SnapshotLoader.SlackBytes > _block.Length; // few, and not kept
+        byte[] block = isLarge ? new byte[checked(bytes + SnapshotLoader.SlackBytes)] : _block;
+        fixed (byte* to = block) SnapshotRecord.Write(to, image, row.Database);
+        return loader.Load(block.AsSpan(0, bytes));
     }
 
     private GarnetException Unreadable(long offset, int error) => new(
         ExitKind.Data, "a value that the snapshot names cannot be read from the tier it lies on",
-        ColdTier.WhyUnreadable($"segment {offset >> _shift}, offset {offset}", error),
+        ColdTier.WhyUnreadable($"segment {offset / _table.SegmentBytes}, offset {offset}", error),
         "Look at the disk of the tier (tier-path); put its file back from a copy of the same moment, if there is one; "
             + "else 'garnet-server repair' says what would be lost without");
 }

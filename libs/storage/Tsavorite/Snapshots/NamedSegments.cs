@@ -21,6 +21,7 @@ public sealed unsafe class NamedSegments(Store store)
     private bool _isForeign, _isAdopted, _isFound, _hasIds;
     private int _shift;
     private string _file = "";
+    private SegmentRuns? _runs;
 
     /// <summary>True if the snapshot names any.</summary>
     public bool HasAny => _rows.Count > 0;
@@ -51,11 +52,15 @@ public sealed unsafe class NamedSegments(Store store)
     /// The table is whole: its segments are the tier's from now on, and kept under the file's name (store.C9). With <paramref name="isLoaded"/>, its references
     /// are loaded next; without, the file is only another way back.
     /// </summary>
+    /// <returns>False if the parts of the table do not fit together.</returns>
     /// <exception cref="GarnetException">The tier is not the one that is named.</exception>
-    public void Open(string file, bool isLoaded)
+    public bool Open(string file, bool isLoaded)
     {
         if (!HasAny)
-            return;
+            return true;
+        _runs = SegmentRuns.Of(_rows, SegmentTable.SegmentBytesOf(_head));
+        if (_runs is null)
+            return false;
         _file = file;
         _shift = System.Numerics.BitOperations.Log2((uint)SegmentTable.SegmentBytesOf(_head));
         if (Losses is not null)
@@ -67,6 +72,7 @@ public sealed unsafe class NamedSegments(Store store)
         // The hash of a key is of its namespace's id too: without the ids nobody knows which key of the log a lost one was.
         _hasIds = (goesOn || Losses is not null) && TryAdoptIds();
         _isAdopted = goesOn && _hasIds;
+        return true;
     }
 
     private bool TryAdoptIds()
@@ -119,8 +125,10 @@ public sealed unsafe class NamedSegments(Store store)
     {
         if (_isAdopted && (origin == BlockOrigin.Own || store.Settings.ValueCheck is null))
             return Adopt(block, loader);
-        return loader.ReadNamed(block, _medium!, _rows, 1 << _shift);
+        return loader.ReadNamed(block, _medium!, Table);
     }
+
+    private NamedTable Table => new(_rows, _runs!, 1 << _shift);
 
     /// <summary>All is loaded: what is wrong with it, null if nothing is. Nothing keeps the segments but their names any more.</summary>
     public string? End()
@@ -129,7 +137,7 @@ public sealed unsafe class NamedSegments(Store store)
             return null;
         ColdSegments segments = store.Core.Tier!.Segments;
         string? fault = null;
-        foreach (SegmentRow row in _rows.Values.Where(IsWhereNamed))
+        foreach (SegmentRow row in _rows.Values.Where(row => IsWhereNamed(row) && !row.IsFollower(1 << _shift)))
         {
             // Two words of one record would have it die twice.
             if (_isAdopted && Volatile.Read(ref segments[row.Number]->Live) > row.Named)
@@ -143,7 +151,7 @@ public sealed unsafe class NamedSegments(Store store)
     // What lies where the medium is another than is named is not gone on with there: it is put in as a record.
     private LoadOutcome LoadReadable(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader, ColdLosses losses)
     {
-        bool[]? readable = _medium is null ? null : loader.JudgeNamed(block, _medium, _rows, 1 << _shift);
+        bool[]? readable = _medium is null ? null : loader.JudgeNamed(block, _medium, Table);
         byte[] known = new byte[block.Length], strays = new byte[block.Length];
         int knownBytes = 0, strayBytes = 0;
         for (int i = 0; i < block.Length / ColdNames.ReferenceBytes; i++)
@@ -164,7 +172,7 @@ public sealed unsafe class NamedSegments(Store store)
         loader.CountNamed((block.Length - knownBytes - strayBytes) / ColdNames.ReferenceBytes, 0);
         LoadOutcome outcome = knownBytes == 0 ? LoadOutcome.Done : LoadKnown(known.AsSpan(0, knownBytes), origin, loader);
         return outcome != LoadOutcome.Done || strayBytes == 0 ? outcome
-            : loader.ReadNamed(strays.AsSpan(0, strayBytes), _medium!, _rows, 1 << _shift);
+            : loader.ReadNamed(strays.AsSpan(0, strayBytes), _medium!, Table);
     }
 
     private bool AreNamed(ReadOnlySpan<byte> block)
@@ -179,7 +187,8 @@ public sealed unsafe class NamedSegments(Store store)
     }
 
     private bool IsInside(in SegmentRow row, long offset) =>
-        offset - ((long)row.Number << _shift) is var at && at >= ColdHead.Bytes && at + Record.HeaderBytes <= row.Used;
+        offset - ((long)row.Number << _shift) is var at && at >= ColdHead.Bytes && at + Record.HeaderBytes <= row.Used
+            && !row.IsFollower(1 << _shift) && (at == ColdSegments.PageBytes || !row.IsRun(1 << _shift));
 
     // The log is read after this: what lies behind keeps its order, and is not looked at.
     private LoadOutcome Adopt(ReadOnlySpan<byte> block, SnapshotLoader loader)
@@ -222,6 +231,7 @@ public sealed unsafe class NamedSegments(Store store)
         if (Losses is null && MustFit)
             JudgeSize(file);
         _strays.UnionWith(_rows.Keys.Where(number => number > tier.Segments.Total));
+        _runs!.Spread(_strays);
         Dictionary<uint, SegmentRow> rows = _rows.Values.Where(IsWhereNamed).ToDictionary(static row => row.Number);
         foreach (SegmentRow row in rows.Values)
         {
@@ -232,8 +242,8 @@ public sealed unsafe class NamedSegments(Store store)
                 return;
             }
         }
-        tier.Segments.Adopt(rows);
-        names.Found(file, [.. rows.Keys]);
+        tier.Segments.Adopt(rows, _runs);
+        names.Found(file, [.. rows.Values.Where(row => !row.IsFollower(1 << _shift)).Select(static row => row.Number)]);
         _isFound = true;
     }
 
@@ -254,6 +264,7 @@ public sealed unsafe class NamedSegments(Store store)
         _strays.UnionWith(_rows.Keys.Where(number => ((long)number + 1) << _shift > _medium.Bytes));
         losses.Others = Judge(_medium, id);
         _strays.UnionWith(losses.Others);
+        _runs!.Spread(_strays);
     }
 
     // What a start refuses, a check finds and a repair mends.

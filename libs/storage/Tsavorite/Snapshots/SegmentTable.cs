@@ -31,7 +31,8 @@ internal static unsafe class SegmentTable
             head = block[..HeadBytes].ToArray();
         int segmentBytes = SegmentBytesOf(head);
         bool isHead = block[..HeadBytes].SequenceEqual(head) && !block[UsedBytes..HeadBytes].ContainsAnyExcept((byte)0)
-            && System.Numerics.BitOperations.IsPow2(segmentBytes) && segmentBytes is >= 2 * ColdSegments.PageBytes and <= 1 << 30;
+            && System.Numerics.BitOperations.IsPow2(segmentBytes)
+            && segmentBytes is >= ColdSegments.SegmentBytesMin and <= ColdSegments.SegmentBytesMax;
         if (!isHead)
             return false;
         for (ReadOnlySpan<byte> rest = block[HeadBytes..]; rest.Length > 0; rest = rest[SegmentRow.Bytes..])

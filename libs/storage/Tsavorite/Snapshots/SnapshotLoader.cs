@@ -78,14 +78,12 @@ public sealed unsafe class SnapshotLoader : IDisposable
     }
 
     /// <summary>Loads the records that references name, each read and judged.</summary>
-    internal LoadOutcome ReadNamed(
-        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
-        (_named ??= new NamedReader(medium, segmentBytes)).Load(references, rows, this);
+    internal LoadOutcome ReadNamed(ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table) =>
+        (_named ??= new NamedReader(medium, table)).Load(references, this);
 
     /// <summary>Which of the records that references name can be read, in their order.</summary>
-    internal bool[] JudgeNamed(
-        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, Dictionary<uint, SegmentRow> rows, int segmentBytes) =>
-        (_named ??= new NamedReader(medium, segmentBytes)).Judge(references, rows);
+    internal bool[] JudgeNamed(ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table) =>
+        (_named ??= new NamedReader(medium, table)).Judge(references);
 
     /// <summary>So many were put in without being read, or are known to be lost.</summary>
     internal void CountNamed(long records, long bytes)

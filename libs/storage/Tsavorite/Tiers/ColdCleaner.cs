@@ -85,7 +85,9 @@ internal sealed unsafe class ColdCleaner : IDisposable
         int before = Volatile.Read(ref _segments[number]->Live);
         _writer.MayTakeReserve = true;
         bool isRead = Read(number);
-        if (isRead)
+        if (isRead && _segments[number]->Band == _segments.RunBand)
+            WalkRun(number, judge, nowMs);
+        else if (isRead)
             Walk(number, judge, nowMs);
         _writer.Flush(seal: false);
         _writer.MayTakeReserve = false;
@@ -126,6 +128,20 @@ internal sealed unsafe class ColdCleaner : IDisposable
                 earliest = Math.Min(earliest, expireAtMs);
         }
         segment->MinExpiryMs = earliest;
+    }
+
+    // A run has one record, and nothing is won by moving it. Of that the first segment says all that is asked for here.
+    private void WalkRun(uint number, Func<nint, long, Fate> judge, long nowMs)
+    {
+        const int At = ColdSegments.PageBytes;
+        ColdSegment* segment = _segments[number];
+        uint place = _segments.PlaceOf(_segments.OffsetOf(number) + At);
+        segment->MinExpiryMs = long.MaxValue;
+        if (!ColdHead.HoldsRun(_buffer, _buffer + At, segment->Used - At, place))
+            return;
+        Fate JudgeWhole(nint image, long now) => judge(image, now) is var fate && fate == Fate.Move ? Fate.Stay : fate;
+        if (Settle(number, At, JudgeWhole, nowMs) && Record.ExpireAtMs(_buffer + At) is > 0 and var expireAtMs)
+            segment->MinExpiryMs = expireAtMs;
     }
 
     // True if it stays where it is, or moves.

@@ -5,12 +5,13 @@ namespace Tsavorite;
 
 /// <summary>
 /// The first bytes of a segment on the medium: magic, version, its number, its band, its life, the tier's id, and a checksum (CRC32C) of these. By
-/// it a start tells, without reading a record, whether the medium still is what a snapshot names (website/docs/format/tier.md).
+/// it a start tells, without reading a record, whether the medium still is what a snapshot names (website/docs/format/tier.md). Behind that of a run is the checksum
+/// of what its record says of itself before its value, so that who looks for what has expired need not read all of it.
 /// </summary>
 internal static unsafe class ColdHead
 {
     public const int Bytes = 64;
-    private const int Magic = 0x444C4F43, FormatVersion = 2, LifeAt = 16, IdAt = 24, CrcAt = 60; // "COLD"
+    private const int Magic = 0x444C4F43, FormatVersion = 2, LifeAt = 16, IdAt = 24, CrcAt = 60, RunCrcAt = Bytes; // "COLD"
 
     public static void Write(byte* to, uint number, int band, ulong life, UInt128 id)
     {
@@ -22,6 +23,17 @@ internal static unsafe class ColdHead
         *(ulong*)(to + LifeAt) = life;
         Unsafe.WriteUnaligned(to + IdAt, id);
         *(uint*)(to + CrcAt) = Crc(to);
+    }
+
+    /// <summary>Behind the head of a run: the checksum of what the record, which lies at that place, says of itself.</summary>
+    public static void WriteOfRun(byte* page, byte* record, uint place) =>
+        *(uint*)(page + RunCrcAt) = ~ColdRecord.Add(place, record, ColdRecord.HeadBytes(record));
+
+    /// <summary>True if what the record of a run says of itself, of which so many bytes are there, is what was written.</summary>
+    public static bool HoldsRun(byte* page, byte* record, int room, uint place)
+    {
+        long bytes = ColdRecord.IsPossible(record) ? ColdRecord.HeadBytes(record) : 0;
+        return bytes != 0 && bytes <= room && *(uint*)(page + RunCrcAt) == ~ColdRecord.Add(place, record, bytes);
     }
 
     /// <summary>What stands there instead of the head that a snapshot names.</summary>

@@ -9,10 +9,17 @@ internal sealed unsafe class ColdRead(ulong word)
     /// <summary>The segment's, looked at once: where the word is of the past, the segment may be another's by now and its band change.</summary>
     public int Band;
     public int Bytes, Skip, RecordBytes, Error;
+    /// <summary>The step in which it came.</summary>
+    public long CameIn;
+    /// <summary>Segments that it lies in, looked at then too.</summary>
+    public int Parts;
     /// <summary>What is read for it, at the most.</summary>
-    public long BytesMax => (long)ColdSegments.PageBytes << Band;
-    /// <summary>Where it is read to.</summary>
+    public long BytesMax;
+    /// <summary>Where it is read to; of one in several segments, where it stays.</summary>
     public nint To;
+    /// <summary>Its parts, if it lies in several segments and has been begun.</summary>
+    public LongRead? Long;
+    public bool IsLong => Parts > 1;
     public byte* Record;
     /// <summary>When it was handed to the device, by <see cref="System.Diagnostics.Stopwatch"/>.</summary>
     public long BegunAt;

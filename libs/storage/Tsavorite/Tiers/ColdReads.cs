@@ -16,29 +16,33 @@ namespace Tsavorite;
 internal sealed unsafe class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
-    private const long KeptMs = 100, KeptBytesOfWaiting = 1 << 20;
+    /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
+    private const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
     private readonly ColdSegments _segments;
     private readonly ReaderWake _wake;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
-    private readonly Queue<ColdRead> _queued = new(), _kept = new(), _failed = new();
+    private readonly Queue<ColdRead> _queued = new(), _queuedLong = new();
+    private readonly KeptReads _kept;
     private readonly Stack<nint> _pages = new();
     private readonly ColdRead?[] _underWay = new ColdRead?[Depth];
+    private readonly int[] _parts = new int[Depth];
     private readonly Stack<int> _places = new();
     private readonly List<ColdRead> _missing = [];
     private readonly List<ulong> _wanted = [];
     private readonly List<ColdRead> _counted = [];
     private IMediumReader? _reader;
     private byte* _pageMemory;
-    private long _keptBytes, _comingBytes, _steps;
-    private int _pending;
-    private bool _hasNews, _hasUnstamped;
+    private long _comingBytes, _longBytes, _steps;
+    private int _pending, _partsUnderWay;
+    private bool _hasNews, _isWaiting;
 
     public ColdReads(ColdTier tier, ReaderWake wake)
     {
         _tier = tier;
         _segments = tier.Segments;
         _wake = wake;
+        _kept = new KeptReads(tier, Discard);
     }
 
     /// <summary>Whether the owner can do a step again later; null: it waits.</summary>
@@ -67,13 +71,13 @@ internal sealed unsafe class ColdReads : IDisposable
     }
 
     /// <summary>True while something that was fetched is kept.</summary>
-    public bool Keeps => _kept.Count + _failed.Count != 0;
+    public bool Keeps => _kept.HasAny;
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
 
     /// <summary>True while what is kept and what is to come, at the most, are less than half of what may be kept.</summary>
-    public bool MayReadAhead => _keptBytes + _comingBytes < _tier.KeptBytesMax / 2;
+    public bool MayReadAhead => _kept.Bytes + _comingBytes < _tier.KeptBytesMax / 2;
 
     /// <summary>
     /// Looks the key up among the cold words of its bucket; the record found, or null. Under the partition's lock, or to be looked at again by
@@ -129,7 +133,9 @@ internal sealed unsafe class ColdReads : IDisposable
         else
         {
             _segments.Pin(_segments.NumberOf(word));
-            ColdRead missing = new(word) { Band = _segments[_segments.NumberOf(word)]->Band };
+            ColdSegment* segment = _segments[_segments.NumberOf(word)];
+            ColdRead missing = new(word) { Band = segment->Band, Parts = segment->Parts };
+            missing.BytesMax = _segments.BytesMaxOf(missing.Band, missing.Parts);
             _comingBytes += missing.BytesMax;
             _missing.Add(missing);
         }
@@ -167,11 +173,14 @@ internal sealed unsafe class ColdReads : IDisposable
             throw ColdTier.Miss;
         }
         _wanted.Clear();
+        _isWaiting = true;
+        Submit();
         while (_pending > 0)
         {
             _reader!.Wait();
             Poll(nowMs: long.MinValue);
         }
+        _isWaiting = false;
     }
 
     /// <summary>Begins to read what is missing.</summary>
@@ -184,7 +193,7 @@ internal sealed unsafe class ColdReads : IDisposable
                 ComesNot(read); // missing twice
                 continue;
             }
-            _queued.Enqueue(read);
+            (read.IsLong ? _queuedLong : _queued).Enqueue(read);
             _pending++;
             Begun++;
         }
@@ -207,7 +216,9 @@ internal sealed unsafe class ColdReads : IDisposable
         }
         if (nowMs == long.MinValue)
             return false; // in the middle of a step: others that wait are told later
-        GiveUp(nowMs);
+        _kept.GiveUp(nowMs);
+        if (_queuedLong.Count > 0)
+            Submit(); // there may be room for it now
         bool news = _hasNews;
         _hasNews = false;
         return news;
@@ -223,24 +234,15 @@ internal sealed unsafe class ColdReads : IDisposable
             Begin();
             _wanted.Clear();
         }
-        if (MayPostpone is not null)
-            return;
-        while (_keptBytes > KeptBytesOfWaiting) GiveUp(_kept.Dequeue());
+        if (MayPostpone is null)
+            _kept.BeginStep(_steps);
     }
 
     /// <summary>Gives up what is kept beyond the limit, the first first: between two parts of a step that reads very much.</summary>
-    public void Trim()
-    {
-        while (_keptBytes > _tier.KeptBytesMax)
-            GiveUp(_kept.Dequeue());
-    }
+    public void Trim() => _kept.Trim();
 
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
-    public void Release()
-    {
-        while (_kept.TryDequeue(out ColdRead? read))
-            GiveUp(read);
-    }
+    public void Release() => _kept.Release();
 
     /// <summary>
     /// A step has looked at the word's record, which was fetched. False if that was counted before: a step looks at some records several times, and
@@ -264,8 +266,8 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>What could not be read is tried again: it may have been for a moment. For owners that do not poll.</summary>
     public void ForgetFailed()
     {
-        while (MayPostpone is null && _failed.TryDequeue(out ColdRead? failed))
-            GiveUp(failed);
+        if (MayPostpone is null)
+            _kept.ForgetFailed();
     }
 
     /// <summary>True once the record of the word need not be waited for any more.</summary>
@@ -278,7 +280,7 @@ internal sealed unsafe class ColdReads : IDisposable
         _reader?.Dispose(); // what is under way has come to its end
         foreach (ColdRead? read in _underWay)
         {
-            if (read is not null && read.Band != 0)
+            if (read is { IsLong: false, Band: not 0 })
                 NativeMemory.AlignedFree((void*)read.To);
         }
         foreach (ColdRead read in _reads.Values) Free(read);
@@ -294,7 +296,7 @@ internal sealed unsafe class ColdReads : IDisposable
 
     private void Submit()
     {
-        if (_queued.Count == 0 && _reader is null)
+        if (_queued.Count + _queuedLong.Count == 0 && _reader is null)
             return;
         if (_reader is null)
             Open();
@@ -313,7 +315,40 @@ internal sealed unsafe class ColdReads : IDisposable
             read.BegunAt = Stopwatch.GetTimestamp();
             _reader.Begin((ulong)place, start, (byte*)read.To, read.Bytes);
         }
+        SubmitLong();
         _reader!.Submit();
+    }
+
+    // Behind the others, one after the other, and only as many as are kept: but for one, or where somebody waits for all of them.
+    private void SubmitLong()
+    {
+        while (_partsUnderWay < PartsAtOnce && _queuedLong.TryPeek(out ColdRead? read) && _reader!.Room > 0 && _places.Count > 0)
+        {
+            if (read.Long is null && !TryBeginLong(read))
+                return;
+            (int number, ColdPart part, nint to) = read.Long!.Begin();
+            int place = _places.Pop();
+            (_underWay[place], _parts[place]) = (read, number);
+            _partsUnderWay++;
+            _reader.Begin((ulong)place, part.Offset, (byte*)to, part.ReadBytes);
+            if (!read.Long.HasMore)
+                _queuedLong.Dequeue();
+        }
+    }
+
+    private bool TryBeginLong(ColdRead read)
+    {
+        if (_longBytes != 0 && _longBytes + read.BytesMax > _tier.KeptBytesMax && !_isWaiting)
+            return false;
+        ColdPart[] parts = _segments.RunOf(_segments.NumberOf(read.Word), read.Parts);
+        long room = LongRead.RoomFor(parts);
+        read.To = (nint)NativeMemory.AlignedAlloc((nuint)(room + SlackBytes), ColdSegments.PageBytes);
+        new Span<byte>((byte*)read.To + room, SlackBytes).Clear();
+        read.Long = new LongRead(parts, (byte*)read.To, _segments.PlaceOf(ColdAddress.Offset(read.Word)));
+        read.State = ColdReadState.UnderWay;
+        read.BegunAt = Stopwatch.GetTimestamp();
+        _longBytes += read.BytesMax;
+        return true;
     }
 
     // With the first read: most sessions of a server never make one.
@@ -334,7 +369,11 @@ internal sealed unsafe class ColdReads : IDisposable
         ColdRead read = _underWay[at]!;
         _underWay[at] = null;
         _places.Push(at);
-        _pending--;
+        if (read.IsLong)
+        {
+            FinishPart(read, _parts[at], finished.Result);
+            return;
+        }
         _comingBytes -= read.BytesMax;
         _tier.CountRead(read.Bytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
         byte* image = (byte*)read.To + read.Skip;
@@ -349,63 +388,72 @@ internal sealed unsafe class ColdReads : IDisposable
             read.State = ColdReadState.Ready;
         }
         else
-        {
-            read.State = ColdReadState.Failed;
-            read.Error = finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO;
-            _tier.CountFailure(PlaceOf(read), read.Error);
-        }
+            Fail(read, finished.Result < 0 ? -finished.Result : isWhole ? 0 : Libc.EIO);
         if (read.Band == 0)
             _pages.Push(read.To);
         else
             NativeMemory.AlignedFree((void*)read.To);
-        _hasUnstamped = true;
-        _keptBytes += read.RecordBytes;
-        (read.State == ColdReadState.Failed ? _failed : _kept).Enqueue(read);
+        Keep(read);
     }
 
-    private void GiveUp(long nowMs)
+    private void FinishPart(ColdRead read, int number, int result)
     {
-        if (_hasUnstamped)
-        {
-            Stamp(_kept, nowMs);
-            Stamp(_failed, nowMs);
-            _hasUnstamped = false;
-        }
-        GiveUp(_kept, nowMs);
-        GiveUp(_failed, nowMs);
+        _partsUnderWay--;
+        bool hadMore = read.Long!.HasMore;
+        read.Long.End(number, result);
+        if (hadMore && !read.Long.HasMore)
+            _queuedLong.Dequeue(); // it is the first: the rest is not read
+        if (!read.Long.IsOver)
+            return;
+        _comingBytes -= read.BytesMax;
+        bool isSound = read.Long.IsSound(out int bytes);
+        _tier.CountRead(read.Long.ReadBytes, (long)Stopwatch.GetElapsedTime(read.BegunAt).TotalMicroseconds);
+        read.Record = (byte*)read.To;
+        read.RecordBytes = bytes;
+        read.State = ColdReadState.Ready;
+        if (!isSound)
+            Fail(read, read.Long.Error);
+        Keep(read);
     }
 
-    private static void Stamp(Queue<ColdRead> reads, long nowMs)
+    private void Fail(ColdRead read, int error)
     {
-        foreach (ColdRead read in reads)
-        {
-            if (read.KeptSinceMs == 0)
-                read.KeptSinceMs = nowMs;
-        }
+        read.State = ColdReadState.Failed;
+        read.Error = error;
+        _tier.CountFailure(PlaceOf(read), error);
+        FreeLong(read);
     }
 
-    private void GiveUp(Queue<ColdRead> reads, long nowMs)
+    private void Keep(ColdRead read)
     {
-        while (reads.TryPeek(out ColdRead? read))
-        {
-            if (nowMs - read.KeptSinceMs < KeptMs && _keptBytes <= _tier.KeptBytesMax)
-                return;
-            GiveUp(reads.Dequeue());
-        }
+        _pending--;
+        _kept.Add(read, _steps);
     }
 
-    private void GiveUp(ColdRead read)
+    private void Discard(ColdRead read)
     {
-        _keptBytes -= read.RecordBytes;
         _reads.Remove(read.Word);
         Free(read);
     }
 
     private void Free(ColdRead read)
     {
+        FreeLong(read);
         NativeMemory.Free(read.Record);
         read.Record = null;
         _segments.Unpin(_segments.NumberOf(read.Word));
+    }
+
+    // Read to where it stays.
+    private void FreeLong(ColdRead read)
+    {
+        if (read.Long is null)
+            return;
+        NativeMemory.AlignedFree((void*)read.To);
+        _longBytes -= read.BytesMax;
+        read.Record = null;
+        read.RecordBytes = 0;
+        read.Long = null;
     }
 
     private GarnetException Unreadable(ColdRead read) => new(ExitKind.Data, "a value cannot be read from the tier it lies on",

@@ -9,32 +9,57 @@ namespace Tsavorite;
 /// </summary>
 internal static unsafe class ColdRecord
 {
-    private const int CrcBytes = 4, KindAt = 4, FlagsAt = 5, SlackAt = 15;
+    /// <summary>Longest there is.</summary>
+    public const long BytesMax = Record.HeaderBytes + (3L * Record.FieldBytes) + Store.KeyBytesMax + Record.ValueBytesMax;
+    /// <summary>Bytes before those that the checksum is of.</summary>
+    public const int CrcBytes = 4;
+
+    private const int KindAt = 4, FlagsAt = 5, SlackAt = 15;
 
     /// <summary>Bytes that the record takes there.</summary>
     public static long BytesOf(byte* record) =>
         (long)Record.KeyOffset(Record.Flags(record)) + Record.KeyBytes(record) + Record.ValueBytes(record);
 
+    /// <summary>Bytes of it that say what it is: all before the value, and what the store has in that.</summary>
+    public static long HeadBytes(byte* record) =>
+        Math.Min(BytesOf(record), (long)Record.KeyOffset(Record.Flags(record)) + Record.KeyBytes(record) + RootLimit.ValueBytesMin);
+
     /// <summary>Copies a live record, whose partition is locked, into room of <see cref="BytesOf"/>.</summary>
     public static void Write(byte* to, byte* record, int bytes, uint place)
     {
         Unsafe.CopyBlockUnaligned(to, record, (uint)bytes);
-        to[FlagsAt] &= unchecked((byte)~Record.ExtentFlag);
-        to[SlackAt] = 0;
-        *(uint*)to = Crc(to, bytes, place);
+        BeCold(to);
+        *(uint*)to = ~Add(place, to + CrcBytes, bytes - CrcBytes);
+    }
+
+    /// <summary>Takes what only memory has of it out of the header of a copy.</summary>
+    public static void BeCold(byte* image)
+    {
+        image[FlagsAt] &= unchecked((byte)~Record.ExtentFlag);
+        image[SlackAt] = 0;
     }
 
     /// <summary>True if the bytes are a record that was written whole to that place, and are all of it.</summary>
     public static bool TryMeasure(byte* image, int room, uint place, out int bytes)
     {
         bytes = 0;
-        if (room < Record.HeaderBytes || Record.ValueBytes(image) < 0)
+        if (room < Record.HeaderBytes || !IsPossible(image) || BytesOf(image) > room)
             return false;
-        long wanted = BytesOf(image);
-        if (wanted > room || (Record.Flags(image) & Record.ExtentFlag) != 0 || image[SlackAt] != 0)
-            return false;
-        bytes = (int)wanted;
-        return *(uint*)image == Crc(image, bytes, place);
+        bytes = (int)BytesOf(image);
+        return *(uint*)image == ~Add(place, image + CrcBytes, bytes - CrcBytes);
+    }
+
+    /// <summary>True if the header, which is there, is one that a record has on the tier.</summary>
+    public static bool IsPossible(byte* image) =>
+        Record.ValueBytes(image) >= 0 && (Record.Flags(image) & Record.ExtentFlag) == 0 && image[SlackAt] == 0;
+
+    /// <summary>The checksum, begun with the place (<see cref="PlaceOf"/>), goes on over what follows; it is told inverted.</summary>
+    public static uint Add(uint crc, byte* from, long bytes)
+    {
+        byte* next = from, end = from + bytes;
+        for (; end - next >= sizeof(ulong); next += sizeof(ulong)) crc = BitOperations.Crc32C(crc, *(ulong*)next);
+        for (; next < end; next++) crc = BitOperations.Crc32C(crc, *next);
+        return crc;
     }
 
     /// <summary>What tells a place of the medium, and the use that is made of it, from all others.</summary>
@@ -52,14 +77,5 @@ internal static unsafe class ColdRecord
         int rest = bytes - Record.HeaderBytes;
         return new ReadOnlySpan<byte>(record + Record.HeaderBytes,
             rest).SequenceEqual(new ReadOnlySpan<byte>(image + Record.HeaderBytes, rest));
-    }
-
-    private static uint Crc(byte* image, int bytes, uint place)
-    {
-        uint crc = place;
-        byte* next = image + CrcBytes, end = image + bytes;
-        for (; end - next >= sizeof(ulong); next += sizeof(ulong)) crc = BitOperations.Crc32C(crc, *(ulong*)next);
-        for (; next < end; next++) crc = BitOperations.Crc32C(crc, *next);
-        return ~crc;
     }
 }

@@ -14,6 +14,8 @@ internal enum ColdState
     Held,
     /// <summary>Nothing in it is named by words any more, but a snapshot on disk names it (store.C9).</summary>
     Kept,
+    /// <summary>It continues another, and is in use as long as that is: none of its counts means anything.</summary>
+    Follows,
 }
 
 /// <summary>Descriptor of a cold segment, off heap. State changes under the lock of <see cref="ColdSegments"/>; live records and pins are counted without it.</summary>
@@ -24,7 +26,7 @@ internal struct ColdSegment
     public const long NoNamespace = -1, MixedNamespaces = -2;
 
     public ColdState State;
-    /// <summary>Records take up to 2^Band pages of it each; in band 0 several share a page, and none crosses the end of one.</summary>
+    /// <summary>Records take up to 2^Band pages of it each; in band 0 several share a page, and none crosses the end of one. See also <see cref="ColdSegments.RunBand"/>.</summary>
     public int Band;
     /// <summary>Bytes that records have, header included.</summary>
     public int Used;
@@ -50,4 +52,8 @@ internal struct ColdSegment
     public int Names;
     /// <summary>Counts the records with such parts that were named in it.</summary>
     public int TimedNamed;
+    /// <summary>Segments that its record lies in, if that begins in it: a run of more than one holds nothing else.</summary>
+    public int Parts;
+    /// <summary>The next segment of its run; 0: it is the last.</summary>
+    public uint Next;
 }

@@ -8,10 +8,12 @@ namespace Tsavorite;
 /// store.C2: a segment is reused only after no index word names a record in it, nobody has it pinned, and no snapshot that runs has begun before
 /// it died. Whoever reads without a lock pins first and then looks whether the word still stands.
 /// store.C9: nor while a snapshot on disk names it that a start may load: what it names is read by nobody until then, and must be there.
+/// store.C10: a record that no segment takes alone lies in a run of segments, linked behind the one it begins in, and in nothing else: all of them are taken
+/// together, have one life, and are free again together. Words, pins and names are counted in the first.
 /// </summary>
 internal sealed unsafe class ColdSegments : IDisposable
 {
-    public const int SegmentBytesDefault = 1 << 20, PageBytes = 4096;
+    public const int SegmentBytesDefault = 1 << 20, SegmentBytesMin = 2 * PageBytes, SegmentBytesMax = 1 << 30, PageBytes = 4096;
     private readonly NativeArray<ColdSegment> _segments;
     private readonly int _shift;
     private readonly uint _count;
@@ -26,9 +28,22 @@ internal sealed unsafe class ColdSegments : IDisposable
         _shift = System.Numerics.BitOperations.Log2((uint)segmentBytes);
         _count = (uint)(Math.Min(mediumBytes, ColdAddress.BytesMax) >> _shift);
         _segments = new NativeArray<ColdSegment>(Math.Max(_count, 1));
+        Bands = BandsOf(segmentBytes);
     }
 
     public int SegmentBytes { get; }
+
+    /// <summary>Longest record that a segment takes alone, and what each segment of a run but the last has of its record.</summary>
+    public int RecordBytesMax => SegmentBytes - PageBytes;
+
+    /// <summary>Bands of segments that records lie in which none takes more than one of.</summary>
+    public int Bands { get; }
+
+    /// <summary>The band of a segment that a run begins with.</summary>
+    public int RunBand => Bands;
+
+    /// <summary>The band of those behind it.</summary>
+    public int FollowerBand => Bands + 1;
 
     /// <summary>Segments that may hold records.</summary>
     public int Total => (int)Math.Max(_count, 1) - 1;
@@ -63,6 +78,9 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     public long OffsetOf(uint number) => (long)number << _shift;
 
+    /// <summary>What is read for a record that lies in a segment of the band, or in so many, at the most.</summary>
+    public long BytesMaxOf(int band, int parts) => band >= RunBand ? (long)parts * SegmentBytes : (long)PageBytes << band;
+
     /// <summary>What tells a place of the medium, and the use that is made of it now, from all others.</summary>
     public uint PlaceOf(long offset) => ColdRecord.PlaceOf(_segments.Items[(uint)(offset >> _shift)].Life, offset);
 
@@ -70,21 +88,56 @@ internal sealed unsafe class ColdSegments : IDisposable
     public uint Take(int band)
     {
         SpinLatch.Enter(ref _gate);
-        uint number = 0;
-        if (_free.Count != 0)
-        {
-            number = _free.Pop();
-            _freeCount--;
-        }
-        else if (_fresh < _count)
-            number = _fresh++;
+        uint number = TakeOne();
         if (number != 0)
-        {
             Empty(_segments.Items + number, band);
-        }
         SpinLatch.Exit(ref _gate);
         return number;
     }
+
+    /// <summary>store.C10: the first of as many empty segments, or 0.</summary>
+    public uint TakeRun(int parts)
+    {
+        SpinLatch.Enter(ref _gate);
+        uint first = Free < parts ? 0 : TakeOne(), last = first;
+        if (first != 0)
+            Empty(_segments.Items + first, RunBand);
+        for (int i = 1; first != 0 && i < parts; i++)
+        {
+            uint number = TakeOne();
+            ColdSegment* follower = _segments.Items + number;
+            Empty(follower, FollowerBand);
+            follower->State = ColdState.Follows;
+            follower->Life = _segments.Items[first].Life;
+            _segments.Items[last].Next = number;
+            last = number;
+        }
+        if (first != 0)
+            _segments.Items[first].Parts = parts;
+        SpinLatch.Exit(ref _gate);
+        return first;
+    }
+
+    /// <summary>Segments that a record of that length lies in.</summary>
+    public int PartsFor(long recordBytes) => (int)((recordBytes + RecordBytesMax - 1) / RecordBytesMax);
+
+    /// <summary>
+    /// The parts of the record that begins in a segment with that many, in its order; it is pinned. Where the word was of the past all the same, what is read
+    /// there is not a record.
+    /// </summary>
+    public ColdPart[] RunOf(uint first, int parts)
+    {
+        List<ColdPart> run = [];
+        for (uint number = first; number != 0 && run.Count < parts; number = Volatile.Read(ref _segments.Items[number].Next))
+        {
+            int used = Math.Clamp(Volatile.Read(ref _segments.Items[number].Used), PageBytes + 1, SegmentBytes);
+            run.Add(new ColdPart(OffsetOf(number) + PageBytes, used - PageBytes));
+        }
+        return [.. run];
+    }
+
+    /// <summary>How many bands there are in segments of a size.</summary>
+    public static int BandsOf(int segmentBytes) => System.Numerics.BitOperations.Log2((uint)(segmentBytes / PageBytes)) + 1;
 
     /// <summary>A record was put into the segment, which is open; it counts as live.</summary>
     public void Note(uint number, uint ns, long expireAtMs, int used)
@@ -174,7 +227,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     }
 
     /// <summary>Segments as a snapshot has them, with its names (store.C9). Pinned; before anybody has records moved.</summary>
-    public void Adopt(IReadOnlyDictionary<uint, SegmentRow> rows)
+    public void Adopt(IReadOnlyDictionary<uint, SegmentRow> rows, SegmentRuns runs)
     {
         SpinLatch.Enter(ref _gate);
         uint[] free = _free.ToArray();
@@ -194,12 +247,14 @@ internal sealed unsafe class ColdSegments : IDisposable
         _freeCount = _free.Count;
         foreach (SegmentRow row in rows.Values)
         {
+            if (row.IsFollower(SegmentBytes))
+                continue;
             ColdSegment* segment = _segments.Items + row.Number;
             if (segment->Names++ == 0)
-                row.CopyTo(segment);
+                Adopt(row, rows, runs);
             else if (segment->State == ColdState.Kept)
             {
-                _keptCount--;
+                _keptCount -= segment->Parts;
                 segment->State = ColdState.Sealed;
             }
             segment->Pins++;
@@ -211,7 +266,8 @@ internal sealed unsafe class ColdSegments : IDisposable
     public bool Fits(in SegmentRow row)
     {
         ColdSegment* segment = _segments.Items + row.Number;
-        return segment->State == ColdState.Free ? segment->Names == 0 : segment->Life == row.Life && segment->State != ColdState.Open;
+        return segment->State == ColdState.Free ? segment->Names == 0
+            : segment->Life == row.Life && segment->Band == row.Band && segment->State != ColdState.Open;
     }
 
     /// <summary>A snapshot on disk names them from now on; they are not free (a snapshot that runs holds them, or they are named already).</summary>
@@ -233,7 +289,7 @@ internal sealed unsafe class ColdSegments : IDisposable
             Garnet.Common.Faults.Check.That(left >= 0, "store.C9 a name is given up once");
             if (segment->State != ColdState.Kept || left != 0)
                 continue;
-            _keptCount--;
+            _keptCount -= segment->Parts;
             segment->State = ColdState.Sealed;
             FreeIfUnused(number);
         }
@@ -263,6 +319,27 @@ internal sealed unsafe class ColdSegments : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _segments.Dispose();
 
+    private uint TakeOne()
+    {
+        if (_free.Count == 0)
+            return _fresh < _count ? _fresh++ : 0;
+        _freeCount--;
+        return _free.Pop();
+    }
+
+    private void Adopt(in SegmentRow row, IReadOnlyDictionary<uint, SegmentRow> rows, SegmentRuns runs)
+    {
+        ColdSegment* last = _segments.Items + row.Number;
+        row.CopyTo(last, ColdState.Sealed);
+        last->Parts = 1 + runs.Behind(row.Number).Length;
+        foreach (uint number in runs.Behind(row.Number))
+        {
+            last->Next = number;
+            last = _segments.Items + number;
+            rows[number].CopyTo(last, ColdState.Follows);
+        }
+    }
+
     // Pins are left as they are: readers that come late have some, and find out that the word is gone.
     private static void Empty(ColdSegment* segment, int band)
     {
@@ -275,6 +352,8 @@ internal sealed unsafe class ColdSegments : IDisposable
         segment->Namespace = ColdSegment.NoNamespace;
         segment->MinExpiryMs = long.MaxValue;
         segment->MaxExpiryMs = segment->SweptMs = 0;
+        segment->Parts = 1;
+        segment->Next = 0;
     }
 
     private void Review(uint number)
@@ -299,11 +378,14 @@ internal sealed unsafe class ColdSegments : IDisposable
         if (segment->Names != 0)
         {
             segment->State = ColdState.Kept;
-            _keptCount++;
+            _keptCount += segment->Parts;
             return;
         }
-        segment->State = ColdState.Free;
-        _free.Push(number);
-        _freeCount++;
+        for (uint next = number; next != 0; next = _segments.Items[next].Next)
+        {
+            _segments.Items[next].State = ColdState.Free;
+            _free.Push(next);
+            _freeCount++;
+        }
     }
 }

@@ -6,8 +6,8 @@ namespace Tsavorite;
 /// Where records go that nobody reads: segments on a medium, whose index words stay in memory. Without an id what lies there is scratch, and a start begins
 /// with an empty tier; with one snapshots name sealed segments, and a start goes on with them (store.C9, <see cref="TierNames"/>).
 /// store.C1: until the index word names the cold copy, under the partition's lock, the record in memory is the truth. A record that has changed
-/// since it was copied stays, and its copy is dead.
-/// store.C2, store.C3, store.C4, store.C8: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>.
+/// since it was copied stays, and its copy is dead. Of one that is copied in several holds of the lock its extent tells whether it has (<see cref="ColdRunWriter"/>).
+/// store.C2, store.C3, store.C4, store.C8, store.C10: <see cref="ColdSegments"/>, <see cref="ColdReads"/>, <see cref="PromotionGate"/>.
 /// store.C5: a cold record is never changed where it lies: whoever changes it has it in memory first.
 /// store.C6: <see cref="TierMovers"/>.
 /// store.C7: what a step cannot read leaves it before it has changed anything, or ends the process: no value is left half changed.
@@ -72,6 +72,10 @@ internal sealed class ColdTier : IDisposable
     /// <summary>False if the word's record is of another namespace for certain.</summary>
     public bool MayHold(ulong word, uint ns) => NamespaceOf(word) is var of && (of == ColdSegment.MixedNamespaces || of == ns);
 
+    /// <summary>No part of a record in memory, whose partition is locked, expires on its own before that moment.</summary>
+    public unsafe long TimedFromMs(byte* record) => ValueCheck is not { } check ? 0
+        : check.TimedPartsFrom(Record.Kind(record), new ReadOnlySpan<byte>(Record.Value(record), Record.ValueBytes(record)));
+
     /// <summary>No part of the record of the word expires on its own before that moment.</summary>
     public unsafe long TimedFromMs(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->TimedFromMs);
 
@@ -85,7 +89,7 @@ internal sealed class ColdTier : IDisposable
     }
 
     /// <summary>A record was read, in so long from when the device was given it until it was taken.</summary>
-    public void CountRead(int bytes, long microseconds)
+    public void CountRead(long bytes, long microseconds)
     {
         Count(TierCount.Reads);
         Count(TierCount.ReadBytes, bytes);

@@ -36,7 +36,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         _tier = tier;
         _segments = tier.Segments;
         _openMax = tier.Names is null ? 0 : _segments.Total / OpenPart;
-        _open = new OpenSegment[(BitOperations.Log2((uint)(_segments.SegmentBytes / ColdSegments.PageBytes)) + 1) * OpenPerBand];
+        _open = new OpenSegment[_segments.Bands * OpenPerBand];
+        Runs = new ColdRunWriter(core, tier);
     }
 
     /// <summary>True if a write has failed since the last call.</summary>
@@ -44,11 +45,11 @@ internal sealed unsafe class ColdWriter : IDisposable
     {
         bool failed = _hasFailed;
         _hasFailed = false;
-        return failed;
+        return failed | Runs.TakeFailure();
     }
 
-    /// <summary>Longest record that a segment takes.</summary>
-    public int RecordBytesMax => _segments.SegmentBytes - ColdSegments.PageBytes;
+    /// <summary>Who moves records that no segment takes alone.</summary>
+    public ColdRunWriter Runs { get; }
 
     /// <summary>The last few free segments may be taken: for what frees more than it takes.</summary>
     public bool MayTakeReserve { get; set; }
@@ -86,7 +87,7 @@ internal sealed unsafe class ColdWriter : IDisposable
         open.Used = at + bytes;
         ulong to = ColdAddress.Word(word, offset);
         _segments.Note(open.Number, Record.Namespace(record), Record.ExpireAtMs(record), open.Used);
-        _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes, TimedFromMs(record)));
+        _moves.Add(new ColdMove(partition->Number, hash, word, to, (nint)(open.Buffer + at), bytes, _tier.TimedFromMs(record)));
         StagedBytes += bytes;
         return true;
     }
@@ -107,7 +108,7 @@ internal sealed unsafe class ColdWriter : IDisposable
                 Seal(ref open); // also what failed: with nothing in it that counts it is free again
         }
         SealDead();
-        return moved;
+        return moved + Runs.TakeMoved();
     }
 
     /// <summary>
@@ -126,6 +127,7 @@ internal sealed unsafe class ColdWriter : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        Runs.Dispose();
         foreach (OpenSegment open in _open) NativeMemory.AlignedFree(open.Buffer);
         foreach (nint buffer in _buffers) NativeMemory.AlignedFree((void*)buffer);
     }
@@ -188,9 +190,6 @@ internal sealed unsafe class ColdWriter : IDisposable
 
     private static int BandOf(int bytes) =>
         bytes <= SharedBytesMax ? 0 : BitOperations.Log2((uint)(bytes - 1) / ColdSegments.PageBytes) + 1;
-
-    private long TimedFromMs(byte* record) => _tier.ValueCheck is not { } check ? 0
-        : check.TimedPartsFrom(Record.Kind(record), new ReadOnlySpan<byte>(Record.Value(record), Record.ValueBytes(record)));
 
     private static int PlaceIn(in OpenSegment open, int band, int bytes)
     {
@@ -260,17 +259,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             _tier.Count(TierCount.Stillborn);
             return false;
         }
-        if (move.TimedFromMs != long.MaxValue)
-            _segments.NameTimed(move.To, move.TimedFromMs);
-        Bucket.BeginWrite(bucket);
-        Volatile.Write(ref *slot, move.To | (*slot & IndexWord.FrequencyMask));
-        if (!isCold)
-            _core.Records.Kill(partition, record);
-        Bucket.EndWrite(bucket);
-        if (isCold)
-            _segments.Died(move.From);
-        _tier.Count(isCold ? TierCount.Compacted : TierCount.Demoted);
-        _tier.Count(isCold ? TierCount.CompactedBytes : TierCount.DemotedBytes, move.Bytes);
+        move.Commit(_core, partition, bucket, slot);
         return true;
     }
 

@@ -12,6 +12,7 @@ internal sealed unsafe class Demoter
     private const int BytesPerHold = 64 << 10;
     private readonly StoreCore _core;
     private readonly ColdWriter _writer;
+    private readonly ColdSegments _segments;
     private readonly Place[] _places;
     private int _turn;
 
@@ -22,6 +23,7 @@ internal sealed unsafe class Demoter
     {
         _core = core;
         _writer = writer;
+        _segments = core.Tier!.Segments;
         _places = new Place[core.Shape->PartitionCount];
     }
 
@@ -35,6 +37,9 @@ internal sealed unsafe class Demoter
         long staged = 0;
         for (long holds = HoldsOfLap(); holds > 0 && staged + _writer.StagedBytes < bytes; holds--)
         {
+            staged += _writer.Runs.Advance(bytes - staged - _writer.StagedBytes);
+            if (_writer.Runs.IsActive)
+                break;
             int number = _turn++ & (_core.Shape->PartitionCount - 1);
             Partition* partition = _core.Shape->Partitions + number;
             if (partition->LiveBytes == 0)
@@ -46,6 +51,9 @@ internal sealed unsafe class Demoter
             staged += _writer.StagedBytes;
             _writer.Flush(seal: false);
         }
+        staged += _writer.Runs.Advance(bytes - staged - _writer.StagedBytes);
+        // The others have what there is: that a long one has too few segments is told when nothing else is to be moved.
+        isFull |= staged + _writer.StagedBytes == 0 && _writer.Runs.Lacking > 0;
         return staged + _writer.StagedBytes;
     }
 
@@ -54,6 +62,8 @@ internal sealed unsafe class Demoter
     {
         int moved = 0;
         bool isFull = false, finds = true;
+        _writer.Runs.Advance(long.MaxValue); // of another key
+        _writer.Flush(seal: false);
         // One that the cleaner moved, or somebody read, between copy and commit stays, and is met by the next pass.
         for (int passes = PassesMax; passes > 0 && finds && !isFull; passes--)
             moved += MoveOnce(request, out finds, out isFull);
@@ -78,6 +88,7 @@ internal sealed unsafe class Demoter
                 next += stops ? 0 : 1;
             }
             Partition.Exit(partition);
+            _writer.Runs.Advance(long.MaxValue);
         }
         return moved;
     }
@@ -154,7 +165,9 @@ internal sealed unsafe class Demoter
     private bool TryTake(Partition* partition, byte* record, out bool isFull)
     {
         isFull = false;
-        if (ColdRecord.BytesOf(record) > _writer.RecordBytesMax || IsReserved(Record.Namespace(record)))
+        long bytes = ColdRecord.BytesOf(record);
+        bool isLong = bytes > _segments.RecordBytesMax;
+        if (IsReserved(Record.Namespace(record)) || (isLong && !_writer.Runs.Takes(record, bytes)))
             return true;
         KeyRef key = _core.KeyOf(record);
         byte* bucket = Shape.BucketOf(_core.Shape, partition, key.Hash);
@@ -162,8 +175,18 @@ internal sealed unsafe class Demoter
         Garnet.Common.Faults.Check.That(slot != null, "store.U4 a record that is not dead is named by its word");
         ulong word = Volatile.Read(ref *slot);
         if (IndexWord.Frequency(word) == 0)
-            return _writer.TryStage(partition, key.Hash, word, record, out isFull);
+            return isLong ? TryBeginLong(partition, key.Hash, word, record)
+                : _writer.TryStage(partition, key.Hash, word, record, out isFull);
         Interlocked.CompareExchange(ref *slot, word - IndexWord.FrequencyOne, word); // store.U1: readers raise it meanwhile
+        return true;
+    }
+
+    // False while another is being moved. Where there are too few segments for it, others may go all the same.
+    private bool TryBeginLong(Partition* partition, ulong hash, ulong word, byte* record)
+    {
+        if (_writer.Runs.IsActive)
+            return false;
+        _writer.Runs.TryBegin(partition, hash, word, record);
         return true;
     }
 

@@ -22,29 +22,29 @@ internal sealed class PromotionGate(ColdTier tier)
         set => _threshold = Math.Clamp(value, 1, ThresholdMax);
     }
 
-    /// <summary>True while records may come back to memory: room that demotion has made is not taken to its last.</summary>
-    public static bool HasHeadroom(Arena arena) => arena.Used <= arena.Ceiling - (arena.Ceiling / HeadroomPart);
+    /// <summary>True if a record of that many bytes may come back to memory: room that demotion has made is not taken to its last.</summary>
+    public static bool HasHeadroom(Arena arena, long bytes) => arena.Used + bytes <= arena.Ceiling - (arena.Ceiling / HeadroomPart);
 
     /// <summary>
-    /// A record that lies on the tier was read; <paramref name="word"/> named it before. True: it is to come back, and the caller says with
+    /// A record of that many bytes, which lies on the tier, was read; <paramref name="word"/> named it before. True: it is to come back, and the caller says with
     /// <see cref="ColdTier.Count"/> what has become of that.
     /// </summary>
-    public bool Admits(ulong word, Arena arena, bool isHeld)
+    public bool Admits(ulong word, Arena arena, long bytes, bool isHeld)
     {
-        TierCount verdict = Judge(word, arena, isHeld);
+        TierCount verdict = Judge(word, arena, bytes, isHeld);
         tier.Count(TierCount.Considered);
         tier.Count(verdict);
         return verdict == TierCount.Admitted;
     }
 
-    private TierCount Judge(ulong word, Arena arena, bool isHeld)
+    private TierCount Judge(ulong word, Arena arena, long bytes, bool isHeld)
     {
         TierPromotion mode = Mode;
         if (mode == TierPromotion.No)
             return TierCount.RejectedOff;
         if (IndexWord.Frequency(word) + 1 < _threshold)
             return TierCount.RejectedFrequency;
-        if (!HasHeadroom(arena))
+        if (!HasHeadroom(arena, bytes))
             return TierCount.RejectedHeadroom;
         if (isHeld)
             return TierCount.RejectedHeld;

@@ -136,7 +136,8 @@ public sealed unsafe partial class SessionTier
     }
 
     private bool TakeBack(Partition* partition, byte* bucket, ulong* slot, byte* image, long nowMs) =>
-        PromotionGate.HasHeadroom(_core.Arena) && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
+        PromotionGate.HasHeadroom(_core.Arena, ColdRecord.BytesOf(image))
+            && _core.TakeBack(partition, bucket, slot, image, nowMs, TierCount.Returned) != null;
 
     private ChunkName NameOf(in TierRoot root, uint number, in KeyRef key) =>
         new(root.Owner, number, ChunkKey.InRoot(key, ChunkKey.Hash(_core, key.Hash, root.Owner, number)));

@@ -148,7 +148,7 @@ public sealed unsafe partial class SessionTier
     {
         ColdTier tier = _core.Tier!;
         Reads.Hits++;
-        if (!tier.Gate.Admits(found.Word, _core.Arena, Partition.IsHeld(partition)))
+        if (!tier.Gate.Admits(found.Word, _core.Arena, ColdRecord.BytesOf(found.Image), Partition.IsHeld(partition)))
             return;
         Partition.Enter(partition);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
@@ -162,7 +162,7 @@ public sealed unsafe partial class SessionTier
     internal void PromoteLocked(Partition* partition, byte* bucket, in ColdFound found, long nowMs)
     {
         Reads.Hits++;
-        if (!_core.IsToBePromoted(found.Slot))
+        if (!_core.IsToBePromoted(found.Slot, found.Image))
             return;
         if (_core.TakeBack(partition, bucket, found.Slot, found.Image, nowMs, TierCount.Promoted) == null)
             _core.Tier!.Count(TierCount.Lost);

@@ -50,7 +50,10 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
     public bool IsFull { get; private set; }
 
-    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, _tier.Reserve);
+    // A record that no segment takes alone wants more at once.
+    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, _tier.Reserve) && !LacksRoom;
+
+    private bool LacksRoom => _tier.Segments.Free < _tier.Reserve + Math.Max(_writer.Runs.Lacking, 1);
 
     public void Wake() => _wake.Set();
 
@@ -135,7 +138,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool MakeTierRoom(long nowMs)
     {
         bool won = _coldCleaner.Compact(nowMs);
-        _tier.Names?.TellInTheWay(!won && _tier.Segments.Free <= _tier.Reserve);
+        _tier.Names?.TellInTheWay(!won && LacksRoom);
         if (won)
             return true;
         bool evicted = _tier.Segments.Free <= _tier.Reserve && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
@@ -146,14 +149,19 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool Demote(long nowMs)
     {
         Arena arena = _core.Arena;
-        if (arena.Used < arena.LowMark)
+        bool isLow = arena.Used >= arena.LowMark;
+        if (!isLow)
         {
             IsFull = false;
-            _idleRounds = 0;
-            return false;
+            _idleRounds = _writer.Runs.Lacking = 0;
         }
-        if (nowMs < _pausedUntilMs)
+        if ((!isLow && !_writer.Runs.IsActive) || nowMs < _pausedUntilMs)
             return false;
+        if (!isLow)
+        {
+            _writer.Runs.Advance(StageBytesMax); // what was begun is brought to its end
+            return true;
+        }
         long wanted = arena.Used - (arena.Ceiling - (arena.Ceiling / TargetPart)), dead = 0;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
             dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);

@@ -1,0 +1,192 @@
+using Garnet.Common;
+
+namespace Tsavorite;
+
+/// <summary>
+/// Moves a record that no segment takes alone to a run of segments (store.C10), part by part, so that no hold of the partition's lock is longer than it takes to
+/// copy <see cref="BytesPerHold"/> and no round of the movers longer than it asks for. What the record was when the copy began, the extent knows (store.C1): a
+/// change makes the copy void, and it is given up. The first segment, which has the checksums, is written last. One record at a time, by the mover's thread.
+/// </summary>
+internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDisposable
+{
+    /// <summary>Some microseconds of a lock (store.U5).</summary>
+    private const int BytesPerHold = 32 << 10;
+    private const int PageBytes = ColdSegments.PageBytes;
+    private readonly ColdSegments _segments = tier.Segments;
+    private NativeArray<byte>? _memory;
+    private ColdMove _move;
+    private uint _page, _first, _number, _copy, _copies;
+    private long _bytes, _done;
+    private uint _crc;
+    private int _moved;
+    private bool _hasFailed;
+
+    /// <summary>True while a record is being copied.</summary>
+    public bool IsActive => _first != 0;
+
+    /// <summary>Free segments that the last record wanted for which there were too few; 0 once there is none such.</summary>
+    public int Lacking { get; set; }
+
+    private byte* First => _memory!.Value.Items;
+    private byte* Other => _memory!.Value.Items + _segments.SegmentBytes;
+    private uint Place => _segments.PlaceOf(_segments.OffsetOf(_first) + PageBytes);
+    private byte* Source => core.Shape->Base + IndexWord.Offset(_move.From);
+
+    /// <summary>True if the record, which no segment takes alone, can be moved at all: its parts are copied as they lie in an extent.</summary>
+    public bool Takes(byte* record, long bytes) => (Record.Flags(record) & Record.ExtentFlag) != 0
+        && ColdRecord.HeadBytes(record) <= _segments.RecordBytesMax && _segments.PartsFor(bytes) <= _segments.Total - tier.Reserve;
+
+    /// <summary>Begins with a record, whose partition is locked; none is being copied. False if there are too few free segments.</summary>
+    public bool TryBegin(Partition* partition, ulong hash, ulong word, byte* record)
+    {
+        long bytes = ColdRecord.BytesOf(record);
+        int parts = _segments.PartsFor(bytes);
+        uint first = _segments.Free - tier.Reserve < parts ? 0 : _segments.TakeRun(parts);
+        Lacking = first == 0 ? parts : 0;
+        if (first == 0)
+            return false;
+        ulong to = ColdAddress.Word(word, _segments.OffsetOf(first) + PageBytes);
+        _move = new ColdMove(partition->Number, hash, word, to, 0, (int)bytes, tier.TimedFromMs(record));
+        _page = core.Records.ExtentOf(record);
+        _copy = ++_copies == 0 ? ++_copies : _copies;
+        core.Records.ExtentDescriptor(_page)->Copy = _copy;
+        (_first, _number, _bytes, _done) = (first, first, bytes, 0);
+        return true;
+    }
+
+    /// <summary>Goes on with the record, for about so many bytes; returns how many were copied.</summary>
+    public long Advance(long bytes)
+    {
+        long before = _done, copied = 0;
+        _memory ??= IsActive ? new NativeArray<byte>(2L * _segments.SegmentBytes, PageBytes) : null;
+        while (IsActive && copied < bytes)
+        {
+            bool goesOn = TryPart() && (_done < _bytes || TryEnd());
+            copied = _done - before;
+            if (!goesOn)
+                GiveUp();
+            else if (_done == _bytes)
+                _first = 0;
+        }
+        if (!IsActive)
+            Free();
+        return copied;
+    }
+
+    /// <summary>Records that have moved since the last call.</summary>
+    public int TakeMoved()
+    {
+        int moved = _moved;
+        _moved = 0;
+        return moved;
+    }
+
+    /// <summary>True if a write has failed since the last call.</summary>
+    public bool TakeFailure()
+    {
+        bool failed = _hasFailed;
+        _hasFailed = false;
+        return failed;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => Free();
+
+    private void Free()
+    {
+        _memory?.Dispose();
+        _memory = null;
+    }
+
+    // The copy is void, or was not written: with nothing in it that counts the run is free again.
+    private void GiveUp()
+    {
+        _segments.Seal(_first);
+        _first = 0;
+        if (!_hasFailed)
+            tier.Count(TierCount.Stillborn);
+    }
+
+    private bool TryPart()
+    {
+        bool isFirst = _number == _first;
+        byte* buffer = isFirst ? First : Other;
+        int bytes = (int)Math.Min(_bytes - _done, _segments.RecordBytesMax);
+        if (!TryCopy(buffer + PageBytes, bytes))
+            return false;
+        if (isFirst)
+        {
+            ColdRecord.BeCold(buffer + PageBytes);
+            _crc = Place;
+        }
+        int skip = isFirst ? ColdRecord.CrcBytes : 0;
+        _crc = ColdRecord.Add(_crc, buffer + PageBytes + skip, bytes - skip);
+        _segments[_number]->Used = PageBytes + bytes;
+        bool isWritten = isFirst || TryWrite(buffer, _number);
+        _done += bytes;
+        _number = _segments[_number]->Next;
+        return isWritten;
+    }
+
+    private bool TryCopy(byte* to, int bytes)
+    {
+        Partition* partition = core.Shape->Partitions + _move.Partition;
+        bool isSame = true;
+        for (int at = 0; at < bytes && isSame; at += BytesPerHold)
+        {
+            Partition.Enter(partition);
+            isSame = core.Records.ExtentDescriptor(_page)->Copy == _copy;
+            if (isSame)
+                Buffer.MemoryCopy(Source + _done + at, to + at, bytes - at, Math.Min(BytesPerHold, bytes - at));
+            Partition.Exit(partition);
+        }
+        return isSame;
+    }
+
+    private bool TryWrite(byte* buffer, uint number)
+    {
+        ColdSegment* segment = _segments[number];
+        int end = (segment->Used + PageBytes - 1) & ~(PageBytes - 1);
+        new Span<byte>(buffer + segment->Used, end - segment->Used).Clear();
+        ColdHead.Write(buffer, number, segment->Band, segment->Life, tier.Id);
+        int error = tier.Medium.Write(_segments.OffsetOf(number), buffer, end);
+        tier.CountWrite(end, error);
+        segment->End = error != 0 ? 0 : ColdEnd.MarkOf(buffer + end - PageBytes);
+        _hasFailed |= error != 0;
+        return error == 0;
+    }
+
+    // All parts are copied.
+    private bool TryEnd()
+    {
+        byte* image = First + PageBytes;
+        *(uint*)image = ~_crc;
+        ColdHead.WriteOfRun(First, image, Place);
+        if (!TryWrite(First, _first))
+            return false;
+        _segments.Note(_first, Record.Namespace(image), Record.ExpireAtMs(image), _segments[_first]->Used);
+        _segments.Seal(_first);
+        if (!TryName())
+        {
+            _segments.Died(_move.To);
+            tier.Count(TierCount.Stillborn);
+        }
+        return true;
+    }
+
+    // store.C1
+    private bool TryName()
+    {
+        Partition* partition = core.Shape->Partitions + _move.Partition;
+        Partition.Enter(partition);
+        bool isSame = core.Records.ExtentDescriptor(_page)->Copy == _copy;
+        byte* bucket = Shape.BucketOf(core.Shape, partition, _move.Hash);
+        ulong* slot = isSame ? ColdWriter.FindWord(partition, bucket, _move.From) : null;
+        bool moves = slot != null && IndexWord.Frequency(*slot) == 0;
+        if (moves)
+            _move.Commit(core, partition, bucket, slot);
+        Partition.Exit(partition);
+        _moved += moves ? 1 : 0;
+        return moves;
+    }
+}

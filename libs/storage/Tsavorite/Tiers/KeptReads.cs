@@ -1,0 +1,101 @@
+namespace Tsavorite;
+
+/// <summary>
+/// What a session's reads have brought: kept for a moment, and as much as may be, for the step that asked for it, which is done again. A record in several segments goes by
+/// time alone, and has the longer the more it is to copy: so that its step finds it whatever else comes; who begins such reads sees to it that they are few.
+/// </summary>
+internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
+{
+    private const long KeptMs = 100, BytesOfWaiting = 1 << 20, LongBytesPerMs = 1 << 19;
+    private readonly Queue<ColdRead> _short = new(), _long = new(), _failed = new();
+    private bool _hasUnstamped;
+
+    /// <summary>True if there is anything.</summary>
+    public bool HasAny => _short.Count + _long.Count + _failed.Count != 0;
+
+    /// <summary>Bytes of the records.</summary>
+    public long Bytes => ShortBytes + LongBytes;
+
+    private long ShortBytes { get; set; }
+    private long LongBytes { get; set; }
+
+    /// <summary>A read has come to its end in a step.</summary>
+    public void Add(ColdRead read, long step)
+    {
+        read.CameIn = step;
+        _hasUnstamped = true;
+        QueueOf(read).Enqueue(read);
+        Count(read, 1);
+    }
+
+    /// <summary>What has been there for long enough goes, and what is too much.</summary>
+    public void GiveUp(long nowMs)
+    {
+        foreach (Queue<ColdRead> reads in (ReadOnlySpan<Queue<ColdRead>>)[_short, _long, _failed])
+        {
+            if (_hasUnstamped)
+                Stamp(reads, nowMs);
+            while (reads.TryPeek(out ColdRead? read) && IsOver(read, nowMs)) Drop(reads);
+        }
+        _hasUnstamped = false;
+    }
+
+    /// <summary>
+    /// A step of an owner that waits begins. What the one before has fetched may be what this one wants: it may be that one's second try.
+    /// </summary>
+    public void BeginStep(long step)
+    {
+        while (Bytes > BytesOfWaiting && Oldest is { } reads && reads.Peek().CameIn < step - 1) Drop(reads);
+    }
+
+    /// <summary>Gives up what is kept beyond the limit, the first first.</summary>
+    public void Trim()
+    {
+        while (Bytes > tier.KeptBytesMax && Oldest is { } reads) Drop(reads);
+    }
+
+    /// <summary>Gives up all records.</summary>
+    public void Release()
+    {
+        while (Oldest is { } reads) Drop(reads);
+    }
+
+    /// <summary>What could not be read is tried again.</summary>
+    public void ForgetFailed()
+    {
+        while (_failed.Count > 0) Drop(_failed);
+    }
+
+    private Queue<ColdRead>? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
+        : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
+
+    private Queue<ColdRead> QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed : read.IsLong ? _long : _short;
+
+    private bool IsOver(ColdRead read, long nowMs) => read.IsLong
+        ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)
+        : nowMs - read.KeptSinceMs >= KeptMs || ShortBytes > tier.KeptBytesMax;
+
+    private static void Stamp(Queue<ColdRead> reads, long nowMs)
+    {
+        foreach (ColdRead read in reads)
+        {
+            if (read.KeptSinceMs == 0)
+                read.KeptSinceMs = nowMs;
+        }
+    }
+
+    private void Count(ColdRead read, int by)
+    {
+        if (read.IsLong)
+            LongBytes += by * (long)read.RecordBytes;
+        else
+            ShortBytes += by * (long)read.RecordBytes;
+    }
+
+    private void Drop(Queue<ColdRead> reads)
+    {
+        ColdRead read = reads.Dequeue();
+        Count(read, -1);
+        forget(read);
+    }
+}
