@@ -58,6 +58,31 @@ internal sealed class GuestTests
     }
 
     [Test]
+    public void What_lies_on_a_tier_in_persistent_memory_is_there_when_the_power_was_cut()
+    {
+        Guest.Run("mkdir -p /tmp/pm/tier /tmp/disk/tiered && sync");
+        const string Flags = "--dir /tmp/disk/tiered --appendonly yes --appendfsync always --maxmemory 12mb --tier-pm-path /tmp/pm/tier --tier-pm-size 24mb";
+        LossWriter writer = new();
+        Guest.StartServer(Flags);
+        using (RespConnection connection = Connect())
+        {
+            writer.WriteAll(connection);
+            Assert.That(connection.Call("INFO", "tiering").Text, Does.Contain("tier_pm_domain:pm:adr"));
+            connection.Call("BGSAVE");
+            Server.Test.Eventually.Holds(() => connection.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
+        }
+        Guest.CutPower();
+        Guest.StartServer(Flags);
+        using (RespConnection connection = Connect())
+        {
+            Assert.That(connection.Call("INFO", "tiering").Text, Does.Not.Contain("tier_pm_cold_records:0\r"), "the snapshot has named what lies there");
+            writer.ReadAll(connection, mayLack: false);
+            Assert.That(connection.Call("INFO", "tiering").Text, Does.Contain("tier_postponed_commands:0\r").And.Contain("tier_ssd_reads:0\r"));
+        }
+        Guest.StopServer();
+    }
+
+    [Test]
     public void A_disk_that_drops_what_it_takes_never_makes_a_value_another()
     {
         Guest.Run("mkfs.ext4 -q /dev/vdb && dmsetup create lossy --table \"0 $(blockdev --getsz /dev/vdb) linear /dev/vdb 0\"");

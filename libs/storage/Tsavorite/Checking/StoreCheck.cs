@@ -29,9 +29,9 @@ public static unsafe class StoreCheck
         return broken;
     }
 
-    private static void CompareLive(ColdSegments segments, Dictionary<uint, int> live, List<string> broken)
+    private static void CompareLive(ColdLayers segments, Dictionary<uint, int> live, List<string> broken)
     {
-        for (uint number = 1; number <= segments.Total; number++)
+        foreach (uint number in segments.Numbers)
         {
             // What is staged counts as live until it is named, or is not.
             if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number)) continue;

@@ -70,7 +70,7 @@ internal sealed unsafe class NamedReader : IDisposable
             {
                 long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(next * ColdNames.ReferenceBytes)..]));
                 long start = offset & ~(ColdSegments.PageBytes - 1L);
-                if (start + ColdSegments.PageBytes > _medium.Bytes)
+                if (!_medium.Has(start, ColdSegments.PageBytes))
                 {
                     LoadOutcome outcome = taken(next, rows[(uint)(offset >> _shift)], offset, null, Libc.EIO);
                     if (outcome != LoadOutcome.Done)
@@ -108,7 +108,8 @@ internal sealed unsafe class NamedReader : IDisposable
             return taken(index, row, offset, null, ErrorOf(read));
         if (row.Band == 0)
             return taken(index, row, offset, Sound(page, ColdSegments.PageBytes, offset, row), 0);
-        long end = Math.Min(((long)row.Number << _shift) + _segmentBytes, _medium.Bytes / ColdSegments.PageBytes * ColdSegments.PageBytes);
+        long last = _medium.EndOf(start) / ColdSegments.PageBytes * ColdSegments.PageBytes;
+        long end = Math.Min(((long)row.Number << _shift) + _segmentBytes, last);
         int bytes = (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start);
         using NativeArray<byte> large = new(bytes, ColdSegments.PageBytes);
         int error = Fetch(start, large.Items, bytes);

@@ -13,12 +13,12 @@ namespace Tsavorite;
 /// the word was looked at last until the record is given up (store.C2), and what lies in a segment never changes.
 /// store.C4: nothing that was read is shown before its checksum was right and its lengths were within what was read.
 /// </summary>
-internal sealed unsafe class ColdReads : IDisposable
+internal sealed unsafe partial class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
     private const long KeptMs = 100, KeptBytesOfWaiting = 1 << 20;
     private readonly ColdTier _tier;
-    private readonly ColdSegments _segments;
+    private readonly ColdLayers _segments;
     private readonly ReaderWake _wake;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
     private readonly Queue<ColdRead> _queued = new(), _kept = new(), _failed = new();
@@ -67,7 +67,7 @@ internal sealed unsafe class ColdReads : IDisposable
     }
 
     /// <summary>True while something that was fetched is kept.</summary>
-    public bool Keeps => _kept.Count + _failed.Count != 0;
+    public bool Keeps => _kept.Count + _failed.Count + _placed.Count != 0;
 
     /// <summary>Reads that have not finished.</summary>
     public int Pending => _pending;
@@ -161,6 +161,8 @@ internal sealed unsafe class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true)
     {
         Begin();
+        if (IsAllPlaced())
+            return;
         if (mayThrow && MayPostpone is { } may && may())
         {
             foreach (ColdRead read in _counted) read.IsOwed = true;
@@ -184,6 +186,8 @@ internal sealed unsafe class ColdReads : IDisposable
                 ComesNot(read); // missing twice
                 continue;
             }
+            if (TryPlace(read))
+                continue;
             _queued.Enqueue(read);
             _pending++;
             Begun++;
@@ -218,6 +222,7 @@ internal sealed unsafe class ColdReads : IDisposable
     {
         _steps++;
         _counted.Clear();
+        TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
             Begin();
@@ -238,7 +243,7 @@ internal sealed unsafe class ColdReads : IDisposable
     /// <summary>Gives up all that is kept: the segments it lies in are free for others.</summary>
     public void Release()
     {
-        while (_kept.TryDequeue(out ColdRead? read))
+        while (_kept.TryDequeue(out ColdRead? read) || _placed.TryDequeue(out read))
             GiveUp(read);
     }
 
@@ -369,10 +374,12 @@ internal sealed unsafe class ColdReads : IDisposable
         {
             Stamp(_kept, nowMs);
             Stamp(_failed, nowMs);
+            Stamp(_placed, nowMs);
             _hasUnstamped = false;
         }
         GiveUp(_kept, nowMs);
         GiveUp(_failed, nowMs);
+        GiveUp(_placed, nowMs);
     }
 
     private static void Stamp(Queue<ColdRead> reads, long nowMs)
@@ -403,7 +410,8 @@ internal sealed unsafe class ColdReads : IDisposable
 
     private void Free(ColdRead read)
     {
-        NativeMemory.Free(read.Record);
+        if (!read.IsInPlace)
+            NativeMemory.Free(read.Record);
         read.Record = null;
         _segments.Unpin(_segments.NumberOf(read.Word));
     }

@@ -11,14 +11,14 @@ internal sealed unsafe class TierMovers : IDisposable
 {
     /// <summary>Parts of the memory limit: below the first demotion begins, at the second it ends.</summary>
     public const int LowPart = 32, TargetPart = 16;
-    private const int TierFreePart = 16, PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
+    private const int PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
     private const int ExtentsPerRound = 64, FailurePauseMs = 1000;
     private const int Laps = 4; // what was read most loses its frequency in three
     private const long StageBytesMax = 1 << 20;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly MoverScheduler _movers;
-    private readonly ColdWriter _writer;
+    private readonly ColdWriter _writer, _lower; // to the upper part of the tier, and to the lower; one where there is one part
     private readonly Demoter _demoter;
     private readonly ColdCleaner _coldCleaner;
     private readonly Cleaner _cleaner;
@@ -40,15 +40,16 @@ internal sealed unsafe class TierMovers : IDisposable
         _cleaner = cleaner;
         _wake = wake;
         _writer = new ColdWriter(core, tier);
+        _lower = tier.Segments.Parts.Length == 1 ? _writer : new ColdWriter(core, tier, goesDown: true);
         _demoter = new Demoter(core, _writer);
-        _coldCleaner = new ColdCleaner(core, tier, _writer);
+        _coldCleaner = new ColdCleaner(core, tier, _writer, _lower);
         _aging = new ColdAging(core, tier);
     }
 
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
     public bool IsFull { get; private set; }
 
-    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, _tier.Reserve);
+    private bool HasTierRoom => _tier.HasRoom(_tier.Segments.Bottom);
 
     public void Wake() => _wake.Set();
 
@@ -72,6 +73,8 @@ internal sealed unsafe class TierMovers : IDisposable
         _wake.Set();
         _thread?.Join();
         _writer.Dispose();
+        if (_lower != _writer)
+            _lower.Dispose();
         _coldCleaner.Dispose();
     }
 
@@ -81,10 +84,13 @@ internal sealed unsafe class TierMovers : IDisposable
         lock (_stepping)
         {
             _writer.SealDead();
+            _lower.SealDead();
             bool worked = Grant() | _aging.Step();
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
+            if (_tier.Segments is { Memory: { } memory, Disk: not null } && !_tier.HasRoom(memory))
+                worked |= _coldCleaner.Compact(memory, nowMs) || _coldCleaner.Sink(nowMs);
             if (!HasTierRoom)
                 worked |= MakeTierRoom(nowMs);
             TellRoom(isFull: false);
@@ -95,7 +101,11 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it.</summary>
     public void Seal()
     {
-        lock (_stepping) _writer.Flush(seal: true);
+        lock (_stepping)
+        {
+            _writer.Flush(seal: true);
+            _lower.Flush(seal: true);
+        }
     }
 
     /// <summary>Returns when no step that began before goes on.</summary>
@@ -132,11 +142,12 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool MakeTierRoom(long nowMs)
     {
-        bool won = _coldCleaner.Compact(nowMs);
-        _tier.Names?.TellInTheWay(!won && _tier.Segments.Free <= _tier.Reserve);
+        ColdSegments bottom = _tier.Segments.Bottom;
+        bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
+        _tier.Names?.TellInTheWay(!won && isFull);
         if (won)
             return true;
-        bool evicted = _tier.Segments.Free <= _tier.Reserve && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
+        bool evicted = isFull && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
             && _coldCleaner.Evict(_movers.Policy, nowMs);
         return evicted;
     }
@@ -167,7 +178,7 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         long staged = _demoter.Stage(bytes, out bool isTierFull);
         int moved = _writer.Flush(seal: false);
-        bool failed = _writer.TakeFailure();
+        bool failed = _writer.TakeFailure() | _lower.TakeFailure();
         Tell(failed, worked: moved > 0, isTierFull);
         if (failed)
             _pausedUntilMs = nowMs + FailurePauseMs;
