@@ -99,15 +99,30 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
 
     private void NoteTier()
     {
-        string path = table.TryFind("tier-path", out Setting? setting) ? setting.Text : "";
+        bool hasDisk = HasDirectory("tier-path"), hasMemory = HasDirectory("tier-pm-path");
+        if (!hasDisk)
+            NoteIdle("there is no tier on a disk without tier-path", "tier-size", "tier-io-uring");
+        if (!hasMemory)
+            NoteIdle("there is no tier in persistent memory without tier-pm-path", "tier-pm-size");
+        if (!hasDisk && !hasMemory)
+            NoteIdle("there is no tier without tier-path or tier-pm-path", "tier-promotion");
+    }
+
+    // False if it is not set; one that is not there is noted.
+    private bool HasDirectory(string name)
+    {
+        string path = table.TryFind(name, out Setting? setting) ? setting.Text : "";
         if (path.Length > 0 && !Directory.Exists(path))
-            Notices.Add($"tier-path ({setting!.Where}) names no directory on this machine: {path}; a start is refused until it is there");
-        if (path.Length > 0)
-            return;
-        foreach (string name in (string[])["tier-size", "tier-promotion", "tier-io-uring"])
+            Notices.Add($"{name} ({setting!.Where}) names no directory on this machine: {path}; a start is refused until it is there");
+        return path.Length > 0;
+    }
+
+    private void NoteIdle(string why, params string[] names)
+    {
+        foreach (string name in names)
         {
             if (table.TryFind(name, out Setting? other) && other.Source != SettingSource.Default)
-                Notices.Add($"{name} ({other.Where}) has no effect: there is no tier without tier-path");
+                Notices.Add($"{name} ({other.Where}) has no effect: {why}");
         }
     }
 

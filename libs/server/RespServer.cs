@@ -33,7 +33,7 @@ public sealed class RespServer : IDisposable
     private Reactor[] _reactors = [];
     private Acceptor? _acceptor;
     private int _stopRequests;
-    private readonly Garnet.Media.FileMedium? _tier;
+    private readonly Garnet.Media.LayeredMedium? _tier;
     private int _reactorsRunning;
 
     /// <summary>

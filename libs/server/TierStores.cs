@@ -11,7 +11,7 @@ namespace Garnet.Server;
 /// </summary>
 internal sealed class TierStores : IDisposable
 {
-    private FileMedium? _tier;
+    private LayeredMedium? _tier;
     private bool _isLookedFor;
 
     /// <summary>Says that the tier's file is not where it was; null if it is, or has not been looked for.</summary>
@@ -26,7 +26,7 @@ internal sealed class TierStores : IDisposable
     /// <summary>A store that goes on with the tier.</summary>
     internal Store OpenOver(Manifest manifest)
     {
-        FileMedium? tier = Tier(manifest);
+        LayeredMedium? tier = Tier(manifest);
         StoreSettings plain = Settings(manifest);
         return Open(tier is null ? plain : plain with { Tier = tier, TierId = manifest.Tier!.Id, IndexBuckets = (int)tier.Note });
     }
@@ -34,19 +34,25 @@ internal sealed class TierStores : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _tier?.Dispose();
 
-    private FileMedium? Tier(Manifest manifest)
+    private LayeredMedium? Tier(Manifest manifest)
     {
         if (_isLookedFor || manifest.Tier is not { } named)
             return _tier;
         _isLookedFor = true;
         _tier = TierMedium.Look(named);
         IsPlaceKnown = named.Path != TierName.UnknownPath;
-        if (_tier is null)
+        bool hasDisk = named.Path.Length == 0 || _tier?.Disk is not null;
+        bool hasMemory = named.MemoryPath.Length == 0 || _tier?.Memory is not null;
+        if (!IsPlaceKnown)
         {
-            Missing = IsPlaceKnown ? $"The tier's file, tier-{named.Id:x32}, is not in {named.Path}."
-                : $"Where the tier's file is, tier-{named.Id:x32}, nothing says any more: "
-                    + "start the server once with its tier-path, which writes it down.";
+            Missing = $"Where the tier's file is, tier-{named.Id:x32}, nothing says any more: "
+                + "start the server once with its tier-path and tier-pm-path, which writes it down.";
         }
+        else if (!hasDisk)
+            Missing = $"The tier's file, tier-{named.Id:x32}, is not in {named.Path}.";
+        if (IsPlaceKnown && !hasMemory)
+            Missing = $"{(hasDisk ? "" : Missing + " ")}The tier's file in persistent memory, tier-{named.Id:x32}.pm, "
+                + $"is not in {named.MemoryPath}.";
         return _tier;
     }
 

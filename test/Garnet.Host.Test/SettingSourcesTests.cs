@@ -128,7 +128,9 @@ public sealed class SettingSourcesTests
         Assert.That(_sources.Notices.Single(), Does.Contain("daemonize").And.Contain("stays in the foreground"));
     }
 
-    [TestCase("tier-size", "1gb", "there is no tier without tier-path")]
+    [TestCase("tier-size", "1gb", "there is no tier on a disk without tier-path")]
+    [TestCase("tier-pm-size", "1gb", "there is no tier in persistent memory without tier-pm-path")]
+    [TestCase("tier-pm-path", "/not/there", "names no directory on this machine")]
     [TestCase("tier-promotion", "no", "there is no tier without tier-path")]
     [TestCase("pm-emulated-trust", "yes", "there is no persistent memory without aof-pm-path")]
     [TestCase("tier-path", "/not/there", "names no directory on this machine")]

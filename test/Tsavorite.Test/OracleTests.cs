@@ -15,13 +15,17 @@ internal sealed class OracleTests
     [TestCase(5, ulong.MaxValue, 400_000)]
     public void The_store_equals_a_dictionary(int seed, ulong hashMask, int steps) => Run(seed, hashMask, steps, Bench.Tiny());
 
-    [TestCase(1, ulong.MaxValue, 200_000)]
-    [TestCase(2, 0xC00000000000000FUL, 10_000)]
-    [TestCase(3, 0xFE00000000000000UL, 30_000)]
-    public void So_does_one_whose_records_go_to_a_tier_and_come_back(int seed, ulong hashMask, int steps)
+    [TestCase(1, ulong.MaxValue, 200_000, TierParts.Disk)]
+    [TestCase(2, 0xC00000000000000FUL, 10_000, TierParts.Disk)]
+    [TestCase(3, 0xFE00000000000000UL, 30_000, TierParts.Disk)]
+    [TestCase(4, 0xFE00000000000000UL, 30_000, TierParts.Memory)]
+    [TestCase(5, ulong.MaxValue, 100_000, TierParts.Memory)]
+    [TestCase(6, 0xFE00000000000000UL, 30_000, TierParts.MemoryOverDisk)]
+    [TestCase(7, ulong.MaxValue, 100_000, TierParts.MemoryOverDisk)]
+    public void So_does_one_whose_records_go_to_a_tier_and_come_back(int seed, ulong hashMask, int steps, TierParts parts)
     {
-        using SimulatedMedium medium = new(64 << 20);
-        Run(seed, hashMask, steps, TieredBench.Settings(medium));
+        using MappedTier tier = new(parts, 64 << 20, parts == TierParts.Memory ? 64 << 20 : 1 << 19);
+        Run(seed, hashMask, steps, TieredBench.Settings(tier.Medium));
     }
 
     private static void Run(int seed, ulong hashMask, int steps, StoreSettings settings)

@@ -12,6 +12,13 @@ public sealed class TierSettings
     [Setting("tier-size", "Room on it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20, Max = 1L << 40)]
     public long SizeBytes { get; set; } = 8L << 30;
 
+    [Setting("tier-pm-path", "Directory in persistent memory (ext4 or xfs, mounted with DAX) for values that nobody reads, "
+        + "before they go to tier-path, or instead. As there, with dir its file belongs to the data directory.")]
+    public string PmPath { get; set; } = "";
+
+    [Setting("tier-pm-size", "Room in it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20, Max = 1L << 39)]
+    public long PmSizeBytes { get; set; } = 1L << 30;
+
     [Setting("tier-promotion", "Whether values that are read again on the tier come back to memory; observe counts those that would.",
         Values = "yes no observe", Live = true)]
     public TierPromotion Promotion { get; set; } = TierPromotion.Yes;

@@ -17,61 +17,105 @@ internal static class TierMedium
     private const int IndexPart = 2;
 
     /// <summary>
-    /// The medium; null without a tier. Where there is a data directory, the file is that directory's, and snapshots may name what lies in it; the index that goes
-    /// with <paramref name="memoryLimitBytes"/> is noted in it, since the names go by it. Nothing that was there is changed before <see cref="Settle"/>.
+    /// The medium; null without a tier. Where there is a data directory, its files are that directory's, and snapshots may name what lies in them; the index that goes
+    /// with <paramref name="memoryLimitBytes"/> is noted in them, since the names go by it. Nothing that was there is changed before <see cref="Settle"/>.
     /// </summary>
-    /// <exception cref="GarnetException">The directory is not there or may not be written to, the file is not the data directory's, or the disk has less room.</exception>
-    internal static FileMedium? Open(TierSettings settings, DataDirectory? data, long memoryLimitBytes)
+    /// <exception cref="GarnetException">A directory is not there or may not be written to, a file is not the data directory's, or a disk has less room.</exception>
+    internal static LayeredMedium? Open(TierSettings settings, DataDirectory? data, long memoryLimitBytes)
     {
-        if (settings.Path.Length == 0)
+        string[] paths = [.. new[] { settings.Path, settings.PmPath }.Where(static path => path.Length > 0)];
+        if (paths.Length == 0)
             return null;
         if (!OperatingSystem.IsLinux())
             throw new GarnetException(ExitKind.Configuration, "there is no tier on this system", "tier-path works on Linux only",
                 "Start without it");
-        if (!Directory.Exists(settings.Path))
-            throw new GarnetException(ExitKind.Configuration, $"tier-path names no directory: {settings.Path}", File.Exists(settings.Path) ? "it is a file" : "it is not there",
-                "Make it, on the disk that is to have the values, or name another");
+        ExpectDirectory(settings.Path, KeptPart.Disk, "Make it, on the disk that is to have the values, or name another");
+        ExpectDirectory(settings.PmPath, KeptPart.Memory, "Make it, on a file system that is mounted with DAX, or name another");
         // What lies in memory is gone when the machine starts again: nothing may rely on it.
-        bool isGone = FileMedium.IsMemory(settings.Path);
-        if (isGone && data?.Manifest.Tier is { } kept)
-            throw InMemory(settings.Path, kept);
-        return data is null || isGone ? FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring)
-            : Keep(settings, data, memoryLimitBytes);
+        string? gone = Array.Find(paths, FileMedium.IsMemory);
+        if (gone is not null && data?.Manifest.Tier is { } kept)
+            throw InMemory(gone, gone == settings.Path ? KeptPart.Disk : KeptPart.Memory, kept);
+        return data is null || gone is not null ? Make(settings) : Keep(settings, data, memoryLimitBytes);
     }
 
     /// <summary>
-    /// All that snapshots name has been found in the medium: its file has its room and its name, and is looked for there from now on. It is named before there is
+    /// All that snapshots name has been found in the medium: its files have their room and their names, and are looked for there from now on. They are named before there is
     /// one: a file that nobody knows of would stay for ever.
     /// </summary>
-    /// <exception cref="GarnetException">The disk has less room, or the file cannot be made.</exception>
-    internal static void Settle(FileMedium medium, TierSettings settings, DataDirectory data)
+    /// <exception cref="GarnetException">A disk has less room, or a file cannot be made.</exception>
+    internal static void Settle(LayeredMedium medium, TierSettings settings, DataDirectory data)
     {
         medium.Reserve();
         if (medium.Id != 0)
-            data.NameTier(new TierName(medium.Id, Path.GetFullPath(settings.Path)));
+            data.NameTier(new TierName(medium.Id, FullPath(settings.Path), FullPath(settings.PmPath)));
         medium.Settle();
     }
 
-    private static FileMedium Keep(TierSettings settings, DataDirectory data, long memoryLimitBytes)
+    private static string FullPath(string path) => path.Length == 0 ? "" : Path.GetFullPath(path);
+
+    private static void ExpectDirectory(string path, KeptPart part, string next)
     {
-        string path = Path.GetFullPath(settings.Path);
-        int lanes = data.Manifest.Lanes, buckets = Store.IndexBucketsFor(memoryLimitBytes, lanes);
-        FileMedium medium = FileMedium.Keep(path, IdFor(data, path), settings.SizeBytes, (ulong)buckets, settings.IoUring);
-        return Judged(medium, HeadFault(path, medium.Note) ?? MemoryFault(path, medium.Note, lanes, memoryLimitBytes));
+        if (path.Length > 0 && !Directory.Exists(path))
+            throw new GarnetException(ExitKind.Configuration, $"{part.PathSetting} names no directory: {path}",
+                File.Exists(path) ? "it is a file" : "it is not there", next);
     }
 
-    /// <summary>The file of the tier, to be read without a server; null if it is not there.</summary>
-    /// <exception cref="GarnetException">It is another's, in use, or damaged.</exception>
-    internal static FileMedium? Look(TierName tier) =>
-        FileMedium.Look(tier.Path, tier.Id) is { } medium ? Judged(medium, HeadFault(tier.Path, medium.Note)) : null;
+    private static LayeredMedium Make(TierSettings settings) => Layered(
+        () => settings.Path.Length == 0 ? null : FileMedium.Make(settings.Path, settings.SizeBytes, settings.IoUring),
+        _ => settings.PmPath.Length == 0 ? null
+            : FileMedium.Make(settings.PmPath, settings.PmSizeBytes + PmMedium.MoreBytes, mayRing: false, KeptPart.Memory),
+        settings.PmPath);
 
-    private static FileMedium Judged(FileMedium medium, GarnetException? fault)
+    private static LayeredMedium Keep(TierSettings settings, DataDirectory data, long memoryLimitBytes)
     {
-        if (fault is null)
+        string path = FullPath(settings.Path), pmPath = FullPath(settings.PmPath);
+        UInt128 id = IdFor(data, path, pmPath);
+        int lanes = data.Manifest.Lanes, buckets = Store.IndexBucketsFor(memoryLimitBytes, lanes);
+        GarnetException? Fault(string at, ulong note) => HeadFault(at, note) ?? MemoryFault(at, note, lanes, memoryLimitBytes);
+        return Layered(
+            () => path.Length == 0 ? null
+                : Judged(FileMedium.Keep(path, id, settings.SizeBytes, (ulong)buckets, settings.IoUring), file => Fault(path, file.Note)),
+            disk => pmPath.Length == 0 ? null : Judged(FileMedium.Keep(
+                pmPath, id, settings.PmSizeBytes + PmMedium.MoreBytes, disk?.Note ?? (ulong)buckets, mayRing: false, KeptPart.Memory),
+                file => Fault(pmPath, file.Note) ?? (disk is null || disk.Note == file.Note ? null : OtherHead(pmPath))), pmPath);
+    }
+
+    /// <summary>What is there of the tier, to be read without a server; null if nothing is.</summary>
+    /// <exception cref="GarnetException">A file is another's, in use, or damaged.</exception>
+    internal static LayeredMedium? Look(TierName tier)
+    {
+        bool hasDisk = FileMedium.IsKept(tier.Path, tier.Id), hasMemory = FileMedium.IsKept(tier.MemoryPath, tier.Id, KeptPart.Memory);
+        return !hasDisk && !hasMemory ? null : Layered(
+            () => hasDisk ? Judged(FileMedium.Look(tier.Path, tier.Id)!, file => HeadFault(tier.Path, file.Note)) : null,
+            _ => !hasMemory ? null
+                : Judged(FileMedium.Look(tier.MemoryPath, tier.Id, KeptPart.Memory)!, file => HeadFault(tier.MemoryPath, file.Note)),
+            tier.MemoryPath);
+    }
+
+    private static LayeredMedium Layered(Func<FileMedium?> openDisk, Func<FileMedium?, FileMedium?> openMemory, string memoryPath)
+    {
+        FileMedium? disk = openDisk();
+        try
+        {
+            return new LayeredMedium(disk, openMemory(disk) is { } file ? PmMedium.Over(file, memoryPath) : null);
+        }
+        catch
+        {
+            disk?.Dispose();
+            throw;
+        }
+    }
+
+    private static FileMedium Judged(FileMedium medium, Func<FileMedium, GarnetException?> judge)
+    {
+        if (judge(medium) is not { } fault)
             return medium;
         medium.Dispose();
         throw fault;
     }
+
+    private static GarnetException OtherHead(string path) => new(ExitKind.Data, $"the tier's file cannot be used: {path}",
+        "it was made for another index than the one on the disk", "Put it back from where it was; nothing was changed");
 
     private static GarnetException? HeadFault(string path, ulong note) =>
         note is >= 2 and <= IndexBucketsMax && System.Numerics.BitOperations.IsPow2(note) ? null
@@ -88,37 +132,75 @@ internal static class TierMedium
                 $"Set maxmemory to {needed} bytes or more; nothing was changed");
     }
 
-    private static GarnetException InMemory(string path, TierName kept) => new(
-        ExitKind.Configuration, $"tier-path lies in memory (tmpfs): {path}",
-        $"what is there is gone when the machine starts again, and the data directory has a tier that is kept, which was in {kept.Path}",
-        "Set tier-path back, or to a directory on another disk and move the tier's file there; " +
+    private static GarnetException InMemory(string path, KeptPart part, TierName kept) => new(
+        ExitKind.Configuration, $"{part.PathSetting} lies in memory (tmpfs): {path}",
+        "what is there is gone when the machine starts again, and the data directory has a tier that is kept, which was in "
+            + PlacesOf(kept),
+        $"Set {part.PathSetting} back, or to a directory on another disk and move the tier's file there; " +
             "for a tier in memory copy the data to a new server (REPLICAOF)");
 
+    private static string PlacesOf(TierName kept) =>
+        string.Join(" and ", new[] { kept.Path, kept.MemoryPath }.Where(static path => path.Length > 0));
+
     // One that lies elsewhere is not made anew here: it may hold what snapshots name.
-    private static UInt128 IdFor(DataDirectory data, string path)
+    private static UInt128 IdFor(DataDirectory data, string path, string pmPath)
     {
         if (data.Manifest.Tier is not { } known)
             return BinaryPrimitives.ReadUInt128LittleEndian(Libc.RandomBytes(16)) | 1;
-        if (known.Path == path || FileMedium.IsKept(path, known.Id) || !FileMedium.IsKept(known.Path, known.Id))
-            return known.Id;
-        throw new GarnetException(ExitKind.Configuration, $"tier-path is another than before: {path}",
-            $"the tier's file is in {known.Path}", "Move the file there while no server runs, or set tier-path back");
+        ExpectPlace(known.Id, known.Path, path, KeptPart.Disk);
+        ExpectPlace(known.Id, known.MemoryPath, pmPath, KeptPart.Memory);
+        return known.Id;
+    }
+
+    private static void ExpectPlace(UInt128 id, string known, string path, KeptPart part)
+    {
+        if (known.Length == 0 || known == path || known == TierName.UnknownPath)
+            return;
+        if (path.Length == 0)
+            throw new GarnetException(ExitKind.Configuration, $"the tier has a part that {part.PathSetting} does not name",
+                $"its file was in {known}",
+                $"Set {part.PathSetting} to where the file is; for a tier without it copy the data to a new server (REPLICAOF)");
+        if (!FileMedium.IsKept(path, id, part) && FileMedium.IsKept(known, id, part))
+            throw new GarnetException(ExitKind.Configuration, $"{part.PathSetting} is another than before: {path}",
+                $"the tier's file is in {known}", $"Move the file there while no server runs, or set {part.PathSetting} back");
     }
 
     /// <summary>Who writes trouble with a tier to the log.</summary>
     internal static ITierObserver ToldTo(ServerLog log) => new TierLines(log);
 
     /// <summary>What people should know of the tier from the start, and which of it is a warning.</summary>
-    internal static IReadOnlyList<(bool IsWarning, string Text)> PlanOf(IMedium? medium, TierSettings settings)
+    internal static IReadOnlyList<(bool IsWarning, string Text)> PlanOf(LayeredMedium? medium, TierSettings settings)
     {
-        if (medium?.Facts is not { } facts)
+        if (medium is null)
             return [];
-        string size = SettingText.PrintMemory(settings.SizeBytes);
-        string stays = medium is FileMedium { Note: 0 } ? "scratch, empty after a start" : "kept: a start goes on with it";
-        string plan = $"Tier: {size} in {settings.Path}, read by {facts.Reading}; for what nobody reads; {stays}";
-        string? trouble = facts.IsMemory ? "lies in memory (tmpfs): what goes to the tier frees none; name a directory on an SSD (tier-path)"
-            : facts.IsDirect ? null
-            : "is on a file system without direct I/O: the system's cache holds what is on the tier a second time; ext4 and xfs have it";
-        return trouble is null ? [(false, plan)] : [(false, plan), (true, $"{settings.Path} {trouble}")];
+        string stays = medium.Note == 0 ? "scratch, empty after a start" : "kept: a start goes on with it";
+        List<(bool IsWarning, string Text)> plan = [];
+        if (medium.Memory is { Facts: var memory })
+        {
+            string size = SettingText.PrintMemory(settings.PmSizeBytes);
+            string next = medium.Disk is null ? "" : ", and goes on to the disk when that is short";
+            plan.Add((false, $"Tier: {size} of persistent memory in {settings.PmPath}, read {memory.Reading}; "
+                + $"for what nobody reads{next}; {stays}"));
+            plan.AddRange(TroubleOf(memory, settings.PmPath, KeptPart.Memory,
+                "is no persistent memory to the system (no DAX): the system's cache holds what is on the tier a second time"));
+        }
+        if (medium.Disk is { Facts: var disk })
+        {
+            string size = SettingText.PrintMemory(settings.SizeBytes);
+            plan.Add((false, $"Tier: {size} in {settings.Path}, read by {disk.Reading}; for what nobody reads; {stays}"));
+            plan.AddRange(TroubleOf(disk, settings.Path, KeptPart.Disk,
+                "is on a file system without direct I/O: the system's cache holds what is on the tier a second time; "
+                    + "ext4 and xfs have it"));
+        }
+        return plan;
+    }
+
+    private static IEnumerable<(bool IsWarning, string Text)> TroubleOf(MediumFacts facts, string path, KeptPart part, string indirect)
+    {
+        if (facts.IsMemory)
+            yield return (true,
+                $"{path} lies in memory (tmpfs): what goes to the tier frees none; name another directory ({part.PathSetting})");
+        else if (!facts.IsDirect)
+            yield return (true, $"{path} {indirect}");
     }
 }

@@ -47,9 +47,11 @@ public sealed unsafe class FileMedium : IMedium
     /// <param name="directory">Where it lies.</param>
     /// <param name="bytes">Its size, rounded down to blocks.</param>
     /// <param name="mayRing">False to read by threads in any case.</param>
+    /// <param name="part">What of a tier it is, for messages; null: on a disk.</param>
     /// <exception cref="GarnetException">The directory cannot be written to, or the disk has less room.</exception>
-    public static FileMedium Make(string directory, long bytes, bool mayRing = true)
+    public static FileMedium Make(string directory, long bytes, bool mayRing = true, KeptPart? part = null)
     {
+        part ??= KeptPart.Disk;
         bytes = bytes / Block * Block;
         string path = Path.Combine(directory, $"tier.{Environment.ProcessId}.{Guid.NewGuid():N}");
         byte[] name = Encoding.UTF8.GetBytes(path + '\0');
@@ -71,12 +73,13 @@ public sealed unsafe class FileMedium : IMedium
                 _ = Libc.unlink(first);
         }
         if (file < 0)
-            throw Failed($"cannot make a file in {directory}", failure, "Name a directory that the server may write to (tier-path)");
+            throw Failed($"cannot make a file in {directory}", failure,
+                $"Name a directory that the server may write to ({part.PathSetting})");
         failure = SetAside(file, bytes);
         if (failure == 0)
             return new FileMedium(file, bytes, isDirect, IsMemory(directory), WhyNoRing(mayRing));
         _ = Libc.close(file);
-        throw NoRoom(directory, bytes, failure);
+        throw NoRoom(directory, bytes, failure, part);
     }
 
     /// <summary>
@@ -88,11 +91,13 @@ public sealed unsafe class FileMedium : IMedium
     /// <param name="bytes">Its size, rounded down to blocks.</param>
     /// <param name="note">What is noted in the head of a file that is made; in <see cref="Note"/> is what its head says.</param>
     /// <param name="mayRing">False to read by threads in any case.</param>
+    /// <param name="part">What of a tier it is; null: on a disk.</param>
     /// <exception cref="GarnetException">It is another's, in use, or damaged; or the disk has less room.</exception>
-    public static FileMedium Keep(string directory, UInt128 id, long bytes, ulong note, bool mayRing = true)
+    public static FileMedium Keep(string directory, UInt128 id, long bytes, ulong note, bool mayRing = true, KeptPart? part = null)
     {
+        part ??= KeptPart.Disk;
         bytes = bytes / Block * Block;
-        KeptFile kept = IsKept(directory, id) ? KeptFile.Open(directory, id) : KeptFile.Make(directory, id, note);
+        KeptFile kept = IsKept(directory, id, part) ? KeptFile.Open(directory, part, id) : KeptFile.Make(directory, part, id, note);
         try
         {
             if (kept.IsNew)
@@ -108,16 +113,23 @@ public sealed unsafe class FileMedium : IMedium
 
     /// <summary>Opens the owner's file to read it only; null if it is not there.</summary>
     /// <exception cref="GarnetException">It is another's, in use, or damaged.</exception>
-    public static FileMedium? Look(string directory, UInt128 id)
+    public static FileMedium? Look(string directory, UInt128 id, KeptPart? part = null)
     {
-        if (!IsKept(directory, id))
+        if (!IsKept(directory, id, part))
             return null;
-        KeptFile kept = KeptFile.Open(directory, id);
+        KeptFile kept = KeptFile.Open(directory, part ?? KeptPart.Disk, id);
         return new FileMedium(kept.Descriptor, kept.FoundBytes, kept.IsDirect, IsMemory(directory), WhyNoRing(false), kept);
     }
 
     /// <summary>True if the owner's file is there, whatever is in it.</summary>
-    public static bool IsKept(string directory, UInt128 id) => File.Exists(KeptFile.PathOf(directory, id));
+    public static bool IsKept(string directory, UInt128 id, KeptPart? part = null) =>
+        File.Exists(KeptFile.PathOf(directory, part ?? KeptPart.Disk, id));
+
+    /// <summary>The file, for whoever maps it.</summary>
+    internal int Descriptor => _file;
+
+    /// <summary>Bytes that may be read: what a file that was there has, until it has its room.</summary>
+    internal long FoundBytes => Libc.FactsOf(_file)?.Bytes ?? 0;
 
     /// <summary>What its head says that its owner wants to know; 0 for a file that nobody opens again.</summary>
     public ulong Note => _kept?.Note ?? 0;
@@ -184,9 +196,9 @@ public sealed unsafe class FileMedium : IMedium
         return failure != Libc.EOPNOTSUPP ? failure : Libc.ftruncate(file, bytes) == 0 ? 0 : Libc.Errno;
     }
 
-    internal static GarnetException NoRoom(string directory, long bytes, int error) =>
+    internal static GarnetException NoRoom(string directory, long bytes, int error, KeptPart part) =>
         Failed($"cannot set {bytes} bytes aside in {directory}", error, error == Libc.EFBIG
-            ? "Raise the limit of file sizes (ulimit -f), or lower tier-size" : "Make room there, or lower tier-size");
+            ? $"Raise the limit of file sizes (ulimit -f), or lower {part.SizeSetting}" : $"Make room there, or lower {part.SizeSetting}");
 
     internal static GarnetException Failed(string what, int error, string next) => new(
         error is Libc.EACCES or Libc.EPERM ? ExitKind.Permission : ExitKind.Configuration, what, Reason(error), next);

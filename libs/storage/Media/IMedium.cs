@@ -13,6 +13,21 @@ public interface IMedium : IDisposable
     /// <summary>Bytes it has.</summary>
     long Bytes { get; }
 
+    /// <summary>Its parts, of which one may be in persistent memory; nothing lies between them.</summary>
+    IReadOnlyList<MediumPart> Parts => [new MediumPart(0, Bytes, Facts)];
+
+    /// <summary>Where the part ends that has the byte; not behind it if none has it.</summary>
+    long EndOf(long offset) => Bytes;
+
+    /// <summary>True if all of these bytes are in one part of it.</summary>
+    bool Has(long offset, long bytes) => offset >= 0 && bytes <= EndOf(offset) - offset;
+
+    /// <summary>
+    /// Where the bytes lie, if they may be read there, and for as long as this is open; null: they are to be read. Behind them <see cref="MediumPart.SlackBytes"/>
+    /// may be read too, whatever they are.
+    /// </summary>
+    unsafe byte* InPlace(long offset, int bytes) => null;
+
     /// <summary>
     /// Writes whole blocks and returns when they can be read back; they are durable only after <see cref="Sync"/>. Offset, address and length
     /// are multiples of <see cref="MediumFacts.BlockBytes"/>. Returns 0, or the error number. From any thread.

@@ -26,6 +26,11 @@ public interface IPmRange : IDisposable
     /// <summary>What this thread has written before is durable when this returns 0, else the error number says why not; other threads then see it.</summary>
     int Fence();
 
+    /// <summary>
+    /// What this thread has written before has left the processor: other threads see it, and where the domain is real it is durable. Returns 0, or the error number.
+    /// </summary>
+    int Drain() => Fence();
+
     /// <summary>The bytes as they stand there.</summary>
     ReadOnlySpan<byte> At(long offset, int bytes);
 }

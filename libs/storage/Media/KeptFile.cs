@@ -17,13 +17,14 @@ internal sealed unsafe class KeptFile : IDisposable
     private const int Block = 4096, Magic = 0x46544E47, FormatVersion = 1, IdAt = 16, NoteAt = 32, CrcAt = 60; // "GNTF"
     private const uint OwnerReadsAndWrites = 0x180;
     private const string Unfinished = ".tmp";
-    private const string Elsewhere = "Name a directory that the server may write to, with room in it (tier-path)";
     private readonly string _directory;
+    private readonly KeptPart _part;
     private string _path;
 
-    private KeptFile(string directory, UInt128 id, string path, int descriptor, bool isDirect)
+    private KeptFile(string directory, KeptPart part, UInt128 id, string path, int descriptor, bool isDirect)
     {
         _directory = directory;
+        _part = part;
         Id = id;
         _path = path;
         Descriptor = descriptor;
@@ -41,16 +42,16 @@ internal sealed unsafe class KeptFile : IDisposable
     /// <summary>Bytes it has now.</summary>
     public long FoundBytes => Libc.FactsOf(Descriptor)?.Bytes ?? 0;
 
-    public static string PathOf(string directory, UInt128 id) => Path.Combine(directory, $"tier-{id:x32}");
+    public static string PathOf(string directory, KeptPart part, UInt128 id) => Path.Combine(directory, $"tier-{id:x32}{part.Ending}");
 
     /// <summary>Opens the one that is there.</summary>
-    public static KeptFile Open(string directory, UInt128 id)
+    public static KeptFile Open(string directory, KeptPart part, UInt128 id)
     {
-        KeptFile file = OpenAt(directory, id, PathOf(directory, id), 0);
+        KeptFile file = OpenAt(directory, part, id, PathOf(directory, part, id), 0);
         try
         {
             if (!Libc.TryLock(file.Descriptor))
-                throw InUse(file._path);
+                throw InUse(file._path, part);
             file.ReadHead();
             return file;
         }
@@ -62,17 +63,17 @@ internal sealed unsafe class KeptFile : IDisposable
     }
 
     /// <summary>Makes one where there is none.</summary>
-    public static KeptFile Make(string directory, UInt128 id, ulong note)
+    public static KeptFile Make(string directory, KeptPart part, UInt128 id, ulong note)
     {
         RemoveLeftovers(directory);
-        string path = PathOf(directory, id) + Unfinished;
-        KeptFile file = OpenAt(directory, id, path, Libc.O_CREAT | Libc.O_EXCL);
+        string path = PathOf(directory, part, id) + Unfinished;
+        KeptFile file = OpenAt(directory, part, id, path, Libc.O_CREAT | Libc.O_EXCL);
         try
         {
             // Before it was locked somebody else may have taken it for left over, or may have settled one of the same id.
             file.IsNew = Libc.TryLock(file.Descriptor) && Libc.HasName(file.Descriptor);
-            if (!file.IsNew || FileMedium.IsKept(directory, id))
-                throw InUse(path);
+            if (!file.IsNew || FileMedium.IsKept(directory, id, part))
+                throw InUse(path, part);
             file.WriteHead(note);
             return file;
         }
@@ -88,7 +89,7 @@ internal sealed unsafe class KeptFile : IDisposable
     {
         int failure = FileMedium.SetAside(Descriptor, bytes);
         if (failure != 0)
-            throw FileMedium.NoRoom(_directory, bytes, failure);
+            throw FileMedium.NoRoom(_directory, bytes, failure, _part);
     }
 
     public void Settle(long bytes)
@@ -107,8 +108,8 @@ internal sealed unsafe class KeptFile : IDisposable
         _ = Libc.close(Descriptor);
     }
 
-    private static GarnetException InUse(string path) => new(ExitKind.Data, $"the tier's file is in use: {path}",
-        "another process has locked it, which has a copy of this data directory", "Give each its own tier-path");
+    private static GarnetException InUse(string path, KeptPart part) => new(ExitKind.Data, $"the tier's file is in use: {path}",
+        "another process has locked it, which has a copy of this data directory", $"Give each its own {part.PathSetting}");
 
     // Those that nobody has locked: their process has ended.
     private static void RemoveLeftovers(string directory)
@@ -128,7 +129,10 @@ internal sealed unsafe class KeptFile : IDisposable
         }
     }
 
-    private static KeptFile OpenAt(string directory, UInt128 id, string path, int how)
+    private static string Elsewhere(KeptPart part) =>
+        $"Name a directory that the server may write to, with room in it ({part.PathSetting})";
+
+    private static KeptFile OpenAt(string directory, KeptPart part, UInt128 id, string path, int how)
     {
         fixed (byte* name = Encoding.UTF8.GetBytes(path + '\0'))
         {
@@ -136,27 +140,27 @@ internal sealed unsafe class KeptFile : IDisposable
             {
                 int file = Libc.open(name, Libc.O_RDWR | Libc.O_CLOEXEC | Libc.O_NOFOLLOW | how | direct, OwnerReadsAndWrites);
                 if (file >= 0)
-                    return new KeptFile(directory, id, path, file, direct != 0);
+                    return new KeptFile(directory, part, id, path, file, direct != 0);
                 int error = Libc.Errno;
                 if (error == Libc.EEXIST)
-                    throw InUse(path); // one that nobody uses was removed
+                    throw InUse(path, part); // one that nobody uses was removed
                 if (error != Libc.EINVAL)
-                    throw FileMedium.Failed($"cannot open the tier's file {path}", error, Elsewhere);
+                    throw FileMedium.Failed($"cannot open the tier's file {path}", error, Elsewhere(part));
                 if (how != 0)
                     _ = Libc.unlink(name); // a file system without direct reads and writes has made it all the same
             }
         }
-        throw FileMedium.Failed($"cannot open the tier's file {path}", Libc.EINVAL, Elsewhere);
+        throw FileMedium.Failed($"cannot open the tier's file {path}", Libc.EINVAL, Elsewhere(part));
     }
 
     private void TakeName()
     {
-        string path = PathOf(_directory, Id);
+        string path = PathOf(_directory, _part, Id);
         fixed (byte* from = Encoding.UTF8.GetBytes(_path + '\0'), to = Encoding.UTF8.GetBytes(path + '\0'))
         {
             int error = Libc.rename(from, to) == 0 ? SyncDirectory() : Libc.Errno;
             if (error != 0)
-                throw FileMedium.Failed($"cannot make the tier's file {path}", error, Elsewhere);
+                throw FileMedium.Failed($"cannot make the tier's file {path}", error, Elsewhere(_part));
         }
         (_path, IsNew) = (path, false);
     }
@@ -175,7 +179,7 @@ internal sealed unsafe class KeptFile : IDisposable
         nint put = Libc.pwrite(Descriptor, head, Block, 0);
         int error = put < 0 ? Libc.Errno : put < Block ? Libc.EIO : Libc.fsync(Descriptor) == 0 ? 0 : Libc.Errno;
         if (error != 0)
-            throw FileMedium.Failed($"cannot write the tier's file {_path}", error, Elsewhere);
+            throw FileMedium.Failed($"cannot write the tier's file {_path}", error, Elsewhere(_part));
     }
 
     private void ReadHead()

@@ -23,14 +23,17 @@ public sealed unsafe class PmRange : IPmRange
     private const int MapSync = 0x80000, MapSharedValidate = 3;
     private const long Ext4 = 0xEF53, Xfs = 0x58465342, Tmpfs = 0x01021994, Overlay = 0x794C7630, F2fs = 0xF2F52010; // statfs(2)
     private readonly int _file;
-    private readonly bool _needsSync;
+    private readonly bool _needsSync, _isOwner;
+    private readonly byte* _readMap;
     private byte* _map;
 
-    private PmRange(int file, byte* map, OpenFacts facts, PmMapping mapping)
+    private PmRange(int file, byte* map, long bytes, PmMapping mapping, byte* readMap = null)
     {
         _file = file;
         _map = map;
-        Bytes = facts.Bytes;
+        _isOwner = readMap == null;
+        _readMap = _isOwner ? map : readMap;
+        Bytes = bytes;
         _needsSync = !mapping.IsSynchronous || !Sse2.IsSupported;
         (Domain, IsMemory, IsSynchronous) = (mapping.Domain, mapping.IsMemory, mapping.IsSynchronous);
     }
@@ -76,6 +79,28 @@ public sealed unsafe class PmRange : IPmRange
         }
     }
 
+    /// <summary>
+    /// Maps a medium's file, whose room and lock are the medium's matter, as is its end. What reads it does so through a mapping of its own that cannot be written: a stray
+    /// store ends the process instead of what lies there.
+    /// </summary>
+    /// <exception cref="GarnetException">It cannot be mapped; the message says what to do.</exception>
+    internal static PmRange Over(FileMedium file, string directory, string sysfs = "/sys")
+    {
+        string setting = KeptPart.Memory.PathSetting;
+        long system;
+        fixed (byte* name = Encoding.UTF8.GetBytes(directory + '\0'))
+            system = Libc.FileSystemOf(name);
+        if (Libc.FactsOf(file.Descriptor) is not { } facts)
+            throw Refused(directory, Reason(Libc.Errno), "look at the rights of the file", setting);
+        (nint map, bool isSynchronous) = MapShared(directory, file.Descriptor, system, file.Bytes, setting);
+        void* readMap = Libc.mmap(null, (nint)file.Bytes, Libc.PROT_READ, Libc.MAP_SHARED, file.Descriptor, 0);
+        if ((nint)readMap != -1)
+            return new PmRange(file.Descriptor, (byte*)map, file.Bytes, MappingOf(isSynchronous, system, facts, sysfs), (byte*)readMap);
+        int error = Libc.Errno;
+        _ = Libc.munmap((void*)map, (nint)file.Bytes);
+        throw NotMapped(directory, error, setting);
+    }
+
     /// <inheritdoc/>
     public void Write(long offset, ReadOnlySpan<byte> lines)
     {
@@ -95,12 +120,19 @@ public sealed unsafe class PmRange : IPmRange
     }
 
     /// <inheritdoc/>
-    public int Fence()
+    public int Drain()
     {
         if (Sse.IsSupported)
             Sse.StoreFence();
         else
             Interlocked.MemoryBarrier();
+        return 0;
+    }
+
+    /// <inheritdoc/>
+    public int Fence()
+    {
+        Drain();
         if (!_needsSync || Libc.msync(_map, (nint)Bytes, Libc.MS_SYNC) == 0)
             return 0;
         return Libc.Errno;
@@ -110,7 +142,7 @@ public sealed unsafe class PmRange : IPmRange
     public ReadOnlySpan<byte> At(long offset, int bytes)
     {
         Check.That(bytes >= 0 && offset >= 0 && offset <= Bytes - bytes, "media.P1 what is read lies inside the range");
-        return new ReadOnlySpan<byte>(_map + offset, bytes);
+        return new ReadOnlySpan<byte>(_readMap + offset, bytes);
     }
 
     /// <inheritdoc/>
@@ -119,7 +151,10 @@ public sealed unsafe class PmRange : IPmRange
         if (_map == null)
             return;
         _ = Libc.munmap(_map, (nint)Bytes);
-        _ = Libc.close(_file);
+        if (_isOwner)
+            _ = Libc.close(_file);
+        else
+            _ = Libc.munmap(_readMap, (nint)Bytes);
         _map = null;
     }
 
@@ -141,27 +176,36 @@ public sealed unsafe class PmRange : IPmRange
 
         if (!Libc.TryLock(file))
             throw Refused(path, "another server has it in use", "give each server a file of its own");
-        void* map = Libc.mmap(null, (nint)facts.Bytes, Libc.PROT_READ | Libc.PROT_WRITE, MapSharedValidate | MapSync, file, 0);
-        bool isSynchronous = (nint)map != -1;
-        if (!isSynchronous)
-            map = MapPlainly(path, file, system, facts.Bytes);
-        PersistenceDomain domain = isSynchronous
-            ? PmPlatform.DomainOf(facts.DeviceMajor, facts.DeviceMinor, sysfs)
-            : PersistenceDomain.PmEmulated;
-        return new PmRange(file, (byte*)map, facts, new PmMapping(isSynchronous, system == Tmpfs, domain));
+        (nint map, bool isSynchronous) = MapShared(path, file, system, facts.Bytes, Setting);
+        if (!isSynchronous && Libc.fallocate(file, 0, 0, facts.Bytes) != 0)
+        {
+            int error = Libc.Errno;
+            _ = Libc.munmap((void*)map, (nint)facts.Bytes);
+            throw Refused(path, $"its room cannot be set aside ({Reason(error)})", "make room there, or name another file");
+        }
+        return new PmRange(file, (byte*)map, facts.Bytes, MappingOf(isSynchronous, system, facts, sysfs));
     }
 
-    private static void* MapPlainly(string path, int file, long system, long bytes)
+    private static PmMapping MappingOf(bool isSynchronous, long system, OpenFacts facts, string sysfs) => new(
+        isSynchronous, system == Tmpfs,
+        isSynchronous ? PmPlatform.DomainOf(facts.DeviceMajor, facts.DeviceMinor, sysfs) : PersistenceDomain.PmEmulated);
+
+    private static (nint Map, bool IsSynchronous) MapShared(string path, int file, long system, long bytes, string setting)
     {
+        void* map = Libc.mmap(null, (nint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, MapSharedValidate | MapSync, file, 0);
+        if ((nint)map != -1)
+            return ((nint)map, true);
         // A file system that writes elsewhere each time may find no room when a page is stored to; that would end the process.
         if (system is not (Ext4 or Xfs or Tmpfs or Overlay or F2fs))
-            throw Refused(path, "its file system cannot promise that there is room for a store", "name a file on ext4 or xfs, with DAX");
-        if (Libc.fallocate(file, 0, 0, bytes) != 0)
-            throw Refused(path, $"its room cannot be set aside ({Reason(Libc.Errno)})", "make room there, or name another file");
-        void* map = Libc.mmap(null, (nint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
-        return (nint)map != -1 ? map
-            : throw Refused(path, $"it cannot be mapped ({Reason(Libc.Errno)})", "look at the limits of the process's memory");
+            throw Refused(path, "its file system cannot promise that there is room for a store",
+                "name one on ext4 or xfs, with DAX", setting);
+        map = Libc.mmap(null, (nint)bytes, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, file, 0);
+        return (nint)map != -1 ? ((nint)map, false)
+            : throw NotMapped(path, Libc.Errno, setting);
     }
+
+    private static GarnetException NotMapped(string path, int error, string setting) =>
+        Refused(path, $"it cannot be mapped ({Reason(error)})", "look at the limits of the process's memory", setting);
 
     private static GarnetException NotOpened(string path, int error) => error switch
     {
@@ -171,9 +215,10 @@ public sealed unsafe class PmRange : IPmRange
         _ => Refused(path, Reason(error), "name a plain file that the server may write to, not through a link"),
     };
 
-    private static GarnetException Refused(string path, string why, string next) => new(ExitKind.Configuration, What(path), why, next);
+    private static GarnetException Refused(string path, string why, string next, string setting = Setting) =>
+        new(ExitKind.Configuration, What(path, setting), why, next);
 
-    private static string What(string path) => $"{Setting} cannot be used: {path}";
+    private static string What(string path, string setting = Setting) => $"{setting} cannot be used: {path}";
 
     private static string Making(string path, long bytes) => $"fallocate -l {bytes} {path} && chmod 600 {path}";
 

@@ -17,7 +17,8 @@ internal sealed class PmSim : IPmRange
     /// <summary>Memory as it is given, all of it there.</summary>
     public PmSim(byte[] content)
     {
-        _seen = [.. content];
+        _seen = GC.AllocateUninitializedArray<byte>(content.Length, pinned: true); // who reads where it lies keeps pointers
+        content.CopyTo(_seen, 0);
         _fenced = [.. content];
     }
 

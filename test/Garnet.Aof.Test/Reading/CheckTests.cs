@@ -134,7 +134,7 @@ public sealed class CheckTests
     public void What_a_newer_version_wrote_is_not_repaired()
     {
         var disk = new SimulatedDisk();
-        byte[] text = "garnet-manifest 5\n"u8.ToArray();
+        byte[] text = "garnet-manifest 6\n"u8.ToArray();
         disk.Put(Manifest.FileName, [.. text, .. System.Text.Encoding.ASCII.GetBytes($"crc {Crc32C.Of(text):x8}\n")]);
         Assert.That(DirectoryRepair.Plan(disk, new TestSnapshots(), TestStore.Progress()).Hopeless, Does.Contain("newer"));
     }

@@ -148,7 +148,7 @@ public sealed class DirectoryTests
     public void A_manifest_of_a_newer_version_is_refused_by_name()
     {
         var disk = new SimulatedDisk();
-        string text = "garnet-manifest 5\nseed of something else\n";
+        string text = "garnet-manifest 6\nseed of something else\n";
         disk.Put(Manifest.FileName, Encoding.ASCII.GetBytes($"{text}crc {Crc32C.Of(Encoding.ASCII.GetBytes(text)):x8}\n"));
         Assert.That(Assert.Throws<GarnetException>(() => DataDirectory.OpenUnlocked(disk))!.Message, Does.Contain("newer version"));
     }
@@ -165,7 +165,16 @@ public sealed class DirectoryTests
         Assert.That(Encoding.ASCII.GetString(disk.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 4\n"));
         using (DataDirectory again = DataDirectory.OpenUnlocked(disk))
             Assert.That(again.Manifest.Tier, Is.EqualTo(new TierName(77, "/mnt/a disk/ü")));
-        foreach (string line in (string[])["", "none", "77 %2Fmnt", "00000000000000000000000000000000 %2Fmnt", "0000000000000000000000000000004d", "0000000000000000000000000000004d "])
+        foreach (string path in (string[])["/mnt/a disk/ü", ""])
+        {
+            var parts = new SimulatedDisk();
+            TierName both = new(77, path, "/mnt/none");
+            using (DataDirectory directory = DataDirectory.OpenUnlocked(parts)) directory.NameTier(both);
+            Assert.That(Encoding.ASCII.GetString(parts.Get(Manifest.FileName)), Does.StartWith("garnet-manifest 5\n"));
+            using DataDirectory found = DataDirectory.OpenUnlocked(parts);
+            Assert.That(found.Manifest.Tier, Is.EqualTo(both));
+        }
+        foreach (string line in (string[])["", "none", "77 %2Fmnt", "00000000000000000000000000000000 %2Fmnt", "0000000000000000000000000000004d", "0000000000000000000000000000004d ", "0000000000000000000000000000004d none", "0000000000000000000000000000004d %2Fmnt %2Fpm"])
         {
             string text = string.Join('\n', Encoding.ASCII.GetString(disk.Get(Manifest.FileName)).Split('\n').TakeWhile(static known => !known.StartsWith("tier ", StringComparison.Ordinal)));
             text += $"\ntier {line}\n";

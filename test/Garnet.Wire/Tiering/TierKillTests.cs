@@ -21,11 +21,12 @@ public sealed class TierKillTests
     [TestCase("noeviction", 1500)]
     [TestCase("allkeys-lru", 4000)]
     [TestCase("volatile-ttl", 1500)]
-    public void Nothing_acknowledged_is_lost_whatever_the_tier_was_at(string policy, int keys)
+    [TestCase("noeviction", 2000, "16mb", Description = "persistent memory above the disk")]
+    public void Nothing_acknowledged_is_lost_whatever_the_tier_was_at(string policy, int keys, string pm = "")
     {
         int rounds = int.TryParse(Environment.GetEnvironmentVariable("GARNET_TIER_KILL_ROUNDS"), CultureInfo.InvariantCulture, out int set) ? set
             : LongRun.IsWanted ? 25 : s_moments.Length;
-        using TierScratch tier = new(memory: "12mb", size: "24mb");
+        using TierScratch tier = new(memory: "12mb", size: "24mb", pm);
         string flags = $"{tier.Flags} --maxmemory-policy {policy} --appendfsync everysec";
         using DataServer server = new(flags);
         TierKillWriter[] writers = [.. Enumerable.Range(0, Writers).Select(i => new TierKillWriter(i, keys, mayVanish: policy == "allkeys-lru"))];

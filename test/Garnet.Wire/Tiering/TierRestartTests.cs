@@ -11,11 +11,12 @@ public sealed class TierRestartTests
 {
     private const int Keys = 30_000, PerRound = 200;
 
-    [TestCase("--appendonly yes")]
-    [TestCase("--appendonly no")]
-    public void A_start_goes_on_with_the_tier_and_reads_nothing_of_it(string log)
+    [TestCase("--appendonly yes", "")]
+    [TestCase("--appendonly no", "")]
+    [TestCase("--appendonly yes", "16mb", Description = "persistent memory above the disk")]
+    public void A_start_goes_on_with_the_tier_and_reads_nothing_of_it(string log, string pm)
     {
-        using TierScratch tier = new(memory: "12mb", size: "64mb");
+        using TierScratch tier = new(memory: "12mb", size: "64mb", pm);
         using DataServer server = new($"{tier.Flags} {log}");
         long cold;
         string digest;

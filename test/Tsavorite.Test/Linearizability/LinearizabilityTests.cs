@@ -20,14 +20,16 @@ internal sealed class LinearizabilityTests
         Assert.That(Unexplained(threads, seed, Rounds, splits: false), Is.Null, $"seed {seed}");
     }
 
-    [TestCase(2)]
-    [TestCase(4)]
-    public void So_has_every_history_while_records_go_to_a_tier_and_come_back(int threads)
+    [TestCase(2, TierParts.Disk)]
+    [TestCase(4, TierParts.Disk)]
+    [TestCase(4, TierParts.Memory)]
+    [TestCase(4, TierParts.MemoryOverDisk)]
+    public void So_has_every_history_while_records_go_to_a_tier_and_come_back(int threads, TierParts parts)
     {
         int seed = Environment.TickCount & 0xFFFFFF;
         TestContext.Out.WriteLine($"seed {seed}");
-        using SimulatedMedium medium = new(8 << 20);
-        Assert.That(Unexplained(threads, seed, Rounds, splits: false, medium), Is.Null, $"seed {seed}");
+        using MappedTier tier = new(parts, 8 << 20, parts == TierParts.Memory ? 8 << 20 : 128 << 10);
+        Assert.That(Unexplained(threads, seed, Rounds, splits: false, tier.Medium), Is.Null, $"seed {seed}");
     }
 
     [Test]
@@ -56,7 +58,7 @@ internal sealed class LinearizabilityTests
     }
 
     // The first history without an order, or null.
-    private static string? Unexplained(int threads, int seed, int rounds, bool splits, SimulatedMedium? medium = null)
+    private static string? Unexplained(int threads, int seed, int rounds, bool splits, Garnet.Media.IMedium? medium = null)
     {
         using Store store = new(Bench.Tiny() with { Partitions = 1, ReserveBytes = 64 << 20, MemoryLimitBytes = 8 << 20, Tier = medium, TierSegmentBytes = 8 << 10 });
         using DemotingThread? demoting = medium is null ? null : new(store);

@@ -19,10 +19,10 @@ internal sealed class ColdCleanerTests
         Span<byte> all = medium.At(0, (int)medium.Bytes);
         all[all.IndexOf(TieredBench.Value(7, 100)) + 50] ^= 1; // it stays where it is: nobody knows whose it is
         using ColdWriter writer = new(bench.Store.Core, bench.Store.Core.Tier!);
-        using ColdCleaner cleaner = new(bench.Store.Core, bench.Store.Core.Tier!, writer);
-        Assert.That((cleaner.Compact(bench.NowMs), bench.Tier().SegmentReads), Is.EqualTo((true, 1)), "what can be moved has moved");
-        Assert.That((cleaner.Compact(bench.NowMs + 999), bench.Tier().SegmentReads), Is.EqualTo((false, 1)));
-        Assert.That((cleaner.Compact(bench.NowMs + 1000), bench.Tier().SegmentReads), Is.EqualTo((false, 2)));
+        using ColdCleaner cleaner = new(bench.Store.Core, bench.Store.Core.Tier!, writer, writer);
+        Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs), bench.Tier().SegmentReads), Is.EqualTo((true, 1)), "what can be moved has moved");
+        Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs + 999), bench.Tier().SegmentReads), Is.EqualTo((false, 1)));
+        Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs + 1000), bench.Tier().SegmentReads), Is.EqualTo((false, 2)));
     }
 
     [Test]
@@ -37,17 +37,17 @@ internal sealed class ColdCleanerTests
         for (int i = Left; i < 5 * Keys; i++) bench.Delete("named" + i);
         bench.ExpectNothingUnderWay();
         using ColdWriter writer = new(bench.Store.Core, bench.Store.Core.Tier!);
-        using ColdCleaner cleaner = new(bench.Store.Core, bench.Store.Core.Tier!, writer);
+        using ColdCleaner cleaner = new(bench.Store.Core, bench.Store.Core.Tier!, writer, writer);
         Assert.That(bench.Store.Names!.WantsSnapshot, "much is free but for its name");
-        Assert.That((cleaner.Compact(bench.NowMs), bench.Tier().Compacted), Is.EqualTo((false, 0)), "all is named");
+        Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs), bench.Tier().Compacted), Is.EqualTo((false, 0)), "all is named");
         Fill(bench, "fresh", Keys);
         for (int i = 1; i < Keys; i++) bench.Delete("fresh" + i);
         bench.ExpectNothingUnderWay();
-        Assert.That((cleaner.Compact(bench.NowMs), bench.Tier().Compacted), Is.EqualTo((true, 1)), "what has no name is free at once");
+        Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs), bench.Tier().Compacted), Is.EqualTo((true, 1)), "what has no name is free at once");
         Snapshot(bench, 2);
         Snapshot(bench, 3);
         Assert.That(bench.Store.Names.WantsSnapshot, Is.False);
-        Assert.That((cleaner.Compact(bench.NowMs += 2000), bench.Tier().Compacted), Is.EqualTo((true, 1 + Left)), "named, but nothing waits");
+        Assert.That((cleaner.Compact(bench.Store.Core.Tier!.Segments.Bottom, bench.NowMs += 2000), bench.Tier().Compacted), Is.EqualTo((true, 1 + Left)), "named, but nothing waits");
     }
 
     private static void Fill(Bench bench, string name, int keys)

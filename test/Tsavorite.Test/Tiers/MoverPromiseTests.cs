@@ -17,9 +17,9 @@ internal sealed unsafe class MoverPromiseTests
         for (int i = 0; i < 240; i++) bench.Set("k" + i, TieredBench.Value(i, sizes[i % sizes.Length]));
         bench.Demote();
         Assert.That(bench.Tier().Records, Is.EqualTo(240));
-        ColdSegments segments = bench.Store.Core.Tier!.Segments;
+        ColdLayers segments = bench.Store.Core.Tier!.Segments;
         HashSet<int> bands = [];
-        for (uint number = 1; number <= segments.Total; number++)
+        foreach (uint number in segments.Numbers)
         {
             if (segments[number]->Live > 0) bands.Add(segments[number]->Band);
         }
@@ -171,7 +171,7 @@ internal sealed unsafe class MoverPromiseTests
         for (int i = 0; i < 4000; i++) bench.Set("k" + i, TieredBench.Value(i, 300));
         bench.Demote();
         Assert.That((bench.Tier().Evicted, bench.Tier().Compacted), Is.EqualTo((0, 0)));
-        Assert.That(bench.Tier().FreeBytes, Is.EqualTo(bench.Store.Core.Tier!.Reserve * (32 << 10)));
+        Assert.That(bench.Tier().FreeBytes, Is.EqualTo(bench.Store.Core.Tier!.ReserveOf(bench.Store.Core.Tier.Segments.Bottom) * (32 << 10)));
         for (int i = 0; i < 4000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 300)), $"k{i}");
     }
 

@@ -5,7 +5,7 @@ namespace Tsavorite.Test.Tiers;
 /// <summary>A store over a tier, with small segments on both.</summary>
 internal static class TieredBench
 {
-    public static StoreSettings Settings(SimulatedMedium medium) => Bench.Tiny() with { Tier = medium, TierSegmentBytes = 32 << 10 };
+    public static StoreSettings Settings(Garnet.Media.IMedium medium) => Bench.Tiny() with { Tier = medium, TierSegmentBytes = 32 << 10 };
 
     /// <summary>All that was not read since the last time but one goes to the tier.</summary>
     public static void Demote(this Bench bench) => bench.Store.Tiers!.DemoteAll();
@@ -30,9 +30,9 @@ internal static class TieredBench
     /// <summary>How often segments are pinned, in all.</summary>
     public static unsafe int Pins(this Bench bench)
     {
-        ColdSegments segments = bench.Store.Core.Tier!.Segments;
+        ColdLayers segments = bench.Store.Core.Tier!.Segments;
         int pins = 0;
-        for (uint number = 0; number <= segments.Total; number++) pins += segments[number]->Pins;
+        foreach (uint number in segments.Numbers) pins += segments[number]->Pins;
         return pins;
     }
 

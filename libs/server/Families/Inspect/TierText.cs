@@ -1,4 +1,5 @@
 using System.Globalization;
+using Garnet.Media;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
@@ -16,6 +17,8 @@ internal static class TierText
             return;
         text.Section("Tiering");
         text.Field("tier_path", server.Settings.Tier.Path);
+        text.Field("tier_pm_path", server.Settings.Tier.PmPath);
+        text.Field("tier_pm_domain", tier.Memory is { } memory ? PersistenceDomains.NameOf(memory.Medium.Domain) : "none");
         text.Field("tier_reading", tier.Medium.Reading);
         text.Field("tier_direct_io", tier.Medium.IsDirect ? 1 : 0);
         text.Field("tier_promotion", server.Settings.Tier.Promotion.ToString().ToLowerInvariant());
@@ -31,6 +34,10 @@ internal static class TierText
         Statistics.Totals totals = server.Monitoring.Statistics.Now();
         return
         [
+            ("pm_size_bytes", tier.Memory?.SizeBytes ?? 0), ("pm_free_bytes", tier.Memory?.FreeBytes ?? 0),
+            ("pm_cold_records", tier.Memory?.Records ?? 0),
+            ("pm_reads", tier.Memory?.Reads ?? 0), ("ssd_reads", tier.Reads - (tier.Memory?.Reads ?? 0)),
+            ("pm_moved_records", tier.Memory?.MovedDown ?? 0), ("pm_moved_bytes", tier.Memory?.MovedDownBytes ?? 0),
             ("size_bytes", tier.SizeBytes), ("free_bytes", tier.FreeBytes), ("kept_bytes", tier.KeptBytes), ("cold_records", tier.Records),
             ("memory_hits", totals.Hits - totals.TierHits), ("hits", totals.TierHits),
             ("reads", tier.Reads), ("read_bytes", tier.ReadBytes), ("segment_reads", tier.SegmentReads),

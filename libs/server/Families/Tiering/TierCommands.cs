@@ -40,7 +40,7 @@ internal static class TierCommands
         tier = call.Session.Tier!;
         if (tier is not null)
             return true;
-        failed = call.FailBytes("ERR this server has no tier: start it with --tier-path"u8);
+        failed = call.FailBytes("ERR this server has no tier: start it with --tier-path or --tier-pm-path"u8);
         return false;
     }
 }
@@ -61,7 +61,7 @@ internal readonly struct TierWhere : ICommand
             return call.Null();
         call.Out.Map(3);
         call.Out.Bulk("where"u8);
-        call.Out.Bulk(places.IsCold ? "tier"u8 : "memory"u8);
+        call.Out.Bulk(places.IsInPersistentMemory ? "pm"u8 : places.IsCold ? "tier"u8 : "memory"u8);
         call.Out.Bulk("chunks_memory"u8);
         call.Out.Int(places.ChunksInMemory);
         call.Out.Bulk("chunks_tier"u8);

@@ -22,7 +22,8 @@ public sealed record Manifest
     internal const int BytesMax = 16 << 10;
 
     private const string Title = "garnet-manifest ";
-    private const int CurrentVersion = 4, FirstVersionWithTerms = 2, FirstVersionWithLogs = 3, FirstVersionWithTier = 4, FirstVersion = 1;
+    private const int CurrentVersion = 5, FirstVersionWithTerms = 2, FirstVersionWithLogs = 3, FirstVersionWithTier = 4,
+        FirstVersionWithMemory = 5, FirstVersion = 1;
 
     /// <summary>Seed of the store's key hash.</summary>
     public required ulong HashSeed { get; init; }
@@ -53,12 +54,16 @@ public sealed record Manifest
     internal byte[] Encode()
     {
         string text = string.Create(CultureInfo.InvariantCulture,
-            $"{Title}{(Tier is null ? FirstVersionWithTier - 1 : CurrentVersion)}\n" +
+            $"{Title}{Version}\n" +
             $"seed {HashSeed:x16}\nlanes {Lanes}\nsublogs {Sublogs}\nterm {Term}\n" +
             $"snapshot {Of(Snapshot)}\nprevious {Of(Previous)}\nterms {Of(Terms)}\n" +
             $"logs {Of(Logs)}\nended {Ended}\n{(Tier is null ? "" : $"tier {Tier.Encode()}\n")}");
         return Encoding.ASCII.GetBytes(text + LastLine(Encoding.ASCII.GetBytes(text)));
     }
+
+    // The first that can say it: what knows no more still takes the directory.
+    private int Version => Tier is null ? FirstVersionWithTier - 1
+        : Tier.MemoryPath.Length == 0 ? FirstVersionWithMemory - 1 : CurrentVersion;
 
     /// <summary>Reads a manifest; <see cref="HeaderState.Newer"/> if it is whole but of another version.</summary>
     internal static HeaderState TryDecode(ReadOnlySpan<byte> bytes, out Manifest? manifest)
@@ -94,7 +99,7 @@ public sealed record Manifest
             || (hasTerms && !TryTerms(Value(lines[7], "terms "), out terms))
             || (hasLogs && (!TryLogs(Value(lines[8], "logs "), sublogs, out logs)
                 || !ulong.TryParse(Value(lines[9], "ended "), NumberStyles.None, CultureInfo.InvariantCulture, out ended)))
-            || (hasTier && !TierName.TryDecode(Value(lines[10], "tier "), out tier))) return null;
+            || (hasTier && !TierName.TryDecode(Value(lines[10], "tier "), version >= FirstVersionWithMemory, out tier))) return null;
         if (!new DirectoryLayout(lanes, sublogs).IsPossible || term > TermStart.TermMax) return null;
         return new Manifest
         {

@@ -33,9 +33,9 @@ public static unsafe class StoreCheck
         return broken;
     }
 
-    private static void CompareLive(ColdSegments segments, Dictionary<uint, int> live, List<string> broken)
+    private static void CompareLive(ColdLayers segments, Dictionary<uint, int> live, List<string> broken)
     {
-        for (uint number = 1; number <= segments.Total; number++)
+        foreach (uint number in segments.Numbers)
         {
             // What is staged counts as live until it is named, or is not.
             if (segments[number]->State == ColdState.Open ? segments[number]->Live >= live.GetValueOrDefault(number) : segments[number]->Live == live.GetValueOrDefault(number)) continue;
@@ -43,10 +43,10 @@ public static unsafe class StoreCheck
         }
     }
 
-    private static void CheckRuns(ColdSegments segments, List<string> broken)
+    private static void CheckRuns(ColdLayers segments, List<string> broken)
     {
         Dictionary<uint, uint> firsts = [];
-        for (uint number = 1; number <= segments.Total; number++)
+        foreach (uint number in segments.Numbers)
         {
             if (segments[number]->State is ColdState.Free or ColdState.Follows)
                 continue;
@@ -61,7 +61,7 @@ public static unsafe class StoreCheck
             if (parts != segments[number]->Parts)
                 broken.Add($"store.C10 segment {number} has {parts} parts, and should have {segments[number]->Parts}");
         }
-        for (uint number = 1; number <= segments.Total; number++)
+        foreach (uint number in segments.Numbers)
         {
             if (segments[number]->State == ColdState.Follows && !firsts.ContainsKey(number))
                 broken.Add($"store.C10 segment {number} continues none");

@@ -13,7 +13,7 @@ internal sealed unsafe class ColdReferences : IDisposable
     private const long WindowBytesMax = 8 << 20;
     private readonly StoreSnapshot _snapshot;
     private readonly ColdReads _reads;
-    private readonly ColdSegments _segments;
+    private readonly ColdLayers _segments;
     private readonly Lock _gate = new();
     private readonly List<ulong> _window = [];
     private List<ulong> _words = [];

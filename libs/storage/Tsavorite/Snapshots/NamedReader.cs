@@ -69,7 +69,7 @@ internal sealed unsafe class NamedReader : IDisposable
             {
                 long offset = ColdAddress.Offset(BinaryPrimitives.ReadUInt64LittleEndian(references[(next * ColdNames.ReferenceBytes)..]));
                 long start = offset & ~(ColdSegments.PageBytes - 1L);
-                if (start + ColdSegments.PageBytes > _medium.Bytes)
+                if (!_medium.Has(start, ColdSegments.PageBytes))
                 {
                     LoadOutcome outcome = taken(next, _table.RowAt(offset), offset, null, Libc.EIO);
                     if (outcome != LoadOutcome.Done)
@@ -116,7 +116,8 @@ internal sealed unsafe class NamedReader : IDisposable
 
     private ColdPart Alone(in SegmentRow row, long start)
     {
-        long end = Math.Min(((long)row.Number + 1) * _table.SegmentBytes, _medium.Bytes / ColdSegments.PageBytes * ColdSegments.PageBytes);
+        long last = _medium.EndOf(start) / ColdSegments.PageBytes * ColdSegments.PageBytes;
+        long end = Math.Min(((long)row.Number + 1) * _table.SegmentBytes, last);
         return new ColdPart(start, (int)Math.Min((long)ColdSegments.PageBytes << row.Band, end - start));
     }
 

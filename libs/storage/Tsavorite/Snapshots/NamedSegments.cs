@@ -135,7 +135,7 @@ public sealed unsafe class NamedSegments(Store store)
     {
         if (!_isFound)
             return null;
-        ColdSegments segments = store.Core.Tier!.Segments;
+        ColdLayers segments = store.Core.Tier!.Segments;
         string? fault = null;
         foreach (SegmentRow row in _rows.Values.Where(row => IsWhereNamed(row) && !row.IsFollower(1 << _shift)))
         {
@@ -194,7 +194,7 @@ public sealed unsafe class NamedSegments(Store store)
     private LoadOutcome Adopt(ReadOnlySpan<byte> block, SnapshotLoader loader)
     {
         StoreCore core = store.Core;
-        ColdSegments segments = core.Tier!.Segments;
+        ColdLayers segments = core.Tier!.Segments;
         for (ReadOnlySpan<byte> rest = block; rest.Length > 0; rest = rest[ColdNames.ReferenceBytes..])
         {
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(rest);
@@ -230,7 +230,7 @@ public sealed unsafe class NamedSegments(Store store)
             return; // that way back is none
         if (Losses is null && MustFit)
             JudgeSize(file);
-        _strays.UnionWith(_rows.Keys.Where(number => number > tier.Segments.Total));
+        _strays.UnionWith(_rows.Keys.Where(number => !tier.Segments.Has(number)));
         _runs!.Spread(_strays);
         Dictionary<uint, SegmentRow> rows = _rows.Values.Where(IsWhereNamed).ToDictionary(static row => row.Number);
         foreach (SegmentRow row in rows.Values)
@@ -261,7 +261,7 @@ public sealed unsafe class NamedSegments(Store store)
             _strays.UnionWith(_rows.Keys);
             return;
         }
-        _strays.UnionWith(_rows.Keys.Where(number => ((long)number + 1) << _shift > _medium.Bytes));
+        _strays.UnionWith(_rows.Keys.Where(number => !_medium.Has((long)number << _shift, 1L << _shift)));
         losses.Others = Judge(_medium, id);
         _strays.UnionWith(losses.Others);
         _runs!.Spread(_strays);
@@ -302,17 +302,25 @@ public sealed unsafe class NamedSegments(Store store)
     // Also for the way back: what lies behind the end would be cut off once the newest is loaded.
     private void JudgeSize(string file)
     {
-        uint last = _rows.Keys.Max();
-        long needed = ((long)last + 1) << _shift;
-        if (store.Core.Tier is { } tier && last > tier.Segments.Total)
+        if (store.Core.Tier is not { } tier)
+            return;
+        foreach (IGrouping<bool, uint> part in _rows.Keys.GroupBy(number => (long)number << _shift >= LayeredMedium.MemoryFrom))
         {
-            throw new GarnetException(ExitKind.Configuration, $"the tier is smaller than what the snapshot {file} names",
-                $"it has {tier.Medium.Bytes} bytes, and segment {last} ends at {needed}", $"Set tier-size to {needed} bytes or more");
+            if (!tier.Segments.Has(part.Max()))
+                throw TooSmall(file, part.Max(), tier, part.Key ? LayeredMedium.MemoryFrom : 0);
         }
+    }
+
+    private GarnetException TooSmall(string file, uint last, ColdTier tier, long from)
+    {
+        long needed = (((long)last + 1) << _shift) - from, bytes = tier.Medium.Parts.FirstOrDefault(part => part.From == from)?.Bytes ?? 0;
+        string setting = (from == 0 ? KeptPart.Disk : KeptPart.Memory).SizeSetting;
+        return new GarnetException(ExitKind.Configuration, $"the tier is smaller than what the snapshot {file} names",
+            $"it has {bytes} bytes, and segment {last} ends at {needed}", $"Set {setting} to {needed} bytes or more");
     }
 
     private static GarnetException Other(string file, string why) => new(
         ExitKind.Data, $"the tier's file is not the one that the snapshot {file} names", why,
-        "Put the tier's file (tier-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed. "
+        "Put the tier's file (tier-path, tier-pm-path) back: it is missing, cut, an older copy, or another server's. Nothing was changed. "
             + "If there is none, 'garnet-server repair' says what would be lost without it");
 }

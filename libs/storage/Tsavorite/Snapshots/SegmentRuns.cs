@@ -1,3 +1,5 @@
+using Garnet.Media;
+
 namespace Tsavorite;
 
 /// <summary>Which segments of a snapshot's table continue which (store.C10): one that is of a run without its first, or of two, or too long, is of no tier.</summary>
@@ -47,11 +49,15 @@ internal sealed class SegmentRuns
         {
             int before = i == 0 ? first.Used : behind[i - 1].Used;
             bool isNext = behind[i].Records == i + 1 && before == segmentBytes && behind[i].Life == first.Life
-                && behind[i].Namespace == first.Namespace && behind[i].Database == first.Database;
+                && behind[i].Namespace == first.Namespace && behind[i].Database == first.Database
+                && IsOfMemory(behind[i].Number, segmentBytes) == IsOfMemory(first.Number, segmentBytes);
             if (!isNext)
                 return false;
             bytes += behind[i].Used - (long)ColdSegments.PageBytes;
         }
         return bytes <= ColdRecord.BytesMax;
     }
+
+    // media.M5: the parts of a tier have tables of their own, and no run lies in both.
+    private static bool IsOfMemory(uint number, int segmentBytes) => (long)number * segmentBytes >= LayeredMedium.MemoryFrom;
 }

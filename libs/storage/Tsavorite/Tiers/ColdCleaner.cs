@@ -8,7 +8,7 @@ namespace Tsavorite;
 /// allows it and nothing else helps, the fullest of dead wood to give their records up (eviction). A segment is read once, as a whole, and what lives
 /// in it never comes to memory's tier.
 /// </summary>
-internal sealed unsafe class ColdCleaner : IDisposable
+internal sealed unsafe partial class ColdCleaner : IDisposable
 {
     /// <summary>Compaction pays up to this share of live records; above it, moving costs more than it wins.</summary>
     private const double LiveShareMax = 0.9;
@@ -16,8 +16,9 @@ internal sealed unsafe class ColdCleaner : IDisposable
     private const int RecordsPerHold = 16;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
-    private readonly ColdSegments _segments;
-    private readonly ColdWriter _writer;
+    private readonly ColdLayers _segments;
+    private readonly ColdWriter _upper, _lower;
+    private ColdWriter _writer;
     private readonly IMediumReader _reader;
     private readonly NativeArray<byte> _memory;
     private readonly byte* _buffer;
@@ -25,32 +26,44 @@ internal sealed unsafe class ColdCleaner : IDisposable
     /// <summary>False while nothing may be removed because its time has come.</summary>
     public bool MayExpire { get; set; }
 
-    public ColdCleaner(StoreCore core, ColdTier tier, ColdWriter writer)
+    /// <summary>What stays in its part of the tier is written by that part's writer; both are one where there is one part.</summary>
+    public ColdCleaner(StoreCore core, ColdTier tier, ColdWriter upper, ColdWriter lower)
     {
         _core = core;
         _tier = tier;
         _segments = tier.Segments;
-        _writer = writer;
+        (_upper, _lower, _writer) = (upper, lower, lower);
         _reader = tier.Medium.OpenReader(1, ReaderWake.None);
         _memory = new NativeArray<byte>(_segments.SegmentBytes, ColdSegments.PageBytes);
         _buffer = _memory.Items;
     }
 
     /// <summary>Moves the live records of the segment that has the fewest together with others'; false if none is worth it.</summary>
-    public bool Compact(long nowMs) => Rewrite(_segments.Best((segment, now) =>
-        GivesRoom(segment, now) && LiveShare(segment) is var share && share <= LiveShareMax ? 1 - share : 0, nowMs), Keep, nowMs);
+    public bool Compact(ColdSegments part, long nowMs)
+    {
+        double shareMax = part == _segments.Bottom ? LiveShareMax : LiveShareMaxAbove;
+        return Rewrite(part.Best((segment, now) =>
+            GivesRoom(segment, now) && LiveShare(segment) is var share && share <= shareMax ? 1 - share : 0, nowMs), Keep, nowMs);
+    }
 
     /// <summary>Removes what has expired from a segment that has something; false if none has.</summary>
-    public bool Sweep(long nowMs) => Rewrite(_segments.Best(static (segment, now) => IsDue(segment, now) ? 1 : 0, nowMs), Judge, nowMs);
+    public bool Sweep(long nowMs)
+    {
+        bool swept = false;
+        foreach (ColdSegments part in _segments.Parts)
+            swept |= Rewrite(part.Best(static (segment, now) => IsDue(segment, now) ? 1 : 0, nowMs), Judge, nowMs);
+        return swept;
+    }
 
     /// <summary>Gives up the records of a segment that the policy allows to; false if there is none.</summary>
     public bool Evict(EvictionPolicy policy, long nowMs)
     {
         if (policy == EvictionPolicy.NoEviction)
             return false;
+        ColdSegments bottom = _segments.Bottom;
         return policy.IsVolatile()
-            ? Rewrite(_segments.Best((segment, now) => GivesRoom(segment, now) && MayExpireIn(segment) ? 1 : 0, nowMs), DropVolatile, nowMs)
-            : Rewrite(_segments.Best((segment, now) => GivesRoom(segment, now) ? 2 - LiveShare(segment) : 0, nowMs), Drop, nowMs);
+            ? Rewrite(bottom.Best((segment, now) => GivesRoom(segment, now) && MayExpireIn(segment) ? 1 : 0, nowMs), DropVolatile, nowMs)
+            : Rewrite(bottom.Best((segment, now) => GivesRoom(segment, now) ? 2 - LiveShare(segment) : 0, nowMs), Drop, nowMs);
     }
 
     /// <inheritdoc/>
@@ -77,13 +90,14 @@ internal sealed unsafe class ColdCleaner : IDisposable
         IsRested(segment, nowMs) && segment->MinExpiryMs <= nowMs
             && (segment->MaxExpiryMs <= nowMs || nowMs - segment->SweptMs >= SweepPauseMs);
 
-    private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs)
+    private bool Rewrite(uint number, Func<nint, long, Fate> judge, long nowMs, bool sinks = false)
     {
         if (number == 0)
             return false;
         _segments.Pin(number);
         int before = Volatile.Read(ref _segments[number]->Live);
-        _writer.MayTakeReserve = true;
+        _writer = sinks || _segments.Of(number) == _segments.Bottom ? _lower : _upper;
+        _writer.MayTakeReserve = !sinks;
         bool isRead = Read(number);
         if (isRead && _segments[number]->Band == _segments.RunBand)
             WalkRun(number, judge, nowMs);
@@ -139,7 +153,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
         segment->MinExpiryMs = long.MaxValue;
         if (!ColdHead.HoldsRun(_buffer, _buffer + At, segment->Used - At, place))
             return;
-        Fate JudgeWhole(nint image, long now) => judge(image, now) is var fate && fate == Fate.Move ? Fate.Stay : fate;
+        Fate JudgeWhole(nint image, long now) => judge(image, now) is var fate && fate is Fate.Move or Fate.Sink ? Fate.Stay : fate;
         if (Settle(number, At, JudgeWhole, nowMs) && Record.ExpireAtMs(_buffer + At) is > 0 and var expireAtMs)
             segment->MinExpiryMs = expireAtMs;
     }
@@ -164,7 +178,7 @@ internal sealed unsafe class ColdCleaner : IDisposable
             if (!staged && !isFull)
                 _writer.Flush(seal: false);
         }
-        return fate is Fate.Stay or Fate.Move;
+        return fate is Fate.Stay or Fate.Move or Fate.Sink;
     }
 
     // False if the writer takes no more as things are.
@@ -175,6 +189,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
         {
             case Fate.Stay: return true;
             case Fate.Move: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
+            case Fate.Sink when TryKeep(target.Slot): return true;
+            case Fate.Sink: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
             case Fate.Expire: _tier.Count(TierCount.Expired); break;
             default: _tier.Count(TierCount.Evicted); break;
         }
@@ -218,6 +234,8 @@ internal sealed unsafe class ColdCleaner : IDisposable
     {
         Stay,
         Move,
+        /// <summary>It goes on to the disk, if nobody has read it.</summary>
+        Sink,
         Expire,
         Evict,
     }

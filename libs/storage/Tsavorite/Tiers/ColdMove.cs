@@ -24,7 +24,6 @@ internal readonly record struct ColdMove(int Partition, ulong Hash, ulong From, 
         Bucket.EndWrite(bucket);
         if (isCold)
             tier.Segments.Died(From);
-        tier.Count(isCold ? TierCount.Compacted : TierCount.Demoted);
-        tier.Count(isCold ? TierCount.CompactedBytes : TierCount.DemotedBytes, Bytes);
+        tier.CountMove(this);
     }
 }

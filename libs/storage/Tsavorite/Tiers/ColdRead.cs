@@ -21,6 +21,8 @@ internal sealed unsafe class ColdRead(ulong word)
     public LongRead? Long;
     public bool IsLong => Parts > 1;
     public byte* Record;
+    /// <summary>It lies in persistent memory, and is read there: nothing was copied.</summary>
+    public bool IsInPlace;
     /// <summary>When it was handed to the device, by <see cref="System.Diagnostics.Stopwatch"/>.</summary>
     public long BegunAt;
     /// <summary>The step that has counted a look at it last; and that step, which was put off then, does so again.</summary>

@@ -13,13 +13,13 @@ namespace Tsavorite;
 /// the word was looked at last until the record is given up (store.C2), and what lies in a segment never changes.
 /// store.C4: nothing that was read is shown before its checksum was right and its lengths were within what was read.
 /// </summary>
-internal sealed unsafe class ColdReads : IDisposable
+internal sealed unsafe partial class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
     private const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
-    private readonly ColdSegments _segments;
+    private readonly ColdLayers _segments;
     private readonly ReaderWake _wake;
     private readonly Dictionary<ulong, ColdRead> _reads = [];
     private readonly Queue<ColdRead> _queued = new(), _queuedLong = new();
@@ -167,6 +167,8 @@ internal sealed unsafe class ColdReads : IDisposable
     public void Fetch(bool mayThrow = true)
     {
         Begin();
+        if (IsAllPlaced())
+            return;
         if (mayThrow && MayPostpone is { } may && may())
         {
             foreach (ColdRead read in _counted) read.IsOwed = true;
@@ -193,6 +195,8 @@ internal sealed unsafe class ColdReads : IDisposable
                 ComesNot(read); // missing twice
                 continue;
             }
+            if (TryPlace(read))
+                continue;
             (read.IsLong ? _queuedLong : _queued).Enqueue(read);
             _pending++;
             Begun++;
@@ -229,6 +233,7 @@ internal sealed unsafe class ColdReads : IDisposable
     {
         _steps++;
         _counted.Clear();
+        _kept.TrimPlaced();
         if (HasMissing) // left by a look that needed no more: what is to come is not waited for
         {
             Begin();
@@ -439,7 +444,8 @@ internal sealed unsafe class ColdReads : IDisposable
     private void Free(ColdRead read)
     {
         FreeLong(read);
-        NativeMemory.Free(read.Record);
+        if (!read.IsInPlace)
+            NativeMemory.Free(read.Record);
         read.Record = null;
         _segments.Unpin(_segments.NumberOf(read.Word));
     }

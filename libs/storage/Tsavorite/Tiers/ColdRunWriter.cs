@@ -12,7 +12,8 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     /// <summary>Some microseconds of a lock (store.U5).</summary>
     private const int BytesPerHold = 32 << 10;
     private const int PageBytes = ColdSegments.PageBytes;
-    private readonly ColdSegments _segments = tier.Segments;
+    /// <summary>From where nothing goes further: what is so long does not take the room of many in persistent memory.</summary>
+    private readonly ColdSegments _segments = tier.Segments.Bottom;
     private NativeArray<byte>? _memory;
     private ColdMove _move;
     private uint _page, _first, _number, _copy, _copies;
@@ -34,14 +35,14 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
 
     /// <summary>True if the record, which no segment takes alone, can be moved at all: its parts are copied as they lie in an extent.</summary>
     public bool Takes(byte* record, long bytes) => (Record.Flags(record) & Record.ExtentFlag) != 0
-        && ColdRecord.HeadBytes(record) <= _segments.RecordBytesMax && _segments.PartsFor(bytes) <= _segments.Total - tier.Reserve;
+        && ColdRecord.HeadBytes(record) <= _segments.RecordBytesMax && _segments.PartsFor(bytes) <= _segments.Total - tier.ReserveOf(_segments);
 
     /// <summary>Begins with a record, whose partition is locked; none is being copied. False if there are too few free segments.</summary>
     public bool TryBegin(Partition* partition, ulong hash, ulong word, byte* record)
     {
         long bytes = ColdRecord.BytesOf(record);
         int parts = _segments.PartsFor(bytes);
-        uint first = _segments.Free - tier.Reserve < parts ? 0 : _segments.TakeRun(parts);
+        uint first = _segments.Free - tier.ReserveOf(_segments) < parts ? 0 : _segments.TakeRun(parts);
         Lacking = first == 0 ? parts : 0;
         if (first == 0)
             return false;

@@ -1,10 +1,8 @@
-using Garnet.Common;
-
 namespace Tsavorite;
 
 /// <summary>
-/// The segments of a tier: which are free, how many live records each has, and who reads it. Segment 0 is never handed out, so that no
-/// cold record lies at address 0.
+/// The segments of a part of a tier: which are free, how many live records each has, and who reads it. The first is never handed out: a file has its head
+/// there, and no cold record lies at address 0.
 /// store.C2: a segment is reused only after no index word names a record in it, nobody has it pinned, and no snapshot that runs has begun before
 /// it died. Whoever reads without a lock pins first and then looks whether the word still stands.
 /// store.C9: nor while a snapshot on disk names it that a start may load: what it names is read by nobody until then, and must be there.
@@ -14,20 +12,22 @@ namespace Tsavorite;
 internal sealed unsafe class ColdSegments : IDisposable
 {
     public const int SegmentBytesDefault = 1 << 20, SegmentBytesMin = 2 * PageBytes, SegmentBytesMax = 1 << 30, PageBytes = 4096;
-    private readonly NativeArray<ColdSegment> _segments;
+    private readonly ColdTable _segments;
     private readonly int _shift;
-    private readonly uint _count;
+    private readonly uint _first, _count; // the one that is not handed out, and the one behind the last
     private readonly Stack<uint> _free = new();
     private readonly List<uint> _held = [];
     private int _gate, _holders, _freeCount, _keptCount;
-    private uint _fresh = 1;
+    private uint _fresh;
 
-    public ColdSegments(long mediumBytes, int segmentBytes)
+    public ColdSegments(long mediumBytes, int segmentBytes, long from = 0)
     {
         SegmentBytes = segmentBytes;
         _shift = System.Numerics.BitOperations.Log2((uint)segmentBytes);
-        _count = (uint)(Math.Min(mediumBytes, ColdAddress.BytesMax) >> _shift);
-        _segments = new NativeArray<ColdSegment>(Math.Max(_count, 1));
+        _first = (uint)(from >> _shift);
+        _count = _first + (uint)Math.Max(Math.Min(mediumBytes, ColdAddress.BytesMax - from) >> _shift, 1);
+        _fresh = _first + 1;
+        _segments = new ColdTable(_first, _count - _first);
         Bands = BandsOf(segmentBytes);
     }
 
@@ -46,7 +46,13 @@ internal sealed unsafe class ColdSegments : IDisposable
     public int FollowerBand => Bands + 1;
 
     /// <summary>Segments that may hold records.</summary>
-    public int Total => (int)Math.Max(_count, 1) - 1;
+    public int Total => (int)(_count - _first) - 1;
+
+    /// <summary>The number before that of the first of these, and that of the last.</summary>
+    public uint Before => _first;
+
+    /// <inheritdoc cref="Before"/>
+    public uint Last => _count - 1;
 
     /// <summary>Those that are free now.</summary>
     public int Free => Volatile.Read(ref _freeCount) + (int)(_count - Math.Min(_fresh, _count));
@@ -55,7 +61,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     public int Kept => Volatile.Read(ref _keptCount);
 
     /// <summary>True as long as none was ever handed out.</summary>
-    public bool IsUntouched => Volatile.Read(ref _fresh) == 1;
+    public bool IsUntouched => Volatile.Read(ref _fresh) == _first + 1;
 
     /// <summary>Live records in all of them; a walk.</summary>
     public long Live
@@ -63,14 +69,14 @@ internal sealed unsafe class ColdSegments : IDisposable
         get
         {
             long live = 0;
-            for (uint number = 1; number < Math.Min(Volatile.Read(ref _fresh),
+            for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh),
                 _count); number++) live += Volatile.Read(ref _segments.Items[number].Live);
             return live;
         }
     }
 
     /// <summary>Bytes of the table.</summary>
-    public long TableBytes => _count * (long)sizeof(ColdSegment);
+    public long TableBytes => (_count - _first) * (long)sizeof(ColdSegment);
 
     public ColdSegment* this[uint number] => _segments.Items + number;
 
@@ -303,7 +309,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     {
         uint best = 0;
         double most = 0;
-        for (uint number = 1; number < Math.Min(_fresh, _count); number++)
+        for (uint number = _first + 1; number < Math.Min(_fresh, _count); number++)
         {
             if (_segments.Items[number].State != ColdState.Sealed || Volatile.Read(ref _segments.Items[number].Live) == 0)
                 continue;

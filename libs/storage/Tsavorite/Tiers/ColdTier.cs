@@ -17,7 +17,7 @@ internal sealed class ColdTier : IDisposable
     /// <summary>One for all: what is missing is noted in the session.</summary>
     public static readonly ColdMissException Miss = new();
 
-    private const int ReserveMin = 2, ReservePart = 32;
+    private const int ReserveMin = 2, ReservePart = 32, FreePart = 16;
     private readonly long[] _counts = new long[(int)TierCount.Length];
     private readonly long[] _readsByTime = new long[TierFigures.TimeBuckets];
 
@@ -26,7 +26,7 @@ internal sealed class ColdTier : IDisposable
         Medium = medium;
         Id = id;
         Names = id == 0 ? null : new TierNames(this);
-        Segments = new ColdSegments(medium.Bytes, segmentBytes == 0 ? ColdSegments.SegmentBytesDefault : segmentBytes);
+        Segments = new ColdLayers(medium.Parts, segmentBytes);
         Gate = new PromotionGate(this);
     }
 
@@ -55,13 +55,16 @@ internal sealed class ColdTier : IDisposable
 
     /// <summary>Who names its segments; null: nobody ever does.</summary>
     public TierNames? Names { get; }
-    public ColdSegments Segments { get; }
+    public ColdLayers Segments { get; }
 
     /// <summary>
     /// Free segments that only compaction takes: it moves a segment's records before it has the segment's room. Where snapshots name segments it has the room only
     /// after the next two: the more it may move until then, the sooner a full tier that has much dead in it takes values again.
     /// </summary>
-    public int Reserve => Names is null ? ReserveMin : Math.Max(ReserveMin, Segments.Total / ReservePart);
+    public int ReserveOf(ColdSegments part) => Names is null ? ReserveMin : Math.Max(ReserveMin, part.Total / ReservePart);
+
+    /// <summary>True if more of the part is free than is kept so.</summary>
+    public bool HasRoom(ColdSegments part) => part.Free > Math.Max(part.Total / FreePart, ReserveOf(part));
 
     /// <summary>What failed last, a read with its segment; null: nothing has.</summary>
     public volatile string? LastFailure;
@@ -75,6 +78,8 @@ internal sealed class ColdTier : IDisposable
     /// <summary>No part of a record in memory, whose partition is locked, expires on its own before that moment.</summary>
     public unsafe long TimedFromMs(byte* record) => ValueCheck is not { } check ? 0
         : check.TimedPartsFrom(Record.Kind(record), new ReadOnlySpan<byte>(Record.Value(record), Record.ValueBytes(record)));
+    /// <summary>True if the word's record lies in persistent memory.</summary>
+    public bool IsInMemory(ulong word) => Segments.IsInMemory(Segments.NumberOf(word));
 
     /// <summary>No part of the record of the word expires on its own before that moment.</summary>
     public unsafe long TimedFromMs(ulong word) => Volatile.Read(ref Segments[Segments.NumberOf(word)]->TimedFromMs);
@@ -95,6 +100,23 @@ internal sealed class ColdTier : IDisposable
         Count(TierCount.ReadBytes, bytes);
         int bits = 64 - System.Numerics.BitOperations.LeadingZeroCount((ulong)Math.Max(microseconds, 0));
         Interlocked.Increment(ref _readsByTime[Math.Min(bits, TierFigures.TimeBuckets - 1)]);
+    }
+
+    /// <summary>A record was looked at where it lies.</summary>
+    public void CountPlaced()
+    {
+        Count(TierCount.Reads);
+        Count(TierCount.MemoryReads);
+    }
+
+    /// <summary>A record has moved: from memory, from persistent memory to the disk, or within its part.</summary>
+    public void CountMove(in ColdMove move)
+    {
+        (TierCount records, TierCount bytes) = !IndexWord.IsCold(move.From) ? (TierCount.Demoted, TierCount.DemotedBytes)
+            : Segments.IsInMemory(Segments.NumberOf(move.From)) && !Segments.IsInMemory(Segments.NumberOf(move.To))
+                ? (TierCount.MovedDown, TierCount.MovedDownBytes) : (TierCount.Compacted, TierCount.CompactedBytes);
+        Count(records);
+        Count(bytes, move.Bytes);
     }
 
     /// <summary>What to do about a value that cannot be read.</summary>
@@ -135,6 +157,7 @@ internal sealed class ColdTier : IDisposable
         FreeBytes = (long)Segments.Free * Segments.SegmentBytes,
         KeptBytes = Names?.WaitingBytes ?? 0,
         Records = Segments.Live,
+        Memory = MemoryPartFigures(),
         Reads = Of(TierCount.Reads),
         ReadBytes = Of(TierCount.ReadBytes),
         SegmentReads = Of(TierCount.SegmentReads),
@@ -164,6 +187,18 @@ internal sealed class ColdTier : IDisposable
         Postponed = Of(TierCount.Postponed),
         ReadsByTime = [.. _readsByTime],
         LastFailure = LastFailure,
+    };
+
+    private TierMemoryFigures? MemoryPartFigures() => Segments.Memory is not { } memory ? null : new()
+    {
+        Medium = Medium.Parts[^1].Facts,
+        SizeBytes = (long)memory.Total * memory.SegmentBytes,
+        FreeBytes = (long)memory.Free * memory.SegmentBytes,
+        Records = memory.Live,
+        Reads = Of(TierCount.MemoryReads),
+        MovedDown = Of(TierCount.MovedDown),
+        MovedDownBytes = Of(TierCount.MovedDownBytes),
+        HasDisk = Segments.Disk is not null,
     };
 
     /// <summary>How many there have been since counting began.</summary>

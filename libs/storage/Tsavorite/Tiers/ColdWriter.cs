@@ -14,29 +14,32 @@ internal sealed unsafe class ColdWriter : IDisposable
     private const int HeaderBytes = ColdHead.Bytes, MovesPerHold = 16;
     /// <summary>
     /// Open segments of a band at most, each for one namespace while there are as few, as many as a server has databases if nobody says otherwise: a segment
-    /// with records of one only can be named by a snapshot without a look at its records. Those that are open are at most this part of the tier, or one
-    /// for each band; so they are where nothing is named.
+    /// with records of one only can be named by a snapshot without a look at its records. Those that are open are at most this part of the tier
+    /// (where it has two parts, of the one that is written to), or one for each band; so they are where nothing is named.
     /// </summary>
     private const int OpenPerBand = 16, OpenPart = 2;
     /// <summary>Buffers of a segment each that are in use at most, and that are kept for the next round.</summary>
     private const int BuffersMax = 16, BuffersKept = 4;
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
-    private readonly ColdSegments _segments;
+    private readonly ColdLayers _segments;
     private readonly OpenSegment[] _open;
     private readonly int _openMax;
+    private readonly bool _goesDown;
     private readonly List<ColdMove> _moves = [];
     private readonly Stack<nint> _buffers = new();
     private int _openCount, _buffersInUse;
     private bool _hasFailed;
 
-    public ColdWriter(StoreCore core, ColdTier tier)
+    /// <summary>With <paramref name="goesDown"/> records go to the part from where nothing goes further, else to the upper one while it has room.</summary>
+    public ColdWriter(StoreCore core, ColdTier tier, bool goesDown = false)
     {
+        _goesDown = goesDown;
         _core = core;
         _tier = tier;
         _segments = tier.Segments;
-        _openMax = tier.Names is null ? 0 : _segments.Total / OpenPart;
-        _open = new OpenSegment[_segments.Bands * OpenPerBand];
+        _openMax = tier.Names is null ? 0 : (goesDown ? _segments.Bottom : _segments.Parts[0]).Total / OpenPart;
+        _open = new OpenSegment[_segments.Bottom.Bands * OpenPerBand];
         Runs = new ColdRunWriter(core, tier);
     }
 
@@ -201,7 +204,9 @@ internal sealed unsafe class ColdWriter : IDisposable
 
     private bool TryOpen(ref OpenSegment open, int band, uint ns)
     {
-        uint number = MayTakeReserve || _segments.Free > _tier.Reserve ? _segments.Take(band) : 0;
+        uint number = _goesDown ? 0 : Take(_segments.Parts[0], band);
+        if (number == 0)
+            number = Take(_segments.Bottom, band);
         if (number == 0)
             return false;
         _openCount++;
@@ -212,6 +217,8 @@ internal sealed unsafe class ColdWriter : IDisposable
         open.IsBad = open.IsFull = false;
         return true;
     }
+
+    private uint Take(ColdSegments part, int band) => MayTakeReserve || part.Free > _tier.ReserveOf(part) ? part.Take(band) : 0;
 
     // Pages are written once: what follows begins with the next one.
     private void Write(ref OpenSegment open)

@@ -12,7 +12,7 @@ internal sealed unsafe class Demoter
     private const int BytesPerHold = 64 << 10;
     private readonly StoreCore _core;
     private readonly ColdWriter _writer;
-    private readonly ColdSegments _segments;
+    private readonly ColdLayers _segments;
     private readonly Place[] _places;
     private int _turn;
 

@@ -7,11 +7,13 @@ namespace Tsavorite;
 internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 {
     private const long KeptMs = 100, BytesOfWaiting = 1 << 20, LongBytesPerMs = 1 << 19;
-    private readonly Queue<ColdRead> _short = new(), _long = new(), _failed = new();
+    /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
+    private const int PlacedMax = 4096;
+    private readonly Queue<ColdRead> _short = new(), _long = new(), _failed = new(), _placed = new();
     private bool _hasUnstamped;
 
     /// <summary>True if there is anything.</summary>
-    public bool HasAny => _short.Count + _long.Count + _failed.Count != 0;
+    public bool HasAny => _short.Count + _long.Count + _failed.Count + _placed.Count != 0;
 
     /// <summary>Bytes of the records.</summary>
     public long Bytes => ShortBytes + LongBytes;
@@ -31,7 +33,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     /// <summary>What has been there for long enough goes, and what is too much.</summary>
     public void GiveUp(long nowMs)
     {
-        foreach (Queue<ColdRead> reads in (ReadOnlySpan<Queue<ColdRead>>)[_short, _long, _failed])
+        foreach (Queue<ColdRead> reads in (ReadOnlySpan<Queue<ColdRead>>)[_short, _long, _failed, _placed])
         {
             if (_hasUnstamped)
                 Stamp(reads, nowMs);
@@ -58,6 +60,13 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     public void Release()
     {
         while (Oldest is { } reads) Drop(reads);
+        while (_placed.Count > 0) Drop(_placed);
+    }
+
+    /// <summary>Gives up the first of those that lie in persistent memory where they are too many.</summary>
+    public void TrimPlaced()
+    {
+        while (_placed.Count > PlacedMax) Drop(_placed);
     }
 
     /// <summary>What could not be read is tried again.</summary>
@@ -69,7 +78,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private Queue<ColdRead>? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 
-    private Queue<ColdRead> QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed : read.IsLong ? _long : _short;
+    private Queue<ColdRead> QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed : read.IsInPlace ? _placed : read.IsLong ? _long : _short;
 
     private bool IsOver(ColdRead read, long nowMs) => read.IsLong
         ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)

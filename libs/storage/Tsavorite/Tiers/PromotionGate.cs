@@ -10,6 +10,8 @@ internal sealed class PromotionGate(ColdTier tier)
     /// <summary>The index word has two bits for it.</summary>
     private const int ThresholdMax = 3;
     private const int HeadroomPart = 64;
+    /// <summary>Of records in persistent memory, which costs a reader little: these give memory's room to what is on a disk until the words can count no higher.</summary>
+    private const int ThresholdOfMemory = ThresholdMax + 1;
     private int _threshold = 2;
 
     /// <summary>What is done with those that are read often enough.</summary>
@@ -42,7 +44,7 @@ internal sealed class PromotionGate(ColdTier tier)
         TierPromotion mode = Mode;
         if (mode == TierPromotion.No)
             return TierCount.RejectedOff;
-        if (IndexWord.Frequency(word) + 1 < _threshold)
+        if (IndexWord.Frequency(word) + 1 < (tier.IsInMemory(word) ? Math.Max(_threshold, ThresholdOfMemory) : _threshold))
             return TierCount.RejectedFrequency;
         if (!HasHeadroom(arena, bytes))
             return TierCount.RejectedHeadroom;

@@ -26,7 +26,7 @@ public sealed unsafe partial class SessionTier
             }
             Partition.Exit(partition);
         }
-        return new TierPlaces(true, root.IsCold, inMemory, onTier);
+        return new TierPlaces(true, root.IsCold, inMemory, onTier) { IsInPersistentMemory = root.IsInPersistentMemory };
     }
 
     /// <summary>
@@ -72,9 +72,10 @@ public sealed unsafe partial class SessionTier
         {
             byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
             ulong* slot = Bucket.Find(_shape, partition, bucket, key);
-            byte* record = slot != null ? Shape.RecordOf(_shape, *slot) : FindLocked(partition, bucket, key).Image;
+            ColdFound cold = slot != null ? default : FindLocked(partition, bucket, key);
+            byte* record = slot != null ? Shape.RecordOf(_shape, *slot) : cold.Image;
             bool isLive = record != null && Record.IsLive(record, nowMs);
-            root = isLive ? new TierRoot(record, isCold: slot == null) : default;
+            root = isLive ? new TierRoot(record, isCold: slot == null, slot == null && _core.Tier!.IsInMemory(cold.Word)) : default;
             return isLive;
         }
         finally

@@ -185,7 +185,7 @@ public sealed unsafe partial class SessionTier
             bool isTrue = StoreSession.Unmoved(partition, bucket, structure, sequence);
             if (!isTrue || found)
                 Reads.Forget(mark);
-            if (isTrue)
+            if (isTrue && !(lacks && Reads.TryPlaceMissing(mark)))
                 return lacks;
         }
     }

@@ -30,6 +30,9 @@ internal enum TierCount
     Evicted,
     Expired,
     Postponed,
+    MemoryReads,
+    MovedDown,
+    MovedDownBytes,
     /// <summary>How many there are.</summary>
     Length,
 }

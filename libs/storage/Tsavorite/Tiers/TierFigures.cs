@@ -16,6 +16,8 @@ public sealed record TierFigures
     public required long FreeBytes { get; init; }
     /// <summary>Bytes of segments that hold nothing but what a snapshot on disk names: they wait for the next ones.</summary>
     public long KeptBytes { get; init; }
+    /// <summary>Those of its part in persistent memory, which the others include; null: there is none.</summary>
+    public TierMemoryFigures? Memory { get; init; }
     /// <summary>Records that lie on it; one that is just moving may count in both its places.</summary>
     public required long Records { get; init; }
     /// <summary>Records read from it for commands, snapshots and movers: the honest proof of what memory did not have.</summary>

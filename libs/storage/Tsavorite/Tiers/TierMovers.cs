@@ -11,7 +11,7 @@ internal sealed unsafe class TierMovers : IDisposable
 {
     /// <summary>Parts of the memory limit: below the first demotion begins, at the second it ends.</summary>
     public const int LowPart = 32, TargetPart = 16;
-    private const int TierFreePart = 16, PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
+    private const int PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
     private const int ExtentsPerRound = 64, FailurePauseMs = 1000;
     private const int Laps = 4; // what was read most loses its frequency in three
     private const long StageBytesMax = 1 << 20;
@@ -20,7 +20,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private readonly StoreCore _core;
     private readonly ColdTier _tier;
     private readonly MoverScheduler _movers;
-    private readonly ColdWriter _writer;
+    private readonly ColdWriter _writer, _lower; // to the upper part of the tier, and to the lower; one where there is one part
     private readonly Demoter _demoter;
     private readonly ColdCleaner _coldCleaner;
     private readonly Cleaner _cleaner;
@@ -42,8 +42,9 @@ internal sealed unsafe class TierMovers : IDisposable
         _cleaner = cleaner;
         _wake = wake;
         _writer = new ColdWriter(core, tier);
+        _lower = tier.Segments.Parts.Length == 1 ? _writer : new ColdWriter(core, tier, goesDown: true);
         _demoter = new Demoter(core, _writer);
-        _coldCleaner = new ColdCleaner(core, tier, _writer);
+        _coldCleaner = new ColdCleaner(core, tier, _writer, _lower);
         _aging = new ColdAging(core, tier);
     }
 
@@ -51,9 +52,16 @@ internal sealed unsafe class TierMovers : IDisposable
     public bool IsFull { get; private set; }
 
     // A record that no segment takes alone wants more at once.
-    private bool HasTierRoom => _tier.Segments.Free > Math.Max(_tier.Segments.Total / TierFreePart, _tier.Reserve) && !LacksRoom;
+    private bool HasTierRoom => _tier.HasRoom(_tier.Segments.Bottom) && !LacksRoom;
 
-    private bool LacksRoom => _tier.Segments.Free < _tier.Reserve + Math.Max(_writer.Runs.Lacking, 1);
+    private bool LacksRoom
+    {
+        get
+        {
+            ColdSegments bottom = _tier.Segments.Bottom;
+            return bottom.Free < _tier.ReserveOf(bottom) + Math.Max(_writer.Runs.Lacking, 1);
+        }
+    }
 
     public void Wake() => _wake.Set();
 
@@ -77,6 +85,8 @@ internal sealed unsafe class TierMovers : IDisposable
         _wake.Set();
         _thread?.Join();
         _writer.Dispose();
+        if (_lower != _writer)
+            _lower.Dispose();
         _coldCleaner.Dispose();
     }
 
@@ -86,11 +96,15 @@ internal sealed unsafe class TierMovers : IDisposable
         lock (_stepping)
         {
             _writer.SealDead();
+            _lower.SealDead();
             bool worked = Grant() | _aging.Step();
             _coldCleaner.MayExpire = _movers.MayExpire;
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
-            if (!HasTierRoom && _tier.Budget.WaitMs(nowMs) == 0)
+            bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
+            if (mayWrite && _tier.Segments is { Memory: { } memory, Disk: not null } && !_tier.HasRoom(memory))
+                worked |= _coldCleaner.Compact(memory, nowMs) || _coldCleaner.Sink(nowMs);
+            if (mayWrite && !HasTierRoom)
                 worked |= MakeTierRoom(nowMs);
             TellRoom(isFull: false);
             return Demote(nowMs) | worked;
@@ -100,7 +114,11 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it.</summary>
     public void Seal()
     {
-        lock (_stepping) _writer.Flush(seal: true);
+        lock (_stepping)
+        {
+            _writer.Flush(seal: true);
+            _lower.Flush(seal: true);
+        }
     }
 
     /// <summary>Returns when no step that began before goes on.</summary>
@@ -137,11 +155,12 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool MakeTierRoom(long nowMs)
     {
-        bool won = _coldCleaner.Compact(nowMs);
+        ColdSegments bottom = _tier.Segments.Bottom;
+        bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
         _tier.Names?.TellInTheWay(!won && LacksRoom);
         if (won)
             return true;
-        bool evicted = _tier.Segments.Free <= _tier.Reserve && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
+        bool evicted = isFull && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire
             && _coldCleaner.Evict(_movers.Policy, nowMs);
         return evicted;
     }
@@ -194,7 +213,7 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         long staged = _demoter.Stage(bytes, out bool isTierFull);
         int moved = _writer.Flush(seal: false);
-        bool failed = _writer.TakeFailure();
+        bool failed = _writer.TakeFailure() | _lower.TakeFailure();
         Tell(failed, worked: moved > 0, isTierFull);
         if (failed)
             _pausedUntilMs = nowMs + FailurePauseMs;

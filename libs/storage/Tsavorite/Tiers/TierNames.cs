@@ -8,6 +8,8 @@ public sealed class TierNames
 {
     /// <summary>A snapshot is wanted when more than this part of the tier waits for nothing but the snapshots that name it, or anything while there is no room else.</summary>
     private const double WaitingShareMax = 0.15;
+    /// <summary>Of persistent memory before a disk, where what waits has only its way past it blocked.</summary>
+    private const double WaitingShareMaxOfMemory = 0.5;
 
     private readonly ColdTier _tier;
     private readonly Lock _gate = new();
@@ -69,7 +71,8 @@ public sealed class TierNames
     /// <summary>Whether the tier lacks room and compaction can win none before there are new snapshots.</summary>
     internal void TellInTheWay(bool isInTheWay) => _isInTheWay = isInTheWay;
 
-    internal static bool WaitsFor(ColdSegments segments) => segments.Kept > segments.Total * WaitingShareMax;
+    internal static bool WaitsFor(ColdLayers segments) => segments.Kept > segments.Total * WaitingShareMax
+        || (segments.Memory is { } memory && memory.Kept > memory.Total * WaitingShareMaxOfMemory);
 
     /// <summary>A file that was there at the start names them.</summary>
     internal void Found(string file, uint[] segments)

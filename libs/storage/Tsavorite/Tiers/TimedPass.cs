@@ -12,7 +12,7 @@ public sealed unsafe class TimedPass
     /// <summary>What cannot be read is tried again after that time.</summary>
     public const long RetryMs = 60_000;
 
-    private readonly ColdSegments? _segments;
+    private readonly ColdLayers? _segments;
     private readonly Dictionary<uint, Seen> _seen = [];
     private long _fromMs;
 
@@ -31,7 +31,7 @@ public sealed unsafe class TimedPass
     {
         _fromMs = long.MaxValue;
         _seen.Clear();
-        for (uint number = 1; number <= (_segments?.Total ?? 0); number++)
+        foreach (uint number in _segments?.Numbers ?? [])
         {
             ColdSegment* segment = _segments![number];
             if (Volatile.Read(ref segment->Live) != 0 && Volatile.Read(ref segment->TimedFromMs) <= nowMs)
@@ -62,7 +62,7 @@ public sealed unsafe class TimedPass
     public long End()
     {
         foreach ((uint number, Seen seen) in _seen) _segments!.LearnTimed(number, seen.Life, seen.Named, seen.FromMs);
-        for (uint number = 1; number <= (_segments?.Total ?? 0); number++)
+        foreach (uint number in _segments?.Numbers ?? [])
         {
             ColdSegment* segment = _segments![number];
             if (Volatile.Read(ref segment->Live) != 0)

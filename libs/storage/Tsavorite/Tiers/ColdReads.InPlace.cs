@@ -1,0 +1,76 @@
+namespace Tsavorite;
+
+/// <summary>
+/// Records in persistent memory are read where they lie: what is missing of them is there at once, so that nothing is put off for it. They are judged as what a
+/// device brings is (store.C4), once for each time that they are placed, after the word was looked at with the segment pinned (store.C3): before, another may be written there.
+/// </summary>
+internal sealed unsafe partial class ColdReads
+{
+    /// <summary>
+    /// Places what lies in persistent memory of what is missing since the mark, which a look that was true has come to; false if nothing does. Else the look is to be made again,
+    /// which comes to the rest of what is missing once more.
+    /// </summary>
+    public bool TryPlaceMissing((int Missing, int Wanted) mark)
+    {
+        if (_segments.Memory is null)
+            return false;
+        bool isAny = false;
+        for (int i = mark.Missing; i < _missing.Count && !isAny; i++) isAny = IsInMemory(_missing[i]);
+        if (!isAny)
+            return false;
+        for (int i = mark.Missing; i < _missing.Count; i++)
+        {
+            ColdRead read = _missing[i];
+            if (IsInMemory(read) && _reads.TryAdd(read.Word, read))
+                Place(read);
+            else
+                ComesNot(read);
+        }
+        _missing.RemoveRange(mark.Missing, _missing.Count - mark.Missing);
+        _wanted.RemoveRange(mark.Wanted, _wanted.Count - mark.Wanted);
+        return true;
+    }
+
+    // What lies in several segments is nowhere whole: it is read as from a disk.
+    private bool IsInMemory(ColdRead read) => !read.IsLong && _segments.IsInMemory(_segments.NumberOf(read.Word));
+
+    // True if the read was one of persistent memory, and has come to its end.
+    private bool TryPlace(ColdRead read)
+    {
+        if (!IsInMemory(read))
+            return false;
+        Place(read);
+        return true;
+    }
+
+    private void Place(ColdRead read)
+    {
+        long offset = ColdAddress.Offset(read.Word), end = _segments.OffsetOf(_segments.NumberOf(read.Word)) + _segments.SegmentBytes;
+        int room = (int)Math.Min(read.BytesMax, end - offset);
+        byte* image = _tier.Medium.InPlace(offset, room);
+        bool isWhole = image != null && ColdRecord.TryMeasure(image, room, _segments.PlaceOf(offset), out _);
+        _comingBytes -= read.BytesMax;
+        _tier.CountPlaced();
+        read.IsInPlace = true;
+        read.Record = isWhole ? image : null;
+        read.State = isWhole ? ColdReadState.Ready : ColdReadState.Failed;
+        read.Error = image == null ? Garnet.Common.Linux.Libc.EIO : 0;
+        if (!isWhole)
+            _tier.CountFailure(PlaceOf(read), read.Error);
+        _kept.Add(read, _steps);
+    }
+
+    // All that is wanted has been placed: nothing is to be waited for.
+    private bool IsAllPlaced()
+    {
+        if (_segments.Memory is null)
+            return false;
+        foreach (ulong word in _wanted)
+        {
+            if (!IsDone(word))
+                return false;
+        }
+        _wanted.Clear();
+        return true;
+    }
+}

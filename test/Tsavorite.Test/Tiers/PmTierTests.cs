@@ -1,0 +1,159 @@
+using Garnet.Aof.Test.Pm;
+using Garnet.Common;
+using Garnet.Media;
+using NUnit.Framework;
+using Tsavorite.Test.Snapshots;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>A tier in persistent memory, alone and over a disk: how it is read, what goes on to the disk, and what a power cut leaves of it.</summary>
+internal sealed class PmTierTests
+{
+    private const int Segment = 32 << 10, SegmentsMin = 16;
+
+    [Test]
+    public void What_lies_there_is_read_where_it_lies_and_nobody_is_put_off([Values(TierParts.Memory, TierParts.MemoryOverDisk)] TierParts parts)
+    {
+        using MappedTier tier = new(parts, 8 << 20, 4 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        int[] sizes = [0, 1, 100, 3_900, 4_000, 4_096, 5_000, 8_192, 28_000];
+        for (int i = 0; i < 900; i++) bench.Set("k" + i, TieredBench.Value(i, sizes[i % sizes.Length] / (1 + (i / 90))));
+        bench.Demote();
+        bench.Session.Tier!.MayPostpone = static () => true;
+        for (int round = 0; round < 3; round++)
+        {
+            for (int i = 0; i < 900; i++)
+                Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, sizes[i % sizes.Length] / (1 + (i / 90)))), $"k{i}");
+        }
+        TierFigures figures = bench.Tier();
+        Assert.That((figures.Memory!.Reads > 800, figures.Reads == figures.Memory.Reads, figures.ReadBytes, figures.Postponed), Is.EqualTo((true, true, 0, 0)));
+        Assert.That(tier.Disk?.Reads ?? 0, Is.Zero);
+        Assert.That(bench.Session.Tier.Foresee(bench.Key("k5")), Is.False, "it is at hand");
+        bench.ExpectNothingUnderWay();
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_record_comes_back_from_it_only_when_it_is_read_as_often_as_can_be_told()
+    {
+        using MappedTier tier = new(TierParts.Memory, 0, 4 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(100, 100);
+        for (int read = 1; read <= 3; read++) bench.Get("k7");
+        Assert.That((bench.Tier().Promoted, bench.Tier().RejectedFrequency), Is.EqualTo((0, 3)));
+        Assert.That(bench.Get("k7"), Is.EqualTo(TieredBench.Value(7, 100)));
+        Assert.That(bench.Tier().Promoted, Is.EqualTo(1));
+    }
+
+    [Test]
+    public void A_writer_has_the_record_in_memory_first_and_what_lay_there_is_dead()
+    {
+        using MappedTier tier = new(TierParts.Memory, 0, 4 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(100, 100);
+        bench.Append("k7", [1, 2, 3]);
+        Assert.That(bench.Get("k7"), Is.EqualTo((byte[])[.. TieredBench.Value(7, 100), 1, 2, 3]));
+        Assert.That((bench.Tier().Returned, bench.Tier().Records), Is.EqualTo((1, 99)));
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void What_was_read_has_a_second_chance_and_the_rest_goes_on_to_the_disk()
+    {
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 8 << 20, SegmentsMin * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(300, 500);
+        Assert.That(bench.Tier().Memory!.Records, Is.EqualTo(300), "while it has room all goes there");
+        for (int i = 0; i < 300; i += 3) bench.Get("k" + i);
+        for (int i = 0; bench.Tier().Memory!.MovedDown == 0 && i < 2000; i += 100)
+        {
+            for (int j = i; j < i + 100; j++) bench.Set("m" + j, TieredBench.Value(j, 500));
+            bench.Demote();
+            bench.Store.StepMovers(bench.NowMs += 1000);
+        }
+        Assert.That(bench.Tier().Memory!.MovedDown, Is.Positive);
+        int readThere = Enumerable.Range(0, 300).Count(i => i % 3 == 0 && IsThere(bench, "k" + i)), others = Enumerable.Range(0, 300).Count(i => i % 3 != 0 && IsThere(bench, "k" + i));
+        Assert.That((readThere > 80, others < 200), Is.EqualTo((true, true)), "those that were read stay, but for some whose read was forgotten meanwhile (ColdAging)");
+        for (int i = 0; i < 300; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 500)), $"k{i}");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void A_full_memory_lets_all_go_on_to_the_disk_and_a_full_disk_is_a_full_tier()
+    {
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 1 << 20, SegmentsMin * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        for (int i = 0; i < 4000; i++) bench.Set("k" + i, TieredBench.Value(i, 500));
+        bench.Demote();
+        TierFigures figures = bench.Tier();
+        Assert.That((figures.FreeBytes / Segment, figures.Memory!.FreeBytes / Segment), Is.EqualTo((4, 2)), "but for what compaction needs, in each");
+        for (int i = 0; i < 4000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 500)), $"k{i}");
+        for (int i = 0; i < 3000; i++) bench.Delete("k" + i);
+        bench.ExpectNothingUnderWay();
+        for (int i = 0; i < 100; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.GreaterThan(4 * Segment));
+        for (int i = 3000; i < 4000; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 500)), $"k{i}");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public unsafe void A_bit_that_flips_there_is_an_error_and_never_another_value()
+    {
+        PmSim memory = new(new byte[1 << 20]);
+        using LayeredMedium medium = new(null, new PmMedium(memory));
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Cold(100, 100);
+        fixed (byte* all = memory.At(0, (int)memory.Bytes))
+            all[new Span<byte>(all, (int)memory.Bytes).IndexOf(TieredBench.Value(7, 100)) + 50] ^= 1;
+        Assert.That(() => bench.Get("k7"), Throws.TypeOf<GarnetException>().With.Message.Contains("cannot be read"));
+        Assert.That(bench.Get("k8"), Is.EqualTo(TieredBench.Value(8, 100)));
+        Assert.That(bench.Tier().ReadFailures, Is.Positive);
+    }
+
+    [Test]
+    public void What_a_snapshot_names_is_there_whatever_of_unfenced_lines_a_power_cut_keeps([Values] bool overDisk, [Range(0, 11)] int seed)
+    {
+        Assert.That(FaultAfterPowerCut(overDisk, seed), Is.Null);
+    }
+
+    [Test]
+    public void A_segment_whose_lines_are_not_fenced_is_seen_by_that()
+    {
+        foreach (bool comesFirst in (bool[])[false, true])
+        {
+            bool isSeen = Enumerable.Range(0, 12).Any(seed => FaultAfterPowerCut(false, seed, range => new WrongFences(range, comesFirst)) is not null);
+            Assert.That(isSeen, comesFirst ? "the fence comes before what it is for" : "there is none");
+        }
+    }
+
+    private static bool IsThere(Bench bench, string key) => bench.Session.Tier!.Where(bench.Key(key), bench.NowMs).IsInPersistentMemory;
+
+    // What is wrong after a start with what a power cut has left: refused, or another value; null if nothing is.
+    private static string? FaultAfterPowerCut(bool overDisk, int seed, Func<PmSim, IPmRange>? wrap = null)
+    {
+        const int MemoryBytes = 512 << 10;
+        using SimulatedMedium? disk = overDisk ? new(4 << 20) : null;
+        PmSim memory = new(new byte[MemoryBytes]);
+        StoreSettings settings = TieredBench.Settings(new LayeredMedium(disk, new PmMedium(wrap?.Invoke(memory) ?? memory))) with { TierId = 7 };
+        using Bench bench = new(settings);
+        for (int i = 0; i < 500; i++) bench.Set("k" + i, TieredBench.Value(i, 400 + (i % 300)));
+        bench.Demote();
+        for (int i = 0; i < 20; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+        SortedDictionary<string, string> then = Content.Of(bench.Store);
+        NamingList list = NamingList.Of(bench.Store);
+        for (int i = 0; i < (seed % 2) * 200; i++) bench.Set("later" + i, TieredBench.Value(i, 400)); // what nobody has named yet
+        bench.Demote();
+        PmSim found = new(memory.Image(seed));
+        disk?.Crash(seed);
+        using Store again = new(settings with { Tier = new LayeredMedium(disk, new PmMedium(found)) });
+        try
+        {
+            LoadOutcome outcome = list.Load(again);
+            return outcome != LoadOutcome.Done ? outcome.ToString() : Content.Of(again).SequenceEqual(then) ? null : "another value";
+        }
+        catch (GarnetException e)
+        {
+            return e.Message;
+        }
+    }
+}
