@@ -25,6 +25,9 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     /// <summary>True while a record is being copied.</summary>
     public bool IsActive => _first != 0;
 
+    /// <summary>True while no more may be written to where it writes (<see cref="WriteBudget"/>): no record is begun.</summary>
+    public bool IsHeldBack { get; set; }
+
     /// <summary>Free segments that the last record wanted for which there were too few; 0 once there is none such.</summary>
     public int Lacking { get; set; }
 
@@ -40,6 +43,8 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     /// <summary>Begins with a record, whose partition is locked; none is being copied. False if there are too few free segments.</summary>
     public bool TryBegin(Partition* partition, ulong hash, ulong word, byte* record)
     {
+        if (IsHeldBack)
+            return false;
         long bytes = ColdRecord.BytesOf(record);
         int parts = _segments.PartsFor(bytes);
         uint first = _segments.Free - tier.ReserveOf(_segments) < parts ? 0 : _segments.TakeRun(parts);
@@ -151,7 +156,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         new Span<byte>(buffer + segment->Used, end - segment->Used).Clear();
         ColdHead.Write(buffer, number, segment->Band, segment->Life, tier.Id);
         int error = tier.Medium.Write(_segments.OffsetOf(number), buffer, end);
-        tier.CountWrite(end, error);
+        tier.CountWrite(number, end, error);
         segment->End = error != 0 ? 0 : ColdEnd.MarkOf(buffer + end - PageBytes);
         _hasFailed |= error != 0;
         return error == 0;

@@ -66,6 +66,9 @@ internal sealed class ColdTier : IDisposable
     /// <summary>True if more of the part is free than is kept so.</summary>
     public bool HasRoom(ColdSegments part) => part.Free > Math.Max(part.Total / FreePart, ReserveOf(part));
 
+    /// <summary>True if memory can be demoted to persistent memory, which nothing bounds the writing of.</summary>
+    public bool HasRoomAbove => Segments.Memory is { } memory && memory.Free > ReserveOf(memory);
+
     /// <summary>What failed last, a read with its segment; null: nothing has.</summary>
     public volatile string? LastFailure;
 
@@ -137,9 +140,11 @@ internal sealed class ColdTier : IDisposable
             Observer?.OnReadFailed(why, Remedy, failures);
     }
 
-    public void CountWrite(int bytes, int error)
+    /// <summary>So much was written to a segment, or was not.</summary>
+    public void CountWrite(uint number, int bytes, int error)
     {
-        Budget.Spend(bytes);
+        if (!Segments.IsInMemory(number))
+            Budget.Spend(bytes);
         if (error == 0)
             Count(TierCount.WrittenBytes, bytes);
         else

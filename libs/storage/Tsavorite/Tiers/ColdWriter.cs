@@ -230,7 +230,7 @@ internal sealed unsafe class ColdWriter : IDisposable
             return;
         int bytes = end - open.Written;
         int error = _tier.Medium.Write(_segments.OffsetOf(open.Number) + open.Written, open.Buffer + open.Written, bytes);
-        _tier.CountWrite(bytes, error);
+        _tier.CountWrite(open.Number, bytes, error);
         open.IsBad = error != 0;
         _segments[open.Number]->End = open.IsBad ? 0 : ColdEnd.MarkOf(open.Buffer + end - ColdSegments.PageBytes);
         _hasFailed |= open.IsBad;

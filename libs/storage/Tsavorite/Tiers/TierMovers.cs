@@ -102,8 +102,8 @@ internal sealed unsafe class TierMovers : IDisposable
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
             bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
-            if (mayWrite && _tier.Segments is { Memory: { } memory, Disk: not null } && !_tier.HasRoom(memory))
-                worked |= _coldCleaner.Compact(memory, nowMs) || _coldCleaner.Sink(nowMs);
+            if (_tier.Segments is { Memory: { } memory, Disk: not null } && !_tier.HasRoom(memory))
+                worked |= _coldCleaner.Compact(memory, nowMs) || (mayWrite && _coldCleaner.Sink(nowMs));
             if (mayWrite && !HasTierRoom)
                 worked |= MakeTierRoom(nowMs);
             TellRoom(isFull: false);
@@ -201,7 +201,8 @@ internal sealed unsafe class TierMovers : IDisposable
             _toldSpent = isSpent;
             _tier.Observer?.OnBudget(isSpent);
         }
-        if (waitMs == 0)
+        _writer.Runs.IsHeldBack = waitMs != 0;
+        if (waitMs == 0 || _tier.HasRoomAbove)
             return true;
         IsFull = isSpent;
         _tier.Count(TierCount.HeldBack);

@@ -40,7 +40,7 @@ public sealed class TierNames
         if (error != 0)
         {
             _isBroken = true;
-            _tier.CountWrite(0, error);
+            _tier.CountWrite(0, 0, error);
             return false;
         }
         lock (_gate)
