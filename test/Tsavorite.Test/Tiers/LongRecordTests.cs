@@ -97,6 +97,28 @@ public sealed class LongRecordTests
         public void Look(in RecordView record) => Byte = record.ValueSpan[^1];
     }
 
+    [Test]
+    public void One_that_is_changed_whenever_it_is_copied_is_not_copied_for_ever_and_keeps_eviction_from_nobody()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 1 << 20 });
+        bench.Set("k0", TieredBench.Value(0, 1_000_000));
+        int changes = 0;
+        medium.FailsWrite = _ =>
+        {
+            bench.Set("k0", TieredBench.Value(++changes, 1_000_000));
+            return 0;
+        };
+        int rounds = 0;
+        for (; rounds < 40 && !bench.Store.Tiers!.IsFull; rounds++) bench.Store.Tiers!.Step(bench.NowMs += 100);
+        Assert.That((bench.Store.Tiers!.IsFull, bench.Tier().Records), Is.EqualTo((true, 0L)));
+        Assert.That(changes, Is.InRange(1, rounds));
+        medium.FailsWrite = static _ => 0;
+        for (rounds = 0; rounds < 40 && bench.Tier().Records == 0; rounds++) bench.Store.Tiers!.Step(bench.NowMs += 100);
+        Assert.That(bench.Get("k0").AsSpan().SequenceEqual(TieredBench.Value(changes, 1_000_000)), "nobody changes it now");
+        Assert.That(bench.Tier().Demoted, Is.EqualTo(1));
+    }
+
     /// <summary>What somebody does meanwhile.</summary>
     public enum LateChange
     {

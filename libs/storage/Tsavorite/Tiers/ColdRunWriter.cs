@@ -17,7 +17,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     private NativeArray<byte>? _memory;
     private ColdMove _move;
     private uint _page, _first, _number, _copy, _copies;
-    private long _bytes, _done;
+    private long _bytes, _done, _copied;
     private uint _crc;
     private int _moved;
     private bool _hasFailed;
@@ -76,6 +76,15 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         }
         if (!IsActive)
             Free();
+        _copied += copied;
+        return copied;
+    }
+
+    /// <summary>Bytes that were copied since the last call, whatever becomes of them.</summary>
+    public long TakeCopied()
+    {
+        long copied = _copied;
+        _copied = 0;
         return copied;
     }
 
@@ -110,7 +119,19 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         _segments.Seal(_first);
         _first = 0;
         if (!_hasFailed)
-            tier.Count(TierCount.Stillborn);
+            Void();
+    }
+
+    // What is changed while it is copied counts as read: it would be copied again and again, and others would have no turn.
+    private void Void()
+    {
+        tier.Count(TierCount.Stillborn);
+        Partition* partition = core.Shape->Partitions + _move.Partition;
+        Partition.Enter(partition);
+        ulong* slot = ColdWriter.FindWord(partition, Shape.BucketOf(core.Shape, partition, _move.Hash), _move.From);
+        if (slot != null)
+            Interlocked.Or(ref *slot, IndexWord.FrequencyMask); // store.U1: readers raise it meanwhile
+        Partition.Exit(partition);
     }
 
     private bool TryPart()
@@ -175,7 +196,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         if (!TryName())
         {
             _segments.Died(_move.To);
-            tier.Count(TierCount.Stillborn);
+            Void();
         }
         return true;
     }

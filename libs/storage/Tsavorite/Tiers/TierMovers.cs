@@ -212,13 +212,18 @@ internal sealed unsafe class TierMovers : IDisposable
     // What was read loses its frequency round by round: only after some rounds without a move is there nothing to be moved.
     private bool Move(long bytes, long nowMs)
     {
+        long before = _tier.Of(TierCount.Demoted), voidBefore = _tier.Of(TierCount.Stillborn);
+        _writer.Runs.TakeCopied(); // for others
         long staged = _demoter.Stage(bytes, out bool isTierFull);
         int moved = _writer.Flush(seal: false);
         bool failed = _writer.TakeFailure() | _lower.TakeFailure();
         Tell(failed, worked: moved > 0, isTierFull);
         if (failed)
             _pausedUntilMs = nowMs + FailurePauseMs;
-        _idleRounds = staged > 0 && !failed ? 0 : _idleRounds + 1;
+        // A long record is progress once it has moved: one that is changed again and again would be for ever.
+        bool progresses = staged > _writer.Runs.TakeCopied() || _tier.Of(TierCount.Demoted) != before;
+        bool goesOn = _writer.Runs.IsActive && _tier.Of(TierCount.Stillborn) == voidBefore;
+        _idleRounds = progresses && !failed ? 0 : goesOn ? _idleRounds : _idleRounds + 1;
         IsFull = failed || _idleRounds > Laps;
         return !IsFull;
     }
