@@ -24,9 +24,9 @@ internal static unsafe class TierActs
     {
         StoreCore core = stage.Store.Core;
         using ColdWriter writer = new(core, core.Tier!) { MayTakeReserve = true };
-        using ColdCleaner cleaner = new(core, core.Tier!, writer) { MayExpire = true };
+        using ColdCleaner cleaner = new(core, core.Tier!, writer, writer) { MayExpire = true };
         bool worked = true;
-        for (int i = 0; worked && i < 3; i++) worked = cleaner.Compact(Stage.NowMs);
+        for (int i = 0; worked && i < 3; i++) worked = cleaner.Compact(core.Tier!.Segments.Bottom, Stage.NowMs);
         writer.Flush(seal: true);
         return "";
     }

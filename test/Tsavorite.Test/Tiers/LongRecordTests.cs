@@ -414,7 +414,7 @@ public sealed class LongRecordTests
     // Its segments, and in each the pages that its record has.
     private static unsafe List<(uint Segment, int Page)> PagesOf(Bench bench, string key)
     {
-        ColdSegments segments = bench.Store.Core.Tier!.Segments;
+        ColdSegments segments = bench.Store.Core.Tier!.Segments.Bottom;
         KeyRef name = bench.Key(key);
         Partition* partition = Shape.PartitionOf(bench.Store.Core.Shape, name.Hash);
         byte* bucket = Shape.BucketOf(bench.Store.Core.Shape, partition, name.Hash);
