@@ -110,14 +110,15 @@ public sealed class ConfigRewriteTests
     {
         SettingTable table = Load(file);
         foreach ((string name, string value) in changes) Assert.That(table.TrySet(name, value, true, out string error), Is.True, error);
-        Assert.That(new ConfigRewrite(file, table).Run(), Is.Null);
+        Assert.That(new ConfigRewrite(file, table, static () => null).Run(), Is.Null);
     }
 
     private static SettingTable Load(string file)
     {
         var table = new SettingTable();
-        new ServerSettings().Register(table);
-        var sources = new SettingSources(table);
+        var settings = new ServerSettings();
+        settings.Register(table);
+        var sources = new SettingSources(settings, table);
         sources.AddFile(file);
         sources.Finish();
         return table;

@@ -16,7 +16,7 @@ public sealed class SettingSourcesTests
         _settings = new ServerSettings();
         _table = new SettingTable();
         _settings.Register(_table);
-        _sources = new SettingSources(_table);
+        _sources = new SettingSources(_settings, _table);
     }
 
     [Test]

@@ -146,6 +146,6 @@ public sealed partial class AdmissionTests
             call.Server.Commands.Specs[question.Entry->Id].Name == "INCR" ? AdmissionResult.Refused("NOPERM this user has no permissions to run the 'incr' command") : AdmissionResult.Allowed;
     }
 
-    [GeneratedRegex(@"^(\| [a-z]+ (?:\| [x ] ){7}\|)$", RegexOptions.Multiline)]
+    [GeneratedRegex(@"^(\| [a-z]+ (?:\| [x ] ){8}\|)$", RegexOptions.Multiline)]
     private static partial Regex Row();
 }
