@@ -31,6 +31,17 @@ public sealed class SettingSourcesTests
     }
 
     [Test]
+    public void Users_are_taken_from_the_file_and_judged_with_all_other_problems()
+    {
+        using var folder = new TestFolder();
+        string file = folder.Write("c", "user ann on >pw +@all (~a +get)\nuser bob +nosuch >hidden\nport 70000\n");
+        _sources.AddFile(file);
+        GarnetException refused = Assert.Throws<GarnetException>(_sources.Finish)!;
+        Assert.That(refused.Why, Does.Contain($"{file}:2: user: ").And.Contain("+nosuch").And.Contain($"{file}:3: port").And.Not.Contain("hidden"));
+        Assert.That(_settings.Security.Users[0].Words, Is.EqualTo(new[] { "ann", "on", ">pw", "+@all", "(~a", "+get)" }));
+    }
+
+    [Test]
     public void A_missing_include_is_named_with_its_place_and_hides_no_other_problem()
     {
         using var folder = new TestFolder();

@@ -93,8 +93,19 @@ internal sealed class CommandRules
             return RuleError.UnknownCommand;
         foreach (RuleCommand command in _commands.In(category))
             Change(command, allow);
+        string[] voided = [.. _rules.Keys.Where(rule => IsAbout(rule, category))];
+        foreach (string rule in voided)
+            _rules.Remove(rule);
         Remember(name.ToLowerInvariant(), allow);
         return RuleError.None;
+    }
+
+    // A rule about one command, which the category has or whose parent it has.
+    private bool IsAbout(string rule, CommandCategories category)
+    {
+        int bar = rule.IndexOf('|');
+        bool isOf = rule[0] != '@' && _commands.Find(rule) is { } command && (command.Categories & category) != 0;
+        return isOf || (bar > 0 && _commands.Find(rule[..bar]) is { } parent && (parent.Categories & category) != 0);
     }
 
     // What stands behind the last bar is no subcommand that there is.
