@@ -62,14 +62,14 @@ internal sealed class ConfigRewrite(string path, SettingTable table, Func<IReadO
         try
         {
             Write(temporary, Compose(lines, changed, []), target);
+            if (!keepsUsers && !UsersOf(temporary).SequenceEqual(wanted!.Select(Line)))
+                return "the users would not be the same after a restart: are there some in a file that is included?";
             // An include behind a line may set the same again: such a setting moves to the end.
             List<Setting> overruled = Differing(temporary, changed);
             if (overruled.Count > 0)
                 Write(temporary, Compose(lines, changed, overruled), target);
             if (Differing(temporary, changed).Count > 0)
                 return "a setting would not have its value after a restart";
-            if (!keepsUsers && !UsersOf(temporary).SequenceEqual(wanted!.Select(Line)))
-                return "the users would not be the same after a restart: are there some in a file that is included?";
             File.Move(temporary, target, overwrite: true);
             return null;
         }

@@ -88,7 +88,8 @@ internal sealed unsafe class CommandTable : IDisposable
 
     // What only administrators use is looked at one by one whatever it costs (the audit trail).
     private static bool IsTimed(CommandFlags flags) =>
-        (flags & (CommandFlags.Fast | CommandFlags.Quick)) == 0 || (flags & CommandFlags.Admin) != 0;
+        (flags & (CommandFlags.Fast | CommandFlags.Quick)) == 0
+            || (flags & (CommandFlags.Admin | CommandFlags.Container)) == CommandFlags.Admin;
 
     /// <summary>The number of the command named by the arguments; 0 if there is none such.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: on the path of every command

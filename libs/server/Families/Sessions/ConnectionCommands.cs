@@ -25,15 +25,14 @@ internal static class ConnectionCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since = "1.0.0") =>
         new(name, arity, flags) { Group = "connection", Syntax = syntax, Summary = summary, Since = since };
 
-    /// <summary>Makes the connection the user, if name and password are right; else it is as it was, and the refusal is noted.</summary>
-    internal static bool Authenticate(ref Call call, ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
+    /// <summary>The user of that name, if the password is right; else null, and the refusal is noted.</summary>
+    internal static User? Authenticate(ref Call call, ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
     {
         (ServerContext server, Connection client) = (call.Server, call.Client);
         if (server.Rights.Users.Authenticate(name, password) is { } user)
         {
-            ClientRights.Become(server, client, user);
             Audited.LoggedIn(ref call, name, isRight: true);
-            return true;
+            return user;
         }
 
         Audited.LoggedIn(ref call, name, isRight: false);
@@ -41,7 +40,7 @@ internal static class ConnectionCommands
         DenialPlace place = (client.Modes & ClientModes.Transaction) != 0 ? DenialPlace.Multi : DenialPlace.TopLevel;
         var denial = new Denial(DenialReason.Auth, place, RuleText.Of(call[0]), said) { UnixMs = call.NowMs };
         server.Rights.Denials.Add(denial, () => ClientLine.Of(client, server));
-        return false;
+        return null;
     }
 
     /// <summary>Bytes of a client's or a library's name at most: they stand in memory that no limit counts, and in every line of CLIENT LIST.</summary>
@@ -92,8 +91,10 @@ internal readonly struct Auth : ICommand
             return call.Fail(Fault.Syntax);
         if (call.Count == 2 && call.Server.Rights.Users.Default.Rights.NeedsNoPassword)
             return call.FailBytes("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
-        bool isRight = ConnectionCommands.Authenticate(ref call, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]);
-        return isRight ? call.Ok() : call.Fail(Fault.WrongPassword);
+        if (ConnectionCommands.Authenticate(ref call, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]) is not { } user)
+            return call.Fail(Fault.WrongPassword);
+        ClientRights.Become(call.Server, call.Client, user);
+        return call.Ok();
     }
 }
 
@@ -117,7 +118,8 @@ internal readonly struct Hello : ICommand
                 return failed;
         }
 
-        if (auth > 0 && !ConnectionCommands.Authenticate(ref call, call[auth], call[auth + 1]))
+        User? user = auth > 0 ? ConnectionCommands.Authenticate(ref call, call[auth], call[auth + 1]) : null;
+        if (auth > 0 && user is null)
             return call.Fail(Fault.WrongPassword);
         if (auth == 0 && (call.Client.Modes & ClientModes.Unauthenticated) != 0)
             return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
@@ -125,6 +127,8 @@ internal readonly struct Hello : ICommand
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
         if (name > 0)
             ConnectionCommands.RefuseLong(call[name], "a client's name");
+        if (user is not null)
+            ClientRights.Become(call.Server, call.Client, user);
         if (name > 0)
             call.Client.Name = call.Text(name);
         call.Client.Resp3 = resp3;
