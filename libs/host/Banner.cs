@@ -34,11 +34,11 @@ internal static class Banner
         Say(log, LogLevel.Information, "Persistence: " + PersistenceOf(server, settings.Persistence));
         foreach ((bool isWarning, string text) in server.LogMemoryPlan)
             Say(log, isWarning ? LogLevel.Warning : LogLevel.Information, text);
-        string password = settings.Security.Password.Length > 0 ? "password required" : "no password";
+        string password = server.NeedsPassword ? "password required" : "no password";
         string mode = settings.Security.ProtectedMode ? "on" : "off";
         Say(log, LogLevel.Information, $"Security: {password}, protected mode {mode}");
         foreach (string notice in notices) Say(log, LogLevel.Warning, notice);
-        if (IsOpen(settings))
+        if (!server.NeedsPassword && IsOpen(settings))
             Say(log, LogLevel.Warning, "Anybody who reaches the port can read and delete everything: set requirepass, or bind 127.0.0.1");
     }
 
@@ -62,10 +62,10 @@ internal static class Banner
         return $"append-only file in {directory}, {synced}";
     }
 
-    /// <summary>Reachable from other machines, without a password and with protected mode off.</summary>
+    /// <summary>Reachable from other machines, with protected mode off.</summary>
     private static bool IsOpen(ServerSettings settings)
     {
-        if (settings.Security.ProtectedMode || settings.Security.Password.Length > 0)
+        if (settings.Security.ProtectedMode)
             return false;
         foreach (string address in settings.Network.Bind)
             if (!IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed) || !IPAddress.IsLoopback(parsed))

@@ -44,7 +44,7 @@ public sealed class GarnetServer : IAsyncDisposable
         var settings = new ServerSettings();
         var table = new SettingTable();
         settings.Register(table);
-        var sources = new SettingSources(table, "Correct them in GarnetServerOptions, or in its ConfigFile");
+        var sources = new SettingSources(settings, table, "Correct them in GarnetServerOptions, or in its ConfigFile");
         sources.AddFile(options.ConfigFile);
         sources.AddOptions(options.Settings);
         sources.Finish();
@@ -53,8 +53,9 @@ public sealed class GarnetServer : IAsyncDisposable
         ILogger log = options.LoggerFactory?.CreateLogger("Garnet") ?? NullLogger.Instance;
         var server = new RespServer(settings, table, log)
         {
-            ConfigurationFile = options.ConfigFile, RewriteConfiguration = ConfigRewrite.Of(options.ConfigFile, table), AllowsShutdown = options.AllowShutdown,
+            ConfigurationFile = options.ConfigFile, AllowsShutdown = options.AllowShutdown,
         };
+        server.RewriteConfiguration = ConfigRewrite.Of(options.ConfigFile, table, () => server.UserLines);
         try
         {
             await Task.Run(server.Start, cancellation).ConfigureAwait(false);

@@ -94,7 +94,7 @@ public static class ServerProcess
         var settings = new ServerSettings();
         var table = new SettingTable();
         settings.Register(table);
-        var sources = new SettingSources(table);
+        var sources = new SettingSources(settings, table);
         sources.AddFile(line.ConfigFile);
         if (line.Verb != CommandVerb.CheckConfig)
             sources.AddEnvironment(Environment.GetEnvironmentVariables());
@@ -118,7 +118,8 @@ public static class ServerProcess
         if (OperatingSystem.IsLinux())
             Libc.OutliveFileLimit();
         using var log = new LineLog(settings.Inspect);
-        using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile, RewriteConfiguration = ConfigRewrite.Of(configFile, table) };
+        using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile };
+        server.RewriteConfiguration = ConfigRewrite.Of(configFile, table, () => server.UserLines);
         long firstMs = 0;
         if (OperatingSystem.IsLinux())
             Libc.HeedInterrupt(); // what a script starts with & has it ignored, and .NET leaves that so

@@ -9,8 +9,12 @@ namespace Garnet.Host;
 /// host.P1: every problem of every source is found before the start is refused, so that one run shows them all.
 /// host.P2: a secret's value appears in no message.
 /// </summary>
-internal sealed class SettingSources(SettingTable table, string next = "Correct them and start again; --check-config FILE checks a file alone")
+internal sealed class SettingSources(
+    ServerSettings settings, SettingTable table, string next = "Correct them and start again; --check-config FILE checks a file alone")
 {
+    /// <summary>The directive that is no setting: there are as many as there are users.</summary>
+    public const string UserWord = "user";
+
     private const string Prefix = "GARNET_";
 
     private readonly List<string> _problems = [];
@@ -25,7 +29,14 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         List<ConfigLine> lines = path == "-"
             ? ConfigFile.Parse("standard input", StandardInput(), _problems)
             : ConfigFile.Read(path, _problems);
-        foreach (ConfigLine line in lines) Set(line.Words[0], line.Words.AsSpan(1), SettingSource.File, line.Where);
+        foreach (ConfigLine line in lines) Take(line);
+    }
+
+    private void Take(ConfigLine line)
+    {
+        if (line.Words[0].Equals(UserWord, StringComparison.OrdinalIgnoreCase))
+            settings.Security.Users.Add(new UserLine(line.Where, line.Words[1..]));
+        else Set(line.Words[0], line.Words.AsSpan(1), SettingSource.File, line.Where);
     }
 
     /// <summary>
@@ -66,6 +77,8 @@ internal sealed class SettingSources(SettingTable table, string next = "Correct 
         if (table.TryFind("dir", out Setting? directory) && directory.Source != SettingSource.Default && directory.Text.Length == 0)
             _problems.Add($"{directory.Where}: dir is empty: name a directory, "
                 + "'.' for the one that the server is started in, or leave it out to keep nothing");
+        if (settings.Security.Users.Count > 0)
+            _problems.AddRange(ConfiguredUsers.ProblemsOf(settings));
         if (_problems.Count > 0)
         {
             throw new GarnetException(ExitKind.Configuration, "the settings cannot be used", string.Join("\n  ", ["", .. _problems]),

@@ -1,4 +1,5 @@
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Acl;
 using Garnet.Server.Families.Admin;
 using Garnet.Server.Families.Bits;
 using Garnet.Server.Families.Counters;
@@ -57,6 +58,7 @@ internal static class CommandFamilies
         DatabaseCommands.Register(table);
         ConnectionCommands.Register(table);
         ClientCommands.Register(table);
+        AclCommands.Register(table);
         PubSubCommands.Register(table);
         TransactionCommands.Register(table);
         ScriptCommands.Register(table);

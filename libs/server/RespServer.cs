@@ -51,13 +51,15 @@ public sealed class RespServer : IDisposable
         Aof.DataDirectory? directory = null)
     {
         var lines = new ServerLog(logger);
+        CommandTable commands = ConfiguredUsers.Judge(settings, table, out ServerRights rights); // before anything is opened
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
-        directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
-        DataKeeper? keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
+        DataKeeper? keeper = null;
         Store store;
         try
         {
+            directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
+            keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
             _tier = TierMedium.Open(settings.Tier, directory, memoryLimitBytes);
             store = NewStore(settings, memoryLimitBytes, keeper, log, lines);
         }
@@ -65,6 +67,7 @@ public sealed class RespServer : IDisposable
         {
             _tier?.Dispose();
             keeper?.Dispose();
+            commands.Dispose();
             throw;
         }
 
@@ -75,7 +78,7 @@ public sealed class RespServer : IDisposable
         };
         if (keeper is not null && _tier is { } tier)
             keeper.Settled = () => TierMedium.Settle(tier, settings.Tier, keeper.Files);
-        Context = new ServerContext(core, new CommandTable(CommandFamilies.Register), keeper, backlog, CommandFamilies.Replay)
+        Context = new ServerContext(core, commands, rights, keeper, backlog, CommandFamilies.Replay)
         {
             Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
             Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
@@ -130,6 +133,12 @@ public sealed class RespServer : IDisposable
         get => Context.AllowsShutdown;
         init => Context.AllowsShutdown = value;
     }
+
+    /// <summary>True if a new connection must say who it is.</summary>
+    public bool NeedsPassword => Context.ClientLimits.PasswordRequired;
+
+    /// <summary>The users as a configuration file has them, word by word; null if none but the default one was ever spoken of, or a file of their own has them.</summary>
+    public IReadOnlyList<IReadOnlyList<string>>? UserLines => Context.Rights.Lines();
 
     /// <summary>What of it an empty server takes.</summary>
     public long FixedMemoryBytes => Context.Store.Figures().FixedBytes;

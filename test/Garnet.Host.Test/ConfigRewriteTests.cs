@@ -44,6 +44,29 @@ public sealed class ConfigRewriteTests
     }
 
     [Test]
+    public void Users_are_written_in_place_of_those_that_stand_there()
+    {
+        using var folder = new TestFolder();
+        string file = folder.Write("c", "port 7401\nuser ann on nopass\n# tail\nUSER bob off\n");
+        string[][] users = [["user", "ann", "off", "~a\"b"], ["user", "cat", "on", "(~x", "+get)"]];
+        Assert.That(new ConfigRewrite(file, Load(file), () => users).Run(), Is.Null);
+        Assert.That(File.ReadAllText(file), Is.EqualTo("port 7401\n# tail\nuser ann off \"~a\\\"b\"\nuser cat on (~x +get)\n"));
+        DateTime before = File.GetLastWriteTimeUtc(file);
+        Assert.That(new ConfigRewrite(file, Load(folder.Write("empty", "")), () => users).Run(), Is.Null);
+        Assert.That(File.GetLastWriteTimeUtc(file), Is.EqualTo(before), "nothing has changed");
+    }
+
+    [Test]
+    public void Users_of_a_file_that_is_included_cannot_be_replaced()
+    {
+        using var folder = new TestFolder();
+        folder.Write("users.conf", "user ann on nopass\n");
+        string file = folder.Write("c", "include users.conf\n");
+        Assert.That(new ConfigRewrite(file, Load(file), static () => [["user", "ann", "off"]]).Run(), Does.Contain("included"));
+        Assert.That(File.ReadAllText(file), Is.EqualTo("include users.conf\n"));
+    }
+
+    [Test]
     public void Nothing_changed_leaves_every_byte()
     {
         const string Text = "timeout 5\r\n#x";
@@ -110,14 +133,15 @@ public sealed class ConfigRewriteTests
     {
         SettingTable table = Load(file);
         foreach ((string name, string value) in changes) Assert.That(table.TrySet(name, value, true, out string error), Is.True, error);
-        Assert.That(new ConfigRewrite(file, table).Run(), Is.Null);
+        Assert.That(new ConfigRewrite(file, table, static () => null).Run(), Is.Null);
     }
 
     private static SettingTable Load(string file)
     {
         var table = new SettingTable();
-        new ServerSettings().Register(table);
-        var sources = new SettingSources(table);
+        var settings = new ServerSettings();
+        settings.Register(table);
+        var sources = new SettingSources(settings, table);
         sources.AddFile(file);
         sources.Finish();
         return table;

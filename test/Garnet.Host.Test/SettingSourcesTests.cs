@@ -16,7 +16,7 @@ public sealed class SettingSourcesTests
         _settings = new ServerSettings();
         _table = new SettingTable();
         _settings.Register(_table);
-        _sources = new SettingSources(_table);
+        _sources = new SettingSources(_settings, _table);
     }
 
     [Test]
@@ -28,6 +28,17 @@ public sealed class SettingSourcesTests
         _sources.AddCommandLine([new("port", ["3"])]);
         _sources.Finish();
         Assert.That((_settings.Network.Port, _settings.Memory.MaxMemoryBytes, _settings.Network.TimeoutSeconds), Is.EqualTo((3, 2L << 20, 5)));
+    }
+
+    [Test]
+    public void Users_are_taken_from_the_file_and_judged_with_all_other_problems()
+    {
+        using var folder = new TestFolder();
+        string file = folder.Write("c", "user ann on >pw +@all (~a +get)\nuser bob +nosuch >hidden\nport 70000\n");
+        _sources.AddFile(file);
+        GarnetException refused = Assert.Throws<GarnetException>(_sources.Finish)!;
+        Assert.That(refused.Why, Does.Contain($"{file}:2: user: ").And.Contain("+nosuch").And.Contain($"{file}:3: port").And.Not.Contain("hidden"));
+        Assert.That(_settings.Security.Users[0].Words, Is.EqualTo(new[] { "ann", "on", ">pw", "+@all", "(~a", "+get)" }));
     }
 
     [Test]

@@ -33,7 +33,7 @@ public sealed class SettingsFuzz
     {
         SettingTable table = Table();
         string[] lines = [.. Enumerable.Range(0, random.Next(1, 8)).Select(_ => Line(random, table))];
-        var sources = new SettingSources(table);
+        var sources = new SettingSources(new ServerSettings(), table);
         foreach (ConfigLine line in ConfigFile.Parse("fuzz", lines, []))
             sources.AddCommandLine([new(line.Words[0], line.Words[1..])]);
         try

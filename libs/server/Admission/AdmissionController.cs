@@ -29,7 +29,12 @@ internal static unsafe class AdmissionController
     internal static Reply RunBusy(ref Call call, CommandEntry* entry)
     {
         var question = new Question(Asker.Busy, entry, entry->Flags);
-        return IsAdmitted(ref call, in question, out Reply reply) ? Execution.RunPlain(ref call, entry, entry->Id) : reply;
+        if (!IsAdmitted(ref call, in question, out Reply reply))
+            return reply;
+        reply = Execution.RunPlain(ref call, entry, entry->Id);
+        if ((entry->Flags & CommandFlags.Admin) != 0)
+            Audited.Ran(ref call, entry, reply);
+        return reply;
     }
 
     /// <summary>False if something stands between a script or function and its run, with what was answered.</summary>
@@ -54,6 +59,24 @@ internal static unsafe class AdmissionController
         }
 
         return refusal;
+    }
+
+    /// <summary>False if a command of a transaction may not run any more, with what was answered for it.</summary>
+    internal static bool MayStillRun(ref Call call, CommandEntry* entry)
+    {
+        if (call.Client.User is not { Rights.AllowsEverything: false })
+            return true;
+        return IsStillAllowed(ref call, entry);
+    }
+
+    private static bool IsStillAllowed(ref Call call, CommandEntry* entry)
+    {
+        AdmissionResult result = AdmissionRules.Ask(ref call, new Question(Asker.Executed, entry, entry->Flags));
+        if (result.IsAllowed)
+            return true;
+        Execution.CountRefusal(call.Worker, entry->Id);
+        call.FailBytes(result.Error);
+        return false;
     }
 
     private static bool IsAdmitted(ref Call call, in Question question, out Reply reply)

@@ -14,7 +14,7 @@ internal static unsafe class AdmissionRules
     [
         new("known", Asker.Connections | Asker.ScriptCall, &KnownRule.Ask),
         new("authentication", Asker.Connections, &AuthenticationRule.Ask),
-        new("permission", Asker.Connections | Asker.ScriptCall | Asker.Woken, &PermissionRule.Ask),
+        new("permission", Asker.Connections | Asker.ScriptCall | Asker.Woken | Asker.Executed, &PermissionRule.Ask),
         new("context", Asker.Connections | Asker.Declared | Asker.ScriptCall, &ContextRule.Ask),
         new("ownership", Asker.Client | Asker.Queued | Asker.ScriptCall | Asker.Woken, &OwnershipRule.Ask),
         new("role", Asker.Client | Asker.Queued | Asker.Scripts | Asker.ScriptCall, &RoleRule.Ask),
@@ -26,6 +26,7 @@ internal static unsafe class AdmissionRules
 
     private static readonly AdmissionRule[] ForClients = For(Asker.Client), ForQueued = For(Asker.Queued), ForBusy = For(Asker.Busy);
     private static readonly AdmissionRule[] ForDeclared = For(Asker.Declared), ForUndeclared = For(Asker.Undeclared), ForScriptCalls = For(Asker.ScriptCall), ForWoken = For(Asker.Woken);
+    private static readonly AdmissionRule[] ForExecuted = For(Asker.Executed);
 
     /// <summary>What the first rule says that does not just allow.</summary>
     internal static AdmissionResult Ask(ref Call call, in Question question)
@@ -48,6 +49,7 @@ internal static unsafe class AdmissionRules
         Asker.Declared => ForDeclared,
         Asker.Undeclared => ForUndeclared,
         Asker.ScriptCall => ForScriptCalls,
+        Asker.Executed => ForExecuted,
         _ => ForWoken,
     };
 

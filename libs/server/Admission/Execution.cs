@@ -48,6 +48,8 @@ internal static unsafe class Execution
             server.Monitoring.Monitors.Feed(call.Client, call.Arguments, server.Clock.UnixUs);
         }
 
+        if ((entry->Flags & CommandFlags.Admin) != 0)
+            Audited.Ran(ref call, entry, reply);
         server.Monitoring.Latency.Consider(entry->Flags, took, call.NowMs);
         ReactorFigures figures = call.Worker.Figures;
         CountCall(call.Worker, entry->Id);

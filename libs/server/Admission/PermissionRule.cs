@@ -4,8 +4,8 @@ using Garnet.Server.Commands;
 namespace Garnet.Server.Admission;
 
 /// <summary>
-/// Whoever asks has a right to the command: DEBUG and MODULE by setting, all others by <see cref="IPermission"/>. Rights may have been taken away
-/// since a command was queued, so EXEC needs one to each that it will run.
+/// Whoever asks has a right to the command: DEBUG and MODULE by setting, all others by the rights of his user and by <see cref="IPermission"/>. Rights may have been taken away
+/// since a command was queued: of its user each is asked about again when EXEC comes to it (as Redis does), the other before anything runs.
 /// </summary>
 internal static unsafe class PermissionRule
 {
@@ -15,8 +15,9 @@ internal static unsafe class PermissionRule
         if (question.Is(CommandFlags.Protected)
             && !server.ClientLimits.AllowsProtected(call.Client, server.Commands.Specs[question.Entry->Id], out string refusal))
             return AdmissionResult.Refused(refusal);
-        if (server.Hooks.Permission is not { } permission)
-            return AdmissionResult.Allowed;
+        AdmissionResult ofUser = UserRefusals.Ask(ref call, in question);
+        if (!ofUser.IsAllowed || question.IsFor(Asker.Executed) || server.Hooks.Permission is not { } permission)
+            return ofUser;
         AdmissionResult result = permission.Ask(ref call, in question);
         bool goesOn = result.IsAllowed && (question.Entry->Flags & CommandFlags.RunsQueue) != 0;
         return goesOn ? AskQueued(ref call, permission) : result;

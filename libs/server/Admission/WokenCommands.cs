@@ -12,7 +12,8 @@ internal sealed unsafe class WokenCommands : IServeRule
 
     internal static readonly WokenCommands Instance = new();
 
-    public bool Asks(Worker worker) => ((Executor)worker).Server.Hooks.Any;
+    public bool Asks(Worker worker, Connection client) =>
+        ((Executor)worker).Server.Hooks.Any || client.User is { Rights.AllowsEverything: false };
 
     public bool MayServe(Worker worker, KeyWait wait, out byte[] refusal, out Parking? other)
     {

@@ -35,6 +35,14 @@ internal sealed class ServerLog(ILogger logger)
     internal void CommandFailed(Exception error, string command, long id, string peer) =>
         Write(LogLevel.Error, 61, $"{command} failed through a mistake of the server, before it changed anything; its client {id} ({peer}) is closed. Please report this", error);
 
+    internal void AclSaveFailed(string path, string why) => 
+        Write(LogLevel.Error, 100, $"The users cannot be written to {path}: {why}; the file is as it was");
+
+    internal void AuditFailed(string path, string why) => Write(LogLevel.Error, 101,
+        $"The audit trail cannot be written to {path}: {why}; what it lacks is counted (INFO garnet_audit_lost)");
+
+    internal void Audited(string line) => Write(LogLevel.Information, 102, line);
+
     internal void Stopped() => Write(LogLevel.Information, 7, "Stopped");
 
     internal void ShutdownAsked() => Write(LogLevel.Information, 8, "User asked for a stop (SHUTDOWN)");

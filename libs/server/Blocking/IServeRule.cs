@@ -5,8 +5,8 @@ namespace Garnet.Server.Blocking;
 /// <summary>Says whether a command that has waited may be served (blocking.B5).</summary>
 internal interface IServeRule
 {
-    /// <summary>True if there is anybody to ask.</summary>
-    bool Asks(Worker worker);
+    /// <summary>True if there is anybody to ask about the client that waits.</summary>
+    bool Asks(Worker worker, Connection client);
 
     /// <summary>
     /// Asks on the thread of whoever serves, who holds no lock. False: the command is refused with the error, or goes on waiting for something else.

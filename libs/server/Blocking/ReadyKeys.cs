@@ -174,7 +174,7 @@ internal sealed unsafe class ReadyKeys(Worker worker, WaitTable waits, ScriptTur
             int depth = worker.Session.LockDepth;
             try
             {
-                if (rule.Asks(worker) && First(queue, in key) == expected && !Admits(expected))
+                if (rule.Asks(worker, expected.Client) && First(queue, in key) == expected && !Admits(expected))
                     return waits.First(queue);
                 return ServeOne(queue, expected, keys);
             }

@@ -1,11 +1,12 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Clients;
 
 /// <summary>Why a connection is not a plain one; with any bit set its commands are put to the rules of Admission.</summary>
 [Flags]
-internal enum ClientModes : byte
+internal enum ClientModes : ushort
 {
     /// <summary>Nothing special: commands run at once.</summary>
     None = 0,
@@ -25,6 +26,8 @@ internal enum ClientModes : byte
     Transaction = 64,
     /// <summary>A script runs for it: nothing waits.</summary>
     Script = 128,
+    /// <summary>Its user may not do everything: each of its commands is asked about.</summary>
+    Restricted = 256,
 }
 
 /// <summary>
@@ -71,6 +74,9 @@ internal sealed unsafe class Connection
 
     // Session: what commands see.
     internal ClientModes Modes;
+    internal User? User;             // who it is; nobody for the server's own, which may do everything
+    internal bool IsAuthenticated;   // it has said who it is, or need not have when it came
+    internal volatile bool IsDismissed; // by a change of rights: it is being closed, and is not listed any more
     internal bool Resp3;
     internal bool NoEvict;
     internal bool NoTouch;
@@ -82,7 +88,7 @@ internal sealed unsafe class Connection
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
     internal SyncTerms? Sync;
-    internal Parking? Migrating;      // what a MIGRATE that runs again has sent
+    internal Parking? Begun;          // what a command has begun that runs again (MIGRATE, ACL LOAD)
     internal Parking? Waiting;
     internal int WaitingAt = -1;     // its place among the worker's waiting ones
     internal readonly long CreatedMs;

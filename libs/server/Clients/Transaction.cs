@@ -8,6 +8,9 @@ internal sealed class Transaction
     /// <summary>A command was refused while it should be queued: EXEC will refuse all.</summary>
     internal bool Aborted { get; set; }
 
+    /// <summary>The database that a queued SELECT has chosen for what is queued behind it; null if none has.</summary>
+    internal int? Database { get; set; }
+
     /// <summary>What WATCH has named; null if nothing.</summary>
     internal WatchedKeys? Watched { get; set; }
 

@@ -57,6 +57,9 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// <summary>The connections.</summary>
     internal ConnectionSlots Slots { get; } = new();
 
+    /// <summary>Adds its connections; from any thread.</summary>
+    internal void CopyClientsTo(List<Connection> to) => Slots.CopyTo(to);
+
     /// <summary>Connections held now; read by the acceptor to balance.</summary>
     internal int ConnectionCount;
 

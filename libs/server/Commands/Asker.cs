@@ -18,6 +18,8 @@ internal enum Asker : byte
     ScriptCall = 32,
     /// <summary>A command that has waited for a key, before it is served; on the thread of whoever wrote the key, who holds no lock.</summary>
     Woken = 64,
+    /// <summary>A command of a transaction, when EXEC comes to it: only about the rights of its user.</summary>
+    Executed = 128,
 
     Connections = Client | Queued | Busy,
     Scripts = Declared | Undeclared,

@@ -2,11 +2,12 @@ using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Commands;
 
 /// <summary>What clients may have: how many there are, how much each may send and leave unread, how long each may be idle.</summary>
-internal sealed class ClientLimits(ServerSettings settings)
+internal sealed class ClientLimits(ServerSettings settings, Users users)
 {
     /// <summary>Bytes of replies an unauthenticated client may leave unread before it is closed (CVE-2025-21605).</summary>
     internal const int UnauthenticatedOutputBytesMax = 64 * 1024;
@@ -25,8 +26,11 @@ internal sealed class ClientLimits(ServerSettings settings)
     internal RespLimits Requests { get; private set; }
     internal long QueryBufferLimit { get; private set; }
     internal int StallBytes { get; private set; }
-    internal bool PasswordRequired { get; private set; }
-    internal bool HasIdleLimit { get; private set; }
+    /// <summary>True if a new connection must say who it is.</summary>
+    internal bool PasswordRequired => !users.IsOpen;
+
+    internal bool HasIdleLimit =>
+        PasswordRequired || _settings.Network.TimeoutSeconds > 0 || _settings.Memory.ClientsShare != MemoryShare.None;
 
     /// <summary>Clients at most, as far as the limit of open files allows.</summary>
     internal long ClientsMax => Volatile.Read(ref _clientsMax);
@@ -101,7 +105,5 @@ internal sealed class ClientLimits(ServerSettings settings)
         QueryBufferLimit = _settings.Network.QueryBufferBytesMax;
         long soft = _settings.Network.OutputBufferLimits.Normal.SoftBytes;
         StallBytes = (int)Math.Min(soft > 0 ? soft : DefaultStallBytes, int.MaxValue / 2);
-        PasswordRequired = _settings.Security.Password.Length > 0;
-        HasIdleLimit = PasswordRequired || _settings.Network.TimeoutSeconds > 0 || _settings.Memory.ClientsShare != MemoryShare.None;
     }
 }

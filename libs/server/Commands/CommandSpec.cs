@@ -23,8 +23,14 @@ internal sealed record CommandSpec(string Name, int Arity, CommandFlags Flags, K
     /// <summary>Cost in the usual notation.</summary>
     public string Complexity { get; init; } = "O(1)";
 
-    /// <summary>ACL categories beyond those that follow from flags and group, without the @.</summary>
+    /// <summary>ACL categories beyond those that follow from flags and group, without the @; with a minus one that does not hold although it would follow.</summary>
     public string Categories { get; init; } = "";
+
+    /// <summary>Which arguments name channels.</summary>
+    public ChannelSpec Channels { get; init; }
+
+    /// <summary>Which databases it reaches.</summary>
+    public DatabaseReach Databases { get; init; }
 
     /// <summary>Index of the first argument that is looked up in the key's collection, 0 if none: brought near while a batch is framed.</summary>
     public int Member { get; init; }

@@ -59,9 +59,12 @@ internal sealed unsafe class CommandTable : IDisposable
     /// <summary>Registers a command that groups subcommands and also has a meaning without one of them.</summary>
     internal void AddContainer(CommandSpec spec, delegate*<ref Call, Reply> run)
     {
-        Add(spec with { Flags = spec.Flags | CommandFlags.Container | CommandFlags.Fast }, run);
+        Add(spec with { Flags = spec.Flags | CommandFlags.Container | CommandFlags.Quick }, run);
         Add(
-            new CommandSpec(spec.Name + "|HELP", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast) { Group = spec.Group, Summary = "Lists the subcommands.", Since = "5.0.0" },
+            new CommandSpec(spec.Name + "|HELP", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Quick)
+            {
+                Group = spec.Group, Categories = spec.Categories, Summary = "Lists the subcommands.", Since = "5.0.0",
+            },
             &Containers.Help);
     }
 
@@ -74,7 +77,7 @@ internal sealed unsafe class CommandTable : IDisposable
             Run = run,
             ArgsMin = Math.Abs(spec.Arity),
             ArgsSpan = spec.Arity > 0 ? 0 : uint.MaxValue >> 1,
-            Flags = spec.Flags | ((spec.Flags & (CommandFlags.Fast | CommandFlags.Quick)) == 0 ? CommandFlags.Timed : 0),
+            Flags = spec.Flags | (IsTimed(spec.Flags) ? CommandFlags.Timed : 0),
             FirstKey = spec.Keys.CountArg == 0 ? spec.Keys.First : 0,
             Member = spec.Member,
             Id = id,
@@ -82,6 +85,11 @@ internal sealed unsafe class CommandTable : IDisposable
         if (id > 0)
             Name(spec, (ushort)id);
     }
+
+    // What only administrators use is looked at one by one whatever it costs (the audit trail).
+    private static bool IsTimed(CommandFlags flags) =>
+        (flags & (CommandFlags.Fast | CommandFlags.Quick)) == 0
+            || (flags & (CommandFlags.Admin | CommandFlags.Container)) == CommandFlags.Admin;
 
     /// <summary>The number of the command named by the arguments; 0 if there is none such.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)] // DispatchBenchmark: on the path of every command

@@ -22,6 +22,12 @@ internal abstract class Executor : Worker, IReadyWorker
     /// <summary>MULTI and EXEC.</summary>
     internal abstract ITransactions Transactions { get; }
 
+    /// <summary>The change of users (<see cref="Rights.Users.Changes"/>) that its connections have been judged by.</summary>
+    internal long RightsSeen { get; set; }
+
+    /// <summary>True if users have changed since its connections were judged.</summary>
+    internal bool HasOldRights => RightsSeen != Server.Rights.Users.Changes;
+
     /// <summary>Notes what lies on the tier of what the client has sent behind its running command; null: there is no tier.</summary>
     internal Action<Connection>? LooksBehind { get; set; }
 

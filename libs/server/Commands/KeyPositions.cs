@@ -23,12 +23,20 @@ internal readonly struct KeyPositions
     /// <summary>How the command uses the key of that index, in Redis's words; the command's name is the argument <paramref name="name"/>.</summary>
     internal string UsageAt(ref Call call, int name, KeySpec keys, int index)
     {
-        bool isTarget = (_target > 0 && index == 0) || (_store > 0 && index == Count - 1);
-        if (isTarget)
+        KeyPlace place = PlaceOf(index);
+        if (place == KeyPlace.Target)
             return KeySpec.TargetUsage;
-        if (keys.RestUsage.Length > 0 && index > 0)
+        if (keys.RestUsage.Length > 0 && place == KeyPlace.Rest)
             return keys.RestUsage;
         return keys.UsageOf is { } usageOf ? usageOf(ref call, name) : keys.Usage;
+    }
+
+    /// <summary>What the key of that index is among them.</summary>
+    internal KeyPlace PlaceOf(int index)
+    {
+        if ((_target > 0 && index == 0) || (_store > 0 && index == Count - 1))
+            return KeyPlace.Target;
+        return index == 0 ? KeyPlace.First : KeyPlace.Rest;
     }
 
     /// <summary>The argument that is the key of that index.</summary>

@@ -6,7 +6,7 @@ using Garnet.Server.Replication;
 namespace Garnet.Server.Commands;
 
 /// <summary>Who looks at the commands that run: counters, MONITOR, the logs of slow and of large ones, latency.</summary>
-internal sealed class Monitoring
+internal sealed class Monitoring : IDisposable
 {
     private readonly InspectSettings _settings;
     private volatile bool _measuresAll;
@@ -19,6 +19,7 @@ internal sealed class Monitoring
         LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
         Statistics = new Statistics(core, commands, connections, replication);
         Latency = new LatencyMonitor(inspect);
+        Audit = new AuditTrail(core, core.Settings.Security);
     }
 
     internal Monitors Monitors { get; } = new();
@@ -30,6 +31,7 @@ internal sealed class Monitoring
     internal bool MeasuresReplies { get; private set; }
     internal Statistics Statistics { get; }
     internal LatencyMonitor Latency { get; }
+    internal AuditTrail Audit { get; }
 
     /// <summary>True if every command is timed or measured, or somebody watches them.</summary>
     internal bool WatchesAll => Monitors.Any | _measuresAll;
@@ -39,6 +41,9 @@ internal sealed class Monitoring
 
     /// <summary>True if a reply of so many bytes is to be noted.</summary>
     internal bool WantsReply(long bytes) => LargeReplies.Wants(bytes);
+
+    /// <inheritdoc/>
+    public void Dispose() => Audit.Dispose();
 
     /// <summary>Takes a closing client out.</summary>
     internal void Forget(Connection client) => Monitors.Remove(client);

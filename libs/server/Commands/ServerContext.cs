@@ -25,11 +25,13 @@ namespace Garnet.Server.Commands;
 internal sealed class ServerContext : ServerCore, IDisposable
 {
     [SetsRequiredMembers]
-    internal ServerContext(ServerCore core, CommandTable commands, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
+    internal ServerContext(
+        ServerCore core, CommandTable commands, ServerRights rights, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
     {
         (Settings, Table, Log, Clock, Store, Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
         Commands = commands;
-        ClientLimits = new ClientLimits(Settings);
+        Rights = rights;
+        ClientLimits = new ClientLimits(Settings, Rights.Users);
         Keeper = keeper;
         Replication = new ReplicationNode(this, keeper, backlog, replay);
         Observers = new Observers(this);
@@ -56,6 +58,9 @@ internal sealed class ServerContext : ServerCore, IDisposable
 
     /// <summary>Replies may acknowledge changes up to this batch.</summary>
     internal ulong Kept => Keeper?.Kept ?? ulong.MaxValue;
+
+    /// <summary>Who may do what.</summary>
+    internal ServerRights Rights { get; }
 
     /// <summary>What clients may have.</summary>
     internal ClientLimits ClientLimits { get; }
@@ -120,7 +125,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     {
         var clients = new List<Connection>(ClientLimits.ClientCount);
         foreach (Worker worker in Workers)
-            worker.Slots.CopyTo(clients);
+            worker.CopyClientsTo(clients);
         return clients;
     }
 
@@ -161,6 +166,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        Monitoring.Dispose();
         Refusals.Dispose();
         Replication.Dispose();
         Keeper?.Dispose();

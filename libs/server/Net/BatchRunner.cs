@@ -74,6 +74,8 @@ internal sealed unsafe class BatchRunner : IDisposable
         if (count > 1)
             _prefetch.Run(count);
         _mayRun = _server.ScriptTurns.TryEnter(_worker);
+        if (_worker.HasOldRights)
+            ClientRights.TakeOver(_worker); // read after TryEnter (commands.U1)
         _asksRules = _server.AsksRules | _worker.Store.Tight | _batch.IsBig; // read after TryEnter: a script may have changed it (scripting.G4)
         _placed = _server.Replication.IsAsked;
         _reads = _placed && _server.Replication.TakesReads;

@@ -97,8 +97,7 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     internal void Adopt(Connection client)
     {
         Slots.Add(client);
-        if (Server.ClientLimits.PasswordRequired)
-            client.Modes |= ClientModes.Unauthenticated;
+        ClientRights.BeDefault(Server, client);
         _transport.Add(client);
     }
 

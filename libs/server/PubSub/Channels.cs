@@ -132,15 +132,19 @@ internal sealed class Channels
 
     private static int Deliver(Worker from, List<Connection> clients, Delivery delivery)
     {
+        int receivers = 0;
         foreach (Connection client in clients)
         {
+            if (client.IsDismissed)
+                continue; // it may not listen any more, and is about to go
+            receivers++;
             if (client.Worker == from)
                 from.Push(client, delivery.For(client));
             else
                 client.Worker.Post(static (owner, receiver, content) => Arrive(owner, receiver!, (Delivery)content!), client, delivery);
         }
 
-        return clients.Count;
+        return receivers;
     }
 
     private static void Arrive(Worker owner, Connection receiver, Delivery delivery)

@@ -125,9 +125,6 @@ public static class ConfigCompatibility
         tls-session-caching|yes|noted|There is no TLS yet.
         tls-session-cache-size|20480|noted|There is no TLS yet.
         tls-session-cache-timeout|300|noted|There is no TLS yet.
-        aclfile||refused|there are no ACL files yet; set requirepass and keep bind on loopback
-        acl-pubsub-default|resetchannels|noted|There are no ACL users but the default one.
-        user||rejected|there are no ACL users yet; set requirepass and keep bind on loopback
         rename-command||rejected|commands cannot be renamed or switched off yet; keep clients that must not have them away with bind and requirepass
         loadmodule||rejected|modules of redis cannot be loaded
         loadmodule-ex||rejected|modules of redis cannot be loaded

@@ -23,7 +23,22 @@ public sealed class SecuritySettings
     [Setting("migrate-targets", "Where MIGRATE may send keys: host:port, or host for any of its ports, as the command spells it, separated by spaces; * for anywhere, nothing for nowhere.", Live = true, Protected = true)]
     public string MigrateTargets { get; set; } = "*";
 
-    [Setting("acllog-max-len", "Entries kept by ACL LOG.", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true, Note = "There are no ACL users but the default one.")]
+    [Setting("aclfile", "File of the users, read at the start and by ACL LOAD; empty for none.")]
+    public string AclFile { get; set; } = "";
+
+    /// <summary>Users of the configuration file; not a setting, since there are many of them.</summary>
+    public List<UserLine> Users { get; } = [];
+
+    [Setting("audit-file", "File to which logins, refusals, changes of users and settings and commands of administrators are written as lines of JSON; log for the server's log; empty for none.")]
+    public string AuditFile { get; set; } = "";
+
+    [Setting("audit-events-per-second", "Events of the audit trail in a second at most; the others are counted.", Unit = SettingUnit.Count, Min = 1, Max = 1_000_000, Live = true)]
+    public int AuditEventsPerSecond { get; set; } = 1000;
+
+    [Setting("acl-pubsub-default", "What new users may do with channels: nothing, or everything.", Values = "resetchannels allchannels", Live = true)]
+    public PubSubDefault PubSubDefault { get; set; }
+
+    [Setting("acllog-max-len", "Entries kept by ACL LOG.", Unit = SettingUnit.Count, Min = 0, Max = int.MaxValue, Live = true)]
     public int AclLogEntriesMax { get; set; } = 128;
 
     // Names are compared as they are spelled and not looked up: what a name leads to is its owner's to say, now and when MIGRATE asks.

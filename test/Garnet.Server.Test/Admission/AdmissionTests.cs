@@ -11,7 +11,7 @@ public sealed partial class AdmissionTests
     public void The_table_in_the_architecture_is_the_list()
     {
         string text = File.ReadAllText(Path.Combine(Repository.Root, "ARCHITECTURE.md"));
-        string[] columns = ["Client", "Queued", "Busy", "Declared", "Undeclared", "ScriptCall", "Woken"];
+        string[] columns = ["Client", "Queued", "Busy", "Declared", "Undeclared", "ScriptCall", "Woken", "Executed"];
         var wanted = AdmissionRules.Ordered.Select(rule =>
             $"| {rule.Name} | {string.Join(" | ", columns.Select(column => rule.Askers.HasFlag(Enum.Parse<Asker>(column)) ? "x" : " "))} |");
         var found = Row().Matches(text).Select(static match => match.Groups[1].Value);
@@ -146,6 +146,6 @@ public sealed partial class AdmissionTests
             call.Server.Commands.Specs[question.Entry->Id].Name == "INCR" ? AdmissionResult.Refused("NOPERM this user has no permissions to run the 'incr' command") : AdmissionResult.Allowed;
     }
 
-    [GeneratedRegex(@"^(\| [a-z]+ (?:\| [x ] ){7}\|)$", RegexOptions.Multiline)]
+    [GeneratedRegex(@"^(\| [a-z]+ (?:\| [x ] ){8}\|)$", RegexOptions.Multiline)]
     private static partial Regex Row();
 }

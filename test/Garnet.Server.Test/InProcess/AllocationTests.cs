@@ -50,6 +50,24 @@ public sealed unsafe class AllocationTests
         }
     }
 
+    [Test]
+    public void A_command_of_a_user_with_few_rights_allocates_nothing(
+        [Values("SET k1 v", "GET k1", "MGET k1 k2 k3", "SET k1 v GET", "COPY k1 k2", "PUBLISH c1 x", "SELECT 0", "LPUSH k4 e\nLPOP k4")] string commands)
+    {
+        using var servers = new ReadServers(Keys, hasReplica: false, new ManualClock());
+        using InProcessClient client = servers.ToPrimary();
+        client.Exchange("ACL SETUSER ann on nopass +@all -@dangerous ~other* %R~r* ~k* &c* db=0,1 (+get ~*)\r\n");
+        client.Exchange("AUTH ann x\r\n");
+        string once = string.Concat(commands.Split('\n').Select(static command => command.Split(' ')).Select(static words => $"*{words.Length}\r\n{string.Concat(words.Select(static word => $"${word.Length}\r\n{word}\r\n"))}"));
+        byte[] request = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat(once, Keys)));
+        fixed (byte* start = request)
+        {
+            for (int i = 0; i < Warm; i++) Assert.That(client.Exchange(start, request.Length), Is.GreaterThan(0));
+            nint at = (nint)start;
+            Assert.That(Enumerable.Range(0, Times).Min(_ => Allocated(client, at, request.Length)), Is.Zero);
+        }
+    }
+
     // Who goes on writing to a server that refuses it costs no more than who reads.
     [Test]
     public void A_write_that_is_refused_allocates_nothing()

@@ -2,6 +2,7 @@ using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Families.Admin;
 
@@ -74,31 +75,9 @@ internal static class CommandReply
         WriteNames(to, [.. usage.Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(word => word.Length == 2 ? word : word.ToLowerInvariant())]);
     }
 
-    /// <summary>ACL categories, with the @: what follows from flags and group, and what the spec adds.</summary>
-    internal static string[] Categories(CommandSpec spec)
-    {
-        var names = new List<string>();
-        void Add(bool holds, string name)
-        {
-            if (holds && !names.Contains(name))
-                names.Add(name);
-        }
-
-        Add(spec.Group == "generic" || spec.Categories.Contains("keyspace", StringComparison.Ordinal), "@keyspace");
-        Add((spec.Flags & CommandFlags.ReadOnly) != 0, "@read");
-        Add((spec.Flags & CommandFlags.Write) != 0, "@write");
-        Add(spec.Group == "string", "@string");
-        Add((spec.Flags & CommandFlags.PubSub) != 0, "@pubsub");
-        Add((spec.Flags & CommandFlags.Admin) != 0, "@admin");
-        Add((spec.Flags & CommandFlags.Fast) != 0, "@fast");
-        Add((spec.Flags & CommandFlags.Fast) == 0, "@slow");
-        Add((spec.Flags & CommandFlags.Blocking) != 0, "@blocking");
-        Add((spec.Flags & CommandFlags.Admin) != 0 || spec.Categories.Contains("dangerous", StringComparison.Ordinal), "@dangerous");
-        Add(spec.Group == "connection" || spec.Categories.Contains("connection", StringComparison.Ordinal), "@connection");
-        Add(spec.Group == "transactions", "@transaction");
-        Add(spec.Group == "scripting", "@scripting");
-        return [.. names];
-    }
+    /// <summary>ACL categories, with the @.</summary>
+    internal static string[] Categories(CommandSpec spec) =>
+        [.. CategoryNames.Of(SpecCategories.Of(spec)).Select(static name => "@" + name)];
 
     private static void WriteKeySpecs(RespWriter to, KeySpec keys)
     {

@@ -65,6 +65,7 @@ internal readonly struct ConfigResetStat : ICommand
     public static Reply Run(ref Call call)
     {
         call.Server.Monitoring.Statistics.Reset();
+        call.Server.Rights.Denials.ResetCounts();
         return call.Ok();
     }
 }

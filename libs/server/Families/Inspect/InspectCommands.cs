@@ -17,7 +17,7 @@ internal static class InspectCommands
     {
         CommandLogCommands.Register(table);
         LatencyCommands.Register(table);
-        table.AddContainer(Spec("MEMORY", "", "Looks at memory.", "4.0.0"));
+        table.AddContainer(MemorySpec("MEMORY", "Looks at memory.", -2));
         table.Add<MemoryUsage>();
         table.Add<MemoryStats>();
         table.Add<MemoryDoctor>();
@@ -32,6 +32,9 @@ internal static class InspectCommands
 
     internal static CommandSpec Spec(string name, string syntax, string summary, string since, int arity = -2) =>
         new(name, arity, CommandFlags.Admin | CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Syntax = syntax, Summary = summary, Since = since };
+
+    internal static CommandSpec MemorySpec(string name, string summary, int arity = 2) =>
+        new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Summary = summary, Since = "4.0.0" };
 
     internal static CommandSpec ObjectSpec(string name, string summary) =>
         new(name, 3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" }) { Group = "generic", Syntax = "key", Summary = summary, Since = "2.2.3" };
@@ -73,7 +76,7 @@ internal readonly struct MemoryUsage : ICommand
 
 internal readonly struct MemoryStats : ICommand
 {
-    public static CommandSpec Spec => InspectCommands.Spec("MEMORY|STATS", "", "Returns figures about memory.", "4.0.0", 2);
+    public static CommandSpec Spec => InspectCommands.MemorySpec("MEMORY|STATS", "Returns figures about memory.");
 
     public static Reply Run(ref Call call)
     {
@@ -106,7 +109,7 @@ internal readonly struct MemoryStats : ICommand
 
 internal readonly struct MemoryDoctor : ICommand
 {
-    public static CommandSpec Spec => InspectCommands.Spec("MEMORY|DOCTOR", "", "Judges the memory figures.", "4.0.0", 2);
+    public static CommandSpec Spec => InspectCommands.MemorySpec("MEMORY|DOCTOR", "Judges the memory figures.");
 
     public static Reply Run(ref Call call)
     {
@@ -119,7 +122,7 @@ internal readonly struct MemoryDoctor : ICommand
 
 internal readonly struct MemoryPurge : ICommand
 {
-    public static CommandSpec Spec => InspectCommands.Spec("MEMORY|PURGE", "", "Gives unused memory back; the server does so by itself.", "4.0.0", 2);
+    public static CommandSpec Spec => InspectCommands.MemorySpec("MEMORY|PURGE", "Gives unused memory back; the server does so by itself.");
 
     public static Reply Run(ref Call call)
     {
@@ -130,7 +133,7 @@ internal readonly struct MemoryPurge : ICommand
 
 internal readonly struct MemoryMallocStats : ICommand
 {
-    public static CommandSpec Spec => InspectCommands.Spec("MEMORY|MALLOC-STATS", "", "Returns figures of the allocator.", "4.0.0", 2);
+    public static CommandSpec Spec => InspectCommands.MemorySpec("MEMORY|MALLOC-STATS", "Returns figures of the allocator.");
 
     public static Reply Run(ref Call call)
     {

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Garnet.Server.Clients;
 using Garnet.Server.Inspect;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Families.Inspect;
 
@@ -45,6 +46,14 @@ internal static class StatsText
         info.Field("tracking_total_keys", info.Server.Observers.Tracker.Keys);
         info.Field("tracking_total_items", info.Server.Observers.Tracker.Items);
         info.Field("tracking_total_prefixes", info.Server.Observers.Tracker.PrefixCount);
+        DenialLog denials = info.Server.Rights.Denials;
+        info.Field("acl_access_denied_auth", denials.CountOf(DenialReason.Auth));
+        info.Field("acl_access_denied_cmd", denials.CountOf(DenialReason.Command));
+        info.Field("acl_access_denied_key", denials.CountOf(DenialReason.Key));
+        info.Field("acl_access_denied_channel", denials.CountOf(DenialReason.Channel));
+        info.Field("acl_access_denied_db", denials.CountOf(DenialReason.Database));
+        info.Field("garnet_audit_written", info.Server.Monitoring.Audit.Written);
+        info.Field("garnet_audit_lost", info.Server.Monitoring.Audit.Lost);
         info.Field("garnet_failed_commands", info.Server.Workers.Sum(static worker => worker.Figures.CommandFailures));
         info.Field("garnet_log_lines_lost", info.Server.Log.Lost);
         info.Field("unexpected_error_replies", 0);

@@ -54,7 +54,7 @@ internal static class DatabaseCommands
 
 internal readonly struct Select : ICommand
 {
-    public static CommandSpec Spec => new("SELECT", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast) { Group = "connection", Syntax = "index", Summary = "Changes the database of the connection." };
+    public static CommandSpec Spec => new("SELECT", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast) { Group = "connection", Syntax = "index", Summary = "Changes the database of the connection.", Databases = DatabaseReach.Named };
 
     public static Reply Run(ref Call call)
     {
@@ -67,7 +67,7 @@ internal readonly struct Select : ICommand
 
 internal readonly struct SwapDb : ICommand
 {
-    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Since = "4.0.0", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("SWAPDB", 3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "index1 index2", Summary = "Swaps two databases.", Databases = DatabaseReach.Named, Since = "4.0.0", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {
@@ -116,7 +116,7 @@ internal readonly struct FlushDb : ICommand
 
 internal readonly struct FlushAll : ICommand
 {
-    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Complexity = "O(1)", Categories = "keyspace dangerous" };
+    public static CommandSpec Spec => new("FLUSHALL", -1, CommandFlags.Write | CommandFlags.WholeDatabases | CommandFlags.Alone) { Group = "server", Syntax = "[ASYNC | SYNC]", Summary = "Removes all keys of all databases.", Databases = DatabaseReach.All, Complexity = "O(1)", Categories = "keyspace dangerous" };
 
     public static Reply Run(ref Call call)
     {

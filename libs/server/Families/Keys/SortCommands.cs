@@ -24,7 +24,8 @@ internal static class SortCommands
         new(name, -2, flags | CommandFlags.MovableKeys | CommandFlags.OtherKeys, KeySpec.One with { Usage = "RO ACCESS" })
         {
             Group = "generic", Syntax = $"key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]{more}",
-            Summary = "Sorts the elements of a list, a set or a sorted set.", Since = since, Complexity = "O(N+M*log(M))", Categories = "dangerous",
+            Summary = "Sorts the elements of a list, a set or a sorted set.", Since = since, Complexity = "O(N+M*log(M))",
+            Categories = "list set sortedset dangerous -keyspace",
         };
 
     internal static Reply Run(ref Call call, bool stores)

@@ -1,6 +1,7 @@
 using Garnet.Common.Bytes;
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Tsavorite;
@@ -40,9 +41,9 @@ internal sealed class SortOrder
             else if (left >= 1 && stores && call.Is(i, "STORE"u8))
                 StoreAt = ++i;
             else if (left >= 1 && call.Is(i, "BY"u8))
-                SetBy(call[++i]);
+                failed = SetBy(ref call, ++i);
             else if (left >= 1 && call.Is(i, "GET"u8))
-                _gets.Add(call[++i].ToArray());
+                failed = AddGet(ref call, ++i);
             else
                 failed = call.Fail(Fault.Syntax);
         }
@@ -85,10 +86,22 @@ internal sealed class SortOrder
         return rows;
     }
 
-    private void SetBy(ReadOnlySpan<byte> pattern)
+    private Reply SetBy(ref Call call, int at)
     {
-        _by = pattern.ToArray();
-        _sorts &= pattern.Contains((byte)'*'); // without a star every element has the same: not sorted at all
+        bool isPattern = call[at].Contains((byte)'*');
+        if (isPattern && !UserRefusals.MayLookElsewhere(ref call))
+            return call.FailBytes("ERR BY option of SORT denied due to insufficient ACL permissions."u8);
+        _by = call[at].ToArray();
+        _sorts &= isPattern; // without a star every element has the same: not sorted at all
+        return Reply.Sent;
+    }
+
+    private Reply AddGet(ref Call call, int at)
+    {
+        if (!UserRefusals.MayLookElsewhere(ref call))
+            return call.FailBytes("ERR GET option of SORT denied due to insufficient ACL permissions."u8);
+        _gets.Add(call[at].ToArray());
+        return Reply.Sent;
     }
 
     private IEnumerable<byte[]> Limited(List<byte[]> elements)

@@ -69,7 +69,7 @@ internal readonly struct BgSave : ICommand
 
 internal readonly struct LastSave : ICommand
 {
-    public static CommandSpec Spec => SaveCommands.Spec("LASTSAVE", 1, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns when data was last saved; the start of the server if never.");
+    public static CommandSpec Spec => SaveCommands.Spec("LASTSAVE", 1, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns when data was last saved; the start of the server if never.") with { Categories = "admin dangerous" };
 
     public static Reply Run(ref Call call) => call.Int((call.Server.Keeper?.Saves?.LastSaveMs ?? call.Server.StartedUnixMs) / 1000);
 }
@@ -91,7 +91,7 @@ internal readonly struct BgRewriteAof : ICommand
 
 internal readonly struct WaitAof : ICommand
 {
-    public static CommandSpec Spec => new("WAITAOF", 4, CommandFlags.Blocking | CommandFlags.NoScript) { Group = "generic", Syntax = "numlocal numreplicas timeout", Summary = "Waits until the client's changes are synced here and on replicas.", Since = "7.2.0", Categories = "connection" };
+    public static CommandSpec Spec => new("WAITAOF", 4, CommandFlags.Blocking | CommandFlags.NoScript) { Group = "generic", Syntax = "numlocal numreplicas timeout", Summary = "Waits until the client's changes are synced here and on replicas.", Since = "7.2.0", Categories = "connection -keyspace" };
 
     public static Reply Run(ref Call call)
     {

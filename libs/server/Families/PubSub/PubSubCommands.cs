@@ -126,21 +126,21 @@ internal static class PubSubCommands
 
 internal readonly struct Subscribe : ICommand
 {
-    public static CommandSpec Spec => PubSubCommands.SubscriptionSpec("SUBSCRIBE", -2, "channel [channel ...]", "Listens to channels.", "2.0.0");
+    public static CommandSpec Spec => PubSubCommands.SubscriptionSpec("SUBSCRIBE", -2, "channel [channel ...]", "Listens to channels.", "2.0.0") with { Channels = ChannelSpec.All };
 
     public static Reply Run(ref Call call) => PubSubCommands.SubscribeAll(ref call, ChannelKind.Channel, "subscribe"u8);
 }
 
 internal readonly struct PSubscribe : ICommand
 {
-    public static CommandSpec Spec => PubSubCommands.SubscriptionSpec("PSUBSCRIBE", -2, "pattern [pattern ...]", "Listens to all channels that match patterns.", "2.0.0");
+    public static CommandSpec Spec => PubSubCommands.SubscriptionSpec("PSUBSCRIBE", -2, "pattern [pattern ...]", "Listens to all channels that match patterns.", "2.0.0") with { Channels = ChannelSpec.Patterns };
 
     public static Reply Run(ref Call call) => PubSubCommands.SubscribeAll(ref call, ChannelKind.Pattern, "psubscribe"u8);
 }
 
 internal readonly struct SSubscribe : ICommand
 {
-    public static CommandSpec Spec => PubSubCommands.SubscriptionSpec("SSUBSCRIBE", -2, "shardchannel [shardchannel ...]", "Listens to shard channels.", "7.0.0");
+    public static CommandSpec Spec => PubSubCommands.SubscriptionSpec("SSUBSCRIBE", -2, "shardchannel [shardchannel ...]", "Listens to shard channels.", "7.0.0") with { Channels = ChannelSpec.All };
 
     public static Reply Run(ref Call call) => PubSubCommands.SubscribeAll(ref call, ChannelKind.Shard, "ssubscribe"u8);
 }
@@ -168,14 +168,14 @@ internal readonly struct SUnsubscribe : ICommand
 
 internal readonly struct Publish : ICommand
 {
-    public static CommandSpec Spec => PubSubCommands.Spec("PUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "channel message", "Sends a message to a channel.", "2.0.0");
+    public static CommandSpec Spec => PubSubCommands.Spec("PUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "channel message", "Sends a message to a channel.", "2.0.0") with { Channels = ChannelSpec.One };
 
     public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Channel, call[1], call[2]));
 }
 
 internal readonly struct SPublish : ICommand
 {
-    public static CommandSpec Spec => PubSubCommands.Spec("SPUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "shardchannel message", "Sends a message to a shard channel.", "7.0.0");
+    public static CommandSpec Spec => PubSubCommands.Spec("SPUBLISH", 3, CommandFlags.Fast | CommandFlags.MayReplicate, "shardchannel message", "Sends a message to a shard channel.", "7.0.0") with { Channels = ChannelSpec.One };
 
     public static Reply Run(ref Call call) => call.Int(call.Server.Observers.Channels.Publish(call.Worker, ChannelKind.Shard, call[1], call[2]));
 }

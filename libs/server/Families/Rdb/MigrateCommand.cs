@@ -20,9 +20,9 @@ internal readonly unsafe struct Migrate : ICommand
 
     public static Reply Run(ref Call call)
     {
-        if (call.Client.Migrating is Migration begun && IsOf(ref call, begun))
+        if (call.Client.Begun is Migration begun && IsOf(ref call, begun))
         {
-            call.Client.Migrating = null;
+            call.Client.Begun = null;
             return Finish(ref call, begun);
         }
 
@@ -52,7 +52,7 @@ internal readonly unsafe struct Migrate : ICommand
 
     private static Reply Send(ref Call call, Migration migration, List<MigratedKey> keys)
     {
-        call.Client.Migrating = migration;
+        call.Client.Begun = migration;
         call.Worker.Park(call.Client, migration);
         migration.Begin(keys, call.Worker, call.Client);
         return Reply.Postponed;

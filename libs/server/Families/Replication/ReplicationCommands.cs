@@ -66,7 +66,7 @@ internal readonly struct SlaveOf : ICommand
 
 internal readonly struct Role : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("ROLE", 1, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns the replication role.", "2.8.12");
+    public static CommandSpec Spec => ReplicationCommands.Spec("ROLE", 1, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, "", "Returns the replication role.", "2.8.12") with { Categories = "admin dangerous" };
 
     public static Reply Run(ref Call call)
     {
@@ -104,7 +104,7 @@ internal readonly struct Role : ICommand
 
 internal readonly struct Wait : ICommand
 {
-    public static CommandSpec Spec => new("WAIT", 3, CommandFlags.Blocking | CommandFlags.NoScript) { Group = "generic", Syntax = "numreplicas timeout", Summary = "Waits until the client's changes are applied on replicas.", Since = "3.0.0", Categories = "connection" };
+    public static CommandSpec Spec => new("WAIT", 3, CommandFlags.Blocking | CommandFlags.NoScript) { Group = "generic", Syntax = "numreplicas timeout", Summary = "Waits until the client's changes are applied on replicas.", Since = "3.0.0", Categories = "connection -keyspace" };
 
     public static Reply Run(ref Call call)
     {

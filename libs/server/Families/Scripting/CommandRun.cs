@@ -50,6 +50,29 @@ internal sealed unsafe class CommandRun(Executor worker) : IDisposable
         return Run(ref call, entry, stack, running);
     }
 
+    /// <summary>redis.acl_check_cmd: may the user of the script run the command whose name and arguments are on the stack?</summary>
+    internal int MayCall(LuaStack stack, Running? running)
+    {
+        int count = stack.Count;
+        if (count == 0)
+            return stack.Fail("Please specify at least one argument for this redis.acl_check_cmd() call"u8, isPlaced: false);
+        if (!TryTake(stack, count))
+            return stack.Fail("Lua redis lib command arguments must be strings or integers"u8, isPlaced: false);
+        CommandEntry* entry = _commands.Entries + _commands.Find(_args.Items, count);
+        bool isKnown = entry->Id != 0 && ((entry->Flags & CommandFlags.Container) == 0 || count == 1);
+        if (!isKnown)
+            return stack.Fail("Invalid command passed to redis.acl_check_cmd()"u8, isPlaced: false);
+        bool may = true;
+        if (running is { Client: { User.Rights: { AllowsEverything: false } rights } client })
+        {
+            var call = new Call(worker, client, _args.Items, count, 0);
+            may = RightsCheck.Of(ref call, entry, rights, client.Database, out _) == Garnet.Server.Rights.DenialReason.None;
+        }
+
+        stack.Push(may);
+        return 1;
+    }
+
     /// <inheritdoc/>
     public void Dispose()
     {

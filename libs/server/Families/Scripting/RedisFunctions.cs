@@ -23,7 +23,7 @@ internal static class RedisFunctions
             new("log", stack => Log(stack, server)),
             new("setresp", stack => SetResp(stack, host)),
             new("set_repl", SetRepl),
-            new("acl_check_cmd", stack => AclCheck(stack, server)),
+            new("acl_check_cmd", stack => commands.MayCall(stack, host.Running)),
             new("breakpoint", NoBreakpoint),
             new("debug", static _ => 0), // as where no debugger looks on
             new("register_function", host.Functions.Register),
@@ -125,18 +125,5 @@ internal static class RedisFunctions
         if (stack.Count != 1)
             return stack.Fail("redis.set_repl() requires one argument."u8, isPlaced: false);
         return stack.Number(1) is >= 0 and <= 3 ? 0 : stack.Fail("Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE."u8, isPlaced: false);
-    }
-
-    // There is one user, who may do everything.
-    private static int AclCheck(LuaStack stack, ServerContext server)
-    {
-        if (stack.Count == 0)
-            return stack.Fail("Please specify at least one argument for this redis.acl_check_cmd() call"u8, isPlaced: false);
-        if (!stack.IsString(1))
-            return stack.Fail("Lua redis lib command arguments must be strings or integers"u8, isPlaced: false);
-        if (server.Commands.FindByFullName(stack.Bytes(1)) == 0)
-            return stack.Fail("Invalid command passed to redis.acl_check_cmd()"u8, isPlaced: false);
-        stack.Push(true);
-        return 1;
     }
 }

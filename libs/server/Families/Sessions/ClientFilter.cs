@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Families.Sessions;
 
@@ -8,7 +9,7 @@ namespace Garnet.Server.Families.Sessions;
 internal sealed class ClientFilter
 {
     private string _type = "";
-    private string _user = "";
+    private User? _user;
     private string _localAddress = "";
     private long _ageSeconds = -1;
 
@@ -20,6 +21,8 @@ internal sealed class ClientFilter
 
     internal bool Matches(Connection client)
     {
+        if (client.IsDismissed || (_user is not null && client.User != _user))
+            return false;
         if (client == SkipSelf || (Ids.Count > 0 && !Ids.Contains(client.Id)))
             return false;
         if (Address.Length > 0 && client.Peer.Remote != Address)
@@ -75,8 +78,8 @@ internal sealed class ClientFilter
         }
         else if (call.Is(i, "USER"u8))
         {
-            _user = call.Text(i + 1);
-            if (_user != "default")
+            _user = call.Server.Rights.Users.Find(RuleText.Of(call[i + 1]));
+            if (_user is null)
                 return call.FailBytes([.. "ERR No such user '"u8, .. call.Shown(i + 1), (byte)'\'']);
         }
         else if (call.Is(i, "SKIPME"u8) && (call.Is(i + 1, "YES"u8) || call.Is(i + 1, "NO"u8)))

@@ -1,9 +1,9 @@
-using System.Security.Cryptography;
-using System.Text;
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
+using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Rights;
 
 namespace Garnet.Server.Families.Sessions;
 
@@ -25,18 +25,22 @@ internal static class ConnectionCommands
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since = "1.0.0") =>
         new(name, arity, flags) { Group = "connection", Syntax = syntax, Summary = summary, Since = since };
 
-    /// <summary>True if the password is the right one for the user; takes the same time whatever is wrong.</summary>
-    internal static bool Verify(ServerContext server, ReadOnlySpan<byte> user, ReadOnlySpan<byte> password)
+    /// <summary>The user of that name, if the password is right; else null, and the refusal is noted.</summary>
+    internal static User? Authenticate(ref Call call, ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
     {
-        string wanted = server.Settings.Security.Password;
-        if (!user.SequenceEqual("default"u8))
-            return false;
-        if (wanted.Length == 0)
-            return true;
-        Span<byte> given = stackalloc byte[SHA256.HashSizeInBytes], right = stackalloc byte[SHA256.HashSizeInBytes];
-        SHA256.HashData(password, given);
-        SHA256.HashData(Encoding.UTF8.GetBytes(wanted), right);
-        return CryptographicOperations.FixedTimeEquals(given, right);
+        (ServerContext server, Connection client) = (call.Server, call.Client);
+        if (server.Rights.Users.Authenticate(name, password) is { } user)
+        {
+            Audited.LoggedIn(ref call, name, isRight: true);
+            return user;
+        }
+
+        Audited.LoggedIn(ref call, name, isRight: false);
+        string said = RuleText.Of(name[..Math.Min(name.Length, DenialLog.ObjectBytesMax)]);
+        DenialPlace place = (client.Modes & ClientModes.Transaction) != 0 ? DenialPlace.Multi : DenialPlace.TopLevel;
+        var denial = new Denial(DenialReason.Auth, place, RuleText.Of(call[0]), said) { UnixMs = call.NowMs };
+        server.Rights.Denials.Add(denial, () => ClientLine.Of(client, server));
+        return null;
     }
 
     /// <summary>Bytes of a client's or a library's name at most: they stand in memory that no limit counts, and in every line of CLIENT LIST.</summary>
@@ -85,11 +89,11 @@ internal readonly struct Auth : ICommand
     {
         if (call.Count > 3)
             return call.Fail(Fault.Syntax);
-        if (call.Count == 2 && !call.Server.ClientLimits.PasswordRequired)
+        if (call.Count == 2 && call.Server.Rights.Users.Default.Rights.NeedsNoPassword)
             return call.FailBytes("ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"u8);
-        if (!ConnectionCommands.Verify(call.Server, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]))
+        if (ConnectionCommands.Authenticate(ref call, call.Count == 3 ? call[1] : "default"u8, call[call.Count - 1]) is not { } user)
             return call.Fail(Fault.WrongPassword);
-        call.Client.Modes &= ~ClientModes.Unauthenticated;
+        ClientRights.Become(call.Server, call.Client, user);
         return call.Ok();
     }
 }
@@ -114,7 +118,8 @@ internal readonly struct Hello : ICommand
                 return failed;
         }
 
-        if (auth > 0 && !ConnectionCommands.Verify(call.Server, call[auth], call[auth + 1]))
+        User? user = auth > 0 ? ConnectionCommands.Authenticate(ref call, call[auth], call[auth + 1]) : null;
+        if (auth > 0 && user is null)
             return call.Fail(Fault.WrongPassword);
         if (auth == 0 && (call.Client.Modes & ClientModes.Unauthenticated) != 0)
             return call.FailBytes("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"u8);
@@ -122,7 +127,8 @@ internal readonly struct Hello : ICommand
             return call.FailBytes("ERR Client names cannot contain spaces, newlines or special characters."u8);
         if (name > 0)
             ConnectionCommands.RefuseLong(call[name], "a client's name");
-        call.Client.Modes &= ~ClientModes.Unauthenticated;
+        if (user is not null)
+            ClientRights.Become(call.Server, call.Client, user);
         if (name > 0)
             call.Client.Name = call.Text(name);
         call.Client.Resp3 = resp3;
@@ -186,7 +192,8 @@ internal readonly struct Reset : ICommand
         call.Server.Monitoring.Monitors.Remove(client);
         call.Server.Observers.Tracker.Disable(client);
         call.Server.Observers.Watches.EndTransaction(client);
-        client.Modes = call.Server.ClientLimits.PasswordRequired ? ClientModes.Unauthenticated : ClientModes.None;
+        client.Modes = ClientModes.None;
+        ClientRights.BeDefault(call.Server, client);
         client.Resp3 = false;
         client.NoEvict = false;
         client.NoTouch = false;

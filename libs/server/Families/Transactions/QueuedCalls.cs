@@ -31,8 +31,12 @@ internal sealed unsafe class QueuedCalls : IDisposable
         if (command->Command != _select)
             return database;
         Call call = Of(client, command);
-        return KeyCommands.NamesDatabase(ref call, 1, out int named) ? named : database;
+        return DatabaseAfter(ref call, command->Command) ?? database;
     }
+
+    /// <summary>The database in which a command behind this one will run, if this one decides that.</summary>
+    internal int? DatabaseAfter(ref Call call, int command) =>
+        command == _select && KeyCommands.NamesDatabase(ref call, 1, out int named) ? named : null;
 
     /// <summary>The last one is through.</summary>
     internal void Clear() => _args.Clear();

@@ -46,6 +46,7 @@ internal sealed unsafe class TransactionQueue : ITransactions, IDisposable
             if (transaction.MemoryBytes + CommandQueue.BytesOf(call.Args, call.Count) > call.Server.ClientLimits.QueryBufferLimit)
                 return Overflow(ref call);
             transaction.Queue.Add(entry->Id, entry->Flags, call.KeyHash, call.Args, call.Count);
+            transaction.Database = _calls.DatabaseAfter(ref call, entry->Id) ?? transaction.Database;
         }
 
         call.Out.Raw("+QUEUED\r\n"u8);

@@ -135,7 +135,7 @@ internal sealed unsafe class TransactionRun
     private Reply RunOne(ref Call call, CommandEntry* entry)
     {
         long before = call.Out.Mark;
-        Reply reply = _failures.RunPart(ref call, entry);
+        Reply reply = AdmissionController.MayStillRun(ref call, entry) ? _failures.RunPart(ref call, entry) : Reply.Sent;
         Check.That(reply is not (Reply.Parked or Reply.Postponed), "transactions.X5 nothing waits in a transaction");
         if (reply == Reply.Failed)
             Execution.CountFailure(_worker, entry->Id);

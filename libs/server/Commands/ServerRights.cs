@@ -1,0 +1,62 @@
+using Garnet.Common;
+using Garnet.Server.Rights;
+
+namespace Garnet.Server.Commands;
+
+/// <summary>The users of the server, what commands need of their rights, and who was refused.</summary>
+internal sealed class ServerRights
+{
+    private readonly SecuritySettings _settings;
+    private string _password = "";
+    private (string Password, UserRights Rights, long Changes)? _before; // the last change of requirepass
+
+    /// <exception cref="Garnet.Common.GarnetException">The users to start with are not right.</exception>
+    internal ServerRights(ServerSettings settings, SettingTable table, IReadOnlyList<CommandSpec> specs)
+    {
+        _settings = settings.Security;
+        Needs = new RightsNeeds(specs);
+        Users = NewUsers(settings, specs);
+        Denials = new DenialLog(() => _settings.AclLogEntriesMax);
+        TakePassword();
+        StartingUsers.Take(_settings, Users);
+        table.OnSet("requirepass", TakePassword);
+        table.OnSet("acllog-max-len", Denials.Trim);
+    }
+
+    internal Users Users { get; }
+
+    /// <summary>The default user alone.</summary>
+    internal static Users NewUsers(ServerSettings settings, IReadOnlyList<CommandSpec> specs) =>
+        new(new RuleTerms(
+            RightsNeeds.Named(specs), settings.Memory.Databases, () => settings.Security.PubSubDefault == PubSubDefault.AllChannels));
+
+    /// <summary>The users as a configuration file has them; null if it has none: there is a file of their own, or they are as on a new server.</summary>
+    internal IReadOnlyList<IReadOnlyList<string>>? Lines()
+    {
+        bool areWritten = _settings.AclFile.Length == 0 && (Users.AreDefined || _settings.Users.Count > 0);
+        return areWritten ? Users.All().ConvertAll(WordsOf) : null;
+    }
+
+    private static IReadOnlyList<string> WordsOf(User user) =>
+        System.Text.Encoding.UTF8.GetString(RuleText.Bytes(user.ToString())).Split(' ');
+
+    internal RightsNeeds Needs { get; }
+
+    internal DenialLog Denials { get; }
+
+    // A CONFIG SET that fails is taken back: then the default user has what it had, not what requirepass alone would give it.
+    private void TakePassword()
+    {
+        string password = _settings.Password;
+        if (password == _password)
+            return;
+        UserRights rights = Users.Default.Rights;
+        bool isTakenBack = _before is { } before && before.Password == password && before.Changes == Users.Changes;
+        if (isTakenBack)
+            Users.RestoreDefault(_before!.Value.Rights);
+        else
+            Users.SetDefaultPassword(System.Text.Encoding.UTF8.GetBytes(password));
+        _before = (_password, rights, Users.Changes);
+        _password = password;
+    }
+}

@@ -1,0 +1,33 @@
+using Garnet.Common;
+using Garnet.Server.Commands;
+
+namespace Garnet.Server;
+
+/// <summary>The users that settings name, judged by the commands that there are.</summary>
+public static class ConfiguredUsers
+{
+    /// <summary>What is wrong with the users of a configuration file; nothing if they are right.</summary>
+    public static IReadOnlyList<string> ProblemsOf(ServerSettings settings)
+    {
+        ArgumentNullException.ThrowIfNull(settings);
+        using var commands = new CommandTable(CommandFamilies.Register);
+        return StartingUsers.Take(settings.Security.Users, ServerRights.NewUsers(settings, commands.Specs));
+    }
+
+    /// <summary>The commands, and the users in their first state.</summary>
+    /// <exception cref="GarnetException">The users are not right.</exception>
+    internal static CommandTable Judge(ServerSettings settings, SettingTable table, out ServerRights rights)
+    {
+        var commands = new CommandTable(CommandFamilies.Register);
+        try
+        {
+            rights = new ServerRights(settings, table, commands.Specs);
+            return commands;
+        }
+        catch
+        {
+            commands.Dispose();
+            throw;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+using Garnet.Common;
+using Garnet.Server.Clients;
+
+namespace Garnet.Server.Families.Acl;
+
+/// <summary>Work on a file that a command waits for: it is done on another thread, since no reactor waits for a disk. The command runs again when it is done.</summary>
+internal sealed class FileWork(Func<string> work) : Parking
+{
+    private volatile bool _isOver;
+    private long _begunBy; // the number of the command among those of its connection
+
+    /// <summary>What the work has brought.</summary>
+    internal string Text { get; private set; } = "";
+
+    /// <summary>Why it could not be done; null if it could.</summary>
+    internal string? Failure { get; private set; }
+
+    /// <summary>What the command has begun when it ran the first time; null if it has begun nothing.</summary>
+    internal static FileWork? Taken(Connection client)
+    {
+        var begun = client.Begun as FileWork;
+        client.Begun = null;
+        return begun is { _isOver: true } && begun._begunBy == client.Commands - 1 ? begun : null;
+    }
+
+    /// <summary>Begins it.</summary>
+    internal Reply Begin(Worker worker, Connection client)
+    {
+        _begunBy = client.Commands;
+        client.Begun = this;
+        worker.Park(client, this);
+        _ = Task.Run(() =>
+        {
+            Work();
+            worker.Post(static (owner, resumed, _) => owner.TryResume(resumed!), client);
+        });
+        return Reply.Postponed;
+    }
+
+    internal override bool Resume(Worker worker, Connection client) => _isOver;
+
+    private void Work()
+    {
+        try
+        {
+            Text = work();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException or GarnetException)
+        {
+            Failure = e switch
+            {
+                FileNotFoundException or DirectoryNotFoundException => "No such file or directory",
+                UnauthorizedAccessException => "Permission denied",
+                _ => e.Message,
+            };
+        }
+
+        _isOver = true;
+    }
+}

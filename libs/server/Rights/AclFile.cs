@@ -1,0 +1,67 @@
+using System.Text;
+
+namespace Garnet.Server.Rights;
+
+/// <summary>
+/// The text of an ACL file: a line for each user, as ACL LIST shows it. Either all lines are right, or every mistake is told and nothing applied.
+/// </summary>
+internal static class AclFile
+{
+    /// <summary>Bytes of a file at most: 64 MiB, a few hundred thousand users.</summary>
+    internal const long BytesMax = 64L << 20;
+
+    /// <summary>The users of a text; an empty error if it is right, else Redis's sentence about each line that is not.</summary>
+    internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out string errors)
+    {
+        var read = new Dictionary<string, UserRights>(StringComparer.Ordinal);
+        var said = new StringBuilder();
+        string[] lines = text.Split('\n');
+        for (int i = 0; i < lines.Length; i++)
+        {
+            string line = lines[i].Trim(' ', '\t', '\r', '\n');
+            if (line.Length > 0)
+                said.Append(ReadLine(line.Split(' '), $"{path}:{i + 1}", read, users.NewRights()));
+        }
+
+        if (said.Length > 0)
+            said.Append("WARNING: ACL errors detected, no change to the previously active ACL rules was performed");
+        errors = said.ToString();
+        return read;
+    }
+
+    /// <summary>The text for the users.</summary>
+    internal static string Write(IEnumerable<User> users) => string.Concat(users.Select(static user => $"{user}\n"));
+
+    // What is wrong with it, each sentence with a blank behind it.
+    private static string ReadLine(string[] words, string at, Dictionary<string, UserRights> read, UserRights rights)
+    {
+        if (words.Length < 2 || words[0] != "user")
+            return $"{at} should start with user keyword followed by the username. ";
+        string name = words[1];
+        if (RuleText.HasBlanks(name) || name.Length > Users.NameBytesMax)
+            return $"{at}: username '{name}' contains invalid characters. ";
+        if (!read.TryAdd(name, rights))
+            return $"WARNING: Duplicate user '{name}' found on line {at[(at.LastIndexOf(':') + 1)..]}. ";
+        if (!RuleWords.TryJoin(words[2..], out List<string> rules, out _))
+            return $"{at}: Unmatched parenthesis in selector definition.";
+        return Apply(rules, at, rights);
+    }
+
+    // Of what is no unknown command only the first, since others may follow from it; a rule may be a password, and is not shown.
+    private static string Apply(List<string> rules, string at, UserRights rights)
+    {
+        var said = new StringBuilder();
+        bool isTold = false;
+        foreach (string rule in rules)
+        {
+            RuleError error = rights.Apply(rule.Trim('\t', '\r', '\n'));
+            if (error == RuleError.UnknownCommand)
+                said.Append($"{at}: Error in applying operation '{rule}': {RuleErrorText.Of(error)}. ");
+            else if (error != RuleError.None && !isTold)
+                said.Append($"{at}: {RuleErrorText.Of(error)}. ");
+            isTold |= error is not (RuleError.None or RuleError.UnknownCommand);
+        }
+
+        return said.ToString();
+    }
+}

@@ -1,0 +1,26 @@
+using Garnet.Common;
+
+namespace Garnet.Server.Rights;
+
+/// <summary>A pattern of keys with what it allows to be done with them; compiled once.</summary>
+internal sealed class KeyPattern(string pattern, KeyAccess access)
+{
+    private readonly Glob _glob = new(RuleText.Bytes(pattern));
+
+    /// <summary>The pattern alone.</summary>
+    internal string Pattern { get; } = pattern;
+
+    /// <summary>What it allows.</summary>
+    internal KeyAccess Access { get; } = access;
+
+    /// <summary>True if it allows the access to the key.</summary>
+    internal bool Allows(ReadOnlySpan<byte> key, KeyAccess access) => (Access & access) == access && _glob.Matches(key);
+
+    /// <summary>As a rule.</summary>
+    public override string ToString() => Access switch
+    {
+        KeyAccess.Read => "%R~" + Pattern,
+        KeyAccess.Write => "%W~" + Pattern,
+        _ => "~" + Pattern,
+    };
+}

@@ -1,0 +1,28 @@
+using System.Text;
+
+namespace Garnet.Server.Rights;
+
+/// <summary>
+/// Rules are text whose characters stand for bytes, one for one: whatever bytes a name or a pattern has, they are kept.
+/// </summary>
+internal static class RuleText
+{
+    /// <summary>The text that stands for the bytes.</summary>
+    internal static string Of(ReadOnlySpan<byte> bytes) => Encoding.Latin1.GetString(bytes);
+
+    /// <summary>The bytes that the text stands for.</summary>
+    internal static byte[] Bytes(string text) => Encoding.Latin1.GetBytes(text);
+
+    /// <summary>True if a name or a pattern has something in it that would part it into two words of a file.</summary>
+    internal static bool HasBlanks(string text) => text.Any(static one => one is ' ' or (>= '\t' and <= '\r') or '\0');
+
+    /// <summary>True if the rule is the word, in any case.</summary>
+    internal static bool Is(string rule, string word) => rule.Equals(word, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>With small letters for the large ones of ASCII: other bytes are no letters.</summary>
+    internal static string Lower(string text) => string.Create(text.Length, text, static (to, from) =>
+    {
+        for (int i = 0; i < to.Length; i++)
+            to[i] = char.IsAsciiLetterUpper(from[i]) ? (char)(from[i] | 0x20) : from[i];
+    });
+}

@@ -1,0 +1,170 @@
+using System.Security.Cryptography;
+
+namespace Garnet.Server.Rights;
+
+/// <summary>What a user may do and how he proves to be the one, as it is at one moment (rights.R1).</summary>
+internal sealed class UserRights
+{
+    private static readonly char[] Blanks = [' ', '\t', '\n', '\r', '\v', '\f', '\0'];
+
+    private readonly RuleTerms _terms;
+    private readonly OrderedDictionary<string, byte[]> _passwords;
+    private readonly List<Selector> _selectors;
+    private Selector[] _all; // the user's own rules first
+    private bool? _sanitizes;
+
+    /// <summary>Those of a new user: none.</summary>
+    internal UserRights(RuleTerms terms)
+    {
+        _terms = terms;
+        _passwords = new OrderedDictionary<string, byte[]>(StringComparer.Ordinal);
+        _selectors = [new Selector(terms)];
+        _all = [.. _selectors];
+    }
+
+    /// <summary>A copy.</summary>
+    internal UserRights(UserRights other)
+    {
+        _terms = other._terms;
+        _passwords = new OrderedDictionary<string, byte[]>(other._passwords, StringComparer.Ordinal);
+        _selectors = [new Selector(other._selectors[0]), .. other._selectors.Skip(1)]; // selectors are added and dropped, never changed
+        _all = [.. _selectors];
+        (IsOn, NeedsNoPassword, _sanitizes) = (other.IsOn, other.NeedsNoPassword, other._sanitizes);
+    }
+
+    /// <summary>False if nobody can become this user.</summary>
+    internal bool IsOn { get; private set; }
+
+    /// <summary>True if every password is taken.</summary>
+    internal bool NeedsNoPassword { get; private set; }
+
+    /// <summary>True if whoever connects is this user without a word, if it is the default one.</summary>
+    internal bool IsOpen => IsOn && NeedsNoPassword;
+
+    /// <summary>True if no command needs to be asked about.</summary>
+    internal bool AllowsEverything { get; private set; }
+
+    /// <summary>The sets of rules, the user's own first.</summary>
+    internal ReadOnlySpan<Selector> Selectors => _all;
+
+    /// <summary>The hashes of the passwords.</summary>
+    internal IEnumerable<string> Passwords => _passwords.Keys;
+
+    /// <summary>The flags by their names.</summary>
+    internal IEnumerable<string> Flags
+    {
+        get
+        {
+            yield return IsOn ? "on" : "off";
+            if (NeedsNoPassword)
+                yield return "nopass";
+            if (_sanitizes is { } sanitizes)
+                yield return sanitizes ? "sanitize-payload" : "skip-sanitize-payload";
+        }
+    }
+
+    /// <summary>True if the password, given as its hash, is one of the user's; takes as long for a wrong one.</summary>
+    internal bool Takes(ReadOnlySpan<byte> hash)
+    {
+        bool found = false;
+        foreach ((_, byte[] password) in _passwords)
+            found |= CryptographicOperations.FixedTimeEquals(password, hash);
+        return found | NeedsNoPassword;
+    }
+
+    /// <summary>True if one selector allows the channel; a pattern must be one of those allowed.</summary>
+    internal bool AllowsChannel(ReadOnlySpan<byte> name, bool isPattern)
+    {
+        foreach (Selector selector in _all)
+        {
+            if (selector.AllowsChannel(name, isPattern))
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Applies a rule; what is wrong with it, or nothing.</summary>
+    internal RuleError Apply(string rule)
+    {
+        RuleError error = rule.Length == 0 ? RuleError.None : ApplyOne(rule);
+        _all = [.. _selectors];
+        AllowsEverything = _selectors.Exists(static one => one.AllowsEverything);
+        return error;
+    }
+
+    /// <summary>As rules.</summary>
+    public override string ToString()
+    {
+        IEnumerable<string> hashes = _passwords.Keys.Select(static hash => "#" + hash);
+        return string.Join(' ', [.. Flags, .. hashes, _selectors[0].ToString(), .. _selectors.Skip(1).Select(static one => $"({one})")]);
+    }
+
+    private RuleError ApplyOne(string rule) => rule[0] switch
+    {
+        '>' => AddPassword(PasswordHash.Of(RuleText.Bytes(rule[1..]))),
+        '<' => RemovePassword(PasswordHash.Of(RuleText.Bytes(rule[1..]))),
+        '#' => PasswordHash.IsHash(rule[1..]) ? AddPassword(rule[1..]) : RuleError.NotAHash,
+        '!' => PasswordHash.IsHash(rule[1..]) ? RemovePassword(rule[1..]) : RuleError.NotAHash,
+        '(' => AddSelector(rule),
+        _ => TryApplyWord(rule.ToLowerInvariant()) ? RuleError.None : _selectors[0].Apply(rule),
+    };
+
+    private bool TryApplyWord(string rule)
+    {
+        switch (rule)
+        {
+            case "on" or "off":
+                IsOn = rule == "on";
+                return true;
+            case "nopass" or "resetpass":
+                NeedsNoPassword = rule == "nopass";
+                _passwords.Clear();
+                return true;
+            case "sanitize-payload" or "skip-sanitize-payload":
+                _sanitizes = rule == "sanitize-payload";
+                return true;
+            case "clearselectors":
+                _selectors.RemoveRange(1, _selectors.Count - 1);
+                return true;
+            case "reset":
+                Reset();
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    private void Reset()
+    {
+        (IsOn, NeedsNoPassword, _sanitizes) = (false, false, true);
+        _passwords.Clear();
+        _selectors.Clear();
+        _selectors.Add(new Selector(_terms));
+    }
+
+    private RuleError AddPassword(string hash)
+    {
+        _passwords[hash] = Convert.FromHexString(hash);
+        NeedsNoPassword = false;
+        return RuleError.None;
+    }
+
+    private RuleError RemovePassword(string hash) => _passwords.Remove(hash) ? RuleError.None : RuleError.NoSuchPassword;
+
+    private RuleError AddSelector(string rule)
+    {
+        if (rule.Length < 2 || rule[^1] != ')')
+            return RuleError.Syntax;
+        var selector = new Selector(_terms);
+        foreach (string inner in rule[1..^1].Split(Blanks, StringSplitOptions.RemoveEmptyEntries))
+        {
+            RuleError error = selector.Apply(inner);
+            if (error != RuleError.None)
+                return error;
+        }
+
+        _selectors.Add(selector);
+        return RuleError.None;
+    }
+}

@@ -1,0 +1,155 @@
+using System.Security.Cryptography;
+
+namespace Garnet.Server.Rights;
+
+/// <summary>
+/// All users of a server. Whoever changes them raises <see cref="Changes"/>: those who keep something derived from rights compare it.
+///
+/// rights.R2  There is always a default user, and it is always the same object: connections that have said nothing are this one.
+/// rights.R3  Users are changed under the lock, one change after the other; a change that has an error in it changes nothing.
+/// </summary>
+internal sealed class Users
+{
+    /// <summary>Bytes of a user's name at most: names are kept in the log of refusals and in every line of CLIENT LIST.</summary>
+    internal const int NameBytesMax = 1024;
+
+    internal const string DefaultName = "default";
+
+    private readonly Lock _gate = new();
+    private readonly RuleTerms _terms;
+    private SortedDictionary<string, User> _users = new(StringComparer.Ordinal);
+    private long _changes;
+
+    internal Users(RuleTerms terms)
+    {
+        _terms = terms;
+        Default = new User(DefaultName, NewDefault());
+        _users.Add(DefaultName, Default);
+    }
+
+    /// <summary>Who connections are until they say something else.</summary>
+    internal User Default { get; }
+
+    /// <summary>True if a new connection needs no password.</summary>
+    internal bool IsOpen => Default.Rights.IsOpen;
+
+    /// <summary>How often something was changed.</summary>
+    internal long Changes => Volatile.Read(ref _changes);
+
+    /// <summary>True if something else stands here than on a new server, but for a password of the default user.</summary>
+    internal bool AreDefined
+    {
+        get
+        {
+            lock (_gate)
+                return _users.Count > 1 || !Default.Rights.AllowsEverything || Default.Rights.Selectors.Length > 1 || !Default.Rights.IsOn;
+        }
+    }
+
+    /// <summary>All users, by name.</summary>
+    internal List<User> All()
+    {
+        lock (_gate)
+            return [.. _users.Values];
+    }
+
+    /// <summary>The user of that name; null if there is none.</summary>
+    internal User? Find(string name)
+    {
+        lock (_gate)
+            return _users.GetValueOrDefault(name);
+    }
+
+    /// <summary>Applies rules to a user, who is made if there is none. Null, or the rule that is wrong and why: then nothing has changed.</summary>
+    internal (string Rule, RuleError Error)? Set(string name, IEnumerable<string> rules)
+    {
+        lock (_gate)
+        {
+            User? user = _users.GetValueOrDefault(name);
+            UserRights rights = user is null ? new UserRights(_terms) : new UserRights(user.Rights);
+            foreach (string rule in rules)
+            {
+                RuleError error = rights.Apply(rule);
+                if (error != RuleError.None)
+                    return (rule, error);
+            }
+
+            if (user is null)
+                _users.Add(name, new User(name, rights));
+            else
+                user.Rights = rights;
+            Interlocked.Increment(ref _changes);
+            return null;
+        }
+    }
+
+    /// <summary>Gives the default user another password, or none at all (<c>requirepass</c>).</summary>
+    internal void SetDefaultPassword(ReadOnlySpan<byte> password) =>
+        Set(DefaultName, password.IsEmpty ? ["resetpass", "nopass"] : ["resetpass", ">" + RuleText.Of(password)]);
+
+    /// <summary>Gives the default user the rights that it had before.</summary>
+    internal void RestoreDefault(UserRights rights)
+    {
+        lock (_gate)
+        {
+            Default.Rights = rights;
+            Interlocked.Increment(ref _changes);
+        }
+    }
+
+    /// <summary>Removes a user; false if there is none such. The default one stays.</summary>
+    internal bool Remove(string name)
+    {
+        lock (_gate)
+        {
+            if (name == DefaultName || !_users.Remove(name, out User? user))
+                return false;
+            user.IsGone = true;
+            Interlocked.Increment(ref _changes);
+            return true;
+        }
+    }
+
+    /// <summary>Puts these in place of all there are. Who is still there keeps his connections, with the rights that he has now.</summary>
+    internal void Replace(IReadOnlyDictionary<string, UserRights> rights)
+    {
+        lock (_gate)
+        {
+            var users = new SortedDictionary<string, User>(StringComparer.Ordinal) { [DefaultName] = Default };
+            Default.Rights = rights.GetValueOrDefault(DefaultName) ?? NewDefault();
+            foreach ((string name, UserRights its) in rights)
+            {
+                User user = users.GetValueOrDefault(name) ?? _users.GetValueOrDefault(name) ?? new User(name, its);
+                user.Rights = its;
+                users[name] = user;
+            }
+
+            foreach ((string name, User user) in _users)
+                user.IsGone = !users.ContainsKey(name);
+            _users = users;
+            Interlocked.Increment(ref _changes);
+        }
+    }
+
+    /// <summary>Those of a user that a file begins.</summary>
+    internal UserRights NewRights() => new(_terms);
+
+    /// <summary>Who says so with that password; null for a wrong name or password, or a user that is off. All of these take the same time.</summary>
+    internal User? Authenticate(ReadOnlySpan<byte> name, ReadOnlySpan<byte> password)
+    {
+        Span<byte> hash = stackalloc byte[PasswordHash.Bytes];
+        SHA256.HashData(password, hash);
+        User? user = name.Length > NameBytesMax ? null : Find(RuleText.Of(name));
+        UserRights rights = (user ?? Default).Rights;
+        bool takes = rights.Takes(hash);
+        return user is not null & takes & rights.IsOn ? user : null;
+    }
+
+    private UserRights NewDefault()
+    {
+        var rights = new UserRights(_terms);
+        foreach (string rule in (ReadOnlySpan<string>)["on", "nopass", "+@all", "~*", "&*"])
+            rights.Apply(rule);
+        return rights;
+    }
+}

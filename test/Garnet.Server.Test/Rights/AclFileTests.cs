@@ -1,0 +1,138 @@
+using Garnet.Common;
+
+namespace Garnet.Server.Test.Rights;
+
+/// <summary>The ACL file and the users of a configuration file: all of it or nothing, at the start and later.</summary>
+public sealed class AclFileTests
+{
+    private string _file = "";
+
+    [SetUp]
+    public void SetUp() => _file = Path.Combine(Path.GetTempPath(), $"garnet-acl-{Guid.NewGuid():n}");
+
+    [TearDown]
+    public void TearDown() => File.Delete(_file);
+
+    [Test]
+    public void What_is_saved_is_there_again_after_a_restart()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\n");
+        string wanted;
+        using (EmbeddedServer server = Started())
+        using (var client = new TestClient(server.Server.Port))
+        {
+            client.Call("ACL", "SETUSER", "ann", "on", ">pw", "~a*", "+@read", "(+set ~b)", "db=1");
+            Assert.That(client.Call("ACL", "SAVE"), Is.EqualTo("OK"));
+            wanted = client.Call("ACL", "LIST");
+        }
+
+        if (!OperatingSystem.IsWindows())
+            Assert.That(Directory.GetFiles(Path.GetTempPath(), Path.GetFileName(_file) + "*"), Has.Length.EqualTo(1), "nothing is left beside it");
+        using EmbeddedServer again = Started();
+        using var other = new TestClient(again.Server.Port);
+        Assert.That(other.Call("ACL", "LIST"), Is.EqualTo(wanted));
+        Assert.That(other.Call("AUTH", "ann", "pw"), Is.EqualTo("OK"));
+    }
+
+    [Test]
+    public void A_load_closes_only_those_whose_user_or_channel_is_gone()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all ~* &*\nuser bob on nopass +@all ~* &*\nuser cat on nopass +@all ~* &*\n");
+        using EmbeddedServer server = Started();
+        using TestClient admin = new(server.Server.Port), ann = As(server, "ann"), bob = As(server, "bob"), cat = As(server, "cat");
+        cat.Call("SUBSCRIBE", "c");
+        File.WriteAllText(_file, "user ann on nopass +@all -get ~* &*\nuser cat on nopass +@all ~*\n");
+        Assert.That(admin.Call("ACL", "LOAD"), Is.EqualTo("OK"));
+        Assert.That(ann.Call("GET", "a"), Does.StartWith("NOPERM"), "judged by the new rules");
+        Assert.That(() => bob.Call("PING"), Throws.InstanceOf<IOException>());
+        Assert.That(() => cat.Read(), Throws.InstanceOf<IOException>());
+    }
+
+    [Test]
+    public void A_file_with_a_mistake_changes_nothing()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        using TestClient admin = new(server.Server.Port), ann = As(server, "ann");
+        File.WriteAllText(_file, "user bob on nopass +@all\nuser ann +nosuch\nuser >secret bogus\n");
+        Assert.That(admin.Call("ACL", "LOAD"), Does.StartWith($"ERR {_file}:2: Error in applying operation '+nosuch'").And.Contain($"{_file}:3: Syntax error"));
+        Assert.That(admin.Call("ACL", "USERS"), Is.EqualTo("[ann default]"));
+        Assert.That(ann.Call("ACL", "WHOAMI"), Is.EqualTo("ann"));
+        File.Delete(_file);
+        Assert.That(admin.Call("ACL", "LOAD"), Is.EqualTo($"ERR Error loading ACLs, opening file '{_file}': No such file or directory"));
+    }
+
+    [Test]
+    public void Saves_and_loads_of_many_clients_at_once_leave_a_whole_file()
+    {
+        const int Clients = 4, Rounds = 20;
+        File.WriteAllText(_file, "user default on nopass ~* &* +@all\nuser ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        TestThread[] threads = TestThread.Begin(Clients, number =>
+        {
+            using var client = new TestClient(server.Server.Port);
+            for (int i = 0; i < Rounds; i++) Assert.That(client.Call("ACL", (i + number) % 2 == 0 ? "SAVE" : "LOAD"), Is.EqualTo("OK"));
+        });
+        foreach (TestThread thread in threads) thread.Join();
+        Assert.That(File.ReadAllText(_file), Does.Contain("user ann on nopass").And.Contain("user default on"));
+    }
+
+    [TestCase("user ann +nosuch\n")]
+    [TestCase("nonsense\n")]
+    [TestCase("user ann on\nuser ann off\n")]
+    public void A_server_does_not_start_with_a_file_that_has_a_mistake(string text)
+    {
+        File.WriteAllText(_file, text);
+        GarnetException refused = Assert.Throws<GarnetException>(() => Started().Dispose())!;
+        Assert.That(refused.Kind, Is.EqualTo(ExitKind.Configuration));
+    }
+
+    [Test]
+    public void A_server_does_not_start_without_its_file_or_with_users_in_two_places()
+    {
+        Assert.Throws<GarnetException>(() => Started().Dispose());
+        File.WriteAllText(_file, "");
+        Assert.Throws<GarnetException>(() => Started(new UserLine("f:1", ["ann", "on"])).Dispose());
+    }
+
+    [Test]
+    public void Users_of_a_configuration_are_there_at_the_start()
+    {
+        using var server = new EmbeddedServer(adjust: static settings =>
+        {
+            settings.Security.Password = "pw";
+            settings.Security.Users.Add(new UserLine("f:1", ["ann", "on", "nopass", "+@all", "(~a", "+get)"]));
+        });
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("PING"), Does.StartWith("NOAUTH"));
+        Assert.That(client.Call("AUTH", "ann", "x"), Is.EqualTo("OK"));
+        Assert.That(client.Call("ACL", "GETUSER", "ann"), Does.Contain("selectors [[commands -@all +get keys ~a channels ]]"));
+        Assert.That(server.Server.UserLines!.Select(static words => string.Join(' ', words)), Has.Member("user ann on nopass resetchannels +@all (~a resetchannels -@all +get)"));
+    }
+
+    [Test]
+    public void Wrong_users_of_a_configuration_are_told_with_their_lines_and_without_passwords()
+    {
+        var settings = new ServerSettings();
+        settings.Security.Users.Add(new UserLine("f:1", ["ann", "+nosuch"]));
+        settings.Security.Users.Add(new UserLine("f:2", ["bob", "#secret"]));
+        settings.Security.Users.Add(new UserLine("f:3", ["bob"]));
+        settings.Security.Users.Add(new UserLine("f:4", ["cat", "(+get"]));
+        IReadOnlyList<string> problems = ConfiguredUsers.ProblemsOf(settings);
+        Assert.That(problems, Has.Count.EqualTo(4));
+        Assert.That(string.Concat(problems), Does.Not.Contain("secret").And.Contain("f:1: user: Error in user declaration '+nosuch'").And.Contain("f:3"));
+    }
+
+    private EmbeddedServer Started(params UserLine[] lines) => new(adjust: settings =>
+    {
+        settings.Security.AclFile = _file;
+        settings.Security.Users.AddRange(lines);
+    });
+
+    private static TestClient As(EmbeddedServer server, string user)
+    {
+        var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("AUTH", user, "x"), Is.EqualTo("OK"));
+        return client;
+    }
+}

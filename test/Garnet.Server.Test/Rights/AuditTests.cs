@@ -1,0 +1,98 @@
+using System.Text.Json;
+
+namespace Garnet.Server.Test.Rights;
+
+/// <summary>The audit trail: what it tells, what it never tells, and that nobody waits for it.</summary>
+public sealed class AuditTests
+{
+    private string _file = "";
+
+    [SetUp]
+    public void SetUp() => _file = Path.Combine(Path.GetTempPath(), $"garnet-audit-{Guid.NewGuid():n}");
+
+    [TearDown]
+    public void TearDown() => File.Delete(_file);
+
+    [Test]
+    public void Logins_refusals_changes_and_commands_of_administrators_are_lines_of_their_own()
+    {
+        using (var server = new EmbeddedServer(adjust: settings => settings.Security.AuditFile = _file))
+        using (TestClient admin = new(server.Server.Port), client = new(server.Server.Port))
+        {
+            admin.Call("ACL", "SETUSER", "ann", "on", ">geheim", "+@all", "-flushall", "~mykey");
+            admin.Call("CONFIG", "SET", "requirepass", "geheim", "maxmemory-samples", "7");
+            client.Call("AUTH", "ann", "falsch");
+            client.Call("AUTH", "ann", "geheim");
+            client.Call("FLUSHALL");
+            client.Call("GET", "otherkey");
+            client.Call("SET", "mykey", "myvalue");
+            admin.Call("CONFIG", "SET", "nosuch", "x");
+            admin.Call("ACL", "DELUSER", "ann", "bob");
+        }
+
+        string text = File.ReadAllText(_file);
+        foreach (string secret in (string[])["geheim", "falsch", "otherkey", "mykey", "myvalue"]) Assert.That(text, Does.Not.Contain(secret));
+        string[] told = [.. text.Split('\n', StringSplitOptions.RemoveEmptyEntries).Select(Told)];
+        Assert.That(told, Is.EqualTo((string[])
+        [
+            "command default acl|setuser ok ann", "command default config|set ok requirepass,maxmemory-samples", "login-failed ann auth", "login ann auth",
+            "refused ann flushall command", "refused ann get key", "command default config|set failed nosuch", "command default acl|deluser ok ann,bob",
+        ]));
+    }
+
+    [Test]
+    public void What_is_too_much_is_counted_and_told()
+    {
+        const int Logins = 5000, PerSecond = 100;
+        long lost, written;
+        using (var server = new EmbeddedServer(adjust: settings => (settings.Security.AuditFile, settings.Security.AuditEventsPerSecond) = (_file, PerSecond)))
+        {
+            using var client = new TestClient(server.Server.Port);
+            client.Pipeline(Logins, ["AUTH", "nobody", "x"]);
+            lost = server.Server.Context.Monitoring.Audit.Lost;
+            server.Dispose();
+            written = server.Server.Context.Monitoring.Audit.Written;
+        }
+
+        Assert.That(lost + written, Is.EqualTo(Logins));
+        Assert.That(lost, Is.GreaterThan(Logins / 2));
+        JsonElement[] lines = [.. File.ReadAllLines(_file).Select(static line => JsonDocument.Parse(line).RootElement)];
+        Assert.That(lines.Where(static line => line.GetProperty("event").GetString() == "lost").Sum(static line => line.GetProperty("count").GetInt64()), Is.EqualTo(lost));
+    }
+
+    [Test]
+    public void A_file_that_cannot_be_written_holds_nobody_up()
+    {
+        string nowhere = Path.Combine(_file, "nowhere");
+        var lines = new RecordedLines();
+        using var server = new EmbeddedServer(adjust: settings => settings.Security.AuditFile = nowhere, lines: lines);
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 100; i++) Assert.That(client.Call("CONFIG", "GET", "port"), Does.Contain("port"));
+        Eventually.Holds(() => server.Server.Context.Monitoring.Audit.Lost == 100);
+        Assert.That(server.Server.Context.Monitoring.Audit.Written, Is.Zero);
+        Assert.That(client.Call("INFO", "stats"), Does.Contain("garnet_audit_lost:100\r\n"));
+        server.Dispose();
+        Assert.That(lines.All.Count(static line => line.Contains("audit trail cannot be written", StringComparison.Ordinal)), Is.EqualTo(1), "once");
+    }
+
+    [Test]
+    public void Nothing_is_kept_where_nothing_is_asked_for()
+    {
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        client.Call("AUTH", "nobody", "x");
+        client.Call("CONFIG", "GET", "port");
+        Assert.That((server.Server.Context.Monitoring.Audit.Written, server.Server.Context.Monitoring.Audit.Lost), Is.EqualTo((0L, 0L)));
+    }
+
+    private static string Told(string line)
+    {
+        JsonElement json = JsonDocument.Parse(line).RootElement;
+        Assert.That(json.GetProperty("time").GetDateTime(), Is.EqualTo(DateTime.UtcNow).Within(TimeSpan.FromMinutes(5)));
+        Assert.That(json.GetProperty("client").GetInt64(), Is.Positive);
+        Assert.That(json.GetProperty("address").GetString(), Does.StartWith("127.0.0.1:"));
+        IEnumerable<string> parts = ((string[])["event", "user", "command", "reason", "result"]).Where(name => json.TryGetProperty(name, out _)).Select(name => json.GetProperty(name).GetString()!);
+        string names = json.TryGetProperty("names", out JsonElement list) ? " " + string.Join(',', list.EnumerateArray().Select(static name => name.GetString())) : "";
+        return string.Join(' ', parts) + names;
+    }
+}
