@@ -133,29 +133,6 @@ internal sealed class StackExchangeTests(string protocol) : ClientFixture(protoc
     }
 
     [Test]
-    public void A_user_with_rights_works_within_them()
-    {
-        Database.Execute("ACL", "SETUSER", "app", "on", ">pw", "+@all", "-@dangerous", "+info", "+config|get", "~app:*", "%R~shared:*", "&app:*", "&__Booksleeve_MasterChanged");
-        Database.StringSet("shared:x", "1");
-        ConfigurationOptions options = Options();
-        (options.User, options.Password, options.AllowAdmin) = ("app", "pw", false);
-        using (ConnectionMultiplexer app = ConnectionMultiplexer.Connect(options))
-        {
-            IDatabase own = app.GetDatabase();
-            Assert.That(own.StringSet("app:x", "1"));
-            Assert.That((string?)own.StringGet("shared:x"), Is.EqualTo("1"));
-            foreach (Action refused in (Action[])[() => own.StringSet("shared:x", "2"), () => own.StringGet("other"), () => own.Execute("FLUSHALL"), () => app.GetSubscriber().Publish(Channel("other"), "x")])
-                Assert.That(() => refused(), Throws.InstanceOf<RedisServerException>().With.Message.Contains("NOPERM"));
-            Assert.That(own.StringIncrement("app:n"), Is.EqualTo(1));
-            ConcurrentQueue<string> got = new();
-            app.GetSubscriber().Subscribe(Channel("app:news"), (_, message) => got.Enqueue(message!));
-            Client.GetSubscriber().Publish(Channel("app:news"), "one");
-            Assert.That(() => got, Is.EqualTo(new[] { "one" }).After(WaitMs, 5));
-        }
-        Assert.That((int)Database.Execute("ACL", "DELUSER", "app"), Is.EqualTo(1));
-    }
-
-    [Test]
     public void A_scan_finds_every_key()
     {
         HashSet<string> wanted = [.. Enumerable.Range(0, 1500).Select(i => "se:s:" + i.ToString(CultureInfo.InvariantCulture))];

@@ -22,7 +22,8 @@ internal sealed unsafe class Stage : IDisposable
 
     public Stage(int threads, StageKind kind)
     {
-        _medium = kind is StageKind.Warm or StageKind.Cold ? new SimulatedMedium(MediumBytes) : null;
+        if (kind is StageKind.Warm or StageKind.Cold)
+            _medium = new SimulatedMedium(MediumBytes) { BeforeTransfer = static () => StoreTestHooks.Yield(YieldPoint.Value) };
         Store = new Store(Settings() with { Tier = _medium, TierSegmentBytes = 8 << 10 });
         _keys = (byte*)NativeMemory.AllocZeroed((nuint)(KeyRoom * 8));
         _sessions = Enumerable.Range(0, threads).Select(_ => Store.OpenSession()).ToArray();

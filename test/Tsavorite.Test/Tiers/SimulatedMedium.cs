@@ -36,7 +36,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
     public int Write(long offset, byte* from, int bytes)
     {
         Assert(offset, from, bytes);
-        StoreTestHooks.Yield(YieldPoint.Value);
+        BeforeTransfer();
         int number = Interlocked.Increment(ref _writes), error = FailsWrite(number);
         if (LosesWrite(number)) return 0;
         // What fails may have got half of it there.
@@ -46,6 +46,9 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 
     /// <summary>The error number of the next sync; 0: it succeeds.</summary>
     public int SyncError { get; set; }
+
+    /// <summary>Called before something is written, and before what was read is taken.</summary>
+    public Action BeforeTransfer { get; set; } = static () => { };
 
     /// <summary>Called before a sync does anything.</summary>
     public Action BeforeSync { get; set; } = static () => { };
@@ -125,7 +128,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         public int Take(Span<FinishedRead> finished)
         {
             int count = 0;
-            StoreTestHooks.Yield(YieldPoint.Value);
+            medium.BeforeTransfer();
             if (medium.Delays()) return 0;
             while (_begun.Count > 0 && count < finished.Length && _random.Next(4) != 0)
             {
