@@ -38,7 +38,8 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
 
     /// <summary>True if the record, which no segment takes alone, can be moved at all: its parts are copied as they lie in an extent.</summary>
     public bool Takes(byte* record, long bytes) => (Record.Flags(record) & Record.ExtentFlag) != 0
-        && ColdRecord.HeadBytes(record) <= _segments.RecordBytesMax && _segments.PartsFor(bytes) <= _segments.Total - tier.ReserveOf(_segments);
+        && ColdRecord.HeadBytes(record) <= _segments.RecordBytesMax
+        && _segments.PartsFor(bytes) <= _segments.Total - tier.ReserveOf(_segments);
 
     /// <summary>Begins with a record, whose partition is locked; none is being copied. False if there are too few free segments.</summary>
     public bool TryBegin(Partition* partition, ulong hash, ulong word, byte* record)

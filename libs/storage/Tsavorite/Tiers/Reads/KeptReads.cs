@@ -78,7 +78,8 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     private Queue<ColdRead>? Oldest => !_short.TryPeek(out ColdRead? first) ? (_long.Count == 0 ? null : _long)
         : _long.TryPeek(out ColdRead? other) && other.CameIn < first.CameIn ? _long : _short;
 
-    private Queue<ColdRead> QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed : read.IsInPlace ? _placed : read.IsLong ? _long : _short;
+    private Queue<ColdRead> QueueOf(ColdRead read) => read.State == ColdReadState.Failed ? _failed
+        : read.IsInPlace ? _placed : read.IsLong ? _long : _short;
 
     private bool IsOver(ColdRead read, long nowMs) => read.IsLong
         ? nowMs - read.KeptSinceMs >= KeptMs + (read.RecordBytes / LongBytesPerMs)
