@@ -6,7 +6,7 @@ namespace Garnet.Bdn;
 
 /// <summary>What rights cost a command: nothing for who may do everything, a look at the patterns for each key of the others. Time per key.</summary>
 [MemoryDiagnoser, MaxIterationCount(20)]
-public sealed class RightsBenchmark : IDisposable
+public class RightsBenchmark : IDisposable
 {
     private const int Keys = 1000;
     private ReadServers? _servers;
@@ -33,6 +33,7 @@ public sealed class RightsBenchmark : IDisposable
     {
         _client?.Dispose();
         _servers?.Dispose();
+        GC.SuppressFinalize(this);
     }
 
     [Benchmark(OperationsPerInvoke = Keys)]
