@@ -44,6 +44,8 @@ internal static unsafe class RightsCheck
     /// <summary>True if one selector allows the command, and to read every key there is.</summary>
     internal static bool ReadsAnyKey(ref Call call, CommandEntry* entry, UserRights rights)
     {
+        if (rights.AllowsEverything)
+            return true;
         ref readonly RightsNeed need = ref call.Server.Rights.Needs[entry->Id];
         bool hasKeys = KeyPositions.TryOf(ref call, need.Keys, out KeyPositions keys);
         foreach (Selector selector in rights.Selectors)
@@ -54,7 +56,7 @@ internal static unsafe class RightsCheck
                 return true;
         }
 
-        return rights.AllowsEverything;
+        return false;
     }
 
     private static DenialReason Of(ref Call call, CommandEntry* entry, Selector selector, out int at)

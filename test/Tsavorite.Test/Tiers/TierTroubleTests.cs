@@ -100,6 +100,30 @@ internal sealed class TierTroubleTests
         Assert.That(most, Is.LessThan(StepsMax));
     }
 
+    // Of 2 MiB some 64 KiB are kept free.
+    [TestCase(EvictionPolicy.NoEviction, 64 << 20)]
+    [TestCase(EvictionPolicy.AllKeysLru, 64 << 20)]
+    [TestCase(EvictionPolicy.AllKeysLru, 512 << 10)]
+    public void A_step_that_needs_more_room_than_is_kept_free_gets_it(EvictionPolicy policy, int mediumBytes)
+    {
+        const int Needed = 500 << 10, StepsMax = 100;
+        using SimulatedMedium medium = new(mediumBytes);
+        using Bench bench = new(TieredBench.Settings(medium) with { MemoryLimitBytes = 2 << 20, Policy = policy });
+        for (int i = 0; i < Keys; i++)
+        {
+            for (int steps = 0; !bench.Session.Room.Ensure(0) && steps < StepsMax; steps++) bench.Store.StepMovers(++bench.NowMs);
+            Assert.That(bench.Set("k" + i, new string('v', 400)), Is.EqualTo(Outcome.Done), $"write {i}");
+        }
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        bool hasRoom = false;
+        for (int steps = 0; !(hasRoom = bench.Session.Room.Ensure(Needed)) && steps < StepsMax; steps++) bench.Store.StepMovers(++bench.NowMs);
+        Assert.That(hasRoom, Is.True);
+        Assert.That(bench.Session.Room.Ensure(64 << 20), Is.False, "more than there ever is");
+        long before = bench.Tier().Demoted;
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(bench.Tier().Demoted, Is.EqualTo(before), "which drives nothing out");
+    }
+
     [Test]
     public void Values_that_cannot_be_read()
     {

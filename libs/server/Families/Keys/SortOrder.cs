@@ -12,6 +12,7 @@ namespace Garnet.Server.Families.Keys;
 internal sealed class SortOrder
 {
     private readonly List<byte[]> _gets = [];
+    private bool? _looksElsewhere;
     private byte[]? _by;
     private bool _sorts = true;
     private bool _alpha;
@@ -89,7 +90,7 @@ internal sealed class SortOrder
     private Reply SetBy(ref Call call, int at)
     {
         bool isPattern = call[at].Contains((byte)'*');
-        if (isPattern && !UserRefusals.MayLookElsewhere(ref call))
+        if (isPattern && !MayLookElsewhere(ref call))
             return call.FailBytes("ERR BY option of SORT denied due to insufficient ACL permissions."u8);
         _by = call[at].ToArray();
         _sorts &= isPattern; // without a star every element has the same: not sorted at all
@@ -98,11 +99,14 @@ internal sealed class SortOrder
 
     private Reply AddGet(ref Call call, int at)
     {
-        if (!UserRefusals.MayLookElsewhere(ref call))
+        if (!MayLookElsewhere(ref call))
             return call.FailBytes("ERR GET option of SORT denied due to insufficient ACL permissions."u8);
         _gets.Add(call[at].ToArray());
         return Reply.Sent;
     }
+
+    // Asked once for all patterns: each answer is a walk over the arguments.
+    private bool MayLookElsewhere(ref Call call) => _looksElsewhere ??= UserRefusals.MayLookElsewhere(ref call);
 
     private IEnumerable<byte[]> Limited(List<byte[]> elements)
     {

@@ -160,7 +160,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
             if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
             if (Tiers is { IsFull: false } tiers)
             {
-                tiers.Wake();
+                tiers.Wake(need);
                 return Relief.Coming;
             }
             int evicted = 0;

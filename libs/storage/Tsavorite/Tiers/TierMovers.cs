@@ -26,6 +26,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private readonly Cleaner _cleaner;
     private readonly ColdAging _aging;
     private readonly AutoResetEvent _wake;
+    private readonly WantedRoom _wanted = new(PatienceMs);
     private readonly Lock _stepping = new();
     private readonly ConcurrentQueue<DemotionRequest> _asked = new();
     private Thread? _thread;
@@ -63,7 +64,13 @@ internal sealed unsafe class TierMovers : IDisposable
         }
     }
 
-    public void Wake() => _wake.Set();
+    /// <summary>Somebody lacks so much room.</summary>
+    public void Wake(long bytes)
+    {
+        if (bytes < _core.Arena.Ceiling - _core.Arena.Fixed) // more there will never be
+            _wanted.Ask(bytes);
+        _wake.Set();
+    }
 
     /// <summary>Somebody wants a key moved: at most one for each client that waits.</summary>
     public void Ask(DemotionRequest request)
@@ -168,7 +175,8 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool Demote(long nowMs)
     {
         Arena arena = _core.Arena;
-        bool isLow = arena.Used >= arena.LowMark;
+        long wantedFree = _wanted.Bytes(nowMs);
+        bool isLow = arena.Used >= arena.LowMark || arena.Ceiling - arena.Used < wantedFree;
         if (!isLow)
         {
             IsFull = false;
@@ -181,12 +189,12 @@ internal sealed unsafe class TierMovers : IDisposable
             _writer.Runs.Advance(StageBytesMax); // what was begun is brought to its end
             return true;
         }
-        long wanted = arena.Used - (arena.Ceiling - (arena.Ceiling / TargetPart)), dead = 0;
+        long target = arena.Ceiling - Math.Max(arena.Ceiling / TargetPart, wantedFree), wanted = arena.Used - target, dead = 0;
         for (int i = 0; i < _core.Shape->PartitionCount; i++)
             dead += _cleaner.DeadBytes(_core.Shape->Partitions + i);
         bool moves = dead < wanted && MayWrite(nowMs) && Move(Math.Min(wanted - dead, StageBytesMax), nowMs);
         bool cleaned = _core.Records.ReturnExtents(ExtentsPerRound);
-        for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > arena.Ceiling - (arena.Ceiling / TargetPart); i++)
+        for (int i = 0; i < _core.Shape->PartitionCount && arena.Used > target; i++)
             cleaned |= Clean(nowMs);
         return moves || cleaned;
     }
