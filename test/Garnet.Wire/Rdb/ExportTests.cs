@@ -71,6 +71,7 @@ internal sealed class ExportTests
             }
             return rounds;
         });
+        Eventually.Holds(() => ours.Call("EXISTS", "round").ToString() == ":1");
         for (int times = 0; times < 3; times++)
         {
             Export(server);
