@@ -6,7 +6,8 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Net;
 
 /// <summary>
-/// Level-triggered epoll through libc: at the cost of the same loop in C (measured).
+/// Level-triggered epoll through libc: at the cost of the same loop in C (measured),
+/// and of one over io_uring (website/docs/decisions/0015-the-network-stays-with-epoll.md).
 /// One receive and at most one send per connection and round; no copies, no locks, no allocation.
 /// </summary>
 internal sealed unsafe class EpollTransport : ITransport
