@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using NUnit.Framework;
 
 namespace Garnet.Wire.Persistence;
 
@@ -21,6 +22,15 @@ internal static class RefusedStart
     {
         _ = Servers.Ours; // skips with the reason when it is not there
         return EndOf(new ProcessStartInfo(ServerProcess.OurProgram, flags));
+    }
+
+    /// <summary>A start over the server's directory with these flags is refused, with that among what it says; all it said.</summary>
+    public static string Refuses(DataServer server, string flags, string why)
+    {
+        (int code, string said) = RunWith([.. flags.Split(' '), "--dir", server.Path, "--port", "0", "--unixsocket", Path.Combine(server.Path, "socket")]);
+        Assert.That((code, said), Is.Not.EqualTo((0, said)));
+        Assert.That(said, Does.Contain(why));
+        return said;
     }
 
     /// <summary>The same where the system lets no file of the server be larger than so many bytes.</summary>

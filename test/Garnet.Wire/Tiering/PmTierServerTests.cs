@@ -44,7 +44,7 @@ public sealed class PmTierServerTests
             Assert.That(client.Call("TIER.WHERE", "k").Items![1].Text, Is.EqualTo("pm"));
             client.Call("APPEND", "k", "s");
             Assert.That((client.Call("TIER.WHERE", "k").Items![1].Text, client.Call("GET", "k").Text), Is.EqualTo(("memory", "values")));
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         server.Start();
@@ -64,20 +64,20 @@ public sealed class PmTierServerTests
             file = Directory.GetFiles(tier.MemoryPath).Single();
             using (System.Diagnostics.Process copy = System.Diagnostics.Process.Start("cp", [file, older])) copy.WaitForExit(); // whatever lock the server has on it
             Put(client);
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Stop();
         File.Copy(file, aside);
         string withoutMemory = tier.Flags[..tier.Flags.IndexOf(" --tier-pm-path", StringComparison.Ordinal)];
-        Refuses(server, withoutMemory, "Set tier-pm-path to where the file is");
-        Refuses(server, tier.FlagsOfMemoryAlone, "Set tier-path to where the file is");
-        Refuses(server, tier.Flags.Replace("pm-size 32mb", "pm-size 16mb", StringComparison.Ordinal), "Set tier-pm-size to ");
+        RefusedStart.Refuses(server, withoutMemory, "Set tier-pm-path to where the file is");
+        RefusedStart.Refuses(server, tier.FlagsOfMemoryAlone, "Set tier-path to where the file is");
+        RefusedStart.Refuses(server, tier.Flags.Replace("pm-size 32mb", "pm-size 16mb", StringComparison.Ordinal), "Set tier-pm-size to ");
         File.Copy(older, file, overwrite: true);
-        Refuses(server, tier.Flags, "are not those that are named");
+        RefusedStart.Refuses(server, tier.Flags, "are not those that are named");
         using (FileStream cut = File.OpenWrite(file)) cut.SetLength((3 << 20) + 5000);
-        Refuses(server, tier.Flags, "are not those that are named");
+        RefusedStart.Refuses(server, tier.Flags, "are not those that are named");
         File.Delete(file);
-        Refuses(server, tier.Flags, "are not those that are named");
+        RefusedStart.Refuses(server, tier.Flags, "are not those that are named");
         Assert.That(Directory.GetFiles(tier.MemoryPath), Is.Empty, "one that was made anew does not stay");
         (int code, string said) = RefusedStart.Check(server.Path);
         Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
@@ -108,27 +108,13 @@ public sealed class PmTierServerTests
                 using RespConnection client = new(server.Address, 60_000);
                 if (flags == before) Put(client);
                 CheckAll(client);
-                if (flags == before) Save(client);
+                if (flags == before) client.SaveSnapshot();
             }
         }
         finally
         {
             data.Delete(recursive: true);
         }
-    }
-
-    private static void Refuses(DataServer server, string flags, string why)
-    {
-        (int code, string said) = RefusedStart.RunWith([.. flags.Split(' '), "--dir", server.Path, "--port", "0", "--unixsocket", Path.Combine(server.Path, "socket")]);
-        Assert.That((code, said), Is.Not.EqualTo((0, said)));
-        Assert.That(said, Does.Contain(why));
-    }
-
-    private static void Save(RespConnection client)
-    {
-        Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
-        Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
-        Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
     }
 
     private static string Value(int i) => string.Create(CultureInfo.InvariantCulture, $"{i}:").PadRight(1500 + (i % 4000), (char)('a' + (i % 26)));

@@ -112,7 +112,7 @@ public sealed class TierLongValueTests
                 client.Call("SET", "k" + i, value + i);
                 Cold(client, "k" + i);
             }
-            Save(client);
+            client.SaveSnapshot();
         }
         for (int starts = 0; starts < 2; starts++)
         {
@@ -121,7 +121,7 @@ public sealed class TierLongValueTests
             using RespConnection again = new(server.Process.Address, 60_000);
             Assert.That((again.Tiering("tier_reads"), again.Tiering("tier_cold_records"), again.Call("DBSIZE").ToString()), Is.EqualTo((0L, 3L, ":3")));
             Assert.That(again.Call("GET", "k1").Text == value + 1);
-            Save(again);
+            again.SaveSnapshot();
         }
         server.Terminate();
         (int code, string said) = RefusedStart.Check(server.Path);
@@ -143,7 +143,7 @@ public sealed class TierLongValueTests
             }
             client.Call("SET", "short", "value");
             Cold(client, "short");
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         Harm(tier, Mark(1));
@@ -187,13 +187,6 @@ public sealed class TierLongValueTests
     {
         client.Call("TIER.DEMOTE", key);
         Assert.That(client.Call("TIER.WHERE", key).ToString(), Does.Match("tier.*chunks_memory.*:0 "), key);
-    }
-
-    private static void Save(RespConnection client)
-    {
-        Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
-        Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
-        Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
     }
 
     private static byte[] Dump(RespConnection client, string key) => Encoding.Latin1.GetBytes(client.Call("DUMP", key).Text);

@@ -25,7 +25,7 @@ public sealed class TierRefusalTests
             Put(client, 0, 200);
             using (Process copy = Process.Start("cp", [file, older])) copy.WaitForExit(); // whatever lock the server has on it
             Put(client, 200, 300); // each key has a page of its own: the last ones are in segment 2
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Stop();
         File.Copy(file, aside);
@@ -61,9 +61,9 @@ public sealed class TierRefusalTests
                 client.Call("SET", "large:" + i, new string('x', 900_000));
                 Assert.That(client.Call("TIER.DEMOTE", "large:" + i).ToString(), Is.EqualTo(":1"));
             }
-            Save(client);
+            client.SaveSnapshot();
             for (int i = 0; i < 30; i++) client.Call("DEL", "large:" + i);
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Stop();
         Refuses(server, tier.Flags.Replace("size 64mb", "size 16mb", StringComparison.Ordinal), FileOf(tier), "Set tier-size to ");
@@ -109,7 +109,7 @@ public sealed class TierRefusalTests
             using (RespConnection client = new(scratch.Process.Address, 60_000))
             {
                 Put(client, 0, 50);
-                Save(client);
+                client.SaveSnapshot();
             }
             scratch.Kill();
             Assert.That(Directory.GetFiles(memory), Is.Empty, "as after the machine has started again");
@@ -163,20 +163,10 @@ public sealed class TierRefusalTests
         }
     }
 
-    private static void Save(RespConnection client)
-    {
-        Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
-        Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
-        Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
-    }
-
     private static void Refuses(DataServer server, string flags, string file, string why)
     {
         string[] before = Digests(server, file);
-        string[] words = [.. flags.Split(' '), "--dir", server.Path, "--port", "0", "--unixsocket", Path.Combine(server.Path, "socket")];
-        (int code, string said) = RefusedStart.RunWith(words);
-        Assert.That((code, said), Is.Not.EqualTo((0, said)));
-        Assert.That(said, Does.Contain(why));
+        string said = RefusedStart.Refuses(server, flags, why);
         Assert.That(Digests(server, file), Is.EqualTo(before), said);
     }
 

@@ -23,7 +23,7 @@ public sealed class TierRestartTests
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
             Fill(client);
-            Save(client);
+            client.SaveSnapshot();
             cold = client.Tiering("tier_cold_records");
             digest = Digest(client);
         }
@@ -39,7 +39,7 @@ public sealed class TierRestartTests
             Assert.That(again.Call("DBSIZE").ToString(), Is.EqualTo($":{Keys + 3}"));
             CheckAll(again);
             Assert.That(Digest(again), Is.EqualTo(digest));
-            Save(again);
+            again.SaveSnapshot();
         }
     }
 
@@ -60,7 +60,7 @@ public sealed class TierRestartTests
                 client.Call("TIER.DEMOTE", "timed:" + i);
             }
             Assert.That(client.Call("TIER.WHERE", "timed:7").ToString(), Does.Contain("tier"));
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         server.Start();
@@ -78,7 +78,7 @@ public sealed class TierRestartTests
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
             Fill(client);
-            Save(client);
+            client.SaveSnapshot();
             for (int i = 0; i < 300; i++)
             {
                 client.Call("APPEND", "key:" + i, "tail");
@@ -122,7 +122,7 @@ public sealed class TierRestartTests
         using DataServer server = new(tier.Flags);
         using RespConnection client = new(server.Process.Address, 60_000);
         Fill(client);
-        Save(client);
+        client.SaveSnapshot();
         for (int round = 0; round < 12 && client.Number("persistence", "rdb_saves") < 3; round++) Fill(client);
         Assert.That(client.Number("persistence", "rdb_saves"), Is.GreaterThan(1), "the server has asked for one by itself");
         Eventually.Holds(() => client.Tiering("tier_kept_bytes") < (32 << 20) * 0.15);
@@ -138,7 +138,7 @@ public sealed class TierRestartTests
         {
             Fill(client);
             Put(client, "more:");
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Stop();
         string file = Directory.GetFiles(tier.Path, "tier-*").Single(), aside = Path.Combine(server.Path, "aside");
@@ -146,22 +146,22 @@ public sealed class TierRestartTests
         Assert.That((code, said), Is.EqualTo((0, said)));
         Assert.That(said, Does.Contain("on the tier, in").And.Contain("The directory is sound"));
         File.Move(file, aside);
-        Refuses(server, tier.Flags, "the tier's file is not the one");
+        RefusedStart.Refuses(server, tier.Flags, "the tier's file is not the one");
         Assert.That(Directory.GetFiles(tier.Path, "tier-*"), Is.Empty, "one that was made anew does not stay");
         Assert.That(RefusedStart.Check(server.Path).Code, Is.Not.Zero);
         File.Copy(aside, file);
-        Refuses(server, tier.Flags.Replace("64mb", "16mb", StringComparison.Ordinal), "tier-size");
+        RefusedStart.Refuses(server, tier.Flags.Replace("64mb", "16mb", StringComparison.Ordinal), "tier-size");
         Assert.That(new FileInfo(file).Length, Is.EqualTo(new FileInfo(aside).Length), "it is cut only when it is known to be larger than need be");
-        Refuses(server, "--maxmemory 12mb", "tier-path");
+        RefusedStart.Refuses(server, "--maxmemory 12mb", "tier-path");
         using (FileStream cut = File.OpenWrite(file)) cut.SetLength(8 << 20);
-        Refuses(server, tier.Flags, "are not those that are named");
+        RefusedStart.Refuses(server, tier.Flags, "are not those that are named");
         File.Copy(aside, file, overwrite: true);
         using (FileStream other = File.OpenWrite(file))
         {
             other.Position = 16;
             other.WriteByte(1);
         }
-        Refuses(server, tier.Flags, "the checksum of its head is wrong");
+        RefusedStart.Refuses(server, tier.Flags, "the checksum of its head is wrong");
         File.Move(aside, file, overwrite: true);
         server.Start();
         using RespConnection again = new(server.Process.Address, 60_000);
@@ -176,13 +176,13 @@ public sealed class TierRestartTests
         using (RespConnection client = new(server.Process.Address, 60_000))
         {
             Fill(client);
-            Save(client);
+            client.SaveSnapshot();
             for (int i = 0; i < 300; i++) client.Call("EXPIRE", "key:" + i, "100000");
         }
         server.Kill();
         HarmAll(Directory.GetFiles(tier.Path, "tier-*").Single());
-        Refuses(server, tier.Flags, "garnet-server repair");
-        Refuses(server, tier.Flags, "a value cannot be read from the tier it lies on");
+        RefusedStart.Refuses(server, tier.Flags, "garnet-server repair");
+        RefusedStart.Refuses(server, tier.Flags, "a value cannot be read from the tier it lies on");
         (int code, string said) = RefusedStart.RunWith("repair", server.Path);
         Assert.That((code, said), Is.EqualTo((RefusedStart.Data, said)));
         Assert.That(said, Does.Contain("Would begin with the log alone").And.Contain("Nothing would be lost."), "it reaches back to the beginning");
@@ -203,21 +203,6 @@ public sealed class TierRestartTests
             if ((at & ((1 << 20) - 1)) != 0) bytes[at] ^= 1;
         }
         File.WriteAllBytes(path, bytes);
-    }
-
-    private static void Refuses(DataServer server, string flags, string why)
-    {
-        string[] words = [.. flags.Split(' '), "--dir", server.Path, "--port", "0", "--unixsocket", Path.Combine(server.Path, "socket")];
-        (int code, string said) = RefusedStart.RunWith(words);
-        Assert.That((code, said), Is.Not.EqualTo((0, said)));
-        Assert.That(said, Does.Contain(why));
-    }
-
-    private static void Save(RespConnection client)
-    {
-        Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
-        Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
-        Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
     }
 
     // The same field of the same key twice: between the two the walk has met every key.

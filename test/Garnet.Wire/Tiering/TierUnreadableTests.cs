@@ -30,7 +30,7 @@ public sealed class TierUnreadableTests
                 client.Call([isHash ? "HPEXPIRE" : "ZPEXPIRE", key, "1000", isHash ? "FIELDS" : "MEMBERS", Text(Fields - Lasting), .. Enumerable.Range(0, Fields - Lasting).Select(i => Name(key, i))]);
                 Assert.That(client.Call("TIER.DEMOTE", key).ToString(), Does.StartWith(":").And.Not.EqualTo(":0"));
             }
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         Harm(tier, Name("harmed", Fields / 2), copies: 1); // what lies behind may be the unused end of another's page
@@ -60,7 +60,7 @@ public sealed class TierUnreadableTests
             client.Call(["RPUSH", "large", .. Enumerable.Range(0, Fields).Select(static i => Name("large", i))]);
             client.Call(["ZADD", "sorted", .. Enumerable.Range(0, Few).SelectMany(static i => new[] { Text(i), Name("sorted", i) })]);
             foreach (string key in new[] { "list", "large", "sorted" }) Assert.That(client.Call("TIER.DEMOTE", key).ToString(), Is.Not.EqualTo(":0"));
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         foreach (string key in new[] { "list", "large", "sorted" }) Harm(tier, Name(key, 0));
@@ -88,7 +88,7 @@ public sealed class TierUnreadableTests
         {
             client.Call(["HSET", "large", .. Enumerable.Range(0, Fields).SelectMany(static i => new[] { Name("large", i), "value" })]);
             client.Call("TIER.DEMOTE", "large");
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         Harm(tier, Name("large", 77));
@@ -139,7 +139,7 @@ public sealed class TierUnreadableTests
                 client.Call("SET", Name("key", i), new string('x', 500));
                 client.Call("TIER.DEMOTE", Name("key", i));
             }
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         Harm(tier, Name("key", 77));
@@ -185,7 +185,7 @@ public sealed class TierUnreadableTests
                 client.Call("TIER.DEMOTE", "small" + i);
             }
             client.Call("TIER.DEMOTE", "large");
-            Save(client);
+            client.SaveSnapshot();
         }
         server.Kill();
         server.Start();
@@ -224,13 +224,6 @@ public sealed class TierUnreadableTests
         }
         Assert.That(harmed, Is.Positive);
         File.WriteAllBytes(file, bytes);
-    }
-
-    private static void Save(RespConnection client)
-    {
-        Eventually.Holds(() => client.Call("BGSAVE").ToString().Contains("started", StringComparison.Ordinal));
-        Eventually.Holds(() => client.Call("INFO", "persistence").Text.Contains("rdb_bgsave_in_progress:0", StringComparison.Ordinal));
-        Assert.That(client.Call("INFO", "persistence").Text, Does.Contain("rdb_last_bgsave_status:ok"));
     }
 
     private static string Name(string key, int i) => $"{key}-{Text(i)}-end";

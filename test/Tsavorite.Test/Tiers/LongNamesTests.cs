@@ -112,15 +112,7 @@ public sealed class LongNamesTests
         using SimulatedMedium medium = new(MediumBytes);
         using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
         NamingList list = NamingList.Of(bench.Store);
-        using (Store finer = new(Settings(medium) with { IndexBuckets = 8 }))
-        {
-            Assert.That(list.Load(finer), Is.EqualTo(LoadOutcome.Done), "an index of another shape");
-            Assert.That(Content.Of(finer), Is.EqualTo(then));
-            Assert.That(StoreCheck.Run(finer), Is.Empty);
-        }
-        using Store reader = new(Bench.Tiny() with { Named = medium });
-        Assert.That(list.Load(reader), Is.EqualTo(LoadOutcome.Done), "a store without a tier");
-        Assert.That(Content.Of(reader), Is.EqualTo(then));
+        list.ExpectElsewhere(Settings(medium), medium, then);
     }
 
     [Test]

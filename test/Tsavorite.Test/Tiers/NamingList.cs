@@ -1,3 +1,6 @@
+using NUnit.Framework;
+using Tsavorite.Test.Snapshots;
+
 namespace Tsavorite.Test.Tiers;
 
 /// <summary>A sink that keeps what it is given, records as well as names of others, and loads them as a file's reader does.</summary>
@@ -31,6 +34,20 @@ internal sealed class NamingList : INamingSink
         foreach (byte[] block in References.TakeWhile(_ => outcome == LoadOutcome.Done)) outcome = named.Load(block, origin, loader);
         foreach (byte[] block in Records.TakeWhile(_ => outcome == LoadOutcome.Done)) outcome = loader.Load(block.AsSpan(0, block.Length - SnapshotLoader.SlackBytes), origin);
         return outcome == LoadOutcome.Done && named.End() is not null ? LoadOutcome.Damaged : outcome;
+    }
+
+    /// <summary>Where the index has another shape, and where there is no tier but its medium, all is read and put in record by record.</summary>
+    public void ExpectElsewhere(StoreSettings settings, SimulatedMedium medium, SortedDictionary<string, string> then)
+    {
+        using (Store finer = new(settings with { IndexBuckets = 8 }))
+        {
+            Assert.That(Load(finer), Is.EqualTo(LoadOutcome.Done), "an index of another shape");
+            Assert.That(Content.Of(finer), Is.EqualTo(then));
+            Assert.That(StoreCheck.Run(finer), Is.Empty);
+        }
+        using Store reader = new(Bench.Tiny() with { Named = medium });
+        Assert.That(Load(reader), Is.EqualTo(LoadOutcome.Done), "a store without a tier");
+        Assert.That(Content.Of(reader), Is.EqualTo(then));
     }
 
     /// <summary>The table is read, and its segments are the store's; null if it is damaged.</summary>
