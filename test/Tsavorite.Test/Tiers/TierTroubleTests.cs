@@ -75,6 +75,28 @@ internal sealed class TierTroubleTests
         Assert.That(bench.Tier().WrittenBytes, Is.LessThan((11 * PerDay) + OfARound));
     }
 
+    [Test]
+    public void What_somebody_wants_moved_is_moved_though_no_more_may_be_written()
+    {
+        const int LongBytes = 100 << 10;
+        using SimulatedMedium medium = new(64 << 20);
+        using Bench bench = Small(medium, new Told());
+        bench.Store.LimitTierWrites(0, 1);
+        Fill(bench);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        Assert.That(bench.Tier().HeldBack, Is.Positive);
+        for (int i = 0; i < Keys; i++) bench.Delete("k" + i);
+        for (int i = 0; i < Rounds; i++) Step(bench);
+        bench.Set("short", "value");
+        bench.Set("long", new string('v', LongBytes));
+        foreach (string key in new[] { "short", "long" })
+        {
+            DemotionRequest request = bench.Session.Tier!.Demote(bench.Key(key), bench.NowMs)!;
+            Step(bench);
+            Assert.That((request.IsDone, request.Moved), Is.EqualTo((true, 1)), key);
+        }
+    }
+
     // Dead room between what lives, which the cleaner does not take, is not on its way to anybody.
     [TestCase(64 << 20, 1L)]
     [TestCase(512 << 10, 0L)]

@@ -155,6 +155,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private bool Grant()
     {
         bool granted = false;
+        _writer.Runs.IsHeldBack = false; // who asks for a key by name is not bound by what may be written
         for (; _asked.TryDequeue(out DemotionRequest? request); granted = true)
             request.Finish(request.IsGivenUp ? 0 : _demoter.Move(request));
         return granted;
