@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Server.Base;
 using Garnet.Server.Commands;
 
 namespace Garnet.Server;
@@ -16,12 +17,14 @@ public static class ConfiguredUsers
 
     /// <summary>The commands, and the users in their first state.</summary>
     /// <exception cref="GarnetException">The users are not right.</exception>
-    internal static CommandTable Judge(ServerSettings settings, SettingTable table, out ServerRights rights)
+    internal static CommandTable Judge(ServerSettings settings, SettingTable table, ServerLog log, out ServerRights rights)
     {
         var commands = new CommandTable(CommandFamilies.Register);
         try
         {
             rights = new ServerRights(settings, table, commands.Specs);
+            if (rights.IsPasswordVoid)
+                log.PasswordIsVoid(settings.Security.AclFile);
             return commands;
         }
         catch

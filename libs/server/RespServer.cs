@@ -51,7 +51,7 @@ public sealed class RespServer : IDisposable
         Aof.DataDirectory? directory = null)
     {
         var lines = new ServerLog(logger);
-        CommandTable commands = ConfiguredUsers.Judge(settings, table, out ServerRights rights); // before anything is opened
+        CommandTable commands = ConfiguredUsers.Judge(settings, table, lines, out ServerRights rights); // before anything is opened
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
         DataKeeper? keeper = null;

@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using System.Text;
 
 namespace Garnet.Common.Linux;
 
@@ -23,10 +24,19 @@ public static unsafe partial class Libc
     public static bool TryLock(int descriptor) => flock(descriptor, LockExclusive | LockWithoutWaiting) == 0;
 
     /// <summary>What the file system says of a file (of the link itself, if it is one); null with errno set if it cannot be seen.</summary>
-    public static FileFacts? FactsOf(byte* path)
+    public static FileFacts? FactsOf(byte* path) => FactsOf(path, NoFollowLink);
+
+    /// <summary>What the file system says of a file, or of what a link leads to; null with errno set if it cannot be seen.</summary>
+    public static FileFacts? FactsBehindLinks(string path)
+    {
+        fixed (byte* bytes = Encoding.UTF8.GetBytes(path + '\0'))
+            return FactsOf(bytes, flags: 0);
+    }
+
+    private static FileFacts? FactsOf(byte* path, int flags)
     {
         byte* facts = stackalloc byte[StatxBytes];
-        return statx(CurrentDirectory, path, NoFollowLink, WantFacts, facts) != 0 ? null : new FileFacts(
+        return statx(CurrentDirectory, path, flags, WantFacts, facts) != 0 ? null : new FileFacts(
             *(uint*)(facts + StatxUidOffset), *(ushort*)(facts + StatxModeOffset), *(ulong*)(facts + StatxInodeOffset),
             *(long*)(facts + StatxChangedOffset), *(uint*)(facts + StatxChangedOffset + sizeof(long)));
     }

@@ -52,9 +52,13 @@ internal static unsafe class UserRefusals
         string what = RuleText.Of(argument[..Math.Min(argument.Length, DenialLog.ObjectBytesMax)]);
         bool isCommand = reason == DenialReason.Command || (reason == DenialReason.Database && at == 0);
         (ServerContext server, Connection client) = (call.Server, call.Client);
-        var denial = new Denial(reason, place, isCommand ? NameOf(ref call, entry) : what, user.Name) { UnixMs = call.NowMs };
+        var denial = new Denial(reason, place, isCommand ? NameOf(ref call, entry) : what, user.Name)
+        {
+            UnixMs = call.NowMs,
+            Client = ClientLine.Of(client, server),
+        };
         Audited.Refused(ref call, NameOf(ref call, entry), reason);
-        server.Rights.Denials.Add(denial, () => ClientLine.Of(client, server));
+        server.Rights.Denials.Add(denial);
     }
 
     private static string NameOf(ref Call call, CommandEntry* entry) => call.Server.Commands.Specs[entry->Id].Name.ToLowerInvariant();

@@ -35,8 +35,12 @@ internal sealed class ServerLog(ILogger logger)
     internal void CommandFailed(Exception error, string command, long id, string peer) =>
         Write(LogLevel.Error, 61, $"{command} failed through a mistake of the server, before it changed anything; its client {id} ({peer}) is closed. Please report this", error);
 
-    internal void AclSaveFailed(string path, string why) => 
+    internal void AclSaveFailed(string path, string why) =>
         Write(LogLevel.Error, 100, $"The users cannot be written to {path}: {why}; the file is as it was");
+
+    internal void PasswordIsVoid(string path) => Write(LogLevel.Warning, 103,
+        $"requirepass has no effect: {path} says who user default is, with other passwords or none. "
+            + "Put the password there (>password), or take requirepass away");
 
     internal void AuditFailed(string path, string why) => Write(LogLevel.Error, 101,
         $"The audit trail cannot be written to {path}: {why}; what it lacks is counted (INFO garnet_audit_lost)");

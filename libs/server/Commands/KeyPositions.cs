@@ -105,11 +105,11 @@ internal readonly struct KeyPositions
         return keys > 0;
     }
 
-    // 0 without the word, or with nothing behind it.
+    // 0 without the word, or with nothing behind it. A name or a password of the target may be that word.
     private static int BehindKeys(ref Call call, int from, int end)
     {
         while (from < end && !call.Is(from, "KEYS"u8))
-            from++;
+            from += call.Is(from, "AUTH"u8) ? 2 : call.Is(from, "AUTH2"u8) ? 3 : 1;
         return from + 1 < end ? from + 1 : 0;
     }
 

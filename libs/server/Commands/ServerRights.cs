@@ -1,3 +1,4 @@
+using System.Text;
 using Garnet.Common;
 using Garnet.Server.Rights;
 
@@ -25,10 +26,15 @@ internal sealed class ServerRights
 
     internal Users Users { get; }
 
+    internal RightsNeeds Needs { get; }
+
+    internal DenialLog Denials { get; }
+
     /// <summary>The default user alone.</summary>
     internal static Users NewUsers(ServerSettings settings, IReadOnlyList<CommandSpec> specs) =>
         new(new RuleTerms(
-            RightsNeeds.Named(specs), settings.Memory.Databases, () => settings.Security.PubSubDefault == PubSubDefault.AllChannels));
+            RightsNeeds.Named(specs), settings.Memory.Databases, () => settings.Security.PubSubDefault == PubSubDefault.AllChannels),
+            () => settings.Security.Password);
 
     /// <summary>The users as a configuration file has them; null if it has none: there is a file of their own, or they are as on a new server.</summary>
     internal IReadOnlyList<IReadOnlyList<string>>? Lines()
@@ -38,11 +44,12 @@ internal sealed class ServerRights
     }
 
     private static IReadOnlyList<string> WordsOf(User user) =>
-        System.Text.Encoding.UTF8.GetString(RuleText.Bytes(user.ToString())).Split(' ');
+        Encoding.UTF8.GetString(RuleText.Bytes(user.ToString())).Split(' ');
 
-    internal RightsNeeds Needs { get; }
-
-    internal DenialLog Denials { get; }
+    /// <summary>True if <c>requirepass</c> opens nothing, since the ACL file says otherwise who the default user is.</summary>
+    internal bool IsPasswordVoid =>
+        _settings.AclFile.Length > 0 && _settings.Password.Length > 0
+            && !Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(_settings.Password)));
 
     // A CONFIG SET that fails is taken back: then the default user has what it had, not what requirepass alone would give it.
     private void TakePassword()
@@ -55,7 +62,7 @@ internal sealed class ServerRights
         if (isTakenBack)
             Users.RestoreDefault(_before!.Value.Rights);
         else
-            Users.SetDefaultPassword(System.Text.Encoding.UTF8.GetBytes(password));
+            Users.SetDefaultPassword();
         _before = (_password, rights, Users.Changes);
         _password = password;
     }

@@ -134,7 +134,12 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         try
         {
             const FileShare Others = FileShare.ReadWrite | FileShare.Delete;
-            using var stream = new FileStream(settings.AuditFile, FileMode.Append, FileAccess.Write, Others);
+            // It names users and addresses.
+            const UnixFileMode OwnerAndGroup = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+            var options = new FileStreamOptions { Mode = FileMode.Append, Access = FileAccess.Write, Share = Others };
+            if (!OperatingSystem.IsWindows())
+                options.UnixCreateMode = OwnerAndGroup;
+            using var stream = new FileStream(settings.AuditFile, options);
             stream.Write(Encoding.UTF8.GetBytes(lines));
             _hasFailed = false;
             return true;

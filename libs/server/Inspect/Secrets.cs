@@ -7,17 +7,38 @@ internal static class Secrets
 {
     internal static bool Hides(Arguments arguments, int index)
     {
-        if (index == 0)
+        int name = NameOf(arguments);
+        if (index <= name)
             return false;
-        if (arguments.Is(0, "AUTH"u8))
+        if (arguments.Is(name, "AUTH"u8))
             return true;
-        if (arguments.Is(0, "HELLO"u8))
-            return index >= 2 && (arguments.Is(index - 1, "AUTH"u8) || (index >= 3 && arguments.Is(index - 2, "AUTH"u8)));
-        if (arguments.Is(0, "ACL"u8))
-            return index >= 3 && arguments.Is(1, "SETUSER"u8);
-        if (arguments.Is(0, "MIGRATE"u8))
-            return index >= 6 && IsOfMigrate(arguments, index);
-        return index >= 3 && arguments.Is(0, "CONFIG"u8) && arguments.Is(1, "SET"u8) && (arguments.Is(index - 1, "requirepass"u8) || arguments.Is(index - 1, "masterauth"u8));
+        if (arguments.Is(name, "HELLO"u8))
+            return index >= name + 2 && (arguments.Is(index - 1, "AUTH"u8) || (index >= name + 3 && arguments.Is(index - 2, "AUTH"u8)));
+        if (arguments.Is(name, "ACL"u8))
+            return index >= name + 3 && arguments.Is(name + 1, "SETUSER"u8);
+        if (arguments.Is(name, "MIGRATE"u8))
+            return index >= name + 6 && IsOfMigrate(arguments, index);
+        return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8)
+            && (arguments.Is(index - 1, "requirepass"u8) || arguments.Is(index - 1, "masterauth"u8));
+    }
+
+    // Where the command's name stands, perhaps behind one that asks about it; they may stand in each other.
+    private static int NameOf(Arguments arguments)
+    {
+        int name = 0, asking;
+        while ((asking = WordsOfAsking(arguments, name)) > 0)
+            name += asking;
+        return name;
+    }
+
+    private static int WordsOfAsking(Arguments arguments, int name)
+    {
+        int left = arguments.Count - name;
+        if (left > 3 && arguments.Is(name, "ACL"u8) && arguments.Is(name + 1, "DRYRUN"u8))
+            return 3;
+        bool asks = left > 2 && arguments.Is(name, "COMMAND"u8)
+            && (arguments.Is(name + 1, "GETKEYS"u8) || arguments.Is(name + 1, "GETKEYSANDFLAGS"u8));
+        return asks ? 2 : 0;
     }
 
     private static bool IsOfMigrate(Arguments arguments, int index) =>

@@ -109,7 +109,7 @@ internal sealed unsafe class BatchRunner : IDisposable
             bool isMiss = _fetching.IsMiss(e);
             if (!isMiss && !Failures.TryAnswer(e, client, frame->Command))
                 throw;
-            EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
+            EndCommand(client, frame, isMiss ? _fetching.PutOff(client, frame, e) : client.CloseAfterReply ? Reply.Close : Reply.Failed);
         }
     }
 

@@ -6,22 +6,27 @@ using Tsavorite;
 
 namespace Garnet.Server.Net;
 
-/// <summary>Commands of a reactor that came to values on the tier: they are put off until these are there, and nothing else waits.</summary>
+/// <summary>
+/// Commands of a reactor that came to values on the tier, or to want of memory that can be mended: they are put off until these are there, or
+/// there is room, and nothing else waits.
+/// </summary>
 internal sealed unsafe class Fetching
 {
     private readonly Executor _worker;
     private readonly BatchRunner _runner;
     private readonly SessionTier? _tier;
     private bool _serves;
+    private MemoryWait? _roomWait; // of the command that has just been left for want of room
 
     internal Fetching(Executor worker, BatchRunner runner)
     {
         _worker = worker;
         _runner = runner;
         _tier = worker.Session.Tier;
+        worker.Session.Room.MayPostpone = MayWaitForRoom;
         if (_tier is null)
             return;
-        _tier.MayPostpone = MayPutOff;
+        _tier.MayPostpone = MayFetch;
         worker.LooksBehind = LookBehind;
     }
 
@@ -31,10 +36,10 @@ internal sealed unsafe class Fetching
     /// <summary>True while fetched values are kept, which are to be given up soon.</summary>
     internal bool Keeps => _tier is { Keeps: true };
 
-    /// <summary>True if that is what left the running command; else what was noted of it for a miss is forgotten.</summary>
+    /// <summary>True if want of one of them is what left the running command; else what was noted of it for a miss is forgotten.</summary>
     internal bool IsMiss(Exception error)
     {
-        bool isMiss = error is ColdMissException;
+        bool isMiss = error is ColdMissException or RoomMissException;
         Skips &= isMiss;
         return isMiss;
     }
@@ -55,7 +60,7 @@ internal sealed unsafe class Fetching
     }
 
     /// <summary>The running command came to what is not at hand, and has changed nothing: it waits. All its keys are fetched at once.</summary>
-    internal Reply PutOff(Connection client, Frame* frame)
+    internal Reply PutOff(Connection client, Frame* frame, Exception miss)
     {
         if (Skips)
             client.Modes |= ClientModes.ReplySkip; // it runs again
@@ -65,11 +70,24 @@ internal sealed unsafe class Fetching
         _worker.Session.NowMs = _worker.NowMs;
         _worker.TakeBackReply();
         _worker.Server.Observers.HandOnOfFailed(_worker);
+        _worker.Park(client, miss is RoomMissException { Bytes: var bytes } ? BeginRoom(client, bytes) : BeginReads(client, frame));
+        return Reply.Postponed;
+    }
+
+    private Parking BeginRoom(Connection client, long bytes)
+    {
+        StepRoom room = _worker.Session.Room;
+        if (!room.Ensure(bytes) && !room.IsComing)
+            MemoryWait.GiveUp(client, _worker.NowMs);
+        return _roomWait!;
+    }
+
+    private Parking BeginReads(Connection client, Frame* frame)
+    {
         Look(client, frame);
         LookBehind(client);
         _tier!.BeginReads();
-        _worker.Park(client, new FetchWait(_tier.TakeWanted()));
-        return Reply.Postponed;
+        return new FetchWait(_tier.TakeWanted());
     }
 
     private void Look(Connection client, Frame* frame)
@@ -87,19 +105,27 @@ internal sealed unsafe class Fetching
             Look(client, batch.Frames + at);
     }
 
+    // In the middle of its first change an edit has changed nothing yet, or does not ask.
+    private bool MayFetch() => MayPutOff(changesMax: 1) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
+
+    private bool MayWaitForRoom()
+    {
+        _roomWait = MayPutOff(changesMax: 0) ? MemoryWait.Next(_runner.Batch.Clients[_runner.At], _worker.NowMs) : null;
+        return _roomWait is not null;
+    }
+
     // Only what a connection has just sent can be framed again. A transaction and a script have taken locks or run other commands: they wait
     // where they are, as does a command that goes on for a client that waited.
-    private bool MayPutOff()
+    private bool MayPutOff(long changesMax)
     {
         int at = _runner.At;
-        // In the middle of its first change an edit has changed nothing yet, or does not ask.
-        bool hasChanged = _worker.Session.Changes - _worker.ChangesBefore > 1;
+        bool hasChanged = _worker.Session.Changes - _worker.ChangesBefore > changesMax;
         if (_serves || hasChanged || at >= _runner.Batch.Count || _worker.Script is not null)
             return false;
         Frame* frame = _runner.Batch.Frames + at;
         Connection client = _runner.Batch.Clients[at];
         CommandFlags flags = (_worker.Server.Commands.Entries + frame->Command)->Flags;
         bool runsOthers = (flags & (CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0;
-        return !runsOthers && _worker.Running == client && FetchedKeys.MayTry(client);
+        return !runsOthers && _worker.Running == client;
     }
 }

@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Common.Linux;
 
 namespace Garnet.Server.Rights;
 
@@ -8,9 +9,14 @@ internal static class AclDisk
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
     /// <summary>The file's text, a character for a byte.</summary>
+    /// <exception cref="GarnetException">It is no file, or too long.</exception>
     internal static string Read(string path)
     {
-        using var stream = new FileStream(path, FileMode.Open, FileAccess.Read);
+        // To open a pipe would be to wait for who writes to it.
+        bool isFile = !OperatingSystem.IsLinux() || Libc.FactsBehindLinks(path) is null or { IsFile: true };
+        using FileStream? stream = isFile ? new FileStream(path, FileMode.Open, FileAccess.Read) : null;
+        if (stream is not { CanSeek: true })
+            throw new GarnetException(ExitKind.Configuration, path, "it is not a file", "Name the file of users");
         if (stream.Length > AclFile.BytesMax)
             throw new GarnetException(ExitKind.Configuration, path, $"it has more than {AclFile.BytesMax} bytes", "Name the file of users");
         byte[] bytes = new byte[stream.Length];
@@ -24,10 +30,8 @@ internal static class AclDisk
         string temporary = $"{path}.{Environment.ProcessId}.{Guid.NewGuid():n}.tmp";
         try
         {
-            using (var stream = new FileStream(temporary, FileMode.CreateNew, FileAccess.Write))
+            using (FileStream stream = Create(temporary, path))
             {
-                if (!OperatingSystem.IsWindows())
-                    File.SetUnixFileMode(stream.SafeFileHandle, File.Exists(path) ? File.GetUnixFileMode(path) : OwnerOnly);
                 stream.Write(RuleText.Bytes(text));
                 stream.Flush(flushToDisk: true);
             }
@@ -38,5 +42,17 @@ internal static class AclDisk
         {
             File.Delete(temporary);
         }
+    }
+
+    private static FileStream Create(string temporary, string path)
+    {
+        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write };
+        if (OperatingSystem.IsWindows())
+            return new FileStream(temporary, options);
+        options.UnixCreateMode = OwnerOnly;
+        var stream = new FileStream(temporary, options);
+        if (File.Exists(path))
+            File.SetUnixFileMode(stream.SafeFileHandle, File.GetUnixFileMode(path));
+        return stream;
     }
 }

@@ -117,7 +117,7 @@ internal sealed class CommandRules
             return RuleError.UnknownCommand;
         if (command.Parent != 0)
             return RuleError.FirstArgumentOfSubcommand;
-        if (argument.Length == 0)
+        if (argument.Length == 0 || RuleText.HasBlanks(argument))
             return RuleError.Syntax;
         if (_commands.HasChildren(command))
             return RuleError.UnknownCommand;

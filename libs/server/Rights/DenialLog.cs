@@ -20,12 +20,9 @@ internal sealed class DenialLog(Func<int> entriesMax)
     internal long CountOf(DenialReason reason) => Volatile.Read(ref _counts[(int)reason]);
 
     /// <summary>Notes one.</summary>
-    /// <param name="denial">What is told of it.</param>
-    /// <param name="client">Describes the client.</param>
-    internal void Add(Denial denial, Func<string> client)
+    internal void Add(Denial denial)
     {
         Interlocked.Increment(ref _counts[(int)denial.Reason]);
-        denial.Client = client();
         lock (_gate)
         {
             LinkedListNode<Denial> node = FindLocked(denial) ?? new LinkedListNode<Denial>(denial);

@@ -16,6 +16,9 @@ internal static class RuleText
     /// <summary>True if a name or a pattern has something in it that would part it into two words of a file.</summary>
     internal static bool HasBlanks(string text) => text.Any(static one => one is ' ' or (>= '\t' and <= '\r') or '\0');
 
+    /// <summary>True if a rule within a selector would be taken for the beginning or the end of one when it is read back.</summary>
+    internal static bool IsParenthesised(string rule) => rule.StartsWith('(') || rule.EndsWith(')');
+
     /// <summary>True if the rule is the word, in any case.</summary>
     internal static bool Is(string rule, string word) => rule.Equals(word, StringComparison.OrdinalIgnoreCase);
 

@@ -1,3 +1,4 @@
+using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 
 namespace Garnet.Server.Rights;
@@ -9,8 +10,8 @@ internal sealed class UserRights
 
     private readonly RuleTerms _terms;
     private readonly OrderedDictionary<string, byte[]> _passwords;
-    private readonly List<Selector> _selectors;
-    private Selector[] _all; // the user's own rules first
+    private readonly List<Selector> _selectors; // the user's own rules first
+    private bool _isAllAllowedBeside; // by a selector that is not the user's own
     private bool? _sanitizes;
 
     /// <summary>Those of a new user: none.</summary>
@@ -19,7 +20,6 @@ internal sealed class UserRights
         _terms = terms;
         _passwords = new OrderedDictionary<string, byte[]>(StringComparer.Ordinal);
         _selectors = [new Selector(terms)];
-        _all = [.. _selectors];
     }
 
     /// <summary>A copy.</summary>
@@ -28,8 +28,8 @@ internal sealed class UserRights
         _terms = other._terms;
         _passwords = new OrderedDictionary<string, byte[]>(other._passwords, StringComparer.Ordinal);
         _selectors = [new Selector(other._selectors[0]), .. other._selectors.Skip(1)]; // selectors are added and dropped, never changed
-        _all = [.. _selectors];
         (IsOn, NeedsNoPassword, _sanitizes) = (other.IsOn, other.NeedsNoPassword, other._sanitizes);
+        (AllowsEverything, _isAllAllowedBeside) = (other.AllowsEverything, other._isAllAllowedBeside);
     }
 
     /// <summary>False if nobody can become this user.</summary>
@@ -45,7 +45,7 @@ internal sealed class UserRights
     internal bool AllowsEverything { get; private set; }
 
     /// <summary>The sets of rules, the user's own first.</summary>
-    internal ReadOnlySpan<Selector> Selectors => _all;
+    internal ReadOnlySpan<Selector> Selectors => CollectionsMarshal.AsSpan(_selectors);
 
     /// <summary>The hashes of the passwords.</summary>
     internal IEnumerable<string> Passwords => _passwords.Keys;
@@ -75,7 +75,7 @@ internal sealed class UserRights
     /// <summary>True if one selector allows the channel; a pattern must be one of those allowed.</summary>
     internal bool AllowsChannel(ReadOnlySpan<byte> name, bool isPattern)
     {
-        foreach (Selector selector in _all)
+        foreach (Selector selector in Selectors)
         {
             if (selector.AllowsChannel(name, isPattern))
                 return true;
@@ -88,8 +88,7 @@ internal sealed class UserRights
     internal RuleError Apply(string rule)
     {
         RuleError error = rule.Length == 0 ? RuleError.None : ApplyOne(rule);
-        _all = [.. _selectors];
-        AllowsEverything = _selectors.Exists(static one => one.AllowsEverything);
+        AllowsEverything = _isAllAllowedBeside || _selectors[0].AllowsEverything;
         return error;
     }
 
@@ -126,6 +125,7 @@ internal sealed class UserRights
                 return true;
             case "clearselectors":
                 _selectors.RemoveRange(1, _selectors.Count - 1);
+                _isAllAllowedBeside = false;
                 return true;
             case "reset":
                 Reset();
@@ -141,6 +141,7 @@ internal sealed class UserRights
         _passwords.Clear();
         _selectors.Clear();
         _selectors.Add(new Selector(_terms));
+        _isAllAllowedBeside = false;
     }
 
     private RuleError AddPassword(string hash)
@@ -159,12 +160,13 @@ internal sealed class UserRights
         var selector = new Selector(_terms);
         foreach (string inner in rule[1..^1].Split(Blanks, StringSplitOptions.RemoveEmptyEntries))
         {
-            RuleError error = selector.Apply(inner);
+            RuleError error = RuleText.IsParenthesised(inner) ? RuleError.Syntax : selector.Apply(inner);
             if (error != RuleError.None)
                 return error;
         }
 
         _selectors.Add(selector);
+        _isAllAllowedBeside |= selector.AllowsEverything;
         return RuleError.None;
     }
 }

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using System.Text;
 
 namespace Garnet.Server.Rights;
 
@@ -17,12 +18,15 @@ internal sealed class Users
 
     private readonly Lock _gate = new();
     private readonly RuleTerms _terms;
+    private readonly Func<string> _password;
     private SortedDictionary<string, User> _users = new(StringComparer.Ordinal);
     private long _changes;
 
-    internal Users(RuleTerms terms)
+    /// <param name="terms">What rules are judged by.</param>
+    /// <param name="password">The password of the default user where nothing else says one; empty for none.</param>
+    internal Users(RuleTerms terms, Func<string> password)
     {
-        _terms = terms;
+        (_terms, _password) = (terms, password);
         Default = new User(DefaultName, NewDefault());
         _users.Add(DefaultName, Default);
     }
@@ -84,8 +88,7 @@ internal sealed class Users
     }
 
     /// <summary>Gives the default user another password, or none at all (<c>requirepass</c>).</summary>
-    internal void SetDefaultPassword(ReadOnlySpan<byte> password) =>
-        Set(DefaultName, password.IsEmpty ? ["resetpass", "nopass"] : ["resetpass", ">" + RuleText.Of(password)]);
+    internal void SetDefaultPassword() => Set(DefaultName, PasswordRules());
 
     /// <summary>Gives the default user the rights that it had before.</summary>
     internal void RestoreDefault(UserRights rights)
@@ -148,8 +151,12 @@ internal sealed class Users
     private UserRights NewDefault()
     {
         var rights = new UserRights(_terms);
-        foreach (string rule in (ReadOnlySpan<string>)["on", "nopass", "+@all", "~*", "&*"])
+        foreach (string rule in (ReadOnlySpan<string>)["on", "+@all", "~*", "&*", .. PasswordRules()])
             rights.Apply(rule);
         return rights;
     }
+
+    private string[] PasswordRules() => _password() is { Length: > 0 } text
+        ? ["resetpass", ">" + RuleText.Of(Encoding.UTF8.GetBytes(text))]
+        : ["nopass"];
 }

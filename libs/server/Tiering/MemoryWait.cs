@@ -19,6 +19,9 @@ internal sealed class MemoryWait : Parking
         return nowMs < client.RoomUntilMs ? new MemoryWait(nowMs) : null;
     }
 
+    /// <summary>There is no room to be had: the client's command waits no longer.</summary>
+    internal static void GiveUp(Connection client, long nowMs) => client.RoomUntilMs = nowMs;
+
     internal override bool OutlivesPeer => true;
 
     /// <inheritdoc/>

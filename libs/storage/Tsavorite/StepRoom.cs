@@ -66,6 +66,42 @@ public sealed unsafe class StepRoom
         return hasRoom;
     }
 
+    /// <summary>
+    /// Asked whether the step that runs may be put off while room is made for its first change: it is left by a
+    /// <see cref="RoomMissException"/> then. Null, as it is at first: such a change is refused.
+    /// </summary>
+    public Func<bool>? MayPostpone { get; set; }
+
+    /// <summary>
+    /// <see cref="Ensure"/> of a step that has changed nothing yet: it is put off if room is on its way, or can be made once its locks are given back.
+    /// </summary>
+    /// <exception cref="RoomMissException">It is put off.</exception>
+    public bool Demand(long bytes)
+    {
+        if (Ensure(bytes))
+            return true;
+        if (IsComing || _session.HoldsAny)
+            Miss(bytes);
+        return false;
+    }
+
+    /// <summary>A change was refused memory: not counted as one, unless it lacked nothing that can be had, or the step cannot be put off.</summary>
+    internal void Miss(long bytes, ref long changes)
+    {
+        if (bytes == 0)
+            return;
+        changes -= 2;
+        Miss(bytes);
+        changes += 2;
+    }
+
+    // Under locks nothing is evicted: whoever catches it has room made behind them.
+    private void Miss(long bytes)
+    {
+        if (_store.Movers.MayMake(bytes) && MayPostpone is { } may && may())
+            throw new RoomMissException(bytes);
+    }
+
     /// <summary>The last <see cref="Ensure"/> has found no room only because records are still on their way to the tier: whoever can wait does well to ask again soon.</summary>
     public bool IsComing { get; private set; }
 

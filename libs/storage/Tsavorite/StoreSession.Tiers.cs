@@ -17,7 +17,7 @@ public sealed unsafe partial class StoreSession
         while (true)
         {
             bool announced = Enter(partition, key, ref operation);
-            Changes++;
+            _changes++;
             Outcome outcome;
             try
             {
@@ -25,15 +25,15 @@ public sealed unsafe partial class StoreSession
             }
             catch (GarnetException)
             {
-                Changes--; // whether the key is there cannot be read: nothing was changed
+                _changes--; // whether the key is there cannot be read: nothing was changed
                 Exit(partition, announced);
                 throw;
             }
-            Changes++;
+            _changes++;
             Exit(partition, announced);
             if (!_cold!.HasMissing)
                 return Seen(key, outcome);
-            Changes -= 2; // the record has left since it was looked for: nothing was changed
+            _changes -= 2; // the record has left since it was looked for: nothing was changed
             _cold.Fetch();
         }
     }
@@ -44,7 +44,7 @@ public sealed unsafe partial class StoreSession
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         Tier!.FetchFirst(partition, key, NowMs, _heldCount != 0);
         bool announced = Enter(partition, key, ref operation);
-        Changes++;
+        _changes++;
         Outcome outcome;
         try
         {
@@ -52,11 +52,11 @@ public sealed unsafe partial class StoreSession
         }
         catch (Exception e) when (e is ColdMissException or GarnetException)
         {
-            Changes--; // nothing was changed (store.C7)
+            _changes--; // nothing was changed (store.C7)
             Exit(partition, announced);
             throw;
         }
-        Changes++;
+        _changes++;
         Exit(partition, announced);
         return Seen(key, outcome);
     }

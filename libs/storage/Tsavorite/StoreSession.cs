@@ -30,8 +30,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     private readonly ChangeSketch? _sketch;
     private readonly ColdReads? _cold;
     private readonly StepBudget _budget;
-    private int _heldCount, _lockDepth;
-    private int _readsToSample = FrequencySample;
+    private long _changes;
+    private int _heldCount, _lockDepth, _readsToSample = FrequencySample;
     private ulong _random;
 
     internal StoreSession(Store store, SessionTier? tier)
@@ -88,7 +88,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// Grows by two with every change, whatever comes of it; odd while one runs. Whoever catches an exception of a step knows by it whether the
     /// step may have changed anything, and whether the store is in the middle of a change.
     /// </summary>
-    public long Changes { get; private set; }
+    public long Changes => _changes;
 
     /// <summary>Runs the operation under the key's partition lock (or under <see cref="Lock"/>).</summary>
     /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
@@ -97,9 +97,9 @@ public sealed unsafe partial class StoreSession : IDisposable
         if (_cold != null) return ModifyTiered(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
-        Changes++;
+        _changes++;
         Outcome outcome = _writer.Change(partition, key, ref operation, NowMs);
-        Changes++;
+        _changes++;
         Exit(partition, announced);
         return Seen(key, outcome);
     }
@@ -114,9 +114,9 @@ public sealed unsafe partial class StoreSession : IDisposable
         if (_cold != null) return EditTiered(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
-        Changes++;
+        _changes++;
         Outcome outcome = _writer.Edit(partition, key, ref operation, NowMs);
-        Changes++;
+        _changes++;
         Exit(partition, announced);
         return Seen(key, outcome);
     }
@@ -363,6 +363,8 @@ public sealed unsafe partial class StoreSession : IDisposable
     // What changed nothing has told how things are; a change is in a batch not before those of all that it saw.
     private Outcome Seen(in KeyRef key, Outcome outcome)
     {
+        if (outcome == Outcome.OutOfMemory && Room.MayPostpone != null)
+            Room.Miss(_writer.LackedBytes, ref _changes);
         if (outcome != Outcome.Done && _sketch != null) See(key);
         return outcome;
     }

@@ -16,10 +16,11 @@ public ref struct Replacing(StoreSession store, KeyRef target)
     /// many bytes of arguments at most. False if it is memory that is missing.
     /// </summary>
     /// <exception cref="Garnet.Common.Faults.TooLargeException">The log cannot take it.</exception>
+    /// <exception cref="RoomMissException">Nothing was changed, and room may be made.</exception>
     public bool TryBegin(long memoryBytes, long changes, long argumentBytes)
     {
         store.Room.Announce(in target, changes + 2, argumentBytes); // and the deletion, and another one if it does not come to its end
-        if (!store.Room.Ensure(memoryBytes) && !store.Room.Ensure(Math.Max(memoryBytes - OldBytes(), 0)))
+        if (!store.Room.Ensure(memoryBytes) && !store.Room.Demand(Math.Max(memoryBytes - OldBytes(), 0)))
             return false;
         _assures = store.Room.TryAssure();
         _begun = true;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Garnet.Common;
 
 namespace Garnet.Server.Test.Rights;
@@ -77,6 +78,79 @@ public sealed class AclFileTests
         Assert.That(File.ReadAllText(_file), Does.Contain("user ann on nopass").And.Contain("user default on"));
     }
 
+    [Test]
+    public void The_password_of_the_settings_holds_where_the_file_says_nothing_of_the_default_user()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        var lines = new RecordedLines();
+        using EmbeddedServer server = Started(lines, "geheim");
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("GET", "a"), Does.StartWith("NOAUTH"));
+        Assert.That(client.Call("AUTH", "geheim"), Is.EqualTo("OK"));
+        Assert.That(client.Call("ACL", "LOAD"), Is.EqualTo("OK"));
+        Assert.That(client.Call("ACL", "GETUSER", "default"), Does.Contain("on").And.Not.Contain("nopass"));
+        Assert.That(lines.All, Has.None.Contains("requirepass"));
+        File.WriteAllText(_file, "user default on >other ~* +@all\n");
+        Assert.That(client.Call("ACL", "LOAD"), Is.EqualTo("OK"));
+        Assert.That(client.Call("AUTH", "geheim"), Does.StartWith("WRONGPASS"));
+        Assert.That(lines.All, Has.Exactly(1).Contains("requirepass has no effect"));
+    }
+
+    [Test]
+    public void A_file_that_makes_the_password_of_the_settings_void_is_told_at_the_start()
+    {
+        File.WriteAllText(_file, "user default on nopass ~* +@all\n");
+        var lines = new RecordedLines();
+        using EmbeddedServer server = Started(lines, "geheim");
+        Assert.That(lines.All, Has.Exactly(1).Contains("requirepass has no effect"));
+    }
+
+    [Test]
+    public void A_new_file_is_its_owners_and_another_keeps_its_rights()
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            Assert.Ignore("files have other rights there");
+            return;
+        }
+
+        const UnixFileMode Owner = UnixFileMode.UserRead | UnixFileMode.UserWrite, Shared = Owner | UnixFileMode.GroupRead;
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        using var client = new TestClient(server.Server.Port);
+        File.Delete(_file);
+        Assert.That(client.Call("ACL", "SAVE"), Is.EqualTo("OK"));
+        Assert.That(File.GetUnixFileMode(_file), Is.EqualTo(Owner));
+        File.SetUnixFileMode(_file, Shared);
+        Assert.That(client.Call("ACL", "SAVE"), Is.EqualTo("OK"));
+        Assert.That(File.GetUnixFileMode(_file), Is.EqualTo(Shared));
+    }
+
+    [Test]
+    public void A_file_of_more_than_64_MiB_is_not_read()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        using var client = new TestClient(server.Server.Port);
+        using (FileStream file = File.OpenWrite(_file)) file.SetLength((64 << 20) + 1);
+        Assert.That(client.Call("ACL", "LOAD"), Does.StartWith("ERR Error loading ACLs").And.Contain("more than 67108864 bytes"));
+    }
+
+    [Test]
+    public void What_is_no_file_is_refused_and_waited_for_by_nobody()
+    {
+        if (!OperatingSystem.IsLinux()) Assert.Ignore("pipes with names are made by mkfifo");
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        using var admin = new TestClient(server.Server.Port);
+        File.Delete(_file);
+        using (Process pipe = Process.Start("mkfifo", _file)) pipe.WaitForExit();
+        Assert.That(admin.Call("ACL", "LOAD"), Does.StartWith("ERR Error loading ACLs").And.Contain("not a file"));
+        Assert.That(admin.Call("ACL", "USERS"), Is.EqualTo("[ann default]"));
+        GarnetException refused = Assert.Throws<GarnetException>(() => Started().Dispose())!;
+        Assert.That(refused.Kind, Is.EqualTo(ExitKind.Configuration));
+    }
+
     [TestCase("user ann +nosuch\n")]
     [TestCase("nonsense\n")]
     [TestCase("user ann on\nuser ann off\n")]
@@ -127,6 +201,12 @@ public sealed class AclFileTests
     {
         settings.Security.AclFile = _file;
         settings.Security.Users.AddRange(lines);
+    });
+
+    private EmbeddedServer Started(RecordedLines lines, string password) => new(lines: lines, adjust: settings =>
+    {
+        settings.Security.AclFile = _file;
+        settings.Security.Password = password;
     });
 
     private static TestClient As(EmbeddedServer server, string user)

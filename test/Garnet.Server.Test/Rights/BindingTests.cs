@@ -1,3 +1,6 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
 using Garnet.Server.Rights;
 using Garnet.Server.Test.Replication;
 
@@ -256,6 +259,91 @@ public sealed class BindingTests
         Assert.That(_admin.Call("MIGRATE", "127.0.0.1", port, "a", "0", "5000", "AUTH2", "mover", "pw"), Is.EqualTo("OK"));
         Assert.That(_admin.Call("EXISTS", "a", "b"), Is.EqualTo("1"));
         Assert.That(there.Call("GET", "a"), Is.EqualTo("1"));
+    }
+
+    [TestCase("AUTH KEYS COPY")]
+    [TestCase("AUTH2 mover KEYS COPY")]
+    [TestCase("AUTH2 KEYS KEYS REPLACE")]
+    public void A_password_that_is_a_word_of_MIGRATE_hides_no_key(string options)
+    {
+        Set("ann on nopass +@all ~a:*");
+        string[] command = ["MIGRATE", "127.0.0.1", "1", "secret", "0", "1000", .. options.Split(' ')];
+        Assert.That(_admin.Call(["ACL", "DRYRUN", "ann", .. command]), Does.Contain("'secret' key"));
+        Assert.That(_admin.Call(["COMMAND", "GETKEYS", .. command]), Is.EqualTo("[secret]"));
+        Assert.That(_admin.Call(["COMMAND", "GETKEYS", .. command[..3], "", .. command[4..], "KEYS", "x", "y"]), Is.EqualTo("[x y]"));
+    }
+
+    [Test]
+    public void A_MIGRATE_that_is_refused_when_its_target_has_answered_leaves_nothing_for_the_next()
+    {
+        using var target = new TcpListener(IPAddress.Loopback, 0);
+        target.Start();
+        string port = ((IPEndPoint)target.LocalEndpoint).Port.ToString(CultureInfo.InvariantCulture);
+        Set("ann on nopass +@all ~*");
+        _admin.Call("SET", "k", "v");
+        using TestClient ann = As("ann");
+        string[] command = ["MIGRATE", "127.0.0.1", port, "k", "0", "60000"];
+        ann.Send(command);
+        using (Socket first = target.AcceptSocket())
+        {
+            first.Receive(new byte[4096]);
+            Set("ann resetkeys");
+            first.Send("+OK\r\n+OK\r\n"u8);
+            Assert.That(ann.Read(), Does.StartWith("NOPERM"));
+        }
+        Set("ann ~*");
+        ann.Send(command);
+        using Socket second = target.AcceptSocket();
+        second.Receive(new byte[4096]);
+        second.Send("+OK\r\n+OK\r\n"u8);
+        Assert.That(ann.Read(), Is.EqualTo("OK"));
+        Assert.That(_admin.Call("EXISTS", "k"), Is.EqualTo("0"));
+    }
+
+    [Test]
+    public void Keys_that_follow_from_data_need_a_selector_that_allows_the_command_too()
+    {
+        Set("ann on nopass +sort ~list (+get %R~*)");
+        _admin.Call("RPUSH", "list", "2", "1");
+        using TestClient ann = As("ann");
+        Assert.That(ann.Call("SORT", "list"), Is.EqualTo("[1 2]"));
+        Assert.That(ann.Call("SORT", "list", "BY", "w_*"), Does.StartWith("ERR BY option of SORT denied"));
+        Set("ann (+sort ~list %R~*)");
+        Assert.That(ann.Call("SORT", "list", "BY", "w_*"), Is.EqualTo("[1 2]"));
+    }
+
+    [Test]
+    public void What_no_script_may_run_is_refused_for_that_whoever_asks()
+    {
+        Set("ann on nopass +eval ~*");
+        using TestClient ann = As("ann");
+        Assert.That(ann.Call("EVAL", "return redis.call('AUTH', 'x')", "0"), Does.StartWith("ERR This Redis command is not allowed from script"));
+        Assert.That(_admin.Call("ACL", "LOG"), Is.EqualTo("[]"));
+    }
+
+    [TestCase("AUTH geheim")]
+    [TestCase("HELLO 3 AUTH default geheim")]
+    [TestCase("ACL SETUSER ann >geheim")]
+    [TestCase("CONFIG SET masterauth geheim")]
+    [TestCase("MIGRATE 127.0.0.1 1 k 0 100 AUTH2 ann geheim")]
+    public void A_secret_stands_in_no_log_though_another_command_asks_about_it(string command)
+    {
+        _admin.Call("CONFIG", "SET", "slowlog-log-slower-than", "0");
+        foreach (string asking in (string[])["ACL DRYRUN default", "COMMAND GETKEYS", "COMMAND GETKEYSANDFLAGS", "ACL DRYRUN default COMMAND GETKEYS"])
+            _admin.Call([.. asking.Split(' '), .. command.Split(' ')]);
+        Assert.That(_admin.Call("SLOWLOG", "GET", "-1"), Does.Contain("(redacted)").And.Not.Contain("geheim"));
+    }
+
+    [Test]
+    public void Who_may_only_write_is_told_nothing_of_a_value()
+    {
+        Set("ann on nopass +@all %W~*");
+        _admin.Call("SET", "k", "v");
+        using TestClient ann = As("ann");
+        foreach (string command in (string[])["SET k x GET", "SET k x IFEQ v", "SET k x IFNE v", "DELEX k IFEQ v", "DELIFEQ k v", "GETSET k x", "GETDEL k"])
+            Assert.That(ann.Call(command.Split(' ')), Does.StartWith("NOPERM"), command);
+        Assert.That(ann.Call("SET", "k", "x"), Is.EqualTo("OK"));
+        Assert.That(ann.Call("DELEX", "k"), Is.EqualTo("1"));
     }
 
     private int Modes(string user) => (int)_server.Server.Context.Clients().Single(client => client.User?.Name == user).Modes;

@@ -102,6 +102,11 @@ internal sealed class RuleTests
     [TestCase("on ", RuleError.Syntax)]
     [TestCase("((+get))", RuleError.Syntax)]
     [TestCase("(nopass)", RuleError.Syntax)]
+    [TestCase("+select|a b", RuleError.Syntax)]
+    [TestCase("+select|a\nuser evil on nopass", RuleError.Syntax)]
+    [TestCase("(+select|x) +set)", RuleError.Syntax)]
+    [TestCase("(~x) +get)", RuleError.Syntax)]
+    [TestCase("((~x +get)", RuleError.Syntax)]
     public void What_is_no_rule_is_told_so(string rule, RuleError error) => Assert.That(new UserRights(Terms()).Apply(rule), Is.EqualTo(error));
 
     [Test]

@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Rights;
@@ -48,6 +49,9 @@ internal readonly struct AclLoad : ICommand
             ClientRights.Dismiss(call.Worker);
         }
 
+        if (call.Server.Rights.IsPasswordVoid)
+            call.Server.Log.PasswordIsVoid(path);
+
         return call.Ok();
     }
 }
@@ -62,16 +66,24 @@ internal readonly struct AclSave : ICommand
         if (!AclFileCommands.TryPath(ref call, out string path, out Reply failed))
             return failed;
         if (FileWork.Taken(call.Client) is not { } work)
-            return Begin(path, AclFile.Write(call.Server.Rights.Users.All())).Begin(call.Worker, call.Client);
+            return Begin(path, call.Server.Rights.Users).Begin(call.Worker, call.Client);
         if (work.Failure is not { } why)
             return call.Ok();
         call.Server.Log.AclSaveFailed(path, why);
         return call.FailBytes("ERR There was an error trying to save the ACLs. Please check the server logs for more information"u8);
     }
 
-    private static FileWork Begin(string path, string text) => new(() =>
+    // A file that says something else than it was made of, or is no file of users, is worse than none.
+    private static FileWork Begin(string path, Users users)
     {
-        AclDisk.Write(path, text);
-        return "";
-    });
+        string text = AclFile.Write(users.All());
+        return new FileWork(() =>
+        {
+            _ = AclFile.Read(text, path, users, out string errors);
+            if (errors.Length > 0)
+                throw new GarnetException(ExitKind.Configuration, path, errors, "Change the rules that it names");
+            AclDisk.Write(path, text);
+            return "";
+        });
+    }
 }

@@ -7,7 +7,6 @@ namespace Garnet.Server.Families.Acl;
 internal sealed class FileWork(Func<string> work) : Parking
 {
     private volatile bool _isOver;
-    private long _begunBy; // the number of the command among those of its connection
 
     /// <summary>What the work has brought.</summary>
     internal string Text { get; private set; } = "";
@@ -20,13 +19,12 @@ internal sealed class FileWork(Func<string> work) : Parking
     {
         var begun = client.Begun as FileWork;
         client.Begun = null;
-        return begun is { _isOver: true } && begun._begunBy == client.Commands - 1 ? begun : null;
+        return begun is { _isOver: true } ? begun : null;
     }
 
     /// <summary>Begins it.</summary>
     internal Reply Begin(Worker worker, Connection client)
     {
-        _begunBy = client.Commands;
         client.Begun = this;
         worker.Park(client, this);
         _ = Task.Run(() =>

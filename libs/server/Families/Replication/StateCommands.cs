@@ -46,7 +46,7 @@ internal readonly struct ReplBarrier : ICommand
 /// <summary>REPL DIGEST: what this server holds, in a few numbers that servers with the same data agree about.</summary>
 internal readonly struct ReplDigest : ICommand
 {
-    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|DIGEST", 2, CommandFlags.Blocking | CommandFlags.NoScript | CommandFlags.NoMulti, "", "Returns a token and a digest of the data it names. Changes wait meanwhile.", "0.1.0") with { Complexity = "O(N)" };
+    public static CommandSpec Spec => ReplicationCommands.Spec("REPL|DIGEST", 2, CommandFlags.Blocking | CommandFlags.NoScript | CommandFlags.NoMulti, "", "Returns a token and a digest of the data it names. Changes wait meanwhile.", "0.1.0") with { Complexity = "O(N)", Categories = "dangerous" };
 
     public static Reply Run(ref Call call)
     {

@@ -38,8 +38,12 @@ internal static class ConnectionCommands
         Audited.LoggedIn(ref call, name, isRight: false);
         string said = RuleText.Of(name[..Math.Min(name.Length, DenialLog.ObjectBytesMax)]);
         DenialPlace place = (client.Modes & ClientModes.Transaction) != 0 ? DenialPlace.Multi : DenialPlace.TopLevel;
-        var denial = new Denial(DenialReason.Auth, place, RuleText.Of(call[0]), said) { UnixMs = call.NowMs };
-        server.Rights.Denials.Add(denial, () => ClientLine.Of(client, server));
+        var denial = new Denial(DenialReason.Auth, place, RuleText.Of(call[0]), said)
+        {
+            UnixMs = call.NowMs,
+            Client = ClientLine.Of(client, server),
+        };
+        server.Rights.Denials.Add(denial);
         return null;
     }
 

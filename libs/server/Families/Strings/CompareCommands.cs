@@ -18,6 +18,16 @@ internal static class CompareCommands
 
     internal static void Replay(ReplayTable table) => table.Add<DeleteIf>();
 
+    /// <summary>True if the argument is a condition about the old value.</summary>
+    internal static bool IsCondition(ref Call call, int at) => ConditionOf(ref call, at) != SetCondition.Always;
+
+    /// <summary>The condition that the argument names; always, if it is none.</summary>
+    internal static SetCondition ConditionOf(ref Call call, int at) => call.Is(at, "IFEQ"u8) ? SetCondition.IfEqual
+        : call.Is(at, "IFNE"u8) ? SetCondition.IfNotEqual
+        : call.Is(at, "IFDEQ"u8) ? SetCondition.IfDigestEqual
+        : call.Is(at, "IFDNE"u8) ? SetCondition.IfDigestNotEqual
+        : SetCondition.Always;
+
     internal static unsafe Reply Delete(ref Call call, SetCondition condition, int operandArg)
     {
         KeyRef key = call.Key;
@@ -35,7 +45,10 @@ internal static class CompareCommands
 
 internal readonly struct DelEx : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("DELEX", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RM DELETE", "key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]", "Deletes a key if its value meets a condition.") with { Since = "8.4.0" };
+    public static CommandSpec Spec => StringCommands.Spec("DELEX", -2, CommandFlags.Write | CommandFlags.Fast, KeySpec.One with { UsageOf = UsageOf }, "RM DELETE", "key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]", "Deletes a key if its value meets a condition.") with { Since = "8.4.0" };
+
+    // With a condition it tells of the value.
+    private static string UsageOf(ref Call call, int name) => call.Count > name + 2 ? "RW ACCESS DELETE" : "RM DELETE";
 
     public static Reply Run(ref Call call)
     {
@@ -43,18 +56,15 @@ internal readonly struct DelEx : ICommand
             return CompareCommands.Delete(ref call, SetCondition.Always, 0);
         if (call.Count != 4)
             return call.WrongArity();
-        SetCondition condition = call.Is(2, "IFEQ"u8) ? SetCondition.IfEqual
-            : call.Is(2, "IFNE"u8) ? SetCondition.IfNotEqual
-            : call.Is(2, "IFDEQ"u8) ? SetCondition.IfDigestEqual
-            : call.Is(2, "IFDNE"u8) ? SetCondition.IfDigestNotEqual
-            : SetCondition.Always;
+        SetCondition condition = CompareCommands.ConditionOf(ref call, 2);
         return condition == SetCondition.Always ? call.Fail(Fault.Syntax) : CompareCommands.Delete(ref call, condition, 3);
     }
 }
 
 internal readonly struct DelIfEq : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("DELIFEQ", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One, "RM DELETE", "key value", "Deletes a key if its value equals.") with { Since = "9.0.0" };
+    public static CommandSpec Spec => StringCommands.Spec("DELIFEQ", 3, CommandFlags.Write | CommandFlags.Fast, KeySpec.One,
+        "RW ACCESS DELETE", "key value", "Deletes a key if its value equals.") with { Since = "9.0.0" };
 
     public static Reply Run(ref Call call) => CompareCommands.Delete(ref call, SetCondition.IfEqual, 2);
 }

@@ -56,7 +56,7 @@ internal static unsafe class ManyCommands
             bytes += (2L * (call.Args[first + (i * 2)].Length + IWriteLog.EntryHeadBytes)) + call.Args[first + (i * 2) + 1].Length + PairBytes;
         }
 
-        if (!call.Session.Room.Ensure(bytes))
+        if (!call.Session.Room.Demand(bytes))
             return call.Fail(Fault.OutOfMemory);
         KeyRef[] keys = Rent(ref call, first, 2, pairs);
         call.Session.Lock(keys.AsSpan(0, pairs));

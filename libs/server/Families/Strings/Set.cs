@@ -18,12 +18,12 @@ internal readonly unsafe struct Set : ICommand
         Misses = KeyMisses.WithGet,
     };
 
-    // It reads the old value only when it is asked to.
+    // It tells of the old value only when it is asked to: what it is, or whether it is what somebody says.
     private static string UsageOf(ref Call call, int name)
     {
         for (int i = name + 3; i < call.Count; i++)
         {
-            if (call.Is(i, "GET"u8))
+            if (call.Is(i, "GET"u8) || CompareCommands.IsCondition(ref call, i))
                 return "RW ACCESS UPDATE";
         }
 

@@ -2,12 +2,14 @@ using Garnet.Common;
 
 namespace Tsavorite;
 
-/// <summary>Room for one chunk key at a time, which is put together where a chunk is made or moved.</summary>
+/// <summary>What a session's changes share: room for one chunk key, put together where a chunk is made or moved, and what they lack.</summary>
 internal sealed unsafe class ChunkScratch : IDisposable
 {
     private const int SlackBytes = 64;
     /// <summary>The session's reads of cold records; null where there is no tier.</summary>
     public ColdReads? Cold;
+    /// <summary>Bytes of the record that found no room when a change was last refused for it; 0 if that had changed something.</summary>
+    public long LackedBytes;
     private readonly NativeArray<byte> _memory = new(Store.KeyBytesMax + SlackBytes);
     private bool _isDisposed;
 

@@ -516,12 +516,13 @@ public unsafe ref struct RecordEdit
         }
         room.NowMs = _nowMs;
         byte* record = room.Append(_core, _partition, key, next, out word);
-        return record == null ? Fail(out word) : record;
+        return record == null ? Fail(out word, Record.BytesFor(key, next) + room.SlackBytes) : record;
     }
 
-    private byte* Fail(out ulong word)
+    private byte* Fail(out ulong word, long lackedBytes = Record.HeaderBytes)
     {
         word = 0;
+        _scratch.LackedBytes = lackedBytes;
         OutOfMemory = true;
         return null;
     }

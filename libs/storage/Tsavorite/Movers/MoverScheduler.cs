@@ -147,6 +147,10 @@ internal sealed unsafe class MoverScheduler : IDisposable
         return _core.Arena.Used + Need(bytes) <= ceiling + (claim == Claim.Assured ? Arena.Beyond(claim, ceiling) : 0);
     }
 
+    /// <summary>False if <see cref="EnsureRoom"/> can make no room for so many bytes, whatever there is.</summary>
+    public bool MayMake(long bytes) =>
+        (Policy != EvictionPolicy.NoEviction || Tiers is { IsFull: false }) && _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
+
     private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
     // Dead space first; where there is little, records by policy until there is some.

@@ -24,6 +24,9 @@ internal sealed unsafe class Writer : IDisposable
     /// <summary>Their bytes in the log.</summary>
     public long LoggedBytes;
 
+    /// <summary>Bytes that the last change lacked, if it was refused for want of memory and has changed nothing.</summary>
+    public long LackedBytes => _scratch.LackedBytes;
+
     public Writer(StoreCore core, ColdReads? cold)
     {
         _core = core;
@@ -87,6 +90,8 @@ internal sealed unsafe class Writer : IDisposable
         bool existed = edit.Exists, changed = operation.Run(ref edit);
         if (changed && _core.Hooked)
             Announce(partition, key, ref operation, !existed ? KeyChange.Created : edit.Exists ? KeyChange.Written : KeyChange.Removed);
+        if (edit.OutOfMemory && changed)
+            _scratch.LackedBytes = 0;
         return edit.OutOfMemory ? edit.Failure : changed ? Outcome.Done : Outcome.Unchanged;
     }
 
@@ -143,14 +148,14 @@ internal sealed unsafe class Writer : IDisposable
             case Verdict.Put: break;
             default: return Outcome.NotFound;
         }
-        long bytes = (long)Record.KeyOffset(Record.FlagsFor(next)) + key.Length + next.ValueBytes;
+        long bytes = Record.BytesFor(key, next);
         if (IsTooLarge(key, next)) return Outcome.TooLarge;
         // The namespace was given up while the caller was on its way: as if written just before that.
         if (_core.CountOf(partition, key.Namespace)->Retired != 0 && !StoreTestHooks.Has(PlantedFault.SkipRetiredCheck))
             return Outcome.Done;
-        if (!_core.Index.MakeRoom(partition, key.Hash)) return Outcome.OutOfMemory;
+        if (!_core.Index.MakeRoom(partition, key.Hash)) return Refuse(key, next);
         byte* record = _core.Records.Append(partition, Record.Round(bytes), next, nowMs, force: false);
-        if (record == null) return Outcome.OutOfMemory;
+        if (record == null) return Refuse(key, next);
         ulong word = _core.Fill(record, Record.FlagsFor(next), key, next, 0);
         operation.Write(none, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         byte* bucket = Shape.BucketOf(_shape, partition, key.Hash);
@@ -199,6 +204,12 @@ internal sealed unsafe class Writer : IDisposable
         return outcome;
     }
 
+    private Outcome Refuse(in KeyRef key, in NewRecord next, long slackBytes = 0)
+    {
+        _scratch.LackedBytes = Record.BytesFor(key, next) + slackBytes;
+        return Outcome.OutOfMemory;
+    }
+
     private static bool IsTooLarge(in KeyRef key, in NewRecord next) =>
         (uint)next.ValueBytes > Record.ValueBytesMax || (uint)key.Length > Store.KeyBytesMax;
 
@@ -237,7 +248,7 @@ internal sealed unsafe class Writer : IDisposable
         }
         RecordRoom room = new() { Flags = (byte)(Record.FlagsFor(next) | (Record.Flags(target.Record) & Record.GrownFlag)), NowMs = target.NowMs };
         byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
-        if (record == null) return Outcome.OutOfMemory;
+        if (record == null) return Refuse(key, next, room.SlackBytes);
         Buffer.MemoryCopy(existing.Value, Record.Value(record), existing.ValueBytes, existing.ValueBytes);
         Switch(target, word);
         return Outcome.Done;
@@ -249,7 +260,7 @@ internal sealed unsafe class Writer : IDisposable
         RecordRoom room = RecordRoom.Behind(target.Record, key.Length, next);
         room.NowMs = target.NowMs;
         byte* record = room.Append(_core, target.Partition, key, next, out ulong word);
-        if (record == null) return Outcome.OutOfMemory;
+        if (record == null) return Refuse(key, next, room.SlackBytes);
         operation.Write(existing, new Span<byte>(Record.Value(record), next.ValueBytes), false);
         Switch(target, word);
         return Outcome.Done;

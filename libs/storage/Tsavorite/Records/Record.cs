@@ -39,6 +39,9 @@ internal static unsafe class Record
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int KeyOffset(byte flags) => HeaderBytes + BitOperations.PopCount((uint)(flags & FieldFlags)) * FieldBytes;
 
+    /// <summary>Bytes that a new record takes, without slack.</summary>
+    public static long BytesFor(in KeyRef key, in NewRecord next) => (long)KeyOffset(FlagsFor(next)) + key.Length + next.ValueBytes;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Round(long bytes) => (int)((bytes + 7) & ~7L);
 

@@ -1,0 +1,86 @@
+using Tsavorite;
+
+namespace Garnet.Server.Test;
+
+/// <summary>One write that is larger than what is kept free: room is made for it by eviction or by the tier, and only what can never fit is refused.</summary>
+internal sealed class LargeWriteTests
+{
+    private const int Small = 4000, Large = 2 << 20, Keys = 6_000;
+    private static readonly string Value = new('v', Large);
+    private static readonly string[] Members = [.. Enumerable.Range(0, 100_000).Select(static i => $"{i}")];
+
+    [TestCase("SET big")]
+    [TestCase("APPEND big")]
+    [TestCase("SETEX big 1000")]
+    [TestCase("SETNX big")]
+    [TestCase("GETSET big")]
+    [TestCase("MSET big")]
+    [TestCase("HSET big f")]
+    [TestCase("RPUSH big")]
+    [TestCase("SADD big")]
+    [TestCase("ZADD big 1")]
+    [TestCase("XADD big * f")]
+    public void Room_is_made_for_a_value(string command) => Write([.. command.Split(' '), Value], before: []);
+
+    [TestCase("SETRANGE big 2000000 x")]
+    [TestCase("SETBIT big 16000000 1")]
+    [TestCase("BITFIELD big SET u8 16000000 1")]
+    public void Room_is_made_for_what_a_number_asks_for(string command) => Write(command.Split(' '), before: []);
+
+    [TestCase("COPY from big", "SET from")]
+    [TestCase("BITOP NOT big from", "SET from")]
+    [TestCase("LMOVE from big LEFT LEFT", "RPUSH from x")]
+    [TestCase("SMOVE from big {0}", "SADD from x")]
+    [TestCase("SORT from ALPHA STORE big", "RPUSH from x")]
+    [TestCase("SUNIONSTORE big from", "SADD from")]
+    [TestCase("ZUNIONSTORE big 1 from", "ZADD from 1")]
+    [TestCase("COPY from big", "SADD from *")]
+    [TestCase("SUNIONSTORE big from", "SADD from *")]
+    [TestCase("ZUNIONSTORE big 1 from", "SADD from *")]
+    [TestCase("SORT from BY nosort STORE big", "SADD from *")]
+    public void Room_is_made_for_what_comes_of_other_keys(string command, string before) =>
+        Write([.. command.Split(' ').Select(static word => word == "{0}" ? Value : word)],
+            [.. before.Split(' ').SelectMany(static word => word == "*" ? Members : [word]), .. before.EndsWith('*') ? Array.Empty<string>() : [Value]]);
+
+    private static void Write(string[] command, string[] before)
+    {
+        Write(command, before, settings => settings.Memory.Policy = EvictionPolicy.VolatileLru, keeps: false);
+        string path = Directory.CreateTempSubdirectory("garnet-large").FullName;
+        try
+        {
+            Write(command, before, settings => (settings.Tier.Path, settings.Tier.SizeBytes) = (path, 512 << 20), keeps: true);
+        }
+        finally
+        {
+            Directory.Delete(path, recursive: true);
+        }
+    }
+
+    private static void Write(string[] command, string[] before, Action<ServerSettings> adjust, bool keeps)
+    {
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Memory.MaxMemoryBytes = 16 << 20;
+            adjust(settings);
+        });
+        using var client = new TestClient(server.Server.Port);
+        if (before.Length > 0) Assert.That(client.Call(before), Does.Not.StartWith("OOM").And.Not.StartWith("ERR"));
+        string value = new('s', Small);
+        foreach (int[] some in Enumerable.Range(0, Keys).Chunk(50))
+            Assert.That(client.Call(["MSETEX", $"{some.Length}", .. some.SelectMany(i => (string[])[$"k{i}", value]), "EX", "10000"]), Is.EqualTo("1"));
+        Assert.That(client.Call(command), Does.Not.StartWith("OOM").And.Not.StartWith("ERR"));
+        Assert.That(client.Call("EXISTS", "big"), Is.EqualTo("1"));
+        if (keeps) Assert.That(client.Call(["EXISTS", .. Enumerable.Range(0, Keys).Select(static i => $"k{i}")]), Is.EqualTo($"{Keys}"), "nothing is lost for it");
+    }
+
+    [Test]
+    public void What_can_never_fit_is_refused_and_counted_once()
+    {
+        using var server = new EmbeddedServer(adjust: static settings =>
+            (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (8 << 20, EvictionPolicy.AllKeysLru));
+        using var client = new TestClient(server.Server.Port);
+        Assert.That(client.Call("SET", "big", new string('v', 16 << 20)), Does.StartWith("OOM"));
+        Assert.That(client.Call("INFO", "commandstats"), Does.Contain("cmdstat_set:calls=1,").And.Contain("failed_calls=1"));
+        Assert.That(client.Call("SET", "small", "v"), Is.EqualTo("OK"));
+    }
+}
