@@ -1,4 +1,3 @@
-using System.Net;
 using System.Reflection;
 using Garnet.Common;
 using Garnet.Server;
@@ -38,7 +37,7 @@ internal static class Banner
         string mode = settings.Security.ProtectedMode ? "on" : "off";
         Say(log, LogLevel.Information, $"Security: {password}, protected mode {mode}");
         foreach (string notice in notices) Say(log, LogLevel.Warning, notice);
-        if (!server.NeedsPassword && IsOpen(settings))
+        if (server.IsOpenToNetwork)
             Say(log, LogLevel.Warning, "Anybody who reaches the port can read and delete everything: set requirepass, or bind 127.0.0.1");
     }
 
@@ -60,17 +59,6 @@ internal static class Banner
             _ => "synced every second",
         };
         return $"append-only file in {directory}, {synced}";
-    }
-
-    /// <summary>Reachable from other machines, with protected mode off.</summary>
-    private static bool IsOpen(ServerSettings settings)
-    {
-        if (settings.Security.ProtectedMode)
-            return false;
-        foreach (string address in settings.Network.Bind)
-            if (!IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed) || !IPAddress.IsLoopback(parsed))
-                return true;
-        return false;
     }
 
     private static void Say(ILogger log, LogLevel level, string text)

@@ -134,6 +134,9 @@ public sealed class RespServer : IDisposable
         init => Context.AllowsShutdown = value;
     }
 
+    /// <summary>True if anybody who reaches a port of it from another machine may do everything.</summary>
+    public bool IsOpenToNetwork => Context.ClientLimits.IsOpenToNetwork;
+
     /// <summary>True if a new connection must say who it is.</summary>
     public bool NeedsPassword => Context.ClientLimits.PasswordRequired;
 

@@ -29,6 +29,9 @@ internal sealed class ClientLimits(ServerSettings settings, Users users)
     /// <summary>True if a new connection must say who it is.</summary>
     internal bool PasswordRequired => !users.IsOpen;
 
+    /// <summary>True if whoever reaches an address that other machines can reach may do everything.</summary>
+    internal bool IsOpenToNetwork => !PasswordRequired && !_settings.Security.ProtectedMode && _settings.Network.ReachesNetwork;
+
     internal bool HasIdleLimit =>
         PasswordRequired || _settings.Network.TimeoutSeconds > 0 || _settings.Memory.ClientsShare != MemoryShare.None;
 

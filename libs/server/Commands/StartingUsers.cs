@@ -14,9 +14,7 @@ internal static class StartingUsers
             throw Refused("users", "the configuration file has some, and an aclfile too", "Move them into the file that aclfile names");
         if (settings.AclFile.Length > 0)
             TakeFile(settings.AclFile, users);
-        List<string> problems = Take(settings.Users, users);
-        if (problems.Count > 0)
-            throw Refused("the users cannot be used", string.Join("\n  ", ["", .. problems]), "Correct them and start again");
+        Expect(Take(settings.Users, users), "Correct them and start again");
     }
 
     /// <summary>Makes the users of the lines; what is wrong with them, each with its line.</summary>
@@ -69,10 +67,15 @@ internal static class StartingUsers
             throw Refused($"the ACL file '{path}' cannot be read", e.Message, "Check the path and who may read it");
         }
 
-        Dictionary<string, UserRights> read = AclFile.Read(text, path, users, out string errors);
-        if (errors.Length > 0)
-            throw Refused("the users cannot be used", errors, "Correct the file and start again");
+        Dictionary<string, UserRights> read = AclFile.Read(text, path, users, out List<string> errors);
+        Expect(errors, "Correct the file and start again");
         users.Replace(read);
+    }
+
+    private static void Expect(List<string> problems, string next)
+    {
+        if (problems.Count > 0)
+            throw Refused("the users cannot be used", string.Join("\n  ", ["", .. problems.Select(static one => one.TrimEnd())]), next);
     }
 
     private static GarnetException Refused(string what, string why, string next) => new(ExitKind.Configuration, what, why, next);

@@ -10,22 +10,19 @@ internal static class AclFile
     /// <summary>Bytes of a file at most: 64 MiB, a few hundred thousand users.</summary>
     internal const long BytesMax = 64L << 20;
 
-    /// <summary>The users of a text; an empty error if it is right, else Redis's sentence about each line that is not.</summary>
-    internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out string errors)
+    /// <summary>The users of a text; what is wrong with it, in Redis's sentences, line by line: nothing if it is right.</summary>
+    internal static Dictionary<string, UserRights> Read(string text, string path, Users users, out List<string> errors)
     {
         var read = new Dictionary<string, UserRights>(StringComparer.Ordinal);
-        var said = new StringBuilder();
+        errors = [];
         string[] lines = text.Split('\n');
         for (int i = 0; i < lines.Length; i++)
         {
             string line = lines[i].Trim(' ', '\t', '\r', '\n');
-            if (line.Length > 0)
-                said.Append(ReadLine(line.Split(' '), $"{path}:{i + 1}", read, users.NewRights()));
+            if (line.Length > 0 && ReadLine(line.Split(' '), $"{path}:{i + 1}", read, users.NewRights()) is { Length: > 0 } wrong)
+                errors.Add(wrong);
         }
 
-        if (said.Length > 0)
-            said.Append("WARNING: ACL errors detected, no change to the previously active ACL rules was performed");
-        errors = said.ToString();
         return read;
     }
 

@@ -1,3 +1,4 @@
+using System.Net;
 using Garnet.Common;
 
 namespace Garnet.Server;
@@ -13,6 +14,10 @@ public sealed class NetworkSettings
 
     [Setting("bind", "Addresses to listen on; a leading dash tolerates an address that is not there, * and -::* mean all.")]
     public string[] Bind { get; set; } = ["127.0.0.1", "-::1"];
+
+    /// <summary>True if one of the addresses is more than this machine's own.</summary>
+    internal bool ReachesNetwork =>
+        (Port > 0 || AnyPort) && Bind.Any(static bind => !IPAddress.TryParse(bind.TrimStart('-'), out IPAddress? one) || !IPAddress.IsLoopback(one));
 
     [Setting("unixsocket", "Path of a Unix socket to listen on as well; empty for none.")]
     public string UnixSocket { get; set; } = "";

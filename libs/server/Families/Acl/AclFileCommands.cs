@@ -38,9 +38,10 @@ internal readonly struct AclLoad : ICommand
             return new FileWork(() => AclDisk.Read(path)).Begin(call.Worker, call.Client);
         if (reading.Failure is { } why)
             return call.FailText($"ERR Error loading ACLs, opening file '{path}': {why}");
-        Dictionary<string, UserRights> read = AclFile.Read(reading.Text, path, call.Server.Rights.Users, out string errors);
-        if (errors.Length > 0)
-            return call.FailText("ERR " + errors);
+        Dictionary<string, UserRights> read = AclFile.Read(reading.Text, path, call.Server.Rights.Users, out List<string> errors);
+        if (errors.Count > 0)
+            return call.FailText("ERR " + string.Concat(errors)
+                + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed");
         if (!AclCommands.TryBegin(ref call, out ScriptTurns.AloneTurn turn, out Reply busy))
             return busy;
         using (turn)
@@ -79,9 +80,9 @@ internal readonly struct AclSave : ICommand
         string text = AclFile.Write(users.All());
         return new FileWork(() =>
         {
-            _ = AclFile.Read(text, path, users, out string errors);
-            if (errors.Length > 0)
-                throw new GarnetException(ExitKind.Configuration, path, errors, "Change the rules that it names");
+            _ = AclFile.Read(text, path, users, out List<string> errors);
+            if (errors.Count > 0)
+                throw new GarnetException(ExitKind.Configuration, path, string.Concat(errors), "Change the rules that it names");
             AclDisk.Write(path, text);
             return "";
         });

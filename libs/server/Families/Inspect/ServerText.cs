@@ -37,6 +37,7 @@ internal static class ServerText
         info.Field("io_threads_active", info.Server.Workers.Count > 1 ? 1 : 0);
         info.Field("garnet_version", InfoText.Version);
         info.Field("garnet_reactors", info.Server.Workers.Count);
+        info.Field("garnet_open_to_network", info.Server.ClientLimits.IsOpenToNetwork ? 1 : 0);
     }
 
     internal static void Cpu(InfoText info)
