@@ -22,6 +22,10 @@ internal sealed class LargeWriteTests
     [TestCase("XADD big * f")]
     public void Room_is_made_for_a_value(string command) => Write([.. command.Split(' '), Value], before: []);
 
+    [TestCase("EVAL return(redis.call('SET',KEYS[1],ARGV[1])) 1 big")]
+    [TestCase("EVAL #!lua\nreturn(redis.call('SET',KEYS[1],ARGV[1])) 1 big")]
+    public void Room_is_made_for_what_a_script_is_given(string command) => Write([.. command.Split(' '), Value], before: []);
+
     [TestCase("SETRANGE big 2000000 x")]
     [TestCase("SETBIT big 16000000 1")]
     [TestCase("BITFIELD big SET u8 16000000 1")]

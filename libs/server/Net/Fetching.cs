@@ -106,17 +106,18 @@ internal sealed unsafe class Fetching
     }
 
     // In the middle of its first change an edit has changed nothing yet, or does not ask.
-    private bool MayFetch() => MayPutOff(changesMax: 1) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
+    private bool MayFetch() => MayPutOff(changesMax: 1, CommandFlags.RunsQueue | CommandFlags.RunsScript) && FetchedKeys.MayTry(_runner.Batch.Clients[_runner.At]);
 
     private bool MayWaitForRoom()
     {
-        _roomWait = MayPutOff(changesMax: 0) ? MemoryWait.Next(_runner.Batch.Clients[_runner.At], _worker.NowMs) : null;
+        bool may = MayPutOff(changesMax: 0, CommandFlags.RunsQueue); // a script asks before it takes its locks
+        _roomWait = may ? MemoryWait.Next(_runner.Batch.Clients[_runner.At], _worker.NowMs) : null;
         return _roomWait is not null;
     }
 
     // Only what a connection has just sent can be framed again. A transaction and a script have taken locks or run other commands: they wait
     // where they are, as does a command that goes on for a client that waited.
-    private bool MayPutOff(long changesMax)
+    private bool MayPutOff(long changesMax, CommandFlags never)
     {
         int at = _runner.At;
         bool hasChanged = _worker.Session.Changes - _worker.ChangesBefore > changesMax;
@@ -125,7 +126,6 @@ internal sealed unsafe class Fetching
         Frame* frame = _runner.Batch.Frames + at;
         Connection client = _runner.Batch.Clients[at];
         CommandFlags flags = (_worker.Server.Commands.Entries + frame->Command)->Flags;
-        bool runsOthers = (flags & (CommandFlags.RunsQueue | CommandFlags.RunsScript)) != 0;
-        return !runsOthers && _worker.Running == client;
+        return (flags & never) == 0 && _worker.Running == client;
     }
 }

@@ -73,7 +73,13 @@ internal static class Evaluation
             | (writes ? CommandFlags.Write : CommandFlags.None)
             | (!declares || (flags & ScriptFlags.AllowStale) != 0 ? CommandFlags.Stale : CommandFlags.None)
             | (writes && (flags & ScriptFlags.AllowOom) == 0 ? CommandFlags.DenyOom : CommandFlags.None);
-        return AdmissionController.MayBegin(ref call, does, isReadOnly ? ScriptState.ReadOnly : ScriptState.None, declares, out reply);
+        ScriptState state = isReadOnly ? ScriptState.ReadOnly : ScriptState.None;
+        if (!AdmissionController.MayBegin(ref call, does, state, declares, out reply))
+            return false;
+        // What it is given it may well write, and once it runs no room is made: if there is none then, the command in it says so.
+        if (writes)
+            call.Session.Room.Demand(call.RequestBytes());
+        return true;
     }
 
     private static Reply Run(ref Call call, Script script, int keys, bool isReadOnly)
