@@ -67,7 +67,7 @@ public sealed unsafe class StepRoom
     }
 
     /// <summary>
-    /// Asked whether the step that runs may be put off while room is made for its first change: it is left by a
+    /// store.U23: asked whether the step that runs may be put off while room is made for its first change: it is left by a
     /// <see cref="RoomMissException"/> then. Null, as it is at first: such a change is refused.
     /// </summary>
     public Func<bool>? MayPostpone { get; set; }

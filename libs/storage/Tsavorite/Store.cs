@@ -27,6 +27,8 @@ namespace Tsavorite;
 ///     (<see cref="Claim.Assured"/>): it happens whole or not at all.
 /// store.U21 What numbers stand for changes in a turn alone (<see cref="NamespaceTable"/>).
 /// store.U22 A change is made only after the log has promised to take its entry (<see cref="StepBudget"/>).
+/// store.U23 A change that found no room has changed nothing: if it is its step's first, the step may be left, its locks given back and room
+///     made for what it lacked, and done again (<see cref="RoomMissException"/>).
 /// </summary>
 public sealed unsafe class Store : IDisposable
 {
