@@ -1,4 +1,3 @@
-using Garnet.Common;
 using Garnet.Common.Linux;
 
 namespace Garnet.Server.Rights;
@@ -9,20 +8,8 @@ internal static class AclDisk
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
     /// <summary>The file's text, a character for a byte.</summary>
-    /// <exception cref="GarnetException">It is no file, or too long.</exception>
-    internal static string Read(string path)
-    {
-        // To open a pipe would be to wait for who writes to it.
-        bool isFile = !OperatingSystem.IsLinux() || Libc.FactsBehindLinks(path) is null or { IsFile: true };
-        using FileStream? stream = isFile ? new FileStream(path, FileMode.Open, FileAccess.Read) : null;
-        if (stream is not { CanSeek: true })
-            throw new GarnetException(ExitKind.Configuration, path, "it is not a file", "Name the file of users");
-        if (stream.Length > AclFile.BytesMax)
-            throw new GarnetException(ExitKind.Configuration, path, $"it has more than {AclFile.BytesMax} bytes", "Name the file of users");
-        byte[] bytes = new byte[stream.Length];
-        stream.ReadExactly(bytes);
-        return RuleText.Of(bytes);
-    }
+    /// <exception cref="IOException">It is no file, too long, or cannot be read.</exception>
+    internal static string Read(string path) => RuleText.Of(PlainFile.Read(path, AclFile.BytesMax));
 
     /// <summary>Replaces the file's text. Nobody else may read it, but for whom the file that was there has allowed it.</summary>
     internal static void Write(string path, string text)
