@@ -10,6 +10,7 @@ using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Garnet.Server.Families.Tiering;
 using Garnet.Server.Tiering;
+using Garnet.Server.Tls;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 using Garnet.Server.Blocking;
@@ -52,6 +53,7 @@ public sealed class RespServer : IDisposable
     {
         var lines = new ServerLog(logger);
         CommandTable commands = ConfiguredUsers.Judge(settings, table, out ServerRights rights); // before anything is opened
+        var tls = new TlsKeys(settings, table, clock, lines);
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
         DataKeeper? keeper = null;
@@ -68,12 +70,13 @@ public sealed class RespServer : IDisposable
             _tier?.Dispose();
             keeper?.Dispose();
             commands.Dispose();
+            tls.Dispose();
             throw;
         }
 
         var core = new ServerCore
         {
-            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Fail = Fail, RequestStop = RequestStop,
+            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Tls = tls, Fail = Fail, RequestStop = RequestStop,
             MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
         };
         if (keeper is not null && _tier is { } tier)
@@ -158,6 +161,9 @@ public sealed class RespServer : IDisposable
     /// <summary>The TCP port in use; 0 if none.</summary>
     public int Port => _acceptor?.Port ?? 0;
 
+    /// <summary>The port for encrypted connections; 0 if none.</summary>
+    public int TlsPort => _acceptor?.TlsPort ?? 0;
+
     /// <summary>What is listened on, for people.</summary>
     public IReadOnlyList<string> Addresses => _acceptor?.Addresses ?? [];
 
@@ -197,7 +203,7 @@ public sealed class RespServer : IDisposable
         bool epoll = UsesEpoll();
         var reactors = new Reactor[count];
         for (int i = 0; i < count; i++)
-            reactors[i] = new Reactor(Context, i, epoll ? new EpollTransport() : new SocketTransport());
+            reactors[i] = new Reactor(Context, i, epoll ? NewEpoll() : new SocketTransport());
         _acceptor = epoll ? new EpollAcceptor(Context) : new SocketAcceptor(Context);
         try
         {
@@ -211,7 +217,7 @@ public sealed class RespServer : IDisposable
         }
 
         Context.ClientLimits.FitOrSay(Context.Log);
-        Context.Port = _acceptor.Port;
+        (Context.Port, Context.TlsPort) = (_acceptor.Port, _acceptor.TlsPort);
         Context.Workers = _reactors = reactors;
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
@@ -220,6 +226,8 @@ public sealed class RespServer : IDisposable
             Replication.BeginInMemory();
         Keeper?.Begin(Context, Replication.ForKeeper, CommandFamilies.Replay);
         StartThread("acceptor", _acceptor.Run);
+        if (_acceptor is EpollAcceptor { Handshakes: { } handshakes })
+            StartThread("tls handshakes", handshakes.Run);
     }
 
     /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
@@ -280,6 +288,8 @@ public sealed class RespServer : IDisposable
         else
             _completion.TrySetResult();
     }
+
+    private ITransport NewEpoll() => Settings.Tls.Serves ? new TlsTransport() : new EpollTransport();
 
     private bool UsesEpoll()
     {

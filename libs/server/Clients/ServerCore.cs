@@ -1,6 +1,7 @@
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
+using Garnet.Server.Tls;
 using Tsavorite;
 
 namespace Garnet.Server.Clients;
@@ -20,6 +21,9 @@ internal class ServerCore
     internal required IClock Clock { get; init; }
     internal required Store Store { get; init; }
 
+    /// <summary>Keys of encrypted connections.</summary>
+    internal required TlsKeys Tls { get; init; }
+
     /// <summary>Stops the server because the environment failed in a way that no client can be told.</summary>
     internal required Action<GarnetException> Fail { get; init; }
 
@@ -37,6 +41,9 @@ internal class ServerCore
 
     /// <summary>The TCP port in use; 0 if none.</summary>
     internal int Port { get; set; }
+
+    /// <summary>The one for encrypted connections; 0 if none.</summary>
+    internal int TlsPort { get; set; }
 
     /// <summary>The script or function that runs now; null if none does. From any thread.</summary>
     internal Running? RunningScript()

@@ -31,6 +31,13 @@ internal static class ClientRights
         client.CloseAfterReply = true;
     }
 
+    /// <summary>The connection has shown a certificate with the name: it is the user of that name, if there is one that is on; else it says who it is as others do.</summary>
+    internal static void BeCertified(ServerContext server, Connection client, string name)
+    {
+        if (server.Rights.Users.Find(name) is { Rights.IsOn: true } user)
+            Become(server, client, user);
+    }
+
     /// <summary>Before a batch: the worker's connections by the rights of now (commands.U1).</summary>
     internal static void TakeOver(Executor worker)
     {

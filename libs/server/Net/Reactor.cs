@@ -98,6 +98,8 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     {
         Slots.Add(client);
         ClientRights.BeDefault(Server, client);
+        if (client.CertifiedName is { } name)
+            ClientRights.BeCertified(Server, client, name);
         _transport.Add(client);
     }
 
