@@ -45,6 +45,9 @@ internal class ServerCore
     /// <summary>The one for encrypted connections; 0 if none.</summary>
     internal int TlsPort { get; set; }
 
+    /// <summary>The one at which other servers reach this one.</summary>
+    internal int LinkPort => Settings.Tls.OfReplication && TlsPort > 0 ? TlsPort : Port;
+
     /// <summary>The script or function that runs now; null if none does. From any thread.</summary>
     internal Running? RunningScript()
     {

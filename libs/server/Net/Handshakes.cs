@@ -138,7 +138,7 @@ internal sealed unsafe class Handshakes : IDisposable
 
         if (step is TlsStep.Broken or TlsStep.Ended)
         {
-            GiveUp(one, one.Session.Fault is { Length: > 0 } fault ? fault : "it left in the middle of the handshake");
+            GiveUp(one, one.Session.Fault is { Length: > 0 } fault ? Told(fault) : "it left in the middle of the handshake");
             return;
         }
 
@@ -166,6 +166,9 @@ internal sealed unsafe class Handshakes : IDisposable
             _server.Log.HandshakeFailed(one.Peer.Remote, why, unsaid);
         Close(one);
     }
+
+    private static string Told(string fault) =>
+        fault is "wrong version number" or "http request" or "packet length too long" ? $"what it sent is no TLS ({fault})" : fault;
 
     private void Close(Handshake one)
     {

@@ -1,10 +1,10 @@
-using System.Net.Sockets;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting;
 using Garnet.Server.Families.Transactions;
+using Garnet.Server.Tls;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -185,14 +185,14 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     }
 
     /// <inheritdoc/>
-    internal override Socket? Detach(Connection client)
+    internal override FreedSocket? Detach(Connection client)
     {
         if (!client.IsQuiet)
             return null;
-        Socket socket = _transport.Detach(client);
+        var freed = new FreedSocket(_transport.Detach(client), client.Tls);
         client.Closed = true;
         Leave(client);
-        return socket;
+        return freed;
     }
 
     /// <inheritdoc/>

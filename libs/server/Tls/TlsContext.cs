@@ -36,9 +36,9 @@ internal sealed unsafe class TlsContext : IDisposable
         context.KeepSessions(settings);
     });
 
-    /// <summary>For connections to other servers, who must show a certificate that is vouched for.</summary>
+    /// <summary>For connections to other servers, who must show a certificate that is vouched for, if not <paramref name="believesAll"/>.</summary>
     /// <exception cref="GarnetException">As above.</exception>
-    internal static TlsContext OfClient(TlsSettings settings, long nowUnixSeconds) => Make(context =>
+    internal static TlsContext OfClient(TlsSettings settings, long nowUnixSeconds, bool believesAll = false) => Make(context =>
     {
         if (settings.ClientCertificateFile.Length + settings.ClientKeyFile.Length > 0)
         {
@@ -51,8 +51,9 @@ internal sealed unsafe class TlsContext : IDisposable
             context.Show("tls-cert-file", settings.CertificateFile, "tls-key-file", settings.KeyFile, settings.KeyPassword, nowUnixSeconds);
         }
 
-        context.Believe(settings);
-        LibSsl.SSL_CTX_set_verify(context.Handle, LibSsl.VerifyPeer, 0);
+        if (!believesAll)
+            context.Believe(settings);
+        LibSsl.SSL_CTX_set_verify(context.Handle, believesAll ? LibSsl.VerifyNone : LibSsl.VerifyPeer, 0);
         context.Speak(settings);
     });
 

@@ -59,6 +59,12 @@ internal sealed class TlsKeys : IDisposable
         }
     }
 
+    /// <summary>These keys if links between servers are encrypted (<c>tls-replication</c>), else nothing.</summary>
+    internal TlsKeys? OfReplication => _settings.OfReplication ? this : null;
+
+    /// <summary>These keys if MIGRATE encrypts (<c>tls-cluster</c>), else nothing.</summary>
+    internal TlsKeys? OfMigration => _settings.OfMigration ? this : null;
+
     /// <summary>A session for a connection that came in.</summary>
     /// <exception cref="IOException">There is no memory for it.</exception>
     internal TlsSession Accept(int descriptor)

@@ -39,27 +39,12 @@ internal sealed class TlsStream : Stream
         set => throw new NotSupportedException();
     }
 
-    /// <summary>The client's side of a connected socket, with its handshake done.</summary>
+    /// <summary>Does the handshake, which comes before anything else.</summary>
     /// <exception cref="IOException">The other side has no certificate that is believed, or wants one; it says why.</exception>
-    internal static TlsStream Connect(Socket socket, TlsKeys keys, string host, int timeoutMs)
+    internal void Handshake()
     {
-        var stream = new TlsStream(socket, keys.Connect((int)socket.Handle, host), timeoutMs);
-        try
-        {
-            for (TlsStep step = stream.Handshake(); step != TlsStep.Done; step = stream.Handshake())
-                stream.Await(step);
-            return stream;
-        }
-        catch (IOException)
-        {
-            stream.Dispose();
-            throw;
-        }
-        catch (SocketException)
-        {
-            stream.Dispose();
-            throw;
-        }
+        for (TlsStep step = HandshakeStep(); step != TlsStep.Done; step = HandshakeStep())
+            Await(step);
     }
 
     /// <inheritdoc/>
@@ -131,7 +116,7 @@ internal sealed class TlsStream : Stream
         base.Dispose(disposing);
     }
 
-    private TlsStep Handshake()
+    private TlsStep HandshakeStep()
     {
         lock (_turn)
             return _session.Handshake();
