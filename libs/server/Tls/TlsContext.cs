@@ -108,14 +108,13 @@ internal sealed unsafe class TlsContext : IDisposable
                 throw Refusal($"{certificateName} {certificate}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file in PEM");
         }
 
+        Judge(certificateName, certificate, nowUnixSeconds);
         Unlock(keyName, key, password);
         if (LibSsl.SSL_CTX_check_private_key(Handle) != 1)
         {
             throw Refusal($"{keyName} {key}", $"the key is not that of the certificate {certificate} ({TlsFault.Take()})",
                 $"Name the two that belong together; CONFIG SET takes both at once: CONFIG SET {certificateName} … {keyName} …");
         }
-
-        Judge(certificateName, certificate, nowUnixSeconds);
     }
 
     private void Unlock(string name, string key, string password)

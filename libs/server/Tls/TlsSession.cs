@@ -170,6 +170,6 @@ internal sealed unsafe class TlsSession : IDisposable
     {
         nint verified = LibSsl.SSL_get_verify_result(_ssl);
         string reason = TlsFault.Take();
-        return verified == 0 ? reason : $"{reason} ({Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified))})";
+        return verified == 0 ? reason : $"its certificate is not believed: {Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified))}";
     }
 }
