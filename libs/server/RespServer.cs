@@ -32,7 +32,7 @@ public sealed class RespServer : IDisposable
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Thread> _threads = [];
     private Reactor[] _reactors = [];
-    private Acceptor? _acceptor;
+    private Listening? _listening;
     private int _stopRequests;
     private readonly Garnet.Media.LayeredMedium? _tier;
     private int _reactorsRunning;
@@ -76,14 +76,14 @@ public sealed class RespServer : IDisposable
 
         var core = new ServerCore
         {
-            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Tls = tls, Fail = Fail, RequestStop = RequestStop,
-            MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
+            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Tls = tls,
+            Fail = Fail, RequestStop = RequestStop, MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
         };
         if (keeper is not null && _tier is { } tier)
             keeper.Settled = () => TierMedium.Settle(tier, settings.Tier, keeper.Files);
         Context = new ServerContext(core, commands, rights, keeper, backlog, CommandFamilies.Replay)
         {
-            Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
+            Connections = () => _listening?.Connections ?? default,
             Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
         };
     }
@@ -159,13 +159,13 @@ public sealed class RespServer : IDisposable
     public IReadOnlyList<(bool IsWarning, string Text)> LogMemoryPlan => Context.Keeper?.MemoryPlan ?? [];
 
     /// <summary>The TCP port in use; 0 if none.</summary>
-    public int Port => _acceptor?.Port ?? 0;
+    public int Port => Context.Port;
 
     /// <summary>The port for encrypted connections; 0 if none.</summary>
-    public int TlsPort => _acceptor?.TlsPort ?? 0;
+    public int TlsPort => Context.TlsPort;
 
     /// <summary>What is listened on, for people.</summary>
-    public IReadOnlyList<string> Addresses => _acceptor?.Addresses ?? [];
+    public IReadOnlyList<string> Addresses => _listening?.Addresses ?? [];
 
     /// <summary>The directory the data is kept in; null if it is in memory only.</summary>
     public string? DataDirectory => Context.Keeper?.Directory;
@@ -200,14 +200,13 @@ public sealed class RespServer : IDisposable
     public void Start()
     {
         int count = Settings.Network.ReactorThreads > 0 ? Settings.Network.ReactorThreads : Environment.ProcessorCount;
-        bool epoll = UsesEpoll();
+        _listening = new Listening(Context);
         var reactors = new Reactor[count];
         for (int i = 0; i < count; i++)
-            reactors[i] = new Reactor(Context, i, epoll ? NewEpoll() : new SocketTransport());
-        _acceptor = epoll ? new EpollAcceptor(Context) : new SocketAcceptor(Context);
+            reactors[i] = new Reactor(Context, i, _listening.NewTransport());
         try
         {
-            _acceptor.Open(Settings.Network);
+            _listening.Open();
         }
         catch (GarnetException)
         {
@@ -217,7 +216,6 @@ public sealed class RespServer : IDisposable
         }
 
         Context.ClientLimits.FitOrSay(Context.Log);
-        (Context.Port, Context.TlsPort) = (_acceptor.Port, _acceptor.TlsPort);
         Context.Workers = _reactors = reactors;
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
@@ -225,9 +223,8 @@ public sealed class RespServer : IDisposable
         if (Keeper is null)
             Replication.BeginInMemory();
         Keeper?.Begin(Context, Replication.ForKeeper, CommandFamilies.Replay);
-        StartThread("acceptor", _acceptor.Run);
-        if (_acceptor is EpollAcceptor { Handshakes: { } handshakes })
-            StartThread("tls handshakes", handshakes.Run);
+        foreach ((string name, Action work) in _listening.Threads)
+            StartThread(name, work);
     }
 
     /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
@@ -247,8 +244,9 @@ public sealed class RespServer : IDisposable
             return; // a reactor hangs: its memory must stay
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
-        _acceptor?.Dispose();
+        _listening?.Dispose();
         Context.Dispose();
+        Context.Tls.Dispose();
         _tier?.Dispose();
     }
 
@@ -274,7 +272,7 @@ public sealed class RespServer : IDisposable
 
     private void StopReactors()
     {
-        _acceptor?.Stop();
+        _listening?.Stop();
         foreach (Reactor reactor in _reactors)
             reactor.Stop();
         if (_reactors.Length == 0)
@@ -287,16 +285,6 @@ public sealed class RespServer : IDisposable
             _completion.TrySetException(failure);
         else
             _completion.TrySetResult();
-    }
-
-    private ITransport NewEpoll() => Settings.Tls.Serves ? new TlsTransport() : new EpollTransport();
-
-    private bool UsesEpoll()
-    {
-        bool possible = OperatingSystem.IsLinux();
-        if (Settings.Network.Transport == TransportKind.Epoll && !possible)
-            throw new GarnetException(ExitKind.Configuration, "transport epoll", "epoll exists on Linux only", "Use --transport auto");
-        return possible && Settings.Network.Transport != TransportKind.Sockets;
     }
 
     private void StartThread(string name, Action body)

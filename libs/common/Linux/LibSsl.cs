@@ -15,8 +15,9 @@ public static unsafe partial class LibSsl
     public const int ControlDhAuto = 118, ControlVersionMin = 123, ControlVersionMax = 124;
     public const int ModePartialWrite = 1, ModeMovingBuffer = 2, ModeReleaseBuffers = 0x10, CacheOff = 0, CacheServer = 2;
     public const int Tls10 = 0x301, Tls11 = 0x302, Tls12 = 0x303, Tls13 = 0x304;
-    public const ulong OptionIgnoreUnexpectedEnd = 1 << 7, OptionNoTicket = 1 << 14, OptionNoCompression = 1 << 17, OptionServersCiphers = 1 << 22;
-    public const ulong OptionNoTls10 = 1 << 26, OptionNoTls12 = 1 << 27, OptionNoTls11 = 1 << 28, OptionNoTls13 = 1 << 29, OptionNoRenegotiation = 1 << 30;
+    public const ulong OptionIgnoreUnexpectedEnd = 1 << 7, OptionNoTicket = 1 << 14, OptionNoCompression = 1 << 17;
+    public const ulong OptionServersCiphers = 1 << 22, OptionNoRenegotiation = 1 << 30;
+    public const ulong OptionNoTls10 = 1 << 26, OptionNoTls12 = 1 << 27, OptionNoTls11 = 1 << 28, OptionNoTls13 = 1 << 29;
     public const int VerifyNone = 0, VerifyPeer = 1, VerifyMustHave = 2;
     public const int ErrorSsl = 1, ErrorWantsRead = 2, ErrorWantsWrite = 3, ErrorSystem = 5, ErrorEnded = 6;
     public const int CommonName = 13;

@@ -43,7 +43,8 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void Audited(string line) => Write(LogLevel.Information, 102, line);
 
-    internal void TlsRenewed(long expiresUnixSeconds) => Write(LogLevel.Information, 110, "New connections get the certificate that the files hold now"
+    internal void TlsRenewed(long expiresUnixSeconds) => Write(
+        LogLevel.Information, 110, "New connections get the certificate that the files hold now"
         + (expiresUnixSeconds == 0 ? "" : $"; it expires at {DateTimeOffset.FromUnixTimeSeconds(expiresUnixSeconds):u}"));
 
     internal void TlsKept(string why, string next) =>

@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
@@ -12,6 +13,18 @@ namespace Garnet.Server.Clients;
 /// </summary>
 internal class ServerCore
 {
+    internal ServerCore()
+    {
+    }
+
+    /// <summary>The same server.</summary>
+    [SetsRequiredMembers]
+    private protected ServerCore(ServerCore core)
+    {
+        (Settings, Table, Log, Clock, Store, Tls) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Tls);
+        (Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
+    }
+
     /// <summary>The settings in force.</summary>
     internal required ServerSettings Settings { get; init; }
 

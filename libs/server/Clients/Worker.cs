@@ -100,7 +100,7 @@ internal abstract class Worker(ServerCore core, int index, int commands, ReaderW
     /// Gives the socket of a connection into other hands, on the worker's thread. Null, and nothing has happened, if something is still to be
     /// sent or was received on it.
     /// </summary>
-    internal abstract Tls.FreedSocket? Detach(Connection client);
+    internal abstract System.Net.Sockets.Socket? Detach(Connection client);
 
     /// <summary>The batches of the last change and of what was looked at last, if a reply must wait for them; nothing if not.</summary>
     internal abstract (LogMark Written, LogMark Seen) TakeMarks();

@@ -27,9 +27,8 @@ internal sealed class ServerContext : ServerCore, IDisposable
     [SetsRequiredMembers]
     internal ServerContext(
         ServerCore core, CommandTable commands, ServerRights rights, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
+        : base(core)
     {
-        (Settings, Table, Log, Clock, Store) = (core.Settings, core.Table, core.Log, core.Clock, core.Store);
-        (Tls, Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Tls, core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
         Commands = commands;
         Rights = rights;
         ClientLimits = new ClientLimits(Settings, Rights.Users);
@@ -174,6 +173,5 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Store.Dispose();
         Commands.Dispose();
         ScriptTurns.Dispose();
-        Tls.Dispose();
     }
 }

@@ -4,7 +4,6 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Scripting;
 using Garnet.Server.Families.Transactions;
-using Garnet.Server.Tls;
 using Tsavorite;
 
 namespace Garnet.Server.Net;
@@ -185,14 +184,14 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     }
 
     /// <inheritdoc/>
-    internal override FreedSocket? Detach(Connection client)
+    internal override System.Net.Sockets.Socket? Detach(Connection client)
     {
         if (!client.IsQuiet)
             return null;
-        var freed = new FreedSocket(_transport.Detach(client), client.Tls);
+        System.Net.Sockets.Socket socket = _transport.Detach(client);
         client.Closed = true;
         Leave(client);
-        return freed;
+        return socket;
     }
 
     /// <inheritdoc/>

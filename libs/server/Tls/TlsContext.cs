@@ -88,7 +88,8 @@ internal sealed unsafe class TlsContext : IDisposable
     {
         int mode = LibSsl.ModePartialWrite | LibSsl.ModeMovingBuffer | LibSsl.ModeReleaseBuffers; // who is idle holds no buffers
         _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlMode, mode, null);
-        _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlReadAhead, 1, null); // else a record costs two calls of the kernel: its head, its body
+        // Else a record costs two calls of the kernel: for its head, and for its body.
+        _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlReadAhead, 1, null);
         _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlDhAuto, 1, null);
         // An end without a word is an end: requests and replies say themselves where they end, so that nothing can be cut off unseen.
         ulong options = LibSsl.OptionNoRenegotiation | LibSsl.OptionNoCompression | LibSsl.OptionIgnoreUnexpectedEnd;
@@ -105,16 +106,13 @@ internal sealed unsafe class TlsContext : IDisposable
         fixed (byte* path = NativeText.Of(certificate))
         {
             if (LibSsl.SSL_CTX_use_certificate_chain_file(Handle, path) != 1)
-                throw Refusal($"{certificateName} {certificate}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file in PEM");
+                throw Unread(certificateName, certificate);
         }
 
         Judge(certificateName, certificate, nowUnixSeconds);
         Unlock(keyName, key, password);
         if (LibSsl.SSL_CTX_check_private_key(Handle) != 1)
-        {
-            throw Refusal($"{keyName} {key}", $"the key is not that of the certificate {certificate} ({TlsFault.Take()})",
-                $"Name the two that belong together; CONFIG SET takes both at once: CONFIG SET {certificateName} … {keyName} …");
-        }
+            throw Stranger(keyName, key, TlsFault.Take());
     }
 
     private void Unlock(string name, string key, string password)
@@ -130,16 +128,20 @@ internal sealed unsafe class TlsContext : IDisposable
         }
 
         string why = TlsFault.Take();
-        bool isForeign = why.Contains("mismatch", StringComparison.Ordinal);
-        throw Refusal($"{name} {key}", isForeign ? $"the key is not that of the certificate ({why})" : $"there is no key to be read in it: {why}",
-            isForeign ? "Name the two that belong together; CONFIG SET takes both at once" : $"Name a private key in PEM; if it is encrypted, set {name}-pass");
+        if (why.Contains("mismatch", StringComparison.Ordinal))
+            throw Stranger(name, key, why);
+        throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", $"Name a private key in PEM; if it is encrypted, set {name}-pass");
     }
 
     private void Judge(string name, string path, long nowUnixSeconds)
     {
         nint certificate = LibSsl.SSL_CTX_get0_certificate(Handle);
         if (Seconds(nowUnixSeconds, LibSsl.X509_get0_notBefore(certificate)) is > 0 and var early)
-            throw Refusal($"{name} {path}", $"the certificate is not valid yet, but in {early} seconds", "Check the clock of this machine, or name another certificate");
+        {
+            string why = $"the certificate is not valid yet, but in {early} seconds";
+            throw Refusal($"{name} {path}", why, "Check the clock of this machine, or name another certificate");
+        }
+
         long left = Seconds(nowUnixSeconds, LibSsl.X509_get0_notAfter(certificate));
         if (left < 0)
             throw Refusal($"{name} {path}", $"the certificate has expired {-left / DaySeconds} days ago", "Have a new one made");
@@ -175,7 +177,10 @@ internal sealed unsafe class TlsContext : IDisposable
         fixed (byte* directory = NativeText.Of(settings.AuthorityDirectory))
         {
             if (!Directory.Exists(settings.AuthorityDirectory) || LibSsl.SSL_CTX_load_verify_dir(Handle, directory) != 1)
-                throw Refusal($"tls-ca-cert-dir {settings.AuthorityDirectory}", "there is no such directory", "Name one, made ready by: openssl rehash DIRECTORY");
+            {
+                throw Refusal(
+                    $"tls-ca-cert-dir {settings.AuthorityDirectory}", "there is no such directory", "Name one, made ready by: openssl rehash DIRECTORY");
+            }
         }
     }
 
@@ -187,7 +192,7 @@ internal sealed unsafe class TlsContext : IDisposable
         {
             nint names = LibSsl.SSL_CTX_load_verify_file(Handle, file) == 1 ? LibSsl.SSL_load_client_CA_file(file) : 0;
             if (names == 0)
-                throw Refusal($"tls-ca-cert-file {path}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file with certificates in PEM");
+                throw Unread("tls-ca-cert-file", path);
             LibSsl.SSL_CTX_set_client_CA_list(Handle, names); // clients with several certificates choose by it
         }
     }
@@ -198,7 +203,8 @@ internal sealed unsafe class TlsContext : IDisposable
         ulong options = settings.PrefersOwnCiphers ? LibSsl.OptionServersCiphers : 0;
         for (int minor = 0; minor < withouts.Length; minor++)
             options |= settings.Versions.Allows(minor) ? 0 : withouts[minor];
-        _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlVersionMin, LibSsl.Tls10, null); // OpenSSL's own configuration may want more than the setting
+        // OpenSSL's own configuration may want more than the setting.
+        _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlVersionMin, LibSsl.Tls10, null);
         _ = LibSsl.SSL_CTX_set_options(Handle, options);
         Take("tls-ciphers", settings.Ciphers, &LibSsl.SSL_CTX_set_cipher_list);
         Take("tls-ciphersuites", settings.CipherSuites, &LibSsl.SSL_CTX_set_ciphersuites);
@@ -211,7 +217,10 @@ internal sealed unsafe class TlsContext : IDisposable
         fixed (byte* text = NativeText.Of(ciphers))
         {
             if (set(Handle, text) != 1)
-                throw Refusal($"{name} {ciphers}", $"OpenSSL does not know these: {TlsFault.Take()}", "List what there is with: openssl ciphers -v");
+            {
+                string why = $"OpenSSL does not know these: {TlsFault.Take()}";
+                throw Refusal($"{name} {ciphers}", why, "List what there is with: openssl ciphers -v");
+            }
         }
     }
 
@@ -230,6 +239,12 @@ internal sealed unsafe class TlsContext : IDisposable
         _ = LibSsl.SSL_CTX_ctrl(Handle, LibSsl.ControlCacheSize, settings.CachedSessionsMax, null);
         _ = LibSsl.SSL_CTX_set_timeout(Handle, settings.CachedSessionSeconds);
     }
+
+    private static GarnetException Unread(string name, string path) =>
+        Refusal($"{name} {path}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file in PEM");
+
+    private static GarnetException Stranger(string name, string path, string why) =>
+        Refusal($"{name} {path}", $"the key is not that of the certificate ({why})", "Name the two that belong together; CONFIG SET takes both at once");
 
     private static GarnetException Refusal(string what, string why, string next) => new(ExitKind.Configuration, what, why, next);
 }

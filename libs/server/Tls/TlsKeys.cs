@@ -22,7 +22,8 @@ internal sealed class TlsKeys : IDisposable
     [
         "tls-cert-file", "tls-key-file", "tls-key-file-pass", "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass",
         "tls-ca-cert-file", "tls-ca-cert-dir", "tls-auth-clients", "tls-protocols", "tls-ciphers", "tls-ciphersuites",
-        "tls-prefer-server-ciphers", "tls-session-caching", "tls-session-cache-size", "tls-session-cache-timeout", "tls-replication", "tls-cluster",
+        "tls-prefer-server-ciphers", "tls-session-caching", "tls-session-cache-size", "tls-session-cache-timeout",
+        "tls-replication", "tls-cluster",
     ];
 
     private readonly Lock _gate = new();
@@ -39,7 +40,8 @@ internal sealed class TlsKeys : IDisposable
         (_settings, _clock, _log) = (settings.Tls, clock, log);
         if (_settings.Serves && (settings.Network.Transport == TransportKind.Sockets || !OperatingSystem.IsLinux()))
         {
-            throw new GarnetException(ExitKind.Configuration, $"tls-port {_settings.Port}", "connections of clients are encrypted over epoll only, on Linux",
+            throw new GarnetException(
+                ExitKind.Configuration, $"tls-port {_settings.Port}", "connections of clients are encrypted over epoll only, on Linux",
                 "Use --transport auto on Linux, or put a TLS proxy in front");
         }
 
@@ -157,6 +159,7 @@ internal sealed class TlsKeys : IDisposable
                 "Install it: apt-get install libssl3, or the like");
         }
 
+        Libc.OutlivePeers();
         string digest = TlsFiles.Digest(_settings);
         long now = _clock.UnixMs / 1000;
         TlsContext? server = null, client = null;

@@ -170,6 +170,8 @@ internal sealed unsafe class TlsSession : IDisposable
     {
         nint verified = LibSsl.SSL_get_verify_result(_ssl);
         string reason = TlsFault.Take();
-        return verified == 0 ? reason : $"its certificate is not believed: {Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified))}";
+        if (verified == 0)
+            return reason;
+        return "its certificate is not believed: " + Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified));
     }
 }
