@@ -53,13 +53,14 @@ public sealed class RespServer : IDisposable
     {
         var lines = new ServerLog(logger);
         CommandTable commands = ConfiguredUsers.Judge(settings, table, out ServerRights rights); // before anything is opened
-        var tls = new TlsKeys(settings, table, clock, lines);
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
         DataKeeper? keeper = null;
+        TlsKeys? tls = null;
         Store store;
         try
         {
+            tls = new TlsKeys(settings, table, clock, lines); // before anything is opened
             directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
             keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
             _tier = TierMedium.Open(settings.Tier, directory, memoryLimitBytes);
@@ -70,7 +71,7 @@ public sealed class RespServer : IDisposable
             _tier?.Dispose();
             keeper?.Dispose();
             commands.Dispose();
-            tls.Dispose();
+            tls?.Dispose();
             throw;
         }
 

@@ -58,6 +58,9 @@ internal class ServerCore
     /// <summary>The one for encrypted connections; 0 if none.</summary>
     internal int TlsPort { get; set; }
 
+    /// <summary>Handshakes of encrypted connections that came to a good end, that did not, and that are under way.</summary>
+    internal Func<(long Done, long Failed, long UnderWay)> Handshakes { get; set; } = static () => default;
+
     /// <summary>The one at which other servers reach this one.</summary>
     internal int LinkPort => Settings.Tls.OfReplication && TlsPort > 0 ? TlsPort : Port;
 

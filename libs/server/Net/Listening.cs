@@ -44,6 +44,8 @@ internal sealed class Listening : IDisposable
     {
         _acceptor.Open(_server.Settings.Network);
         (_server.Port, _server.TlsPort) = (_acceptor.Port, _acceptor.TlsPort);
+        if (_acceptor is EpollAcceptor { Handshakes: { } handshakes })
+            _server.Handshakes = () => (handshakes.Finished, handshakes.Failed, handshakes.Count);
     }
 
     /// <summary>Ends its threads.</summary>

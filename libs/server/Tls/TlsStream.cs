@@ -126,7 +126,7 @@ internal sealed class TlsStream : Stream
     {
         if (step is TlsStep.Broken or TlsStep.Ended)
             throw new IOException(_session.Fault is { Length: > 0 } fault ? "TLS failed: " + fault : "it closed the connection");
-        int limitUs = _timeoutMs > 0 ? _timeoutMs * 1000 : -1;
+        int limitUs = _timeoutMs > 0 ? (int)Math.Min(_timeoutMs * 1000L, int.MaxValue) : -1;
         if (!_socket.Poll(limitUs, step == TlsStep.WantsRead ? SelectMode.SelectRead : SelectMode.SelectWrite))
             throw new SocketException((int)SocketError.TimedOut);
     }

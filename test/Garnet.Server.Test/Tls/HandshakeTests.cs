@@ -122,8 +122,10 @@ internal sealed class HandshakeTests
         using (RespConnection guest = _server.Connect())
             Assert.That(guest.Call("GET", "marker").Text, Is.EqualTo("intact"), "others come in beside them");
         _server.AwaitClients(1001);
+        Assert.That(_witness.Call("INFO", "stats").Text, Does.Contain("garnet_tls_handshakes_under_way:1000\r\n"));
         _server.Advance(11_000);
         _server.AwaitClients(1);
+        Assert.That(_witness.Call("INFO", "stats").Text, Does.Contain("garnet_tls_handshakes_failed:1000\r\n"));
         strangers.ForEach(static one => one.Dispose());
     }
 

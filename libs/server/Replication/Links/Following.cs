@@ -285,7 +285,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
         {
             socket.Send(writer);
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             writer.Clear(); // the receiving thread learns of it and says so
         }
