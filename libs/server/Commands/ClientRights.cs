@@ -32,10 +32,12 @@ internal static class ClientRights
     }
 
     /// <summary>The connection has shown a certificate with the name: it is the user of that name, if there is one that is on; else it says who it is as others do.</summary>
-    internal static void BeCertified(ServerContext server, Connection client, string name)
+    internal static bool TryBeCertified(ServerContext server, Connection client, string name)
     {
-        if (server.Rights.Users.Find(name) is { Rights.IsOn: true } user)
-            Become(server, client, user);
+        if (server.Rights.Users.Find(name) is not { Rights.IsOn: true } user)
+            return false;
+        Become(server, client, user);
+        return true;
     }
 
     /// <summary>Before a batch: the worker's connections by the rights of now (commands.U1).</summary>

@@ -97,8 +97,8 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     {
         Slots.Add(client);
         ClientRights.BeDefault(Server, client);
-        if (client.CertifiedName is { } name)
-            ClientRights.BeCertified(Server, client, name);
+        if (client.CertifiedName is { } name && ClientRights.TryBeCertified(Server, client, name))
+            Audited.Certified(Server, client);
         _transport.Add(client);
     }
 

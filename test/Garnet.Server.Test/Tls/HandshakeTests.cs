@@ -25,7 +25,7 @@ internal sealed class HandshakeTests
     {
         _files = new TestCertificates();
         _lines = new RecordedLines();
-        _server = new TestServer(Route.Tls, certificates: _files, lines: _lines);
+        _server = new TestServer(Route.Tls, static settings => settings.Security.AuditFile = "log", certificates: _files, lines: _lines);
         _witness = _server.Connect();
         Assert.That(_witness.Call("SET", "marker", "intact").ToString(), Is.EqualTo("+OK"));
     }
@@ -180,6 +180,8 @@ internal sealed class HandshakeTests
         Assert.That(Reply("client", _files, words: ["ACL", "WHOAMI"]), Is.EqualTo("\"default\""), "there is no such user");
         Assert.That(_witness.Call("ACL", "SETUSER", "orders", "on", "+acl|whoami", "+get", "~order:*").ToString(), Is.EqualTo("+OK"));
         Assert.That(Reply("client", _files, words: ["ACL", "WHOAMI"]), Is.EqualTo("\"orders\""));
+        Assert.That(() => _lines.All.Any(static line => line.Contains("\"event\":\"login\",\"user\":\"orders\"", StringComparison.Ordinal) && line.Contains("\"tls\"", StringComparison.Ordinal)),
+            Is.True.After(WaitMs, 5), "the audit trail tells of it");
         Assert.That(Reply("client", _files, words: ["GET", "marker"]), Does.StartWith("-NOPERM"));
         Assert.That(_witness.Call("CONFIG", "SET", "requirepass", "secret").ToString(), Is.EqualTo("+OK"));
         Assert.That(Reply("client", _files, words: ["GET", "order:1"]), Is.EqualTo("$-1"), "it needs no password");
