@@ -42,8 +42,10 @@ internal static unsafe class Audited
     /// <summary>A certificate has made the connection a user's.</summary>
     internal static void Certified(ServerContext server, Connection client)
     {
-        if (server.Monitoring.Audit.IsOn)
-            server.Monitoring.Audit.Add(new AuditEvent("login", server.Clock.UnixMs, client.User!.Name, client.Id, client.Peer.Remote, "tls"));
+        if (!server.Monitoring.Audit.IsOn)
+            return;
+        string user = client.User!.Name;
+        server.Monitoring.Audit.Add(new AuditEvent("login", server.Clock.UnixMs, user, client.Id, client.Peer.Remote, "tls"));
     }
 
     private static AuditEvent Event(ref Call call, string kind, string command)

@@ -36,7 +36,12 @@ internal sealed class Listening : IDisposable
     }
 
     /// <summary>A reactor's way to its sockets.</summary>
-    internal ITransport NewTransport() => !_usesEpoll ? new SocketTransport() : _server.Settings.Tls.Serves ? new TlsTransport() : new EpollTransport();
+    internal ITransport NewTransport()
+    {
+        if (!_usesEpoll)
+            return new SocketTransport();
+        return _server.Settings.Tls.Serves ? new TlsTransport() : new EpollTransport();
+    }
 
     /// <summary>Opens all listeners; the server knows its ports then.</summary>
     /// <exception cref="GarnetException">One of them cannot be had.</exception>

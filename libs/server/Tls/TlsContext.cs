@@ -130,7 +130,8 @@ internal sealed unsafe class TlsContext : IDisposable
         string why = TlsFault.Take();
         if (why.Contains("mismatch", StringComparison.Ordinal))
             throw Stranger(name, key, why);
-        throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", $"Name a private key in PEM; if it is encrypted, set {name}-pass");
+        string next = $"Name a private key in PEM; if it is encrypted, set {name}-pass";
+        throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", next);
     }
 
     private void Judge(string name, string path, long nowUnixSeconds)
@@ -178,8 +179,8 @@ internal sealed unsafe class TlsContext : IDisposable
         {
             if (!Directory.Exists(settings.AuthorityDirectory) || LibSsl.SSL_CTX_load_verify_dir(Handle, directory) != 1)
             {
-                throw Refusal(
-                    $"tls-ca-cert-dir {settings.AuthorityDirectory}", "there is no such directory", "Name one, made ready by: openssl rehash DIRECTORY");
+                const string Next = "Name one, made ready by: openssl rehash DIRECTORY";
+                throw Refusal($"tls-ca-cert-dir {settings.AuthorityDirectory}", "there is no such directory", Next);
             }
         }
     }
@@ -243,8 +244,8 @@ internal sealed unsafe class TlsContext : IDisposable
     private static GarnetException Unread(string name, string path) =>
         Refusal($"{name} {path}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file in PEM");
 
-    private static GarnetException Stranger(string name, string path, string why) =>
-        Refusal($"{name} {path}", $"the key is not that of the certificate ({why})", "Name the two that belong together; CONFIG SET takes both at once");
+    private static GarnetException Stranger(string name, string path, string why) => Refusal(
+        $"{name} {path}", $"the key is not that of the certificate ({why})", "Name the two that belong together; CONFIG SET takes both at once");
 
     private static GarnetException Refusal(string what, string why, string next) => new(ExitKind.Configuration, what, why, next);
 }
