@@ -5,7 +5,7 @@ RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends gcc lib
 WORKDIR /source
 COPY . .
 RUN dotnet publish main/GarnetServer -c Release -p:Native=true -o /image/app
-# What the program loads, and nothing else: the C library, and OpenSSL, which seals snapshots.
+# What the program loads, and nothing else: the C library, and OpenSSL, which seals snapshots and encrypts connections.
 RUN ssl=$(find /usr/lib -name libssl.so.3) \
  && for library in $ssl $(ldd /image/app/* $ssl | grep -o '/[^ :]*\.so[^ :]*' | grep -v ^/image | sort -u); do \
       install -D -m 755 "$library" "/image$library"; \

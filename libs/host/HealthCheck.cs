@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Garnet.Common.Resp;
 using Garnet.Server;
+using Garnet.Server.Tls;
 
 namespace Garnet.Host;
 
@@ -15,11 +16,11 @@ internal static class HealthCheck
 
     public static bool Ask(ServerSettings settings, TextWriter output)
     {
-        EndPoint target = TargetOf(settings.Network);
+        EndPoint target = TargetOf(settings.Network, settings.Network.Port > 0 ? settings.Network.Port : settings.Tls.Port);
         try
         {
             using var client = new RespClient(new Socket(target.AddressFamily, SocketType.Stream, ProtocolType.Unspecified), LimitMs);
-            string answer = AskAsync(client, target, settings.Security.Password).WaitAsync(TimeSpan.FromMilliseconds(LimitMs)).GetAwaiter().GetResult();
+            string answer = AskAsync(client, target, settings).WaitAsync(TimeSpan.FromMilliseconds(LimitMs)).GetAwaiter().GetResult();
             output.WriteLine(answer);
             return answer.StartsWith("+PONG", StringComparison.Ordinal) || answer.StartsWith("-NOAUTH", StringComparison.Ordinal);
         }
@@ -30,24 +31,27 @@ internal static class HealthCheck
         }
     }
 
-    private static async Task<string> AskAsync(RespClient client, EndPoint target, string password)
+    private static async Task<string> AskAsync(RespClient client, EndPoint target, ServerSettings settings)
     {
+        string password = settings.Security.Password;
         await client.Connect(target).ConfigureAwait(false);
+        if (settings.Network.Port == 0 && settings.Tls.Port > 0)
+            client.Over(socket => OwnTls.Over(socket, settings.Tls, LimitMs));
         if (password.Length > 0 && await client.Call("AUTH", password).ConfigureAwait(false) is ['-', ..] refused)
             return refused;
         return await client.Call("PING").ConfigureAwait(false);
     }
 
-    private static EndPoint TargetOf(NetworkSettings network)
+    private static EndPoint TargetOf(NetworkSettings network, int port)
     {
-        if (network.Port == 0)
+        if (port == 0)
             return new UnixDomainSocketEndPoint(network.UnixSocket);
         foreach (string address in network.Bind)
         {
             bool named = IPAddress.TryParse(address.TrimStart('-'), out IPAddress? parsed);
             if (named && !parsed!.Equals(IPAddress.Any) && !parsed.Equals(IPAddress.IPv6Any))
-                return new IPEndPoint(parsed, network.Port);
+                return new IPEndPoint(parsed, port);
         }
-        return new IPEndPoint(IPAddress.Loopback, network.Port);
+        return new IPEndPoint(IPAddress.Loopback, port);
     }
 }

@@ -10,6 +10,7 @@ using Garnet.Server.Persistence;
 using Garnet.Server.Replication;
 using Garnet.Server.Families.Tiering;
 using Garnet.Server.Tiering;
+using Garnet.Server.Tls;
 using Garnet.Server.Tracking;
 using Garnet.Server.Transactions;
 using Garnet.Server.Blocking;
@@ -31,7 +32,7 @@ public sealed class RespServer : IDisposable
     private readonly TaskCompletionSource _completion = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Thread> _threads = [];
     private Reactor[] _reactors = [];
-    private Acceptor? _acceptor;
+    private Listening? _listening;
     private int _stopRequests;
     private readonly Garnet.Media.LayeredMedium? _tier;
     private int _reactorsRunning;
@@ -55,9 +56,11 @@ public sealed class RespServer : IDisposable
         long memoryLimitBytes = MemoryPlan.LimitBytes(settings.Memory.MaxMemoryBytes);
         var backlog = new Backlog();
         DataKeeper? keeper = null;
+        TlsKeys? tls = null;
         Store store;
         try
         {
+            tls = new TlsKeys(settings, table, clock, lines); // before anything is opened
             directory ??= DirectoryChoice.Open(settings.Persistence, table, lines);
             keeper = directory is null ? null : new DataKeeper(directory, settings.Persistence, clock, lines, backlog);
             _tier = TierMedium.Open(settings.Tier, directory, memoryLimitBytes);
@@ -68,19 +71,20 @@ public sealed class RespServer : IDisposable
             _tier?.Dispose();
             keeper?.Dispose();
             commands.Dispose();
+            tls?.Dispose();
             throw;
         }
 
         var core = new ServerCore
         {
-            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Fail = Fail, RequestStop = RequestStop,
-            MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
+            Settings = settings, Table = table, Log = lines, Clock = clock, Store = store, Tls = tls,
+            Fail = Fail, RequestStop = RequestStop, MemoryLimitBytes = memoryLimitBytes, StartedUnixMs = clock.UnixMs,
         };
         if (keeper is not null && _tier is { } tier)
             keeper.Settled = () => TierMedium.Settle(tier, settings.Tier, keeper.Files);
         Context = new ServerContext(core, commands, rights, keeper, backlog, CommandFamilies.Replay)
         {
-            Connections = () => (_acceptor?.Accepted ?? 0, _acceptor?.Rejected ?? 0),
+            Connections = () => _listening?.Connections ?? default,
             Hooks = new AdmissionHooks { Ahead = _tier is null ? null : new FetchedKeys() },
         };
     }
@@ -159,10 +163,13 @@ public sealed class RespServer : IDisposable
     public IReadOnlyList<(bool IsWarning, string Text)> LogMemoryPlan => Context.Keeper?.MemoryPlan ?? [];
 
     /// <summary>The TCP port in use; 0 if none.</summary>
-    public int Port => _acceptor?.Port ?? 0;
+    public int Port => Context.Port;
+
+    /// <summary>The port for encrypted connections; 0 if none.</summary>
+    public int TlsPort => Context.TlsPort;
 
     /// <summary>What is listened on, for people.</summary>
-    public IReadOnlyList<string> Addresses => _acceptor?.Addresses ?? [];
+    public IReadOnlyList<string> Addresses => _listening?.Addresses ?? [];
 
     /// <summary>The directory the data is kept in; null if it is in memory only.</summary>
     public string? DataDirectory => Context.Keeper?.Directory;
@@ -197,14 +204,13 @@ public sealed class RespServer : IDisposable
     public void Start()
     {
         int count = Settings.Network.ReactorThreads > 0 ? Settings.Network.ReactorThreads : Environment.ProcessorCount;
-        bool epoll = UsesEpoll();
+        _listening = new Listening(Context);
         var reactors = new Reactor[count];
         for (int i = 0; i < count; i++)
-            reactors[i] = new Reactor(Context, i, epoll ? new EpollTransport() : new SocketTransport());
-        _acceptor = epoll ? new EpollAcceptor(Context) : new SocketAcceptor(Context);
+            reactors[i] = new Reactor(Context, i, _listening.NewTransport());
         try
         {
-            _acceptor.Open(Settings.Network);
+            _listening.Open();
         }
         catch (GarnetException)
         {
@@ -214,7 +220,6 @@ public sealed class RespServer : IDisposable
         }
 
         Context.ClientLimits.FitOrSay(Context.Log);
-        Context.Port = _acceptor.Port;
         Context.Workers = _reactors = reactors;
         _reactorsRunning = count;
         foreach (Reactor reactor in reactors)
@@ -222,7 +227,8 @@ public sealed class RespServer : IDisposable
         if (Keeper is null)
             Replication.BeginInMemory();
         Keeper?.Begin(Context, Replication.ForKeeper, CommandFamilies.Replay);
-        StartThread("acceptor", _acceptor.Run);
+        foreach ((string name, Action work) in _listening.Threads)
+            StartThread(name, work);
     }
 
     /// <summary>Stops accepting, lets the reactors finish their round and flush, closes everything; waits at most <paramref name="grace"/>.</summary>
@@ -242,8 +248,9 @@ public sealed class RespServer : IDisposable
             return; // a reactor hangs: its memory must stay
         foreach (Reactor reactor in _reactors)
             reactor.Dispose();
-        _acceptor?.Dispose();
+        _listening?.Dispose();
         Context.Dispose();
+        Context.Tls.Dispose();
         _tier?.Dispose();
     }
 
@@ -269,7 +276,7 @@ public sealed class RespServer : IDisposable
 
     private void StopReactors()
     {
-        _acceptor?.Stop();
+        _listening?.Stop();
         foreach (Reactor reactor in _reactors)
             reactor.Stop();
         if (_reactors.Length == 0)
@@ -282,14 +289,6 @@ public sealed class RespServer : IDisposable
             _completion.TrySetException(failure);
         else
             _completion.TrySetResult();
-    }
-
-    private bool UsesEpoll()
-    {
-        bool possible = OperatingSystem.IsLinux();
-        if (Settings.Network.Transport == TransportKind.Epoll && !possible)
-            throw new GarnetException(ExitKind.Configuration, "transport epoll", "epoll exists on Linux only", "Use --transport auto");
-        return possible && Settings.Network.Transport != TransportKind.Sockets;
     }
 
     private void StartThread(string name, Action body)

@@ -12,10 +12,14 @@ internal sealed class RespConnection : IDisposable
     private const int TimeoutMs = 20_000, EndTimeoutMs = 5_000;
 
     private readonly Socket _socket;
+    private readonly Stream? _over;
     private byte[] _buffer = new byte[16 * 1024];
     private int _start, _end;
 
-    public RespConnection(EndPoint server, int timeoutMs = TimeoutMs)
+    /// <param name="server">Where it is.</param>
+    /// <param name="timeoutMs">How long it may be silent.</param>
+    /// <param name="over">What is put over the connection, to encrypt it; nothing by default.</param>
+    public RespConnection(EndPoint server, int timeoutMs = TimeoutMs, Func<Stream, Stream>? over = null)
     {
         bool unix = server is UnixDomainSocketEndPoint;
         _socket = new Socket(server.AddressFamily, SocketType.Stream, unix ? ProtocolType.Unspecified : ProtocolType.Tcp)
@@ -27,8 +31,9 @@ internal sealed class RespConnection : IDisposable
         try
         {
             _socket.Connect(server);
+            _over = over?.Invoke(new NetworkStream(_socket));
         }
-        catch (SocketException)
+        catch
         {
             _socket.Dispose();
             throw;
@@ -56,13 +61,14 @@ internal sealed class RespConnection : IDisposable
 
     public void Send(ReadOnlySpan<byte> bytes)
     {
-        while (!bytes.IsEmpty) bytes = bytes[_socket.Send(bytes)..];
+        if (_over is not null) _over.Write(bytes);
+        else while (!bytes.IsEmpty) bytes = bytes[_socket.Send(bytes)..];
     }
 
     /// <summary>Sends every byte in a write of its own.</summary>
     public void SendSplit(ReadOnlySpan<byte> bytes)
     {
-        for (int i = 0; i < bytes.Length; i++) _socket.Send(bytes.Slice(i, 1));
+        for (int i = 0; i < bytes.Length; i++) Send(bytes.Slice(i, 1));
     }
 
     public RespNode Call(params string[] words)
@@ -86,9 +92,14 @@ internal sealed class RespConnection : IDisposable
         if (_end > _start) return false;
         try
         {
-            return !_socket.Poll(TimeSpan.FromMilliseconds(timeoutMs), SelectMode.SelectRead) ? false : _socket.Receive(_buffer) == 0;
+            if (!_socket.Poll(TimeSpan.FromMilliseconds(timeoutMs), SelectMode.SelectRead)) return false;
+            return (_over is null ? _socket.Receive(_buffer) : _over.Read(_buffer)) == 0;
         }
         catch (SocketException e) when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.Shutdown)
+        {
+            return true;
+        }
+        catch (IOException) when (_over is not null)
         {
             return true;
         }
@@ -119,7 +130,11 @@ internal sealed class RespConnection : IDisposable
     }
 
     /// <summary>Says that nothing more will be sent; replies can still be read.</summary>
-    public void EndSending() => _socket.Shutdown(SocketShutdown.Send);
+    public void EndSending()
+    {
+        if (_over is System.Net.Security.SslStream encrypted) encrypted.ShutdownAsync().GetAwaiter().GetResult();
+        else _socket.Shutdown(SocketShutdown.Send);
+    }
 
     /// <summary>Breaks the connection off without a farewell.</summary>
     public void Reset()
@@ -128,7 +143,11 @@ internal sealed class RespConnection : IDisposable
         _socket.Dispose();
     }
 
-    public void Dispose() => _socket.Dispose();
+    public void Dispose()
+    {
+        _over?.Dispose();
+        _socket.Dispose();
+    }
 
     private RespNode ReadNode(ref int at)
     {
@@ -193,7 +212,8 @@ internal sealed class RespConnection : IDisposable
             _start = 0;
             _buffer = room;
         }
-        int bytes = _socket.Receive(_buffer, _end, _buffer.Length - _end, SocketFlags.None);
+        int bytes = _over is not null ? _over.Read(_buffer, _end, _buffer.Length - _end)
+            : _socket.Receive(_buffer, _end, _buffer.Length - _end, SocketFlags.None);
         Debug.Assert(bytes >= 0);
         _end += bytes;
         return bytes;

@@ -127,7 +127,7 @@ internal sealed class ServerProcess : IDisposable
     }
 
     // None twice: its server may not listen yet, or be between a kill and a restart, while another test asks for one.
-    private static int FreePort()
+    internal static int FreePort()
     {
         while (true)
         {

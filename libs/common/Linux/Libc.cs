@@ -21,7 +21,7 @@ public static unsafe partial class Libc
 
     public const int AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOCK_STREAM = 1, SOCK_NONBLOCK = 0x800, SOCK_CLOEXEC = 0x80000;
     public const int SOL_SOCKET = 1, SO_REUSEADDR = 2, SO_KEEPALIVE = 9, IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5;
-    private const int SIGINT = 2, SIGXFSZ = 25, SIG_DFL = 0, SIG_IGN = 1;
+    private const int SIGINT = 2, SIGPIPE = 13, SIGXFSZ = 25, SIG_DFL = 0, SIG_IGN = 1;
     public const int TCP_KEEPCNT = 6, IPPROTO_IPV6 = 41, IPV6_V6ONLY = 26, MSG_NOSIGNAL = 0x4000, MSG_DONTWAIT = 0x40;
 
     public const int EPOLL_CTL_ADD = 1, EPOLL_CTL_DEL = 2, EPOLL_CTL_MOD = 3, EPOLL_CLOEXEC = 0x80000;
@@ -54,6 +54,9 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] private static partial nint signal(int number, nint action);
     /// <summary>Lets Ctrl-C be heard again where whoever started the process had it ignored.</summary>
     public static void HeedInterrupt() => signal(SIGINT, SIG_DFL);
+
+    /// <summary>OpenSSL writes to sockets without saying that a peer who has left is no reason to end the process.</summary>
+    public static void OutlivePeers() => signal(SIGPIPE, SIG_IGN);
 
     /// <summary>A write past the limit of file sizes (ulimit -f) fails with EFBIG, and does not end the process without a word.</summary>
     public static void OutliveFileLimit() => signal(SIGXFSZ, SIG_IGN);

@@ -13,4 +13,6 @@ public enum ParseResult : byte
     ProtocolError,
     /// <summary>An HTTP request line: close without a word (cross-protocol guard).</summary>
     Foreign,
+    /// <summary>A TLS handshake, where nothing is encrypted: answer <see cref="RespParser.Error"/> and close.</summary>
+    Encrypted,
 }

@@ -14,6 +14,7 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
 {
     private const int LineBytesMax = 64 << 10;
 
+    private Stream? _stream;
     private readonly byte[] _received = new byte[4096];
     private int _at, _end;
 
@@ -33,6 +34,9 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
         using var timeout = new CancellationTokenSource(timeoutMs);
         await socket.ConnectAsync(server, timeout.Token).ConfigureAwait(false);
     }
+
+    /// <summary>From here on all bytes go through what is made over the socket, which is connected, and goes with it.</summary>
+    public void Over(Func<Socket, Stream> stream) => _stream = stream(socket);
 
     /// <summary>Sends a request.</summary>
     public async Task Send(params byte[][] words)
@@ -62,7 +66,7 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
             if (_at == _end)
             {
                 using var timeout = new CancellationTokenSource(timeoutMs);
-                (_at, _end) = (0, await socket.ReceiveAsync(_received, timeout.Token).ConfigureAwait(false));
+                (_at, _end) = (0, await Receive(timeout.Token).ConfigureAwait(false));
                 if (_end == 0)
                     throw new IOException("it closed the connection");
             }
@@ -77,7 +81,11 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => socket.Dispose();
+    public void Dispose()
+    {
+        _stream?.Dispose();
+        socket.Dispose();
+    }
 
     private static byte[] Head(char type, int count) => Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{type}{count}\r\n"));
 
@@ -86,7 +94,18 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
         while (!bytes.IsEmpty)
         {
             using var timeout = new CancellationTokenSource(timeoutMs);
-            bytes = bytes[await socket.SendAsync(bytes, timeout.Token).ConfigureAwait(false)..];
+            bytes = bytes[await Send(bytes, timeout.Token).ConfigureAwait(false)..];
         }
+    }
+
+    private ValueTask<int> Receive(CancellationToken timeout) =>
+        _stream is null ? socket.ReceiveAsync(_received, timeout) : _stream.ReadAsync(_received, timeout);
+
+    private async ValueTask<int> Send(ReadOnlyMemory<byte> bytes, CancellationToken timeout)
+    {
+        if (_stream is null)
+            return await socket.SendAsync(bytes, timeout).ConfigureAwait(false);
+        await _stream.WriteAsync(bytes, timeout).ConfigureAwait(false);
+        return bytes.Length;
     }
 }

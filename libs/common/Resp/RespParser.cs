@@ -15,6 +15,7 @@ public sealed unsafe class RespParser
 {
     private const ushort LineEnd = 0x0A0D;        // "\r\n", little endian
     private const uint OneDigitFrame = 0x0A0D0024; // "$?\r\n" without the digit
+    private const ushort TlsRecord = 0x0316;      // a handshake, of version 3.x, little endian
     private const uint NoLength = int.MaxValue;
     private const int ShortBytesMin = 8;
 
@@ -204,6 +205,12 @@ public sealed unsafe class RespParser
     private ParseResult ParseLine(byte* at, byte* end, ArgList args, in RespLimits limits)
     {
         long available = end - at;
+        if (available > 1 && *(ushort*)at == TlsRecord)
+        {
+            Error = "this port is not encrypted, and what arrived is TLS";
+            return ParseResult.Encrypted;
+        }
+
         int window = (int)Math.Min(available, RespLimits.LineBytesMax + 1);
         int newline = new ReadOnlySpan<byte>(at, window).IndexOf((byte)'\n');
         if (newline < 0)

@@ -39,6 +39,15 @@ internal static unsafe class Audited
         call.Server.Monitoring.Audit.Add(Event(ref call, isRight ? "login" : "login-failed", command) with { User = Shown(name) });
     }
 
+    /// <summary>A certificate has made the connection a user's.</summary>
+    internal static void Certified(ServerContext server, Connection client)
+    {
+        if (!server.Monitoring.Audit.IsOn)
+            return;
+        string user = client.User!.Name;
+        server.Monitoring.Audit.Add(new AuditEvent("login", server.Clock.UnixMs, user, client.Id, client.Peer.Remote, "tls"));
+    }
+
     private static AuditEvent Event(ref Call call, string kind, string command)
     {
         Connection client = call.Client;

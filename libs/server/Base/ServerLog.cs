@@ -47,6 +47,19 @@ internal sealed class ServerLog(ILogger logger)
 
     internal void Audited(string line) => Write(LogLevel.Information, 102, line);
 
+    internal void TlsRenewed(long expiresUnixSeconds) => Write(
+        LogLevel.Information, 110, "New connections get the certificate that the files hold now"
+        + (expiresUnixSeconds == 0 ? "" : $"; it expires at {DateTimeOffset.FromUnixTimeSeconds(expiresUnixSeconds):u}"));
+
+    internal void TlsKept(string why, string next) =>
+        Write(LogLevel.Error, 111, $"The files of TLS have changed and cannot be used: {why}. Those before them stay in force. {next}");
+
+    internal void HandshakeFailed(string peer, string why, long unsaid) =>
+        Write(LogLevel.Warning, 112, $"{peer} gets no TLS connection: {why}; closed{Unsaid(unsaid)}");
+
+    internal void SpokeTls(string peer, long unsaid) => Write(LogLevel.Warning, 113,
+        $"{peer} spoke TLS to a port that is not encrypted: a wrong address, or tls-port is not set; closed{Unsaid(unsaid)}");
+
     internal void Stopped() => Write(LogLevel.Information, 7, "Stopped");
 
     internal void ShutdownAsked() => Write(LogLevel.Information, 8, "User asked for a stop (SHUTDOWN)");
@@ -183,6 +196,8 @@ internal sealed class ServerLog(ILogger logger)
 
     /// <summary>Lines that were not written, as far as is known.</summary>
     internal long Lost => Volatile.Read(ref _lost) + ((logger as ILostLines)?.LostLines ?? 0);
+
+    private static string Unsaid(long lines) => lines == 0 ? "" : $" (and {lines} like it before)";
 
     private void Write(LogLevel level, int id, string text, Exception? error = null)
     {

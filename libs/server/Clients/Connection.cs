@@ -1,6 +1,7 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
 using Garnet.Server.Rights;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Clients;
 
@@ -43,6 +44,8 @@ internal sealed unsafe class Connection
     internal int Descriptor = -1;
     internal Socket? Socket;
     internal readonly PeerAddress Peer;
+    internal TlsSession? Tls;        // what encrypts it; null for a plain one
+    internal string? CertifiedName;  // the user that its certificate names
     internal ByteQueue Pending;      // received, not yet framed
     internal ByteQueue Out;          // replies the socket did not take
     internal ByteQueue Pushes;       // out-of-band messages for after the replies of the round
@@ -111,7 +114,9 @@ internal sealed unsafe class Connection
     internal bool Stopped => Parked | Stalled | Held | CloseAfterReply | Closed;
 
     /// <summary>Bytes of memory held for this client, buffers included.</summary>
-    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0) + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0);
+    internal long MemoryBytes => 640 + Pending.Capacity + Out.Capacity + Pushes.Capacity + (Big?.Capacity ?? 0)
+        + (Transaction?.MemoryBytes ?? 0) + (Subscriptions?.MemoryBytes ?? 0)
+        + (Tls is null ? 0 : TlsSession.MemoryBytes);
 
     /// <summary>True if nothing that it sent, or is to be sent, is still on its way.</summary>
     internal bool IsQuiet => Out.Count + Pending.Count + Pushes.Count == 0 && Big is null && Subscriptions is not { Count: > 0 };

@@ -1,6 +1,8 @@
+using System.Diagnostics.CodeAnalysis;
 using Garnet.Common;
 using Garnet.Common.Time;
 using Garnet.Server.Base;
+using Garnet.Server.Tls;
 using Tsavorite;
 
 namespace Garnet.Server.Clients;
@@ -11,6 +13,18 @@ namespace Garnet.Server.Clients;
 /// </summary>
 internal class ServerCore
 {
+    internal ServerCore()
+    {
+    }
+
+    /// <summary>The same server.</summary>
+    [SetsRequiredMembers]
+    private protected ServerCore(ServerCore core)
+    {
+        (Settings, Table, Log, Clock, Store, Tls) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Tls);
+        (Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
+    }
+
     /// <summary>The settings in force.</summary>
     internal required ServerSettings Settings { get; init; }
 
@@ -19,6 +33,9 @@ internal class ServerCore
     internal required ServerLog Log { get; init; }
     internal required IClock Clock { get; init; }
     internal required Store Store { get; init; }
+
+    /// <summary>Keys of encrypted connections.</summary>
+    internal required TlsKeys Tls { get; init; }
 
     /// <summary>Stops the server because the environment failed in a way that no client can be told.</summary>
     internal required Action<GarnetException> Fail { get; init; }
@@ -37,6 +54,15 @@ internal class ServerCore
 
     /// <summary>The TCP port in use; 0 if none.</summary>
     internal int Port { get; set; }
+
+    /// <summary>The one for encrypted connections; 0 if none.</summary>
+    internal int TlsPort { get; set; }
+
+    /// <summary>Handshakes of encrypted connections that came to a good end, that did not, and that are under way.</summary>
+    internal Func<(long Done, long Failed, long UnderWay)> Handshakes { get; set; } = static () => default;
+
+    /// <summary>The one at which other servers reach this one.</summary>
+    internal int LinkPort => Settings.Tls.OfReplication && TlsPort > 0 ? TlsPort : Port;
 
     /// <summary>The script or function that runs now; null if none does. From any thread.</summary>
     internal Running? RunningScript()

@@ -30,7 +30,8 @@ internal sealed class ClientLimits(ServerSettings settings, Users users)
     internal bool PasswordRequired => !users.IsOpen;
 
     /// <summary>True if whoever reaches an address that other machines can reach may do everything.</summary>
-    internal bool IsOpenToNetwork => !PasswordRequired && !_settings.Security.ProtectedMode && _settings.Network.ReachesNetwork;
+    internal bool IsOpenToNetwork => !PasswordRequired && !_settings.Security.ProtectedMode && _settings.Network.ReachesNetwork
+        && (_settings.Network.Serves || (_settings.Tls.Serves && _settings.Tls.ClientCheck != TlsClientCheck.Yes));
 
     internal bool HasIdleLimit =>
         PasswordRequired || _settings.Network.TimeoutSeconds > 0 || _settings.Memory.ClientsShare != MemoryShare.None;

@@ -31,6 +31,15 @@ internal static class ClientRights
         client.CloseAfterReply = true;
     }
 
+    /// <summary>The connection has shown a certificate with the name: it is the user of that name, if there is one that is on; else it says who it is as others do.</summary>
+    internal static bool TryBeCertified(ServerContext server, Connection client, string name)
+    {
+        if (server.Rights.Users.Find(name) is not { Rights.IsOn: true } user)
+            return false;
+        Become(server, client, user);
+        return true;
+    }
+
     /// <summary>Before a batch: the worker's connections by the rights of now (commands.U1).</summary>
     internal static void TakeOver(Executor worker)
     {

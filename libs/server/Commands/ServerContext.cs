@@ -27,8 +27,8 @@ internal sealed class ServerContext : ServerCore, IDisposable
     [SetsRequiredMembers]
     internal ServerContext(
         ServerCore core, CommandTable commands, ServerRights rights, DataKeeper? keeper, Backlog backlog, Func<ReplayTable> replay)
+        : base(core)
     {
-        (Settings, Table, Log, Clock, Store, Fail, RequestStop, MemoryLimitBytes, StartedUnixMs) = (core.Settings, core.Table, core.Log, core.Clock, core.Store, core.Fail, core.RequestStop, core.MemoryLimitBytes, core.StartedUnixMs);
         Commands = commands;
         Rights = rights;
         ClientLimits = new ClientLimits(Settings, Rights.Users);

@@ -6,7 +6,7 @@ namespace Garnet.Server.Inspect;
 /// <param name="User">Who; as what somebody wanted to log in, if that failed.</param>
 /// <param name="ClientId">Over which connection.</param>
 /// <param name="Address">From where.</param>
-/// <param name="Command">By which command.</param>
+/// <param name="Command">By which command; <c>tls</c> for a certificate.</param>
 internal sealed record AuditEvent(string Kind, long UnixMs, string User, long ClientId, string Address, string Command)
 {
     /// <summary>Why it was refused; empty if that does not apply.</summary>

@@ -17,6 +17,7 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         "Set a password (requirepass), or switch protected-mode off if every machine that reaches this port may use it.\r\n");
 
     private readonly List<string> _addresses = [];
+    private long _accepted;
 
     /// <summary>Addresses for people.</summary>
     internal IReadOnlyList<string> Addresses => _addresses;
@@ -24,8 +25,11 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     /// <summary>The TCP port; 0 if none.</summary>
     internal int Port { get; private protected set; }
 
+    /// <summary>The port for encrypted connections; 0 if none.</summary>
+    internal int TlsPort { get; private protected set; }
+
     /// <summary>Connections accepted.</summary>
-    internal long Accepted { get; private protected set; }
+    internal long Accepted => Volatile.Read(ref _accepted);
 
     /// <summary>Connections refused because of <c>maxclients</c>.</summary>
     internal long Rejected { get; private protected set; }
@@ -36,10 +40,17 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     internal void Open(NetworkSettings settings)
     {
         Port = settings.Port;
-        if (settings.Port > 0 || settings.AnyPort)
+        if (settings.Serves)
         {
             foreach (string bind in settings.Bind)
-                OpenAddress(settings, bind);
+                Port = OpenAddress(settings, bind, Port, isTls: false);
+        }
+
+        TlsPort = Server.Settings.Tls.Port;
+        if (Server.Settings.Tls.Serves)
+        {
+            foreach (string bind in settings.Bind)
+                TlsPort = OpenAddress(settings, bind, TlsPort, isTls: true);
         }
 
         if (settings.UnixSocket.Length > 0)
@@ -58,8 +69,8 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     /// <inheritdoc/>
     public abstract void Dispose();
 
-    /// <summary>Opens one TCP listener; false if the address does not exist here.</summary>
-    private protected abstract bool Listen(NetworkSettings settings, IPAddress address);
+    /// <summary>Opens one TCP listener, at a port that is free if it is given 0; returns the port, null if the address does not exist here.</summary>
+    private protected abstract int? Listen(NetworkSettings settings, IPAddress address, int port, bool isTls);
 
     /// <summary>Opens the Unix socket, with its permissions set before it listens (CVE-2023-45145).</summary>
     private protected abstract void ListenUnix(NetworkSettings settings);
@@ -67,7 +78,7 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
     /// <summary>Why the peer is turned away, as bytes to send; null to let it in (it then counts as a client).</summary>
     private protected byte[]? Refusal(PeerAddress peer)
     {
-        if (Server.Settings.Security.ProtectedMode && !Server.ClientLimits.PasswordRequired && !peer.IsLoopback)
+        if (IsProtected(peer))
             return ProtectedText;
         if (Server.ClientLimits.TryAdmit())
             return null;
@@ -75,10 +86,26 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         return TooManyText;
     }
 
-    /// <summary>Gives an admitted connection to a reactor.</summary>
+    /// <summary>The same for a peer who cannot be sent anything yet: it gets its place, and is told when it can be (<see cref="LateRefusal"/>).</summary>
+    private protected bool IsTurnedAway()
+    {
+        if (Server.ClientLimits.TryAdmit())
+            return false;
+        Rejected++;
+        return true;
+    }
+
+    /// <summary>Why a peer that has its place is turned away all the same; null if it is not.</summary>
+    private protected byte[]? LateRefusal(PeerAddress peer) => IsProtected(peer) ? ProtectedText : null;
+
+    // Whatever certificate it shows, as in Redis: that says who it is, and not that anybody wanted others than this machine to come.
+    private bool IsProtected(PeerAddress peer) =>
+        Server.Settings.Security.ProtectedMode && !Server.ClientLimits.PasswordRequired && !peer.IsLoopback;
+
+    /// <summary>Gives an admitted connection to a reactor. From any thread.</summary>
     private protected void HandOver(PeerAddress peer, Action<Connection> attach)
     {
-        Accepted++;
+        Interlocked.Increment(ref _accepted);
         Worker worker = Server.LeastLoaded();
         Interlocked.Increment(ref worker.ConnectionCount);
         var client = new Connection(worker, Server.ClientLimits.NextClientId(), peer, Server.Clock.UnixMs);
@@ -86,7 +113,7 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         worker.Post(static (owner, adopted, _) => ((Reactor)owner).Adopt(adopted!), client);
     }
 
-    private void OpenAddress(NetworkSettings settings, string bind)
+    private int OpenAddress(NetworkSettings settings, string bind, int port, bool isTls)
     {
         bool optional = bind.StartsWith('-');
         string text = optional ? bind[1..] : bind;
@@ -101,9 +128,16 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
         if (address is null)
             throw new Garnet.Common.GarnetException(
                 Garnet.Common.ExitKind.Configuration, $"bind {bind}", "that is no IP address", "Give addresses like 127.0.0.1 or ::1, * for all");
-        if (Listen(settings, address))
-            _addresses.Add(address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]:{Port}" : $"{text}:{Port}");
-        else if (!optional)
-            throw new Garnet.Common.GarnetException(Garnet.Common.ExitKind.Configuration, $"bind {bind}", "this machine has no such address", "List the addresses with: ip addr");
+        if (Listen(settings, address, port, isTls) is { } opened)
+        {
+            string host = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6 ? $"[{text}]" : text;
+            _addresses.Add($"{host}:{opened}{(isTls ? " (TLS)" : "")}");
+            return opened;
+        }
+
+        if (optional)
+            return port;
+        throw new Garnet.Common.GarnetException(
+            Garnet.Common.ExitKind.Configuration, $"bind {bind}", "this machine has no such address", "List the addresses with: ip addr");
     }
 }

@@ -15,13 +15,19 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     private const int AddressBytes = 128;
 
     private readonly List<int> _listeners = [];
+    private readonly List<int> _encrypted = [];
     private readonly EpollListeners _set = new();
     private string _unixPath = "";
     private volatile bool _stopping;
 
     internal EpollAcceptor(ServerContext server) : base(server)
     {
+        if (server.Settings.Tls.Serves)
+            Handshakes = new Handshakes(server, Certified);
     }
+
+    /// <summary>Handshakes of encrypted connections; null without any.</summary>
+    internal Handshakes? Handshakes { get; }
 
     internal override void Run()
     {
@@ -36,6 +42,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     {
         _stopping = true;
         _set.Wake();
+        Handshakes?.Stop();
     }
 
     public override void Dispose()
@@ -44,28 +51,31 @@ internal sealed unsafe class EpollAcceptor : Acceptor
             _ = Libc.close(listener);
         _listeners.Clear();
         _set.Dispose();
+        Handshakes?.Dispose();
         if (_unixPath.Length > 0)
             Unlink(_unixPath);
     }
 
-    private protected override bool Listen(NetworkSettings settings, IPAddress address)
+    private protected override int? Listen(NetworkSettings settings, IPAddress address, int port, bool isTls)
     {
         bool v6 = address.AddressFamily == System.Net.Sockets.AddressFamily.InterNetworkV6;
         int listener = Libc.socket(v6 ? Libc.AF_INET6 : Libc.AF_INET, Libc.SOCK_STREAM | Libc.SOCK_NONBLOCK | Libc.SOCK_CLOEXEC, 0);
         if (listener < 0)
-            return false;
+            return null;
         SetOption(listener, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
         if (v6)
             SetOption(listener, Libc.IPPROTO_IPV6, Libc.IPV6_V6ONLY, 1);
         byte* name = stackalloc byte[AddressBytes];
-        uint length = WriteAddress(name, address, Port);
+        uint length = WriteAddress(name, address, port);
         if (Libc.bind(listener, name, length) != 0 || Libc.listen(listener, settings.TcpBacklog) != 0)
-            return Failed(listener, $"{address} port {Port}");
+            return Failed(listener, $"{address} port {port}");
         length = AddressBytes;
-        if (Port == 0 && Libc.getsockname(listener, name, &length) == 0)
-            Port = PeerAddress.PortOf(new ReadOnlySpan<byte>(name, AddressBytes));
+        if (port == 0 && Libc.getsockname(listener, name, &length) == 0)
+            port = PeerAddress.PortOf(new ReadOnlySpan<byte>(name, AddressBytes));
         Watch(listener);
-        return true;
+        if (isTls)
+            _encrypted.Add(listener);
+        return port;
     }
 
     private protected override void ListenUnix(NetworkSettings settings)
@@ -114,8 +124,41 @@ internal sealed unsafe class EpollAcceptor : Acceptor
                 return;
             }
 
-            Admit(descriptor, name);
+            if (_encrypted.Contains(listener))
+                BeginHandshake(descriptor, name);
+            else
+                Admit(descriptor, name);
         }
+    }
+
+    private void BeginHandshake(int descriptor, byte* remote)
+    {
+        if (IsTurnedAway())
+        {
+            _ = Libc.close(descriptor); // nothing that is not encrypted may be said to it
+            return;
+        }
+
+        Tune(descriptor);
+        Handshakes!.Begin(descriptor, Describe(descriptor, remote));
+    }
+
+    // On the thread of handshakes.
+    private void Certified(Handshake one)
+    {
+        if (LateRefusal(one.Peer) is { } refusal)
+        {
+            fixed (byte* text = refusal)
+                _ = one.Session!.Write(text, refusal.Length);
+            one.Session.End();
+            one.Session.Dispose();
+            _ = Libc.close(one.Descriptor);
+            Server.ClientLimits.ConnectionClosed();
+            return;
+        }
+
+        string? name = Server.Settings.Tls.ClientUser == TlsClientUser.Cn ? one.Session!.PeerName() : null;
+        HandOver(one.Peer, client => (client.Descriptor, client.Tls, client.CertifiedName) = (one.Descriptor, one.Session, name));
     }
 
     private void AcceptFailed(int errno)
@@ -167,11 +210,11 @@ internal sealed unsafe class EpollAcceptor : Acceptor
         SetOption(descriptor, Libc.IPPROTO_TCP, Libc.TCP_KEEPCNT, 3);
     }
 
-    private static bool Failed(int listener, string what)
+    private static int? Failed(int listener, string what)
     {
         int errno = Libc.Errno;
         _ = Libc.close(listener);
-        return errno == Libc.EADDRNOTAVAIL ? false : throw BindFailure(what, errno);
+        return errno == Libc.EADDRNOTAVAIL ? null : throw BindFailure(what, errno);
     }
 
     private static GarnetException BindFailure(string what, int errno) => errno switch

@@ -1,4 +1,3 @@
-using System.Net.Sockets;
 using Garnet.Common.Resp;
 using Garnet.Server.Admission;
 using Garnet.Server.Clients;
@@ -98,6 +97,8 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     {
         Slots.Add(client);
         ClientRights.BeDefault(Server, client);
+        if (client.CertifiedName is { } name && ClientRights.TryBeCertified(Server, client, name))
+            Audited.Certified(Server, client);
         _transport.Add(client);
     }
 
@@ -183,11 +184,11 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     }
 
     /// <inheritdoc/>
-    internal override Socket? Detach(Connection client)
+    internal override System.Net.Sockets.Socket? Detach(Connection client)
     {
         if (!client.IsQuiet)
             return null;
-        Socket socket = _transport.Detach(client);
+        System.Net.Sockets.Socket socket = _transport.Detach(client);
         client.Closed = true;
         Leave(client);
         return socket;

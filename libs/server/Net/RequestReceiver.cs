@@ -1,5 +1,6 @@
 using Garnet.Common.Faults;
 using Garnet.Common.Resp;
+using Garnet.Server.Base;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
@@ -18,6 +19,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
     private readonly FrameBatch _batch = runner.Batch;
     private readonly ReceiveBuffer _buffer = new(BufferBytes);
     private readonly RespParser _parser = new();
+    private readonly LinePace _pace = new(worker.Server.Clock);
     private readonly List<Connection> _carried = [];
     private readonly List<Connection> _carriedNow = [];
 
@@ -235,7 +237,7 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
         ParseResult result = big.Parse(_parser, _batch.Args, in limits);
         if (result == ParseResult.Incomplete)
             return;
-        if (result is ParseResult.ProtocolError or ParseResult.Foreign)
+        if (result is ParseResult.ProtocolError or ParseResult.Foreign or ParseResult.Encrypted)
         {
             Refuse(client, result);
             return;
@@ -282,6 +284,8 @@ internal sealed unsafe class RequestReceiver(Executor worker, BatchRunner runner
             return;
         }
 
+        if (result == ParseResult.Encrypted && _pace.Allows(out long unsaid))
+            _server.Log.SpokeTls(client.Peer.Remote, unsaid);
         replies.SwitchTo(client);
         worker.Out.BeginReply();
         worker.Out.Error("ERR Protocol error: " + _parser.Error);

@@ -36,17 +36,17 @@ internal sealed class SocketAcceptor(ServerContext server) : Acceptor(server)
             File.Delete(_unixPath);
     }
 
-    private protected override bool Listen(NetworkSettings settings, IPAddress address)
+    // TlsKeys has refused encrypted ones.
+    private protected override int? Listen(NetworkSettings settings, IPAddress address, int port, bool isTls)
     {
         var listener = new Socket(address.AddressFamily, SocketType.Stream, ProtocolType.Tcp);
         if (address.AddressFamily == AddressFamily.InterNetworkV6)
             listener.DualMode = false;
-        if (!TryBind(listener, new IPEndPoint(address, Port), $"{address} port {Port}"))
-            return false;
+        if (!TryBind(listener, new IPEndPoint(address, port), $"{address} port {port}"))
+            return null;
         listener.Listen(settings.TcpBacklog);
-        Port = ((IPEndPoint)listener.LocalEndPoint!).Port;
         _listeners.Add(listener);
-        return true;
+        return ((IPEndPoint)listener.LocalEndPoint!).Port;
     }
 
     private protected override void ListenUnix(NetworkSettings settings)

@@ -37,7 +37,7 @@ public static class ConfigCompatibility
         aof_rewrite_cpulist aof-rewrite-cpulist||noted|Pin the process with taskset or its service unit.
         bgsave_cpulist bgsave-cpulist||noted|Pin the process with taskset or its service unit.
         max-new-connections-per-cycle|10|noted|A round accepts as many connections as there are.
-        max-new-tls-connections-per-cycle|1|noted|There is no TLS yet.
+        max-new-tls-connections-per-cycle|1|noted|Handshakes have a thread of their own and hold up nobody who is served.
         socket-mark-id|0|noted|Outgoing connections are not marked.
         bind-source-addr||noted|The system chooses the address from which a replica connects to its primary, and MIGRATE to its target.
         daemonize|no|noted|The server stays in the foreground; let systemd, a container or & keep it.
@@ -105,26 +105,7 @@ public static class ConfigCompatibility
         cluster-preferred-endpoint-type|ip|noted|There is no cluster mode yet.
         cluster-slot-stats-enabled|no|noted|There is no cluster mode yet.
         cluster-compatibility-sample-ratio|0|noted|There is no cluster mode yet.
-        tls-port|0|refused|there is no TLS yet; put a TLS proxy in front and keep bind on loopback
-        tls-replication|no|refused|there is no TLS yet
-        tls-cluster|no|refused|there is no TLS yet
-        tls-cert-file||noted|There is no TLS yet.
-        tls-key-file||noted|There is no TLS yet.
-        tls-key-file-pass||noted secret|There is no TLS yet.
-        tls-client-cert-file||noted|There is no TLS yet.
-        tls-client-key-file||noted|There is no TLS yet.
-        tls-client-key-file-pass||noted secret|There is no TLS yet.
-        tls-dh-params-file||noted|There is no TLS yet.
-        tls-ca-cert-file||noted|There is no TLS yet.
-        tls-ca-cert-dir||noted|There is no TLS yet.
-        tls-auth-clients|yes|noted text|There is no TLS yet.
-        tls-protocols||noted|There is no TLS yet.
-        tls-ciphers||noted|There is no TLS yet.
-        tls-ciphersuites||noted|There is no TLS yet.
-        tls-prefer-server-ciphers|no|noted|There is no TLS yet.
-        tls-session-caching|yes|noted|There is no TLS yet.
-        tls-session-cache-size|20480|noted|There is no TLS yet.
-        tls-session-cache-timeout|300|noted|There is no TLS yet.
+        tls-dh-params-file||noted|OpenSSL chooses the parameters by the strength of the certificate.
         rename-command||rejected|commands cannot be renamed or switched off yet; keep clients that must not have them away with bind and requirepass
         loadmodule||rejected|modules of redis cannot be loaded
         loadmodule-ex||rejected|modules of redis cannot be loaded

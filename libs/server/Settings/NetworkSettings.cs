@@ -17,8 +17,10 @@ public sealed class NetworkSettings
 
     /// <summary>True if one of the addresses is more than this machine's own.</summary>
     internal bool ReachesNetwork =>
-        (Port > 0 || AnyPort)
-            && Bind.Any(static bind => !IPAddress.TryParse(bind.TrimStart('-'), out IPAddress? one) || !IPAddress.IsLoopback(one));
+        Bind.Any(static bind => !IPAddress.TryParse(bind.TrimStart('-'), out IPAddress? one) || !IPAddress.IsLoopback(one));
+
+    /// <summary>True if clients may come unencrypted.</summary>
+    internal bool Serves => Port > 0 || AnyPort;
 
     [Setting("unixsocket", "Path of a Unix socket to listen on as well; empty for none.")]
     public string UnixSocket { get; set; } = "";

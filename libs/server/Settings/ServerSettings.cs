@@ -10,6 +10,7 @@ namespace Garnet.Server;
 public sealed class ServerSettings
 {
     public NetworkSettings Network { get; } = new();
+    public TlsSettings Tls { get; } = new();
     public SecuritySettings Security { get; } = new();
     public MemorySettings Memory { get; } = new();
     public TierSettings Tier { get; } = new();
@@ -23,6 +24,7 @@ public sealed class ServerSettings
     public void Register(SettingTable table)
     {
         table.Add(Network);
+        table.Add(Tls);
         table.Add(Security);
         table.Add(Memory);
         table.Add(Tier);

@@ -64,7 +64,7 @@ internal sealed unsafe class RespParserFuzz
                 have += Math.Min(random.Next(1, partMax + 1), stream.Length - have);
                 continue;
             }
-            if (result is ParseResult.ProtocolError) return meaning.Append(_parser.Error).ToString();
+            if (result is ParseResult.ProtocolError or ParseResult.Encrypted) return meaning.Append(_parser.Error).ToString();
             if (result is ParseResult.Foreign) return meaning.Append("foreign").ToString();
             int taken = (int)(_parser.Position - start);
             Assert.That(taken, Is.InRange(1, before.Length));

@@ -62,7 +62,7 @@ internal sealed unsafe class BigRequestFuzz
 
     private static string Text(RespParser parser, ArgList args, ParseResult result, long taken)
     {
-        if (result == ParseResult.ProtocolError) return parser.Error;
+        if (result is ParseResult.ProtocolError or ParseResult.Encrypted) return parser.Error;
         if (result != ParseResult.Command) return result == ParseResult.Nothing ? $"nothing, {taken}" : result.ToString();
         StringBuilder text = new($"{taken}: ");
         for (int i = 0; i < parser.ArgCount; i++) text.Append(Encoding.Latin1.GetString(args.Items[parser.FirstArg + i].Span)).Append('|');

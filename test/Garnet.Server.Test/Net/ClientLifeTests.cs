@@ -8,9 +8,10 @@ using NUnit.Framework;
 namespace Garnet.Server.Test.Net;
 
 /// <summary>Who may connect, how long, and what ends a connection; the same over every transport.</summary>
-[TestFixture(TransportKind.Epoll)]
-[TestFixture(TransportKind.Sockets)]
-internal sealed class ClientLifeTests(TransportKind transport)
+[TestFixture(Route.Epoll)]
+[TestFixture(Route.Sockets)]
+[TestFixture(Route.Tls)]
+internal sealed class ClientLifeTests(Route route)
 {
     private const int WaitMs = 10_000;
 
@@ -20,7 +21,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     public void A_Unix_socket_has_the_permissions_that_were_asked_for(int bits, string shown)
     {
         string path = Path.Combine(Directory.CreateTempSubdirectory("garnet").FullName, "socket");
-        using (TestServer server = new(transport, settings => (settings.Network.UnixSocket, settings.Network.UnixSocketPermissions) = (path, bits)))
+        using (TestServer server = new(route, settings => (settings.Network.UnixSocket, settings.Network.UnixSocketPermissions) = (path, bits)))
         {
             Assert.That((int)File.GetUnixFileMode(path), Is.EqualTo(bits), shown);
             using RespConnection client = new(new UnixDomainSocketEndPoint(path));
@@ -34,11 +35,16 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void One_client_too_many_is_told_so_and_closed()
     {
-        using TestServer server = new(transport, settings => settings.Network.ClientsMax = 3);
+        using TestServer server = new(route, settings => settings.Network.ClientsMax = 3);
         RespConnection[] clients = [.. Enumerable.Range(0, 3).Select(_ => server.Connect())];
         foreach (RespConnection client in clients) client.Call("PING");
-        using (RespConnection fourth = server.Connect())
+        if (route == Route.Tls)
         {
+            Assert.That(server.Connect, Throws.InstanceOf<IOException>(), "nothing is said that is not encrypted");
+        }
+        else
+        {
+            using RespConnection fourth = server.Connect();
             Assert.That(fourth.Read().ToString(), Is.EqualTo("-ERR max number of clients reached"));
             Assert.That(fourth.ReadsEnd());
         }
@@ -57,22 +63,22 @@ internal sealed class ClientLifeTests(TransportKind transport)
         IPAddress? outside = NetworkInterface.GetAllNetworkInterfaces().SelectMany(nic => nic.GetIPProperties().UnicastAddresses)
             .Select(address => address.Address).FirstOrDefault(address => address.AddressFamily == AddressFamily.InterNetwork && !IPAddress.IsLoopback(address));
         if (outside is null) Assert.Ignore("this machine has no address but loopback");
-        using TestServer server = new(transport, settings => settings.Network.Bind = ["*"]);
-        using (RespConnection client = new(new IPEndPoint(outside!, server.Server.Port)))
+        using TestServer server = new(route, settings => settings.Network.Bind = ["*"]);
+        using (RespConnection client = server.Connect(outside!))
         {
             Assert.That(client.Read().ToString(), Does.StartWith("-DENIED "));
             Assert.That(client.ReadsEnd());
         }
         using RespConnection local = server.Connect();
         local.Call("CONFIG", "SET", "protected-mode", "no");
-        using RespConnection open = new(new IPEndPoint(outside!, server.Server.Port));
+        using RespConnection open = server.Connect(outside!);
         Assert.That(open.Call("PING").ToString(), Is.EqualTo("+PONG"));
     }
 
     [Test]
     public void An_idle_client_is_closed_and_a_subscriber_is_not()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection idle = server.Connect(), busy = server.Connect(), listener = server.Connect();
         idle.Call("PING");
         listener.Call("SUBSCRIBE", "c");
@@ -88,7 +94,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_stranger_that_dawdles_is_closed()
     {
-        using TestServer server = new(transport, settings => settings.Security.Password = "secret");
+        using TestServer server = new(route, settings => settings.Security.Password = "secret");
         using RespConnection slow = server.Connect();
         slow.Send("*2\r\n$4\r\nAUTH\r\n$6\r\nsec"u8);
         using RespConnection other = server.Connect();
@@ -103,7 +109,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_pause_holds_commands_back_and_then_runs_them_in_order()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection client = server.Connect(), other = server.Connect();
         client.Call("CLIENT", "PAUSE", "60000", "WRITE");
         client.Send("GET a\r\nSET a \"x \\x41\"\r\nECHO 'it\\'s'\r\nGET a\r\n"u8);
@@ -119,7 +125,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_pause_ends_by_itself()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection client = server.Connect();
         client.Call("CLIENT", "PAUSE", "60000", "ALL");
         client.Send("PING\r\n"u8);
@@ -131,7 +137,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_client_that_leaves_while_its_command_waits_is_noticed()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection admin = server.Connect();
         admin.Call("CLIENT", "PAUSE", "60000", "WRITE");
         RespConnection client = server.Connect();
@@ -146,7 +152,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void Replies_are_switched_off_and_skipped()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection client = server.Connect();
         client.Send("CLIENT REPLY SKIP\r\nSET a 1\r\nINCR a\r\nCLIENT REPLY OFF\r\nINCR a\r\nGET a\r\nCLIENT REPLY ON\r\nGET a\r\n"u8);
         Assert.That(client.Read().ToString(), Is.EqualTo(":2"));
@@ -157,7 +163,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_killed_client_is_closed_and_others_live()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         RespConnection[] victims = [.. Enumerable.Range(0, 6).Select(_ => server.Connect())];
         using RespConnection killer = server.Connect();
         foreach (RespConnection victim in victims)
@@ -177,7 +183,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [TestCase("0 256kb 30", 31_000, 2)]
     public void A_subscriber_that_never_reads_is_closed(string limit, int laterMs, int reactors)
     {
-        using TestServer server = new(transport, settings => settings.Network.ReactorThreads = reactors);
+        using TestServer server = new(route, settings => settings.Network.ReactorThreads = reactors);
         using RespConnection publisher = server.Connect(), listener = server.Connect();
         publisher.Call("CONFIG", "SET", "client-output-buffer-limit", "pubsub " + limit);
         listener.Call("SUBSCRIBE", "c");
@@ -194,7 +200,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_monitor_that_never_reads_is_closed()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection busy = server.Connect(), monitor = server.Connect();
         busy.Call("CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0");
         Assert.That(monitor.Call("MONITOR").ToString(), Is.EqualTo("+OK"));
@@ -205,7 +211,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_client_that_reads_late_gets_everything_though_it_had_to_wait()
     {
-        using TestServer server = new(transport);
+        using TestServer server = new(route);
         using RespConnection client = server.Connect();
         client.Call("CONFIG", "SET", "client-output-buffer-limit", "normal 0 1mb 3600");
         client.Call("SET", "k", new string('v', 100_000));
@@ -224,7 +230,7 @@ internal sealed class ClientLifeTests(TransportKind transport)
     [Test]
     public void A_server_that_stops_closes_its_clients_and_ends()
     {
-        TestServer server = new(transport);
+        TestServer server = new(route);
         using RespConnection client = server.Connect();
         client.Call("PING");
         server.Server.Stop(TimeSpan.FromMilliseconds(WaitMs));

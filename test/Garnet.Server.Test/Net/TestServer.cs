@@ -2,6 +2,8 @@ using System.Net;
 using Garnet.Common;
 using Garnet.Server.Net;
 using Garnet.Wire;
+using Garnet.Wire.Tls;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using NUnit.Framework;
 using Tsavorite;
@@ -13,20 +15,43 @@ internal sealed class TestServer : IDisposable
 {
     private const int WaitMs = 10_000;
 
+    private readonly TestCertificates? _certificates;
+    private readonly bool _ownsCertificates;
+
     public TestServer(TransportKind transport, Action<ServerSettings>? adjust = null, bool stopsClock = false)
+        : this(transport == TransportKind.Sockets ? Route.Sockets : Route.Epoll, adjust, stopsClock)
+    {
+    }
+
+    /// <param name="route">How clients reach it.</param>
+    /// <param name="adjust">Sets more.</param>
+    /// <param name="stopsClock">Time goes on by hand alone.</param>
+    /// <param name="certificates">Those of an encrypted one, if they are not made for it.</param>
+    /// <param name="lines">Its log.</param>
+    public TestServer(Route route, Action<ServerSettings>? adjust = null, bool stopsClock = false, TestCertificates? certificates = null, ILogger? lines = null)
     {
         if (stopsClock) Clock.Stop();
         ServerSettings settings = new();
         settings.Network.AnyPort = true;
         settings.Network.Port = 0;
         settings.Network.Bind = ["127.0.0.1"];
-        settings.Network.Transport = transport;
+        settings.Network.Transport = route == Route.Sockets ? TransportKind.Sockets : TransportKind.Auto;
+        if (route == Route.Tls)
+        {
+            _ownsCertificates = certificates is null;
+            _certificates = certificates ?? new TestCertificates();
+            settings.Tls.AnyPort = true;
+            settings.Tls.CertificateFile = _certificates.ServerCertificate;
+            settings.Tls.KeyFile = _certificates.ServerKey;
+            settings.Tls.AuthorityFile = _certificates.AuthorityFile;
+        }
+
         settings.Network.ReactorThreads = 2;
         settings.Memory.MaxMemoryBytes = 1L << 30;
         adjust?.Invoke(settings);
         SettingTable table = new();
         settings.Register(table);
-        Server = new RespServer(settings, table, NullLogger.Instance, Clock);
+        Server = new RespServer(settings, table, lines ?? NullLogger.Instance, Clock);
         Server.Start();
     }
 
@@ -36,7 +61,13 @@ internal sealed class TestServer : IDisposable
 
     public IPEndPoint Address => new(IPAddress.Loopback, Server.Port);
 
-    public RespConnection Connect() => new(Address);
+    public IPEndPoint TlsAddress => new(IPAddress.Loopback, Server.TlsPort);
+
+    public RespConnection Connect() => Connect(IPAddress.Loopback);
+
+    /// <summary>The same by another address of this machine.</summary>
+    public RespConnection Connect(IPAddress address) => _certificates is { } keys
+        ? new(new IPEndPoint(address, Server.TlsPort), over: stream => keys.Over(stream)) : new(new IPEndPoint(address, Server.Port));
 
     /// <summary>Moves the time on and makes the reactors notice.</summary>
     public void Advance(long milliseconds)
@@ -59,5 +90,6 @@ internal sealed class TestServer : IDisposable
     {
         if (TestContext.CurrentContext.Result.Outcome.Status != NUnit.Framework.Interfaces.TestStatus.Failed) AssertSound();
         Server.Dispose();
+        if (_ownsCertificates) _certificates!.Dispose();
     }
 }

@@ -6,16 +6,17 @@ using NUnit.Framework;
 namespace Garnet.Server.Test.Net;
 
 /// <summary>What every transport owes its clients: the bytes, all of them, in order.</summary>
-[TestFixture(TransportKind.Epoll)]
-[TestFixture(TransportKind.Sockets)]
-internal sealed class TransportTests(TransportKind transport)
+[TestFixture(Route.Epoll)]
+[TestFixture(Route.Sockets)]
+[TestFixture(Route.Tls)]
+internal sealed class TransportTests(Route route)
 {
     private const int Seed = 20_260_401;
 
     private TestServer _server = null!;
 
     [SetUp]
-    public void Start() => _server = new TestServer(transport);
+    public void Start() => _server = new TestServer(route);
 
     [TearDown]
     public void Stop() => _server.Dispose();

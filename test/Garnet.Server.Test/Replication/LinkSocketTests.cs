@@ -1,6 +1,7 @@
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
 using Garnet.Common;
+using Garnet.Replication;
 using Garnet.Replication.Frames;
 using Garnet.Server.Replication;
 
@@ -24,14 +25,14 @@ public sealed class LinkSocketTests
     {
         using Unanswering far = new();
         int port = far.Port;
-        Assert.That(EndOf(() => LinkSocket.Connect("127.0.0.1", port, 200, new LinkTraffic()).Dispose()).SocketErrorCode, Is.EqualTo(SocketError.TimedOut));
+        Assert.That(EndOf(() => LinkSocket.Connect(new Peer("127.0.0.1", port), 200, new LinkTraffic(), keys: null).Dispose()).SocketErrorCode, Is.EqualTo(SocketError.TimedOut));
     }
 
     [Test]
     public void Another_thread_ends_a_connection_that_nobody_answers()
     {
         using Unanswering far = new();
-        using LinkSocket socket = LinkSocket.Unconnected(NeverMs, new LinkTraffic());
+        using LinkSocket socket = LinkSocket.Unconnected(NeverMs, new LinkTraffic(), keys: null);
         int port = far.Port;
         Task<Exception?> connecting = Task.Factory.StartNew(() => Thrown(() => socket.Connect("127.0.0.1", port)), TaskCreationOptions.LongRunning);
         Eventually.Holds(() => Begun(port) == 2); // the first is that of the queue

@@ -31,6 +31,14 @@ internal sealed record ClientRun(int Code, string Output, string Errors)
     public static ClientRun OfScript(string script, ServerProcess server, string scenario) =>
         Of(Interpreter(script), [Script(script), server.Address.Port.ToString(CultureInfo.InvariantCulture), scenario]);
 
+    /// <summary>The same over TLS.</summary>
+    /// <param name="script">Its name.</param>
+    /// <param name="tlsPort">The encrypted port.</param>
+    /// <param name="scenario">What it is to do.</param>
+    /// <param name="folder">Where ca.crt, client.crt and client.key lie.</param>
+    public static ClientRun OfScript(string script, int tlsPort, string scenario, string folder) =>
+        Of(Interpreter(script), [Script(script), tlsPort.ToString(CultureInfo.InvariantCulture), scenario, folder]);
+
     /// <summary>Skips the test if something was missing, fails it if the run did.</summary>
     public void Verify()
     {

@@ -25,7 +25,7 @@ internal static class ServerText
         info.Field("process_id", Environment.ProcessId);
         info.Field("process_supervised", "no");
         info.Field("run_id", info.Server.Replication.RunId);
-        info.Field("tcp_port", info.Server.Port);
+        info.Field("tcp_port", info.Server.Port > 0 ? info.Server.Port : info.Server.TlsPort); // as redis has it
         info.Field("server_time_usec", info.Server.Clock.UnixUs);
         info.Field("uptime_in_seconds", uptime);
         info.Field("uptime_in_days", uptime / 86_400);
@@ -38,6 +38,8 @@ internal static class ServerText
         info.Field("garnet_version", InfoText.Version);
         info.Field("garnet_reactors", info.Server.Workers.Count);
         info.Field("garnet_open_to_network", info.Server.ClientLimits.IsOpenToNetwork ? 1 : 0);
+        info.Field("garnet_tls_port", info.Server.TlsPort);
+        info.Field("garnet_tls_certificate_expires", info.Server.Tls.ExpiresUnixSeconds);
     }
 
     internal static void Cpu(InfoText info)

@@ -54,6 +54,10 @@ internal static class StatsText
         info.Field("acl_access_denied_db", denials.CountOf(DenialReason.Database));
         info.Field("garnet_audit_written", info.Server.Monitoring.Audit.Written);
         info.Field("garnet_audit_lost", info.Server.Monitoring.Audit.Lost);
+        (long done, long failed, long underWay) = info.Server.Handshakes();
+        info.Field("garnet_tls_handshakes", done);
+        info.Field("garnet_tls_handshakes_failed", failed);
+        info.Field("garnet_tls_handshakes_under_way", underWay);
         info.Field("garnet_failed_commands", info.Server.Workers.Sum(static worker => worker.Figures.CommandFailures));
         info.Field("garnet_log_lines_lost", info.Server.Log.Lost);
         info.Field("unexpected_error_replies", 0);

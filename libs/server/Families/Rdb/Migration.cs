@@ -5,6 +5,7 @@ using System.Text;
 using Garnet.Common.Resp;
 using Garnet.Replication;
 using Garnet.Server.Clients;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Families.Rdb;
 
@@ -44,7 +45,7 @@ internal sealed class MigratedKey(byte[] name)
 /// What a MIGRATE has sent and waits for. The command begins it and is postponed; when the target has replied it runs again, finds
 /// this and finishes.
 /// </summary>
-internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Parking
+internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsKeys? tls) : Parking
 {
     private const string NotConnected = "IOERR error or timeout connecting to the client", NotWritten = "IOERR error or timeout writing to target instance";
 
@@ -87,6 +88,8 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
         try
         {
             await target.Connect(new DnsEndPoint(terms.Host, terms.Port)).ConfigureAwait(false);
+            if (tls is not null)
+                target.Over(Encrypt);
             failure = NotWritten;
             int greetings = await Greet(target).ConfigureAwait(false);
             foreach (MigratedKey key in Keys)
@@ -109,6 +112,21 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys) : Pa
         catch (Exception e) when (e is SocketException or IOException or OperationCanceledException)
         {
             Error = failure;
+        }
+    }
+
+    private TlsStream Encrypt(Socket socket)
+    {
+        var stream = new TlsStream(socket, tls!.Connect((int)socket.Handle, terms.Host), terms.TimeoutMs);
+        try
+        {
+            stream.Handshake();
+            return stream;
+        }
+        catch (Exception e) when (e is SocketException or IOException)
+        {
+            stream.Dispose();
+            throw;
         }
     }
 

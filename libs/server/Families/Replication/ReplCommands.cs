@@ -4,6 +4,7 @@ using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
+using Garnet.Server.Tls;
 using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Families.Replication;
@@ -36,7 +37,8 @@ internal readonly struct ReplHello : ICommand
         if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
-        replication.Shipping.Accept(socket, new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy), words);
+        var hello = new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy);
+        replication.Shipping.Accept(new FreedSocket(socket, call.Client.Tls), hello, words);
         return Reply.Sent;
     }
 }

@@ -2,6 +2,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Families.Replication;
 
@@ -36,7 +37,7 @@ internal static class SyncCommands
         // What follows is no RESP: nothing may be under way in either direction.
         if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
             return call.FailBytes("ERR SYNC must stand alone: send it after the replies to all before it"u8);
-        replication.Shipping.Exports.Begin(socket, terms, call.Client.Peer.RemoteHost, tellsPlace);
+        replication.Shipping.Exports.Begin(new FreedSocket(socket, call.Client.Tls), terms, call.Client.Peer.RemoteHost, tellsPlace);
         return Reply.Sent;
     }
 }

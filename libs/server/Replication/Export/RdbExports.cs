@@ -1,6 +1,6 @@
-using System.Net.Sockets;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Replication.Export;
 
@@ -25,7 +25,7 @@ internal sealed class RdbExports(ServerCore server, StoreCuts cuts, LinkTraffic 
     }
 
     /// <summary>Serves whoever is behind the socket.</summary>
-    internal void Begin(Socket socket, SyncTerms terms, string address, bool tellsPlace)
+    internal void Begin(FreedSocket socket, SyncTerms terms, string address, bool tellsPlace)
     {
         var link = new LinkSocket(socket, server.Settings.Replication.TimeoutSeconds * 1000, traffic);
         var export = new RdbExport(server, cuts, link, new ExportRequest(terms, address, tellsPlace ? place : null));

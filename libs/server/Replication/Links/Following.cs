@@ -107,7 +107,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
         bool streamed = false;
         try
         {
-            using LinkSocket socket = LinkSocket.Unconnected(_settings.TimeoutMs, adoption.Traffic);
+            using LinkSocket socket = LinkSocket.Unconnected(_settings.TimeoutMs, adoption.Traffic, server.Tls.OfReplication);
             Interlocked.Exchange(ref _socket, socket); // before the look: whoever cancels sets that first
             if (_isCancelled)
                 throw new IOException("this server follows it no more");
@@ -154,7 +154,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
     // What a replica says of itself in front of its place.
     private string[] HelloWords =>
     [
-        adoption.RunId, (_settings.AnnouncePort > 0 ? _settings.AnnouncePort : server.Port).ToString(CultureInfo.InvariantCulture),
+        adoption.RunId, (_settings.AnnouncePort > 0 ? _settings.AnnouncePort : server.LinkPort).ToString(CultureInfo.InvariantCulture),
         _settings.AnnounceAddress.Text is { Length: > 0 } address ? address : "-",
     ];
 
@@ -285,7 +285,7 @@ internal sealed class Following(ServerCore server, Follower follower, Peer prima
         {
             socket.Send(writer);
         }
-        catch (Exception e) when (e is SocketException or ObjectDisposedException)
+        catch (Exception e) when (LinkSocket.IsOfLink(e))
         {
             writer.Clear(); // the receiving thread learns of it and says so
         }

@@ -2,7 +2,9 @@ using System.Net.Sockets;
 using System.Text;
 using Garnet.Common;
 using Garnet.Common.Resp;
+using Garnet.Replication;
 using Garnet.Server.Base;
+using Garnet.Server.Tls;
 using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -10,15 +12,25 @@ namespace Garnet.Server.Replication;
 /// <summary>A socket between two servers: blocking, with a limit on silence. Any thread may close it, which ends the waits of others.</summary>
 internal sealed class LinkSocket : IDisposable
 {
-    private const int LineBytesMax = 1024;
+    private const int LineBytesMax = 1024, SendBytesMax = 256 << 10;
     private readonly Socket _socket;
     private readonly LinkTraffic _traffic;
     private readonly int _timeoutMs;
-    private readonly Lock _sending = new();
+    private readonly TlsKeys? _keys;
+    private readonly Lock _sending = new(), _gate = new();
+    private TlsStream? _encrypted;
+    private bool _isClosed;
 
-    internal LinkSocket(Socket socket, int timeoutMs, LinkTraffic traffic)
+    /// <summary>One that came in as a client's.</summary>
+    internal LinkSocket(FreedSocket freed, int timeoutMs, LinkTraffic traffic) : this(freed.Socket, timeoutMs, traffic, keys: null)
     {
-        (_socket, _traffic, _timeoutMs) = (socket, traffic, timeoutMs);
+        if (freed.Session is { } session)
+            _encrypted = new TlsStream(_socket, session, timeoutMs);
+    }
+
+    private LinkSocket(Socket socket, int timeoutMs, LinkTraffic traffic, TlsKeys? keys)
+    {
+        (_socket, _traffic, _timeoutMs, _keys) = (socket, traffic, timeoutMs, keys);
         socket.Blocking = true;
         socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
     }
@@ -27,19 +39,22 @@ internal sealed class LinkSocket : IDisposable
     internal static bool IsOfLink(Exception e) => BackgroundThread.IsOfEnvironment(e) || e is ObjectDisposedException;
 
     /// <summary>A socket to be connected (<see cref="Connect(string, int)"/>): whoever may end that has it before.</summary>
-    internal static LinkSocket Unconnected(int timeoutMs, LinkTraffic traffic) =>
-        new(new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true }, timeoutMs, traffic);
+    /// <param name="timeoutMs">How long it may be silent.</param>
+    /// <param name="traffic">Where its bytes are counted.</param>
+    /// <param name="keys">Keys of the encryption; null without.</param>
+    internal static LinkSocket Unconnected(int timeoutMs, LinkTraffic traffic, TlsKeys? keys) =>
+        new(new Socket(SocketType.Stream, ProtocolType.Tcp) { NoDelay = true }, timeoutMs, traffic, keys);
 
     /// <summary>Connects within the time.</summary>
-    internal static LinkSocket Connect(string host, int port, int timeoutMs, LinkTraffic traffic)
+    internal static LinkSocket Connect(Peer to, int timeoutMs, LinkTraffic traffic, TlsKeys? keys)
     {
-        LinkSocket socket = Unconnected(timeoutMs, traffic);
+        LinkSocket socket = Unconnected(timeoutMs, traffic, keys);
         try
         {
-            socket.Connect(host, port);
+            socket.Connect(to.Host, to.Port);
             return socket;
         }
-        catch (SocketException)
+        catch (Exception e) when (e is SocketException or IOException)
         {
             socket.Dispose();
             throw;
@@ -48,6 +63,7 @@ internal sealed class LinkSocket : IDisposable
 
     /// <summary>Connects within the time, or until another thread disposes of it: who does not answer must not keep a role, or a stop, waiting.</summary>
     /// <exception cref="SocketException">It cannot be reached, does not answer, or was not to be.</exception>
+    /// <exception cref="IOException">It has no certificate that is believed, or wants one.</exception>
     internal void Connect(string host, int port)
     {
         try
@@ -55,6 +71,7 @@ internal sealed class LinkSocket : IDisposable
             if (!_socket.ConnectAsync(host, port).Wait(_timeoutMs))
                 throw new SocketException((int)SocketError.TimedOut);
             _socket.Blocking = true;
+            Encrypt(host);
         }
         catch (AggregateException e) when (e.InnerException is SocketException or ObjectDisposedException)
         {
@@ -68,7 +85,7 @@ internal sealed class LinkSocket : IDisposable
         {
             while (!bytes.IsEmpty)
             {
-                int sent = _socket.Send(bytes);
+                int sent = SendSome(bytes);
                 _traffic.CountSent(sent);
                 bytes = bytes[sent..];
             }
@@ -85,7 +102,7 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>Receives some bytes; 0 at the end.</summary>
     internal int Receive(Span<byte> to)
     {
-        int got = _socket.Receive(to);
+        int got = _encrypted is { } stream ? stream.Read(to) : _socket.Receive(to);
         _traffic.CountReceived(got);
         return got;
     }
@@ -128,6 +145,8 @@ internal sealed class LinkSocket : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        lock (_gate)
+            _isClosed = true;
         try
         {
             _socket.Shutdown(SocketShutdown.Both); // wakes whoever waits in it
@@ -141,6 +160,29 @@ internal sealed class LinkSocket : IDisposable
             return;
         }
 
+        _encrypted?.Dispose(); // before its socket, whose number another may have as soon as it is closed
         _socket.Dispose();
+    }
+
+    private int SendSome(ReadOnlySpan<byte> bytes)
+    {
+        if (_encrypted is not { } stream)
+            return _socket.Send(bytes);
+        bytes = bytes[..Math.Min(bytes.Length, SendBytesMax)];
+        stream.Write(bytes);
+        return bytes.Length;
+    }
+
+    private void Encrypt(string host)
+    {
+        if (_keys is null)
+            return;
+        lock (_gate)
+        {
+            ObjectDisposedException.ThrowIf(_isClosed, this);
+            _encrypted = new TlsStream(_socket, _keys.Connect((int)_socket.Handle, host), _timeoutMs);
+        }
+
+        _encrypted.Handshake();
     }
 }

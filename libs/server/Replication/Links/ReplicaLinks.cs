@@ -1,6 +1,7 @@
 using Garnet.Aof.Shipping;
 using Garnet.Replication;
 using Garnet.Server.Clients;
+using Garnet.Server.Tls;
 using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -19,6 +20,9 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
 
     /// <summary>What has gone over links of this server, to replicas and to a primary.</summary>
     internal LinkTraffic Traffic { get; } = new();
+
+    /// <summary>Keys of links to others; null if they are not encrypted.</summary>
+    internal TlsKeys? Keys => server.Tls.OfReplication;
 
     /// <summary>Snapshots sent, and replicas that went on from memory or files.</summary>
     internal long Full { get; private set; }

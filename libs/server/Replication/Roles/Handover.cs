@@ -80,7 +80,7 @@ internal sealed class Handover(ReplicaLinks links, string runId, HandoverOrder o
     {
         try
         {
-            using LinkSocket socket = LinkSocket.Connect(target.Host, target.Port, AskMs, links.Traffic);
+            using LinkSocket socket = LinkSocket.Connect(target, AskMs, links.Traffic, links.Keys);
             socket.Authenticate(settings.Credentials);
             string answer = socket.Call(["REPL", "LEAD", runId, end.ToString(), .. order.IsForced ? (string[])["FORCE"] : []]);
             Reason = $"{target} answered {answer}";

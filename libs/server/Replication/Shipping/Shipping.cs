@@ -1,9 +1,9 @@
-using System.Net.Sockets;
 using Garnet.Aof.Shipping;
 using Garnet.Common;
 using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Replication.Export;
+using Garnet.Server.Tls;
 using Garnet.Replication.Frames;
 
 namespace Garnet.Server.Replication;
@@ -54,7 +54,7 @@ internal sealed class Shipping : IDisposable
     /// A replica has come through the port and greeted: from here on it is served by threads of its own; not in the next role, if there has been
     /// another word since it was taken.
     /// </summary>
-    internal void Accept(Socket socket, HelloFacts hello, long words)
+    internal void Accept(FreedSocket socket, HelloFacts hello, long words)
     {
         var link = new ReplicaLink(Shipper, hello, _server.Clock);
         Digests.Ensure();

@@ -95,7 +95,7 @@ internal sealed class Barriers(ServerCore server, RoleState role, Moves moves, L
         if (_socket is not null && _peer == primary)
             return;
         Hang();
-        LinkSocket socket = LinkSocket.Unconnected(Settings.TimeoutMs, traffic);
+        LinkSocket socket = LinkSocket.Unconnected(Settings.TimeoutMs, traffic, server.Tls.OfReplication);
         Interlocked.Exchange(ref _socket, socket); // before the look: whoever stops sets that first
         _peer = primary;
         if (Volatile.Read(ref _stops))

@@ -2,11 +2,11 @@
 "use strict";
 const assert = require("node:assert").strict;
 const { once } = require("node:events");
-const { load, run, waitUntil, restart, skip } = require("./scenario.js");
+const { load, run, waitUntil, restart, skip, tls } = require("./scenario.js");
 
 const Redis = load("ioredis");
 const port = Number(process.argv[2]);
-const connect = (more) => new Redis({ port, host: "127.0.0.1", ...more });
+const connect = (more) => new Redis({ port, host: "127.0.0.1", tls, ...more });
 
 run({
   async basics(r) {

@@ -1,13 +1,13 @@
 // Drives node-redis against a server: node_redis.js PORT SCENARIO. Ends with 77 when something needed is missing.
 "use strict";
 const assert = require("node:assert").strict;
-const { load, run, waitUntil, restart } = require("./scenario.js");
+const { load, run, waitUntil, restart, tls } = require("./scenario.js");
 
 const { createClient } = load("redis");
-const url = `redis://127.0.0.1:${process.argv[2]}`;
+const url = `${tls ? "rediss" : "redis"}://127.0.0.1:${process.argv[2]}`;
 
 async function connect(more) {
-  const client = createClient({ url, ...more });
+  const client = createClient({ url, ...(tls ? { socket: { tls: true, ...tls } } : {}), ...more });
   client.on("error", () => {});
   await client.connect();
   return client;

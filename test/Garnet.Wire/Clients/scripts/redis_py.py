@@ -13,6 +13,8 @@ PORT = int(sys.argv[1])
 
 
 def connect(**more):
+    if len(sys.argv) > 3:
+        more.update(ssl=True, ssl_ca_certs=f"{sys.argv[3]}/ca.crt", ssl_certfile=f"{sys.argv[3]}/client.crt", ssl_keyfile=f"{sys.argv[3]}/client.key")
     return redis.Redis(host="127.0.0.1", port=PORT, **more)
 
 

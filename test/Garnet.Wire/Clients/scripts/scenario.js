@@ -1,5 +1,6 @@
 // What the scripts of the Node clients share.
 "use strict";
+const fs = require("node:fs");
 const path = require("node:path");
 const readline = require("node:readline");
 
@@ -19,6 +20,11 @@ function load(name) {
     return skip(`${name} is not installed; test/run.sh installs it`);
   }
 }
+
+// With a folder as the last argument: what a client needs to encrypt its connections.
+const folder = process.argv[4];
+const read = (name) => fs.readFileSync(path.join(folder, name));
+const tls = folder ? { ca: read("ca.crt"), cert: read("client.crt"), key: read("client.key") } : undefined;
 
 async function waitUntil(condition) {
   const deadline = Date.now() + 20000;
@@ -47,4 +53,4 @@ async function run(scenarios, connect, close) {
   }
 }
 
-module.exports = { load, run, waitUntil, restart, skip };
+module.exports = { load, run, waitUntil, restart, skip, tls };

@@ -1,0 +1,21 @@
+using Garnet.Server.Clients;
+using Garnet.Server.Tls;
+
+namespace Garnet.Server.Net;
+
+/// <summary>A connection that is not one yet: its handshake is under way.</summary>
+internal sealed class Handshake(int descriptor, PeerAddress peer, long deadlineUs)
+{
+    internal int Descriptor => descriptor;
+
+    internal PeerAddress Peer => peer;
+
+    /// <summary>When it is given up.</summary>
+    internal long DeadlineUs => deadlineUs;
+
+    /// <summary>Its end of the encryption; made when its turn comes.</summary>
+    internal TlsSession? Session { get; set; }
+
+    /// <summary>What the socket is watched for: to take bytes, or to have some.</summary>
+    internal bool AwaitsRoom { get; set; }
+}

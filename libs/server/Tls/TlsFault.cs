@@ -1,0 +1,17 @@
+using System.Runtime.InteropServices;
+using Garnet.Common.Linux;
+
+namespace Garnet.Server.Tls;
+
+/// <summary>What OpenSSL says went wrong in this thread, in its words.</summary>
+internal static unsafe class TlsFault
+{
+    /// <summary>The first of the errors that it keeps for the thread, which is the cause of the others; all are forgotten.</summary>
+    internal static string Take()
+    {
+        nuint error = LibSsl.ERR_get_error();
+        string? text = error == 0 ? null : Marshal.PtrToStringUTF8((nint)LibSsl.ERR_reason_error_string(error));
+        LibSsl.ERR_clear_error();
+        return text ?? "OpenSSL gives no reason";
+    }
+}
