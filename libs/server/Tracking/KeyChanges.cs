@@ -136,6 +136,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         {
             _tracker.Changed(worker, note);
             _events.PublishServed(worker, note, note.Told ?? told);
+            if (note.Told is null && note.Change is not (KeyChange.Expired or KeyChange.Evicted))
+                told = told?.Taken ?? told;
         }
 
         worker.Notes.Clear();

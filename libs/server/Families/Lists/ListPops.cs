@@ -45,7 +45,9 @@ internal readonly struct ListShift(ListMove move, byte[] target) : IPop
 
     public byte[]? Target => target;
 
-    public KeyEvent? Event => null;
+    public KeyEvent? Event => PushedBy(move) with { Taken = ListTake.EventOf(move.FromLeft) };
+
+    internal static KeyEvent PushedBy(ListMove move) => new(move.ToLeft ? "lpush" : "rpush", NotifyClasses.List);
 
     public void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {

@@ -99,7 +99,7 @@ internal static unsafe class GroupCommands
 
 internal readonly struct XAck : ICommand
 {
-    public static CommandSpec Spec => StreamCommands.Spec("XACK", -4, CommandFlags.Write | CommandFlags.Fast, "RW UPDATE", "key group id [id ...]", "Ends that entries are pending for a group and returns how many were.");
+    public static CommandSpec Spec => StreamCommands.Spec("XACK", -4, CommandFlags.Write | CommandFlags.Fast, "RW UPDATE", "key group id [id ...]", "Ends that entries are pending for a group and returns how many were.") with { Misses = KeyMisses.First };
 
     public static unsafe Reply Run(ref Call call)
     {
