@@ -48,7 +48,8 @@ internal sealed class TrackingSide : IDisposable
             if (words[0] == "MULTI" && reply.Kind == '+') _inTransaction[client] = true;
             got.Add(Describe(client, [.. before, reply]));
         }
-        for (int other = 0; other < TrackingStream.Clients; other++)
+        // Its own first: then the command has run.
+        foreach (int other in Enumerable.Range(0, TrackingStream.Clients).OrderBy(other => other == client ? -1 : other))
         {
             // What another reactor has posted is there before the answer to the second mark.
             List<RespNode> heard = [.. Heard(other), .. Heard(other)];
@@ -56,6 +57,9 @@ internal sealed class TrackingSide : IDisposable
         }
         return got;
     }
+
+    /// <summary>True between MULTI and its end.</summary>
+    public bool IsInTransaction(int client) => _inTransaction[client];
 
     /// <summary>What INFO says of tracking.</summary>
     public string Figures() => string.Join(' ', (_watcher.Call("INFO", "clients").Text + _watcher.Call("INFO", "stats").Text).Split("\r\n").Where(static line => line.StartsWith("tracking_", StringComparison.Ordinal)));
@@ -106,9 +110,13 @@ internal sealed class TrackingSide : IDisposable
 
     private static bool IsTold(RespNode node) => node.Items is [{ Text: "invalidate" or "tracking-redir-broken" or "message" }, ..];
 
-    private Got Describe(int client, List<RespNode> nodes)
+    private Got Describe(int client, List<RespNode> nodes) => new(
+        client, Text(nodes.Where(static node => !IsTold(node))), Text(nodes.Where(IsTold)), Text(nodes));
+
+    // Keys told one after the other are in order.
+    private string Text(IEnumerable<RespNode> nodes)
     {
-        List<string> replies = [], told = [], all = [], keys = [];
+        List<string> all = [], keys = [];
         foreach (RespNode node in nodes)
         {
             if (IsTold(node) && node.Items![^1].Items is { } changed)
@@ -117,20 +125,15 @@ internal sealed class TrackingSide : IDisposable
                 continue;
             }
             End();
-            string text = IsTold(node) ? $"{node.Items![0].Text} {(node.Items[0].Text == "tracking-redir-broken" ? Name(node.Items[1].Text) : "all")}" : Masked(node);
-            (IsTold(node) ? told : replies).Add(text);
-            all.Add(text);
+            all.Add(!IsTold(node) ? Masked(node) : node.Items![0].Text == "tracking-redir-broken" ? "broken " + Name(node.Items[1].Text) : "all");
         }
         End();
-        return new Got(client, string.Join(" | ", replies), string.Join(" | ", told), string.Join(" | ", all));
+        return string.Join(" | ", all);
 
         void End()
         {
-            if (keys.Count == 0) return;
-            string text = "changed " + string.Join(' ', keys.Order(StringComparer.Ordinal));
+            if (keys.Count > 0) all.Add("changed " + string.Join(' ', keys.Order(StringComparer.Ordinal)));
             keys.Clear();
-            told.Add(text);
-            all.Add(text);
         }
     }
 
@@ -139,6 +142,7 @@ internal sealed class TrackingSide : IDisposable
     {
         [{ Text: "server" }, ..] => "greeting",
         { } items when items.Count == 6 && items[0].Text == "flags" => $"{node.Kind} {string.Join(' ', items[1].Items!.Select(static flag => flag.Text).Order(StringComparer.Ordinal))} {Name(items[3].Text)} {items[5]}",
+        { } items => $"{node.Kind}[ {string.Join(' ', items.Select(Masked))} ]",
         null when node.Kind == ':' && _ids.Contains(node.Text) => Name(node.Text),
         _ => node.ToString(),
     };

@@ -23,6 +23,7 @@ internal sealed class TrackingStream(int seed)
     ];
 
     private readonly Random _random = new(seed);
+    private readonly bool[] _isQuiet = new bool[Clients]; // who wants no messages of its own changes: those of scripts it gets from Redis all the same, if by prefix
     private int _entry;
 
     /// <summary>Who sends what. KILL and a number stand for the end of that client, whose place a new one takes.</summary>
@@ -34,8 +35,8 @@ internal sealed class TrackingStream(int seed)
             < 30 => (client, Read()),
             < 60 => (_random.Next(3) == 0 ? client : Writer, Write()),
             < 70 => (_random.Next(2) == 0 ? client : Writer, Collection()),
-            < 74 => (client, ["EVAL", Pick(Scripts), "1", Key()]),
-            < 88 when client > Writer => (client, Tracking()),
+            < 74 => (client, ["EVAL", _isQuiet[client] ? Scripts[0] : Pick(Scripts), "1", Key()]),
+            < 88 when client > Writer => (client, Tracking(client)),
             < 95 when client > Anchor => (client, Session(client)),
             _ => (client, Step()),
         };
@@ -95,16 +96,16 @@ internal sealed class TrackingStream(int seed)
         _ => ["SORT", Key(), "ALPHA", "STORE", Key()],
     };
 
-    private string[] Tracking() => _random.Next(10) switch
+    private string[] Tracking(int client) => _random.Next(10) switch
     {
-        < 5 => ["CLIENT", "TRACKING", "ON", .. Options()],
+        < 5 => ["CLIENT", "TRACKING", "ON", .. Options(client)],
         5 => ["CLIENT", "TRACKING", "OFF"],
         6 or 7 => ["CLIENT", "CACHING", Pick("YES", "NO")],
         8 => ["CLIENT", "TRACKINGINFO"],
         _ => ["CLIENT", "GETREDIR"],
     };
 
-    private List<string> Options()
+    private List<string> Options(int client)
     {
         List<string> options = [];
         while (_random.Next(3) > 0)
@@ -116,9 +117,11 @@ internal sealed class TrackingStream(int seed)
                 3 => ["OPTOUT"],
                 4 => ["NOLOOP"],
                 5 => (string[])["REDIRECT", IdMark + _random.Next(Clients).ToString(CultureInfo.InvariantCulture)],
-                _ => ["BCAST", "PREFIX", Pick(Prefixes)],
+                _ when !options.Contains("PREFIX") => ["BCAST", "PREFIX", Pick(Prefixes)], // of a second one that overlaps Redis says so and goes on
+                _ => ["BCAST"],
             });
         }
+        _isQuiet[client] |= options.Contains("NOLOOP");
         return options;
     }
 
