@@ -120,7 +120,7 @@ internal readonly struct XAck : ICommand
 
 internal readonly struct XPending : ICommand
 {
-    public static CommandSpec Spec => StreamCommands.Spec("XPENDING", -3, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", "key group [[IDLE min-idle-time] start end count [consumer]]", "Tells what is pending for a group.") with { Tips = "nondeterministic_output" };
+    public static CommandSpec Spec => StreamCommands.Spec("XPENDING", -3, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", "key group [[IDLE min-idle-time] start end count [consumer]]", "Tells what is pending for a group.") with { Misses = KeyMisses.AllAtOnce, Tips = "nondeterministic_output" };
 
     public static unsafe Reply Run(ref Call call)
     {
