@@ -211,6 +211,37 @@ public sealed class TrackingTests
     }
 
     [Test]
+    public void Clients_of_a_replica_are_told_what_the_primary_changes_and_that_it_is_emptied()
+    {
+        using EmbeddedServer primary = new();
+        using var writer = new TestClient(primary.Server.Port);
+        writer.Call("SET", "k", "1");
+        using EmbeddedServer replica = Replication.ReplicaGroup.ReplicaOf(primary.Server.Port);
+        Replication.ReplicaGroup.CatchUp(replica, primary);
+        using TestClient reader = new(replica.Server.Port), listener = new(replica.Server.Port);
+        foreach (TestClient client in new[] { reader, listener }) client.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        listener.Call("CLIENT", "TRACKING", "ON", "BCAST");
+        Assert.That(reader.Call("GET", "k"), Is.EqualTo("1"));
+        foreach (string[] command in new[] { new[] { "SET", "k", "2" }, ["PEXPIREAT", "k", "1"] })
+        {
+            writer.Call(command);
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate [k]]", "[invalidate [k]]")));
+            reader.Call("GET", "k");
+        }
+
+        foreach (string flush in new[] { "FLUSHALL", "FLUSHDB" })
+        {
+            writer.Call("SET", "k", "3");
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate [k]]", "[invalidate [k]]")));
+            Assert.That(reader.Call("GET", "k"), Is.EqualTo("3"));
+            writer.Call(flush);
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate nil]", "[invalidate nil]")));
+            Assert.That(reader.Call("GET", "k"), Is.EqualTo("nil"));
+        }
+    }
+
+    [Test]
     public void Of_a_script_that_only_reads_the_keys_are_remembered_that_it_has_read()
     {
         using var server = new EmbeddedServer();
