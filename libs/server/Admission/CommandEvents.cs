@@ -22,7 +22,8 @@ internal static class CommandEvents
         if (!call.Server.Observers.Changes.Tells)
             return;
         NotifyClasses classes = call.Server.Observers.Events.Classes;
-        if (spec.Misses == KeyMisses.None || !spec.Keys.Any || (spec.Flags & CommandFlags.RunsScript) != 0 || !(classes.Publishes(NotifyClasses.Miss) || classes.Publishes(NotifyClasses.Expired)))
+        bool tells = classes.Publishes(NotifyClasses.Miss) || classes.Publishes(NotifyClasses.Expired);
+        if (!tells || spec.Misses == KeyMisses.None || !spec.Keys.Any || (spec.Flags & CommandFlags.RunsScript) != 0)
             return;
         if (spec.Misses == KeyMisses.WithGet && !HasWord(ref call, 3, static (ref Call call, int index) => call.Is(index, "GET"u8)))
             return;

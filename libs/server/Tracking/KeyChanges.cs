@@ -172,7 +172,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             _server.Workers[0].Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
     }
 
-    // What a replica is given, say: a command tells of it itself. Nobody reads before the locks are given back, so it does not come too early.
+    // What a replica is given, say: a command tells of it itself. Nobody reads before the locks are given back, so it does not come too
+    // early.
     private void NoteFlush()
     {
         lock (_gate)

@@ -3,7 +3,10 @@ using Garnet.Server.Clients;
 
 namespace Garnet.Server.Tracking;
 
-/// <summary>The prefixes of broadcast mode and who wants them. A key is looked up by its beginnings of the lengths there are: how many prefixes there are does not matter.</summary>
+/// <summary>
+/// The prefixes of broadcast mode and who wants them. A key is looked up by its beginnings of the lengths there are: how many prefixes
+/// there are does not matter.
+/// </summary>
 internal sealed class Prefixes
 {
     private readonly Lock _gate = new();
@@ -98,15 +101,16 @@ internal sealed class Prefixes
     }
 
     /// <summary>
-    /// The first of the added that overlaps with one held, which are in byte order, or another added; -1 for none. In that order what begins with a
-    /// prefix stands straight behind it, so that a look at the neighbours is enough.
+    /// The first of the added that overlaps with one held, which are in byte order, or another added; -1 for none. In that order what
+    /// begins with a prefix stands straight behind it, so that a look at the neighbours is enough.
     /// </summary>
     internal static int FirstOverlap(IReadOnlyList<byte[]> added, byte[][] held)
     {
         int first = int.MaxValue;
         (byte[] Prefix, int At) outermost = ([], int.MaxValue);
         bool any = false;
-        foreach ((byte[] Prefix, int At) one in added.Select(static (prefix, i) => (prefix, i)).OrderBy(static one => one.prefix, ByteOrder.Comparer))
+        IEnumerable<(byte[] Prefix, int At)> numbered = added.Select(static (prefix, i) => (prefix, i));
+        foreach ((byte[] Prefix, int At) one in numbered.OrderBy(static one => one.Prefix, ByteOrder.Comparer))
         {
             if (OverlapsHeld(one.Prefix, held))
                 first = Math.Min(first, one.At);

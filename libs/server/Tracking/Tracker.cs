@@ -95,14 +95,15 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     {
         foreach (Prefixes.Hit hit in _prefixes.Of(from.Broadcasts.Keys))
         {
-            var all = new Invalidation(hit.Keys);
+            var whole = new Invalidation(hit.Keys);
             foreach (Connection client in hit.Clients)
             {
                 if (client.Tracking is not { } state)
                     continue;
-                List<byte[]> others = (state.Modes & TrackingModes.NoLoop) == 0 ? hit.Keys : hit.Keys.FindAll(key => from.Broadcasts[key] != client);
+                bool all = (state.Modes & TrackingModes.NoLoop) == 0;
+                List<byte[]> others = all ? hit.Keys : hit.Keys.FindAll(key => from.Broadcasts[key] != client);
                 if (others.Count > 0)
-                    Invalidation.Send(from, client, state, others.Count == hit.Keys.Count ? all : new Invalidation(others));
+                    Invalidation.Send(from, client, state, others.Count == hit.Keys.Count ? whole : new Invalidation(others));
             }
         }
 

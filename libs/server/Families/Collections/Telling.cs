@@ -5,8 +5,8 @@ using Tsavorite;
 namespace Garnet.Server.Families.Collections;
 
 /// <summary>
-/// How a command says what its changes are told as, where its spec is not enough: other events, another order, one event for many changes or one
-/// without any. While nobody wants to know of single commands nothing here does anything.
+/// How a command says what its changes are told as, where its spec is not enough: other events, another order, one event for many
+/// changes or one without any. While nobody wants to know of single commands nothing here does anything.
 /// </summary>
 internal static class Telling
 {

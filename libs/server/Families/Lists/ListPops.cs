@@ -11,7 +11,8 @@ namespace Garnet.Server.Families.Lists;
 /// <summary>What LMPOP and the blocking commands take from an end of a list, the key's name in front.</summary>
 internal readonly struct ListTake(bool left, bool many, long count) : ITake
 {
-    private static readonly KeyEvent PoppedLeft = new("lpop", NotifyClasses.List) { Empties = true }, PoppedRight = new("rpop", NotifyClasses.List) { Empties = true };
+    private static readonly KeyEvent PoppedLeft = new("lpop", NotifyClasses.List) { Empties = true };
+    private static readonly KeyEvent PoppedRight = new("rpop", NotifyClasses.List) { Empties = true };
 
     public RecordKind Kind => RecordKind.List;
 
