@@ -101,6 +101,157 @@ public sealed class TrackingTests
         Assert.That((server.Server.Context.Observers.Tracker.Keys, server.Server.Context.Observers.Tracker.Items, server.Server.Context.AsksRules), Is.EqualTo((0L, 0L, false)));
     }
 
+    [Test]
+    public void Any_key_may_be_the_one_that_is_forgotten_and_a_lower_limit_counts_at_once()
+    {
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        using var other = new TestClient(server.Server.Port);
+        reader.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        other.Call("CONFIG", "SET", "tracking-table-max-keys", "10");
+        for (int i = 0; i < 10; i++) reader.Call("GET", "old" + i);
+        for (int i = 0; i < 1000; i++) reader.Call("GET", "new" + i);
+        Assert.That(reader.Pushes.Count(static message => message.StartsWith("[invalidate [old", StringComparison.Ordinal)), Is.EqualTo(10), "else those that came first stay for ever");
+        reader.Pushes.Clear();
+        other.Call("CONFIG", "SET", "tracking-table-max-keys", "4");
+        for (int i = 0; i < 6; i++) Assert.That(reader.Read(), Does.StartWith("[invalidate [new"));
+        Assert.That((server.Server.Context.Observers.Tracker.Keys, server.Server.Context.Observers.Tracker.Items), Is.EqualTo((4L, 4L)));
+        other.Call("CONFIG", "SET", "tracking-table-max-keys", "0");
+        reader.Call(["MGET", .. Enumerable.Range(0, 1000).Select(static i => "more" + i)]);
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.EqualTo(1004));
+    }
+
+    [Test]
+    public void A_hundred_thousand_keys_read_at_once_are_all_told()
+    {
+        const int Many = 100_000;
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        using var writer = new TestClient(server.Server.Port);
+        reader.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        string[] keys = [.. Enumerable.Range(0, Many).Select(static i => "key:" + i)];
+        reader.Call(["MGET", .. keys]);
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.EqualTo(Many));
+        writer.Call(["MSET", .. keys.SelectMany(static key => new[] { key, "v" })]);
+        HashSet<string> told = [];
+        while (told.Count < Many) told.Add(reader.Read());
+        Assert.That(told.SetEquals(keys.Select(static key => $"[invalidate [{key}]]")));
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.Zero);
+    }
+
+    [Test]
+    public void A_hundred_thousand_prefixes_tell_what_begins_with_them()
+    {
+        const int Many = 100_000;
+        using var server = new EmbeddedServer();
+        using var listener = new TestClient(server.Server.Port);
+        using var other = new TestClient(server.Server.Port);
+        using var writer = new TestClient(server.Server.Port);
+        foreach (TestClient client in new[] { listener, other }) client.Call("HELLO", "3");
+        Assert.That(listener.Call(["CLIENT", "TRACKING", "ON", "BCAST", .. Enumerable.Range(0, Many).SelectMany(static i => new[] { "PREFIX", $"p{i}:" })]), Is.EqualTo("OK"));
+        Assert.That(listener.Call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "p7:x"), Does.Contain("overlaps with an existing prefix 'p7:'"));
+        Assert.That(listener.Call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "p5"), Does.Contain("overlaps with an existing prefix 'p5"));
+        for (int i = 0; i < 300; i++) Assert.That(listener.Call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", $"q{i}:"), Is.EqualTo("OK"));
+        other.Call("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "p77");
+        Assert.That(server.Server.Context.Observers.Tracker.PrefixCount, Is.EqualTo(Many + 301));
+        writer.Call("MSET", "p77:a", "1", "p77:b", "1", "p", "1", "q299:x", "1", "z", "1", "p99999:", "1");
+        Assert.That(new[] { listener.Read(), listener.Read(), listener.Read() }, Is.EqualTo(new[] { "[invalidate [p77:a p77:b]]", "[invalidate [p99999:]]", "[invalidate [q299:x]]" }));
+        Assert.That(other.Read(), Is.EqualTo("[invalidate [p77:a p77:b]]"));
+        listener.Call("CLIENT", "TRACKING", "OFF");
+        Assert.That(server.Server.Context.Observers.Tracker.PrefixCount, Is.EqualTo(1));
+        other.Call("RESET");
+        Assert.That(server.Server.Context.Observers.Tracker.PrefixCount, Is.Zero);
+    }
+
+    [Test]
+    public void A_thousand_clients_are_told_of_a_key()
+    {
+        using var server = new EmbeddedServer();
+        using var writer = new TestClient(server.Server.Port);
+        TestClient[] readers = [.. Enumerable.Range(0, 1000).Select(_ => new TestClient(server.Server.Port))];
+        foreach (TestClient reader in readers)
+        {
+            reader.Call("HELLO", "3");
+            reader.Call("CLIENT", "TRACKING", "ON");
+            reader.Call("GET", "k");
+        }
+
+        Assert.That((server.Server.Context.Observers.Tracker.Clients, server.Server.Context.Observers.Tracker.Keys, server.Server.Context.Observers.Tracker.Items), Is.EqualTo((1000, 1L, 1000L)));
+        writer.Call("SET", "k", "v");
+        foreach (TestClient reader in readers) Assert.That(reader.Read(), Is.EqualTo("[invalidate [k]]"));
+        writer.Call("FLUSHALL");
+        foreach (TestClient reader in readers)
+        {
+            Assert.That(reader.Read(), Is.EqualTo("[invalidate nil]"));
+            reader.Dispose();
+        }
+    }
+
+    [Test]
+    public void Who_does_not_read_what_he_is_told_is_closed_at_his_limit()
+    {
+        using var server = new EmbeddedServer();
+        using var slow = new TestClient(server.Server.Port);
+        using var writer = new TestClient(server.Server.Port);
+        slow.Call("HELLO", "3");
+        slow.Call("CLIENT", "TRACKING", "ON", "BCAST");
+        writer.Call("CONFIG", "SET", "client-output-buffer-limit", "normal 1048576 0 0");
+        string[][] commands = [.. Enumerable.Range(0, 1000).Select(static i => new[] { "SET", $"key:{i}:{new string('x', 100)}", "v" })];
+        int written = 0;
+        while (server.Server.Context.Observers.Tracker.Clients > 0 && written < 1_000_000)
+        {
+            writer.Pipeline(1, commands);
+            written += commands.Length;
+        }
+
+        Assert.That(server.Server.Context.Observers.Tracker.Clients, Is.Zero, "it holds what a million keys are called");
+        Assert.That(writer.Call("PING"), Is.EqualTo("PONG"));
+    }
+
+    [Test]
+    public void Clients_of_a_replica_are_told_what_the_primary_changes_and_that_it_is_emptied()
+    {
+        using EmbeddedServer primary = new();
+        using var writer = new TestClient(primary.Server.Port);
+        writer.Call("SET", "k", "1");
+        using EmbeddedServer replica = Replication.ReplicaGroup.ReplicaOf(primary.Server.Port);
+        Replication.ReplicaGroup.CatchUp(replica, primary);
+        using TestClient reader = new(replica.Server.Port), listener = new(replica.Server.Port);
+        foreach (TestClient client in new[] { reader, listener }) client.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON");
+        listener.Call("CLIENT", "TRACKING", "ON", "BCAST");
+        Assert.That(reader.Call("GET", "k"), Is.EqualTo("1"));
+        foreach (string[] command in new[] { new[] { "SET", "k", "2" }, ["PEXPIREAT", "k", "1"] })
+        {
+            writer.Call(command);
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate [k]]", "[invalidate [k]]")));
+            reader.Call("GET", "k");
+        }
+
+        foreach (string flush in new[] { "FLUSHALL", "FLUSHDB" })
+        {
+            writer.Call("SET", "k", "3");
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate [k]]", "[invalidate [k]]")));
+            Assert.That(reader.Call("GET", "k"), Is.EqualTo("3"));
+            writer.Call(flush);
+            Assert.That((reader.Read(), listener.Read()), Is.EqualTo(("[invalidate nil]", "[invalidate nil]")));
+            Assert.That(reader.Call("GET", "k"), Is.EqualTo("nil"));
+        }
+    }
+
+    [Test]
+    public void Of_a_script_that_only_reads_the_keys_are_remembered_that_it_has_read()
+    {
+        using var server = new EmbeddedServer();
+        using var reader = new TestClient(server.Server.Port);
+        reader.Call("HELLO", "3");
+        reader.Call("CLIENT", "TRACKING", "ON", "NOLOOP");
+        reader.Call("EVAL_RO", "return redis.call('GET', KEYS[2])", "2", "given", "read");
+        Assert.That(server.Server.Context.Observers.Tracker.Keys, Is.EqualTo(1));
+    }
+
     private static void Write(int port, int seed)
     {
         using var client = new TestClient(port);

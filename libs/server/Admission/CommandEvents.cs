@@ -22,15 +22,20 @@ internal static class CommandEvents
         if (!call.Server.Observers.Changes.Tells)
             return;
         NotifyClasses classes = call.Server.Observers.Events.Classes;
-        if (spec.Misses == KeyMisses.None || !(classes.Publishes(NotifyClasses.Miss) || classes.Publishes(NotifyClasses.Expired)))
+        bool tells = classes.Publishes(NotifyClasses.Miss) || classes.Publishes(NotifyClasses.Expired);
+        if (!tells || spec.Misses == KeyMisses.None || !spec.Keys.Any || (spec.Flags & CommandFlags.RunsScript) != 0)
             return;
         if (spec.Misses == KeyMisses.WithGet && !HasWord(ref call, 3, static (ref Call call, int index) => call.Is(index, "GET"u8)))
             return;
         if (!KeyPositions.TryOf(ref call, spec.Keys, out KeyPositions positions))
             return;
+        bool reads = spec.Misses is KeyMisses.OfReads or KeyMisses.AllAtOnce;
         int looked = spec.Misses == KeyMisses.First ? 1 : positions.Count;
         for (int i = 0; i < looked; i++)
-            Probe(ref call, positions[i]);
+        {
+            if (!reads || positions.UsageAt(ref call, 0, spec.Keys, i).StartsWith("RO", StringComparison.Ordinal))
+                Probe(ref call, positions[i]);
+        }
     }
 
     /// <summary>After it has run: hands on what was noted.</summary>
@@ -57,6 +62,7 @@ internal static class CommandEvents
         List<KeyNote> notes = call.Worker.Notes;
         List<KeyEvent?> told = call.Worker.Told;
         Tracking.KeyEvents events = call.Server.Observers.Events;
+        int own = 0;
         for (int i = 0; i < notes.Count; i++)
         {
             KeyNote note = notes[i];
@@ -71,8 +77,8 @@ internal static class CommandEvents
                 events.PublishMove(call.Worker, spec.Event!, notes[++i], note);
             else if (spec.Event is { Replaces: true } && i + 1 < notes.Count && note.Change == KeyChange.Removed && notes[i + 1].Change == KeyChange.Created && note.Key.AsSpan().SequenceEqual(notes[i + 1].Key))
                 PublishChange(ref call, spec, notes[++i] with { Change = KeyChange.Written });
-            else if (i < told.Count)
-                PublishChange(ref call, spec with { Event = told[i] }, note);
+            else if (own < told.Count)
+                PublishChange(ref call, spec with { Event = told[own++] }, note);
             else
                 PublishChange(ref call, spec, note);
         }

@@ -6,10 +6,10 @@ namespace Garnet.Server.Admission;
 /// <summary>What client-side caching does around a command of a client that tracks.</summary>
 internal static class TrackedReads
 {
-    /// <summary>Before it runs: what it will read is remembered (tracking.T1).</summary>
+    /// <summary>Before it runs: what it will read is remembered (tracking.T1). Of a script that is what its commands read.</summary>
     internal static void BeforeRun(ref Call call, CommandFlags flags)
     {
-        if ((flags & CommandFlags.ReadOnly) == 0 || call.Client.Tracking?.Remembers != true)
+        if ((flags & (CommandFlags.ReadOnly | CommandFlags.RunsScript)) != CommandFlags.ReadOnly || call.Client.Tracking?.Remembers != true)
             return;
         KeySpec keys = call.Server.Commands.Specs[call.Client.LastCommand].Keys;
         if (!keys.Any || !KeyPositions.TryOf(ref call, keys, out KeyPositions positions))

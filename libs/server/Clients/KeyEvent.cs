@@ -18,6 +18,9 @@ internal sealed record KeyEvent(string Name, int Class)
     /// <summary>For a command that moves a key: what is told of the old one, before what is told of the new one.</summary>
     public string From { get; init; } = "";
 
+    /// <summary>For what moves an entry beside the commands: what is told of the key it was taken from.</summary>
+    public KeyEvent? Taken { get; init; }
+
     /// <summary>A key that the command has emptied is told of by this name first, and then as removed.</summary>
     public bool Empties { get; init; }
 

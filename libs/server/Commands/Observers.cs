@@ -1,3 +1,4 @@
+using Garnet.Common;
 using Garnet.Server.Blocking;
 using Garnet.Server.Clients;
 using Garnet.Server.PubSub;
@@ -29,6 +30,13 @@ internal sealed class Observers
     internal WatchTable Watches { get; }
     internal WaitTable Waits { get; }
     internal KeyEvents Events { get; }
+
+    /// <summary>Asks to be told of settings that may change.</summary>
+    internal void TakeLiveSettings(SettingTable table)
+    {
+        table.OnSet("notify-keyspace-events", Changes.Listen);
+        table.OnSet("tracking-table-max-keys", Tracker.Fit);
+    }
 
     /// <summary>The changes of keys on the worker's thread are its own from here on.</summary>
     internal void Claim(Worker worker) => Changes.Claim(worker);

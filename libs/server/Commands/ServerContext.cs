@@ -145,7 +145,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
             Table.OnSet(name, TakeTierSettings);
         TakeTierSettings();
         Monitoring.TakeLiveSettings(Table);
-        Table.OnSet("notify-keyspace-events", Observers.Changes.Listen);
+        Observers.TakeLiveSettings(Table);
     }
 
     /// <summary>Takes over settings that are read on hot paths; called at the start and after CONFIG SET.</summary>

@@ -33,6 +33,7 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     private readonly KeyEvents _events;
     private readonly Lock _gate = new();
     private List<KeyNote> _foreign = [];
+    private bool _flushed;
 
     private volatile bool _telling;
     private volatile bool _unasked;
@@ -106,6 +107,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
     {
         _watches.OnFlush(database);
         OnMany(database, database);
+        if (ThreadsWorker is not { Running: not null } && database < NamespaceTable.Reserved && _listeners.Trackers.IsOn)
+            NoteFlush();
     }
 
     /// <inheritdoc/>
@@ -136,6 +139,8 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
         {
             _tracker.Changed(worker, note);
             _events.PublishServed(worker, note, note.Told ?? told);
+            if (note.Told is null && note.Change is not (KeyChange.Expired or KeyChange.Evicted))
+                told = told?.Taken ?? told;
         }
 
         worker.Notes.Clear();
@@ -165,6 +170,27 @@ internal sealed class KeyChanges : IKeyObserver, IServedKeys
             ((IReadyWorker)worker).Ready.Add(queue);
         else if (_server.Workers.Count > 0)
             _server.Workers[0].Post(static (owner, _, content) => ((IReadyWorker)owner).Ready.ServeNow((KeyQueue)content!), null, queue);
+    }
+
+    // What a replica is given, say: a command tells of it itself. Nobody reads before the locks are given back, so it does not come too
+    // early.
+    private void NoteFlush()
+    {
+        lock (_gate)
+        {
+            if (_flushed || _server.Workers.Count == 0)
+                return;
+            _flushed = true;
+        }
+
+        _server.Workers[0].Post(static (owner, _, content) => ((KeyChanges)content!).HandOnFlush(owner), null, this);
+    }
+
+    private void HandOnFlush(Worker worker)
+    {
+        lock (_gate)
+            _flushed = false;
+        _tracker.Flushed(worker);
     }
 
     private void HandOnForeign(Worker worker)

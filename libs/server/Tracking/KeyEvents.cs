@@ -29,8 +29,10 @@ internal sealed class KeyEvents(ServerCore server, Channels channels)
     /// <summary>Publishes what was changed beside the commands.</summary>
     internal void PublishServed(Worker worker, KeyNote note, KeyEvent? told)
     {
-        if (told is not null && note.Change is (KeyChange.Written or KeyChange.Removed))
-            Publish(worker, told!.Class, told.Name, note);
+        if (told is not null && note.Change == KeyChange.Created)
+            Publish(worker, NotifyClasses.New, "new", note);
+        if (told is not null && note.Change is (KeyChange.Created or KeyChange.Written or KeyChange.Removed))
+            Publish(worker, told.Class, told.Name, note);
         if (note.Change == KeyChange.Removed)
             Publish(worker, NotifyClasses.Generic, "del", note);
         else

@@ -10,11 +10,9 @@ internal sealed class TrackedKeys
 {
     private const int Shards = 64;
 
-    private readonly Lock[] _gates = [.. Enumerable.Range(0, Shards).Select(static _ => new Lock())];
-    private readonly Dictionary<byte[], HashSet<long>>[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Dictionary<byte[], HashSet<long>>(ByteString.Comparer))];
+    private readonly Shard[] _shards = [.. Enumerable.Range(0, Shards).Select(static _ => new Shard())];
     private long _keys;
     private long _items;
-    private int _nextVictim;
 
     /// <summary>Keys remembered.</summary>
     internal long Keys => Volatile.Read(ref _keys);
@@ -25,45 +23,56 @@ internal sealed class TrackedKeys
     /// <summary>Remembers that the client has seen the key.</summary>
     internal void Add(ReadOnlySpan<byte> key, long client)
     {
-        int shard = ShardOf(key);
-        lock (_gates[shard])
+        Shard shard = ShardOf(key);
+        lock (shard.Gate)
         {
-            var lookup = _shards[shard].GetAlternateLookup<ReadOnlySpan<byte>>();
-            if (!lookup.TryGetValue(key, out HashSet<long>? clients))
+            var lookup = shard.ByKey.GetAlternateLookup<ReadOnlySpan<byte>>();
+            if (lookup.TryGetValue(key, out Holders? holders))
             {
-                lookup[key] = clients = [];
-                Interlocked.Increment(ref _keys);
+                if (holders.Add(client))
+                    Interlocked.Increment(ref _items);
+                return;
             }
 
-            if (clients.Add(client))
-                Interlocked.Increment(ref _items);
+            byte[] own = key.ToArray();
+            shard.ByKey[own] = new Holders(client) { At = shard.Order.Count };
+            shard.Order.Add(own);
+            Interlocked.Increment(ref _keys);
+            Interlocked.Increment(ref _items);
         }
     }
 
-    /// <summary>Forgets the key; returns the clients that have seen it, null if there are none.</summary>
-    internal HashSet<long>? Take(byte[] key)
+    /// <summary>Forgets the key; returns the clients that have seen it, none if there are none.</summary>
+    internal IReadOnlyCollection<long> Take(byte[] key)
     {
-        int shard = ShardOf(key);
-        lock (_gates[shard])
+        Shard shard = ShardOf(key);
+        lock (shard.Gate)
         {
-            if (!_shards[shard].Remove(key, out HashSet<long>? clients))
-                return null;
+            if (!shard.ByKey.Remove(key, out Holders? holders))
+                return [];
+            byte[] last = shard.Order[^1];
+            shard.Order[holders.At] = last;
+            shard.Order.RemoveAt(shard.Order.Count - 1);
+            if (holders.At < shard.Order.Count)
+                shard.ByKey[last].At = holders.At;
+            IReadOnlyCollection<long> clients = holders.All;
             Interlocked.Decrement(ref _keys);
             Interlocked.Add(ref _items, -clients.Count);
             return clients;
         }
     }
 
-    /// <summary>Some key, to be forgotten because there are too many; null if there is none.</summary>
+    /// <summary>Any key, each as likely as the next, to be forgotten because there are too many; null if there is none.</summary>
     internal byte[]? Victim()
     {
+        int first = Random.Shared.Next(Shards);
         for (int tried = 0; tried < Shards; tried++)
         {
-            int shard = (int)((uint)Interlocked.Increment(ref _nextVictim) % Shards);
-            lock (_gates[shard])
+            Shard shard = _shards[(first + tried) % Shards];
+            lock (shard.Gate)
             {
-                foreach (byte[] key in _shards[shard].Keys)
-                    return key;
+                if (shard.Order.Count > 0)
+                    return shard.Order[Random.Shared.Next(shard.Order.Count)];
             }
         }
 
@@ -72,16 +81,44 @@ internal sealed class TrackedKeys
 
     internal void Clear()
     {
-        for (int shard = 0; shard < Shards; shard++)
+        foreach (Shard shard in _shards)
         {
-            lock (_gates[shard])
+            lock (shard.Gate)
             {
-                Interlocked.Add(ref _keys, -_shards[shard].Count);
-                Interlocked.Add(ref _items, -_shards[shard].Values.Sum(static clients => (long)clients.Count));
-                _shards[shard].Clear();
+                Interlocked.Add(ref _keys, -shard.ByKey.Count);
+                Interlocked.Add(ref _items, -shard.ByKey.Values.Sum(static holders => (long)holders.All.Count));
+                shard.ByKey.Clear();
+                shard.Order.Clear();
             }
         }
     }
 
-    private static int ShardOf(ReadOnlySpan<byte> key) => ByteString.Comparer.GetHashCode(key) & (Shards - 1);
+    private Shard ShardOf(ReadOnlySpan<byte> key) => _shards[ByteString.Comparer.GetHashCode(key) & (Shards - 1)];
+
+    private sealed class Shard
+    {
+        internal Lock Gate { get; } = new();
+        internal Dictionary<byte[], Holders> ByKey { get; } = new(ByteString.Comparer);
+
+        /// <summary>The keys, so that one can be drawn.</summary>
+        internal List<byte[]> Order { get; } = [];
+    }
+
+    /// <summary>Who holds a key: nearly always one.</summary>
+    private sealed class Holders(long first)
+    {
+        private HashSet<long>? _all;
+
+        /// <summary>The key's place in the order of its shard.</summary>
+        internal int At { get; set; }
+
+        internal IReadOnlyCollection<long> All => _all is null ? [first] : _all;
+
+        internal bool Add(long client)
+        {
+            if (_all is null && client == first)
+                return false;
+            return (_all ??= [first]).Add(client);
+        }
+    }
 }

@@ -23,10 +23,10 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     internal int Clients => _clients.Count;
     internal long Keys => _keys.Keys;
     internal long Items => _keys.Items;
-    internal int PrefixCount => _prefixes.All.Count;
+    internal int PrefixCount => _prefixes.Count;
 
-    /// <summary>Begins, or goes on in another way; on the client's thread.</summary>
-    internal void Enable(Connection client, TrackingState state)
+    /// <summary>Begins, or goes on in another way and with more prefixes; on the client's thread.</summary>
+    internal void Enable(Connection client, TrackingState state, IEnumerable<byte[]> morePrefixes)
     {
         TrackingState? before = client.Tracking;
         state.Caching = before?.Caching ?? false;
@@ -37,21 +37,21 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         lock (_gate)
         {
             _clients[client.Id] = client;
-            _prefixes.Add(client, state.Prefixes.Except(before?.Prefixes ?? [])); // those held before are the same arrays
+            _prefixes.Add(client, morePrefixes);
         }
     }
 
     /// <summary>Ends; on the client's thread.</summary>
     internal void Disable(Connection client)
     {
-        if (client.Tracking is null)
+        if (client.Tracking is not { } state)
             return;
         client.Tracking = null;
         client.Modes &= ~ClientModes.Tracking;
         lock (_gate)
         {
             _clients.TryRemove(client.Id, out _);
-            _prefixes.Remove(client);
+            _prefixes.Remove(client, state.Prefixes);
             if (_clients.IsEmpty)
                 _keys.Clear();
         }
@@ -73,12 +73,19 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
         }
     }
 
+    /// <summary>Looks at the setting again.</summary>
+    internal void Fit()
+    {
+        if (server.Workers.Count > 0)
+            server.Workers[0].Post(static (owner, _, content) => ((Tracker)content!).Trim(owner), null, this);
+    }
+
     /// <summary>A key has changed.</summary>
     internal void Changed(Worker from, KeyNote note)
     {
         if (_clients.IsEmpty)
             return;
-        if (_prefixes.Any)
+        if (_prefixes.Count > 0)
             from.Broadcasts[note.Key] = note.Origin;
         Tell(from, note.Key, note.Origin);
     }
@@ -86,19 +93,17 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
     /// <summary>Tells what has changed since the last time to those who want it by prefix.</summary>
     internal void Broadcast(Worker from)
     {
-        foreach (Prefixes.Entry entry in _prefixes.All)
+        foreach (Prefixes.Hit hit in _prefixes.Of(from.Broadcasts.Keys))
         {
-            byte[][] keys = [.. from.Broadcasts.Keys.Where(key => key.AsSpan().StartsWith(entry.Prefix))];
-            if (keys.Length == 0)
-                continue;
-            var all = new Invalidation(keys);
-            foreach (Connection client in entry.Clients)
+            var whole = new Invalidation(hit.Keys);
+            foreach (Connection client in hit.Clients)
             {
                 if (client.Tracking is not { } state)
                     continue;
-                byte[][] others = (state.Modes & TrackingModes.NoLoop) == 0 ? keys : [.. keys.Where(key => from.Broadcasts[key] != client)];
-                if (others.Length > 0)
-                    Invalidation.Send(from, client, state, others.Length == keys.Length ? all : new Invalidation(others));
+                bool all = (state.Modes & TrackingModes.NoLoop) == 0;
+                List<byte[]> others = all ? hit.Keys : hit.Keys.FindAll(key => from.Broadcasts[key] != client);
+                if (others.Count > 0)
+                    Invalidation.Send(from, client, state, others.Count == hit.Keys.Count ? whole : new Invalidation(others));
             }
         }
 
@@ -120,7 +125,8 @@ internal sealed class Tracker(ServerCore server, Listeners trackers)
 
     private void Tell(Worker from, byte[] key, Connection? origin)
     {
-        if (_keys.Take(key) is not { } ids)
+        IReadOnlyCollection<long> ids = _keys.Take(key);
+        if (ids.Count == 0)
             return;
         var changed = new Invalidation([key]);
         foreach (long id in ids)

@@ -16,11 +16,18 @@ public struct PutBit : IModify
 
     public readonly long EncodedBytesMax => 9;
 
-    public Verdict Plan(in RecordView existing, ref NewRecord next)
+    public unsafe Verdict Plan(in RecordView existing, ref NewRecord next)
     {
         WrongKind = existing.Exists && existing.Kind != RecordKind.String;
         if (WrongKind)
             return Verdict.Keep;
+        if (existing.Exists && Offset >> 3 < existing.ValueBytes)
+        {
+            Old = (int)Bitmap.Read(new ReadOnlySpan<byte>(existing.Value, existing.ValueBytes), Offset, 1);
+            if (Old == Bit)
+                return Verdict.Keep;
+        }
+
         next.ValueBytes = Math.Max(existing.ValueBytes, (int)(Offset >> 3) + 1);
         return Verdict.Put;
     }

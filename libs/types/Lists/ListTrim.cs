@@ -10,6 +10,7 @@ public struct ListTrim : IEdit
     public long Start;
     public long Stop;
     public bool WrongKind;
+    public bool Existed;
 
     public static byte OpId => 21;
 
@@ -17,6 +18,7 @@ public struct ListTrim : IEdit
 
     public unsafe bool Run(ref RecordEdit edit)
     {
+        Existed = edit.Exists;
         WrongKind = edit.Exists && edit.Kind != RecordKind.List;
         if (!edit.Exists || WrongKind)
             return false;

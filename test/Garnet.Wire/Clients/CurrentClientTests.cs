@@ -90,6 +90,28 @@ internal sealed class CurrentClientTests(string protocol) : ClientFixture(protoc
         Server.ConfigSet("notify-keyspace-events", "");
     }
 
+    // It has no cache of its own: what one is built of, in the protocol in which messages come on the other connection.
+    [Test]
+    public void Changed_keys_arrive_on_the_connection_that_listens()
+    {
+        if (Protocol == "RESP3") Assert.Ignore("RESP3 tells them as pushes, which the client has no handler for");
+        ConcurrentQueue<string> got = new();
+        ISubscriber subscriber = Client.GetSubscriber();
+        RedisChannel channel = RedisChannel.Literal("__redis__:invalidate");
+        subscriber.Subscribe(channel, (_, key) => got.Enqueue(key.ToString()));
+        long listener = Server.ClientList().Single(static client => client.Name == "cc" && client.SubscriptionCount > 0).Id;
+        Assert.That((string?)Database.Execute("CLIENT", "TRACKING", "ON", "REDIRECT", listener, "BCAST", "PREFIX", "cc:cached:", "NOLOOP"), Is.EqualTo("OK"));
+        using (ConnectionMultiplexer other = ConnectionMultiplexer.Connect(Options()))
+        {
+            other.GetDatabase().StringSet("cc:cached:a", "1");
+            other.GetDatabase().StringSet("cc:other", "1");
+            other.GetDatabase().KeyDelete("cc:cached:a");
+        }
+        Assert.That(() => got.ToArray(), Is.EqualTo(new[] { "cc:cached:a", "cc:cached:a" }).After(WaitMs, 5));
+        Database.Execute("CLIENT", "TRACKING", "OFF");
+        subscriber.Unsubscribe(channel);
+    }
+
     [Test]
     public void A_group_reads_a_stream_claims_and_acknowledges()
     {

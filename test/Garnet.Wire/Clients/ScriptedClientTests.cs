@@ -24,6 +24,13 @@ internal sealed class ScriptedClientTests
         run.Verify();
     }
 
+    [Test]
+    public void A_client_with_a_cache_of_its_own_reads_nothing_stale()
+    {
+        using ServerProcess server = ServerProcess.TryStartOurs("--databases 16") ?? throw new IgnoreException("our server is not built"); // the client empties it
+        ClientRun.OfScript("node_redis.js", server, "cache").Verify();
+    }
+
     [TestCase("redis_py.py")]
     [TestCase("ioredis.js")]
     [TestCase("node_redis.js")]

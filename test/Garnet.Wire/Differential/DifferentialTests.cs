@@ -192,14 +192,12 @@ internal sealed class DifferentialTests
         Assert.That(differences, Is.Empty, $"GARNET_WIRE_SEED={Seed}\n{string.Join("\n", differences)}");
     }
 
-    // Not those of commands that change two keys, where a collection with chunks is dealt out anew: their events are not told as Redis does yet.
+    // Without m: what a command that fails has looked for in vain is not told (a known difference).
     [Test]
     public void Random_commands_on_collections_tell_the_same_events()
     {
         CollectionStream stream = new(new Random(Seed));
-        TellTheSame(Count / 4, "g$lshzKE", stream.Next, Skips, reset: null, after: null);
-
-        static bool Skips(string name) => name is "LMOVE" or "RPOPLPUSH" or "BLMOVE" or "BRPOPLPUSH" or "SMOVE" or "LTRIM" or "SCAN" or "MOVE" or "RENAME" or "COPY" or "PERSIST" or "EXPIRE";
+        TellTheSame(Count / 4, "g$lshznKE", stream.Next, static name => name == "SCAN", reset: null, after: null);
     }
 
     // Not those of reads for a group that give nothing: whether they make a consumer, and tell of it, is a known difference.
@@ -208,7 +206,7 @@ internal sealed class DifferentialTests
     {
         StreamStream stream = new(new Random(Seed));
         string[][] consumers = [.. from key in new[] { "x1", "x2", "x3" } from name in new[] { "g1", "g2" } from consumer in new[] { "c1", "c2", "c3" } select (string[])["XGROUP", "CREATECONSUMER", key, name, consumer]];
-        TellTheSame(Count / 8, "gtKE", stream.Next, static name => name is "RENAME" or "COPY", stream.Reset, name => name == "XGROUP" ? consumers : []);
+        TellTheSame(Count / 8, "gtnKE", stream.Next, static _ => false, stream.Reset, name => name == "XGROUP" ? consumers : []);
     }
 
     // Sends both servers the same commands, and after each those that `after` names for it, and compares what their listeners hear.

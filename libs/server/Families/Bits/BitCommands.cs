@@ -78,13 +78,13 @@ internal readonly struct SetBit : ICommand
         Outcome outcome = call.Session.Modify(in key, ref put);
         if (put.WrongKind)
             return call.Fail(Fault.WrongType);
-        return outcome == Outcome.Done ? call.Int(put.Old) : call.From(outcome);
+        return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(put.Old) : call.From(outcome);
     }
 }
 
 internal readonly struct GetBit : ICommand
 {
-    public static CommandSpec Spec => BitCommands.Spec("GETBIT", 3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO ACCESS", "key offset", "Returns a bit of a string.") with { Misses = KeyMisses.All };
+    public static CommandSpec Spec => BitCommands.Spec("GETBIT", 3, CommandFlags.ReadOnly | CommandFlags.Fast, "RO ACCESS", "key offset", "Returns a bit of a string.");
 
     public static Reply Run(ref Call call)
     {
@@ -112,7 +112,7 @@ internal readonly struct GetBit : ICommand
 
 internal readonly struct BitCount : ICommand
 {
-    public static CommandSpec Spec => BitCommands.Spec("BITCOUNT", -2, CommandFlags.ReadOnly, "RO ACCESS", "key [start end [BYTE | BIT]]", "Counts the bits of a string that are set.") with { Since = "2.6.0", Complexity = "O(N)", Misses = KeyMisses.All };
+    public static CommandSpec Spec => BitCommands.Spec("BITCOUNT", -2, CommandFlags.ReadOnly, "RO ACCESS", "key [start end [BYTE | BIT]]", "Counts the bits of a string that are set.") with { Since = "2.6.0", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {
@@ -147,7 +147,7 @@ internal readonly struct BitCount : ICommand
 
 internal readonly struct BitPos : ICommand
 {
-    public static CommandSpec Spec => BitCommands.Spec("BITPOS", -3, CommandFlags.ReadOnly, "RO ACCESS", "key bit [start [end [BYTE | BIT]]]", "Finds the first set or clear bit of a string.") with { Since = "2.8.7", Complexity = "O(N)", Misses = KeyMisses.All };
+    public static CommandSpec Spec => BitCommands.Spec("BITPOS", -3, CommandFlags.ReadOnly, "RO ACCESS", "key bit [start [end [BYTE | BIT]]]", "Finds the first set or clear bit of a string.") with { Since = "2.8.7", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {

@@ -2,6 +2,7 @@ using Garnet.Common.Bytes;
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Collections;
 using Garnet.Types.Bits;
 using Tsavorite;
 
@@ -42,6 +43,9 @@ internal readonly struct BitField : ICommand
                 outcome = call.Session.Modify(in key, ref put);
                 isWrongKind = put.WrongKind;
             }
+
+            if (!HasWritten(steps, results))
+                Telling.Tell(ref call, [null]);
         }
         else
         {
@@ -54,6 +58,17 @@ internal readonly struct BitField : ICommand
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
         return outcome == Outcome.Done ? Show(ref call, results) : call.From(outcome);
+    }
+
+    private static bool HasWritten(List<BitStep> steps, long?[] results)
+    {
+        for (int i = 0; i < results.Length; i++)
+        {
+            if (steps[i].Action != BitAction.Get && results[i] is not null)
+                return true;
+        }
+
+        return false;
     }
 
     private static Reply Show(ref Call call, long?[] results)

@@ -173,7 +173,7 @@ internal readonly struct PfCount : ICommand
 
 internal readonly struct PfMerge : ICommand
 {
-    public static CommandSpec Spec => HyperLogLogCommands.Spec("PFMERGE", -2, CommandFlags.Write | CommandFlags.DenyOom, KeySpec.All with { Usage = "RW ACCESS INSERT", RestUsage = "RO ACCESS" }, "destkey [sourcekey [sourcekey ...]]", "Puts the elements of HyperLogLogs into one.") with { Complexity = "O(N)", Event = new("pfadd", NotifyClasses.String) };
+    public static CommandSpec Spec => HyperLogLogCommands.Spec("PFMERGE", -2, CommandFlags.Write | CommandFlags.DenyOom, KeySpec.All with { Usage = "RW ACCESS INSERT", RestUsage = "RO ACCESS" }, "destkey [sourcekey [sourcekey ...]]", "Puts the elements of HyperLogLogs into one.") with { Complexity = "O(N)", Misses = KeyMisses.All, Event = new("pfadd", NotifyClasses.String) };
 
     public static unsafe Reply Run(ref Call call)
     {

@@ -37,7 +37,7 @@ internal static class InspectCommands
         new(name, arity, CommandFlags.Loading | CommandFlags.Stale) { Group = "server", Summary = summary, Since = "4.0.0" };
 
     internal static CommandSpec ObjectSpec(string name, string summary) =>
-        new(name, 3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" }) { Group = "generic", Syntax = "key", Summary = summary, Since = "2.2.3" };
+        new(name, 3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" }) { Group = "generic", Syntax = "key", Summary = summary, Since = "2.2.3", Misses = KeyMisses.None };
 
     /// <summary>Reads the fields of the record named by an argument, without counting as a use of it.</summary>
     internal static bool TryLook(ref Call call, int index, out FieldsLook look)
@@ -52,7 +52,7 @@ internal readonly struct MemoryUsage : ICommand
 {
     private const int IndexBytesPerKey = 14; // a 64-byte bucket holds 7 keys at about two thirds full
 
-    public static CommandSpec Spec => new("MEMORY|USAGE", -3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" }) { Group = "server", Syntax = "key [SAMPLES count]", Summary = "Returns the bytes a key takes, its share of the index included.", Since = "4.0.0" };
+    public static CommandSpec Spec => new("MEMORY|USAGE", -3, CommandFlags.ReadOnly | CommandFlags.Quick, new KeySpec(2, 2, 1) { Usage = "RO" }) { Group = "server", Syntax = "key [SAMPLES count]", Summary = "Returns the bytes a key takes, its share of the index included.", Since = "4.0.0", Misses = KeyMisses.None };
 
     public static Reply Run(ref Call call)
     {

@@ -121,12 +121,14 @@ internal static class KeyCommands
         var look = default(PresenceLook);
         if (!replace && call.Session.Read(in target, ref look, quiet: true) == Outcome.Done)
             return Transfer.TargetExists;
+        int noted = call.Worker.Notes.Count;
         bool isTimed = ValueCheck.EntriesMayExpire(grip.Content.Kind, grip.Content.Value, grip.Content.Length);
         Outcome outcome = grip.HasChunks
             ? CollectionTransfer.Copy(ref call, in source, in target, in grip.Content)
             : call.Session.Modify(in target, ref grip.Content);
         if (outcome != Outcome.Done)
             return outcome == Outcome.OutOfMemory ? Transfer.OutOfMemory : Transfer.TooLarge;
+        Telling.AsOne(ref call, noted);
         if (isTimed)
             call.Server.EntryReaper.Wake(in target); // a walk under way may miss both
         if (keepSource)
@@ -194,21 +196,21 @@ internal readonly struct Unlink : ICommand
 
 internal readonly struct Exists : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("EXISTS", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist.") with { Misses = KeyMisses.All, Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("EXISTS", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist.") with { Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.CountPresent(ref call, quiet: false);
 }
 
 internal readonly struct Touch : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("TOUCH", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist and marks them as used.") with { Misses = KeyMisses.All, Since = "3.2.1", Complexity = "O(N)" };
+    public static CommandSpec Spec => KeyCommands.Spec("TOUCH", -2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.All, "RO", "key [key ...]", "Counts the named keys that exist and marks them as used.") with { Since = "3.2.1", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call) => KeyCommands.CountPresent(ref call, quiet: false);
 }
 
 internal readonly struct TypeOf : ICommand
 {
-    public static CommandSpec Spec => KeyCommands.Spec("TYPE", 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO", "key", "Returns what kind of value a key holds.") with { Misses = KeyMisses.All };
+    public static CommandSpec Spec => KeyCommands.Spec("TYPE", 2, CommandFlags.ReadOnly | CommandFlags.Fast, KeySpec.One, "RO", "key", "Returns what kind of value a key holds.");
 
     public static Reply Run(ref Call call)
     {

@@ -1,4 +1,5 @@
 using Garnet.Common.Resp;
+using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Strings;
 using Garnet.Types.Hashes;
@@ -27,11 +28,20 @@ internal readonly unsafe struct SortPattern(Executor worker, uint ns)
         fixed (byte* bytes = name)
         {
             KeyRef key = worker.Store.Key(bytes, name.Length - SlackBytes, ns);
+            var there = default(PresenceLook);
+            if (worker.Session.Read(in key, ref there, quiet: true) != Outcome.Done)
+                return Missed(in key);
             if (hasField)
                 return Field(in key, pattern[fieldAt..]);
-            var there = default(PresenceLook);
-            return worker.Session.Read(in key, ref there, quiet: true) == Outcome.Done && ValueBytes.TryRead(worker.Session, in key, out byte[] value) ? value : null;
+            return ValueBytes.TryRead(worker.Session, in key, out byte[] value) ? value : null;
         }
+    }
+
+    private byte[]? Missed(in KeyRef key)
+    {
+        if (worker.Server.Observers.Changes.Tells && worker.Running is { } client)
+            worker.Notes.Add(new KeyNote(key.Span.ToArray(), client.Database, KeyChange.Written, client, Missed: true));
+        return null;
     }
 
     private byte[]? Field(in KeyRef key, ReadOnlySpan<byte> field)

@@ -3,6 +3,7 @@ using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Families.Blocking;
+using Garnet.Server.Families.Collections;
 using Garnet.Types.Collections;
 using Garnet.Types.Lists;
 using Tsavorite;
@@ -33,12 +34,28 @@ internal readonly struct LMove : ICommand
         call.Session.Room.Ensure(0);
         Span<KeyRef> both = [call.Key, call.KeyAt(2)];
         call.Session.Lock(both);
-        Outcome outcome = MoveLocked(call.Session, both, new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding)), call.Out, out bool isWrongKind);
+        var move = new ListMove(fromLeft, toLeft, ListLimits.Of(call.Server.Settings.Encoding));
+        int noted = call.Worker.Notes.Count;
+        Outcome outcome = MoveLocked(call.Session, both, move, call.Out, out bool isWrongKind);
         call.Session.Unlock();
+        if (outcome == Outcome.Done)
+            Tell(ref call, move, noted);
         exists = outcome != Outcome.NotFound;
         if (isWrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.NotFound ? Reply.Sent : call.From(outcome);
+    }
+
+    private static void Tell(ref Call call, ListMove move, int noted)
+    {
+        if (call.Worker.Notes.Count == noted)
+        {
+            // The only element of a list to that list.
+            Telling.AsWritten(ref call, 1);
+            Telling.AsWritten(ref call, 1);
+        }
+
+        Telling.Tell(ref call, ListShift.PushedBy(move), ListTake.EventOf(move.FromLeft));
     }
 
     /// <summary>Moves an element between the two keys, which are locked, and replies it.</summary>

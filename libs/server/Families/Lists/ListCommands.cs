@@ -267,7 +267,9 @@ internal readonly struct LTrim : ICommand
         if (!call.TryInt64(2, out long start) || !call.TryInt64(3, out long stop))
             return call.Fail(Fault.NotAnInteger);
         var trim = new ListTrim { Start = start, Stop = stop };
-        CollectionCalls.Edit(ref call, ref trim);
+        Outcome outcome = CollectionCalls.Edit(ref call, ref trim);
+        if (outcome == Outcome.Unchanged && trim.Existed && !trim.WrongKind)
+            Telling.AsWritten(ref call, 1);
         return trim.WrongKind ? call.Fail(Fault.WrongType) : call.Ok();
     }
 }

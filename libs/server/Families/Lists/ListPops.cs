@@ -11,13 +11,16 @@ namespace Garnet.Server.Families.Lists;
 /// <summary>What LMPOP and the blocking commands take from an end of a list, the key's name in front.</summary>
 internal readonly struct ListTake(bool left, bool many, long count) : ITake
 {
+    private static readonly KeyEvent PoppedLeft = new("lpop", NotifyClasses.List) { Empties = true };
+    private static readonly KeyEvent PoppedRight = new("rpop", NotifyClasses.List) { Empties = true };
+
     public RecordKind Kind => RecordKind.List;
 
     public byte[]? Target => null;
 
     public KeyEvent? Event => EventOf(left);
 
-    internal static KeyEvent EventOf(bool left) => new(left ? "lpop" : "rpop", NotifyClasses.List) { Empties = true };
+    internal static KeyEvent EventOf(bool left) => left ? PoppedLeft : PoppedRight;
 
     public unsafe void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {
@@ -41,11 +44,15 @@ internal readonly struct ListTake(bool left, bool many, long count) : ITake
 /// <summary>What BLMOVE and BRPOPLPUSH move, once there is something.</summary>
 internal readonly struct ListShift(ListMove move, byte[] target) : IPop
 {
+    private static readonly KeyEvent PushedLeft = new("lpush", NotifyClasses.List), PushedRight = new("rpush", NotifyClasses.List);
+
     public RecordKind Kind => RecordKind.List;
 
     public byte[]? Target => target;
 
-    public KeyEvent? Event => null;
+    public KeyEvent? Event => PushedBy(move) with { Taken = ListTake.EventOf(move.FromLeft) };
+
+    internal static KeyEvent PushedBy(ListMove move) => move.ToLeft ? PushedLeft : PushedRight;
 
     public void Run(StoreSession store, ReadOnlySpan<KeyRef> keys, RespWriter to)
     {

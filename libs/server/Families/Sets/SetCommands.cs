@@ -174,6 +174,8 @@ internal readonly struct SRandMember : ICommand
 
 internal readonly struct SMove : ICommand
 {
+    private static readonly KeyEvent Taken = new("srem", NotifyClasses.Set) { Empties = true }, Put = new("sadd", NotifyClasses.Set);
+
     public static CommandSpec Spec => SetCommands.Spec("SMOVE", 4, CommandFlags.Write | CommandFlags.Fast, "RW ACCESS DELETE", "source destination member", "Moves a member from one set to another.") with { Keys = KeySpec.Two with { Usage = "RW ACCESS DELETE", RestUsage = "RW INSERT" } };
 
     public static unsafe Reply Run(ref Call call)
@@ -182,8 +184,11 @@ internal readonly struct SMove : ICommand
         KeyRef source = call.Key, target = call.KeyAt(2);
         Span<KeyRef> both = [source, target];
         call.Session.Lock(both);
+        int noted = call.Worker.Notes.Count;
         Outcome outcome = Move(ref call, in source, in target, out bool wrongKind, out bool moved);
         call.Session.Unlock();
+        Telling.LastFirst(ref call, noted);
+        Telling.Tell(ref call, Taken, Put);
         if (wrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(moved ? 1 : 0) : call.From(outcome);

@@ -99,7 +99,7 @@ internal static unsafe class GroupCommands
 
 internal readonly struct XAck : ICommand
 {
-    public static CommandSpec Spec => StreamCommands.Spec("XACK", -4, CommandFlags.Write | CommandFlags.Fast, "RW UPDATE", "key group id [id ...]", "Ends that entries are pending for a group and returns how many were.");
+    public static CommandSpec Spec => StreamCommands.Spec("XACK", -4, CommandFlags.Write | CommandFlags.Fast, "RW UPDATE", "key group id [id ...]", "Ends that entries are pending for a group and returns how many were.") with { Misses = KeyMisses.First };
 
     public static unsafe Reply Run(ref Call call)
     {
@@ -120,7 +120,7 @@ internal readonly struct XAck : ICommand
 
 internal readonly struct XPending : ICommand
 {
-    public static CommandSpec Spec => StreamCommands.Spec("XPENDING", -3, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", "key group [[IDLE min-idle-time] start end count [consumer]]", "Tells what is pending for a group.") with { Tips = "nondeterministic_output" };
+    public static CommandSpec Spec => StreamCommands.Spec("XPENDING", -3, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", "key group [[IDLE min-idle-time] start end count [consumer]]", "Tells what is pending for a group.") with { Misses = KeyMisses.AllAtOnce, Tips = "nondeterministic_output" };
 
     public static unsafe Reply Run(ref Call call)
     {

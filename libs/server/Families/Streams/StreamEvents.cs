@@ -1,5 +1,4 @@
 using Garnet.Server.Clients;
-using Garnet.Server.Commands;
 
 namespace Garnet.Server.Families.Streams;
 
@@ -9,11 +8,4 @@ internal static class StreamEvents
     internal static readonly KeyEvent Trimmed = new("xtrim", NotifyClasses.Stream);
 
     internal static readonly KeyEvent ConsumerMade = new("xgroup-createconsumer", NotifyClasses.Stream);
-
-    /// <summary>Says what the call's changes are told as, one by one.</summary>
-    internal static void Tell(ref Call call, params ReadOnlySpan<KeyEvent?> told)
-    {
-        if (call.Server.Observers.Changes.PerCommand)
-            call.Worker.Told.AddRange(told);
-    }
 }

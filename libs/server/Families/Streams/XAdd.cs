@@ -42,7 +42,7 @@ internal readonly struct XAdd : ICommand
         };
         Outcome outcome = Apply(ref call, ref produce, options);
         if (produce.Action == ProduceAction.Repeat)
-            StreamEvents.Tell(ref call, null);
+            Telling.Tell(ref call, [null]);
         return Answer(ref call, outcome, produce.Entry);
     }
 
@@ -59,7 +59,7 @@ internal readonly struct XAdd : ICommand
             call.Session.Edit(in key, ref trim);
         call.Session.Unlock();
         if (trim.Removed > 0)
-            StreamEvents.Tell(ref call, Spec.Event, StreamEvents.Trimmed);
+            Telling.Tell(ref call, Spec.Event, StreamEvents.Trimmed);
         return outcome;
     }
 

@@ -47,7 +47,7 @@ internal readonly struct XClaim : ICommand
         if (!start.Found)
             return GroupCommands.NoGroup(ref call, 1, 2);
         if (outcome == Outcome.Done)
-            StreamEvents.Tell(ref call, start.IsNewConsumer ? StreamEvents.ConsumerMade : null);
+            Telling.Tell(ref call, start.IsNewConsumer ? StreamEvents.ConsumerMade : null);
         return Reply.Sent;
     }
 

@@ -38,7 +38,7 @@ internal readonly struct XDelEx : ICommand
             return call.Fail(Fault.WrongType);
         if (delete.Found)
         {
-            StreamEvents.Tell(ref call, delete.Deleted > 0 ? Spec.Event : null);
+            Telling.Tell(ref call, delete.Deleted > 0 ? Spec.Event : null);
             return Reply.Sent;
         }
 

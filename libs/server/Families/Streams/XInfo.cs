@@ -19,7 +19,10 @@ internal static class InfoCommands
     }
 
     internal static CommandSpec Spec(string name, int arity, string syntax, string summary) =>
-        GroupCommands.Spec(name, arity, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", syntax, summary);
+        GroupCommands.Spec(name, arity, CommandFlags.ReadOnly | CommandFlags.Quick, "RO ACCESS", syntax, summary) with
+        {
+            Misses = KeyMisses.AllAtOnce,
+        };
 
     internal static Reply Show<T>(ref Call call, ref T look) where T : struct, IExamine, IKindLook
     {

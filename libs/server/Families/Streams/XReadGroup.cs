@@ -1,6 +1,7 @@
 using Garnet.Common.Resp;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
+using Garnet.Server.Families.Collections;
 using Garnet.Server.Families.Blocking;
 using Garnet.Server.Families.Strings;
 using Garnet.Types.Collections;
@@ -85,7 +86,7 @@ internal readonly struct XReadGroup : ICommand
         TryAfter(ref call, request.FirstKey + request.Keys + index, out read.After, out read.IsHistory);
         Outcome outcome = call.Session.Edit(in key, ref read);
         if (outcome == Outcome.Done)
-            StreamEvents.Tell(ref call, read.IsNewConsumer ? StreamEvents.ConsumerMade : null);
+            Telling.Tell(ref call, read.IsNewConsumer ? StreamEvents.ConsumerMade : null);
         return (outcome is Outcome.OutOfMemory or Outcome.TooLarge) && read.Given > 0 ? Outcome.Done : outcome; // some were delivered, and are replied
     }
 

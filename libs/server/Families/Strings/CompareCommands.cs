@@ -71,7 +71,7 @@ internal readonly struct DelIfEq : ICommand
 
 internal readonly struct Digest : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("DIGEST", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the digest of a string value, for the digest conditions.") with { Misses = KeyMisses.All, Since = "8.4.0", Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("DIGEST", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the digest of a string value, for the digest conditions.") with { Since = "8.4.0", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {

@@ -116,7 +116,7 @@ internal struct PresenceLook : IRead
 
 internal readonly struct MGet : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("MGET", -2, StringCommands.ReadFast, KeySpec.All, "RO ACCESS", "key [key ...]", "Returns the string values of one or more keys.") with { Misses = KeyMisses.All, Complexity = "O(N)" };
+    public static CommandSpec Spec => StringCommands.Spec("MGET", -2, StringCommands.ReadFast, KeySpec.All, "RO ACCESS", "key [key ...]", "Returns the string values of one or more keys.") with { Complexity = "O(N)" };
 
     public static unsafe Reply Run(ref Call call)
     {

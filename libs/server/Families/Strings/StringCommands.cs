@@ -92,7 +92,7 @@ internal static unsafe class StringCommands
 
 internal readonly struct Get : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GET", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the string value of a key.") with { Misses = KeyMisses.All };
+    public static CommandSpec Spec => StringCommands.Spec("GET", 2, StringCommands.ReadFast, KeySpec.One, "RO ACCESS", "key", "Returns the string value of a key.");
 
     public static Reply Run(ref Call call)
     {
@@ -217,7 +217,7 @@ internal readonly unsafe struct Append : ICommand
 
 internal readonly struct StrLen : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("STRLEN", 2, StringCommands.ReadFast, KeySpec.One, "RO", "key", "Returns the length of a string value.") with { Misses = KeyMisses.All, Since = "2.2.0" };
+    public static CommandSpec Spec => StringCommands.Spec("STRLEN", 2, StringCommands.ReadFast, KeySpec.One, "RO", "key", "Returns the length of a string value.") with { Since = "2.2.0" };
 
     public static Reply Run(ref Call call)
     {
@@ -267,7 +267,7 @@ internal readonly unsafe struct SetRange : ICommand
 
 internal readonly unsafe struct GetRange : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("GETRANGE", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value.") with { Misses = KeyMisses.All, Since = "2.4.0" };
+    public static CommandSpec Spec => StringCommands.Spec("GETRANGE", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value.") with { Since = "2.4.0" };
 
     public static Reply Run(ref Call call) => RunAny(ref call);
 
@@ -296,7 +296,7 @@ internal readonly unsafe struct GetRange : ICommand
 
 internal readonly struct SubStr : ICommand
 {
-    public static CommandSpec Spec => StringCommands.Spec("SUBSTR", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value; the old name of GETRANGE.") with { Misses = KeyMisses.All };
+    public static CommandSpec Spec => StringCommands.Spec("SUBSTR", 4, CommandFlags.ReadOnly | CommandFlags.Quick, KeySpec.One, "RO ACCESS", "key start end", "Returns a part of a string value; the old name of GETRANGE.");
 
     public static Reply Run(ref Call call) => GetRange.RunAny(ref call);
 }

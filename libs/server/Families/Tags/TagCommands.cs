@@ -249,7 +249,7 @@ internal readonly struct SetIfGreater : ICommand
 
 internal readonly struct GetWithETag : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("GETWITHETAG", 2, write: false, "key", "Returns the ETag and the value of a string; ETag 0 if it has none.") with { Misses = KeyMisses.All };
+    public static CommandSpec Spec => TagCommands.Spec("GETWITHETAG", 2, write: false, "key", "Returns the ETag and the value of a string; ETag 0 if it has none.");
 
     public static Reply Run(ref Call call) => RunAny(ref call, ulong.MaxValue);
 
@@ -285,7 +285,7 @@ internal readonly struct GetWithETag : ICommand
 
 internal readonly struct GetIfNotMatch : ICommand
 {
-    public static CommandSpec Spec => TagCommands.Spec("GETIFNOTMATCH", 3, write: false, "key etag", "Returns the ETag and the value of a string, without the value if the ETag is the given one.") with { Misses = KeyMisses.All };
+    public static CommandSpec Spec => TagCommands.Spec("GETIFNOTMATCH", 3, write: false, "key etag", "Returns the ETag and the value of a string, without the value if the ETag is the given one.");
 
     public static Reply Run(ref Call call) => TagCommands.TryTag(ref call, 2, out ulong tag, out Reply failed) ? GetWithETag.RunAny(ref call, tag) : failed;
 }

@@ -37,7 +37,7 @@ internal readonly struct ClientTracking : ICommand
 
         if (!options.Fits(ref call, call.Client.Tracking, out failed))
             return failed;
-        call.Server.Observers.Tracker.Enable(call.Client, options.State(call.Client.Tracking));
+        call.Server.Observers.Tracker.Enable(call.Client, options.State(call.Client.Tracking), options.Added);
         return call.Ok();
     }
 }

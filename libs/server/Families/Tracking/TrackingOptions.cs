@@ -56,15 +56,17 @@ internal sealed class TrackingOptions
         return failed == Reply.Sent;
     }
 
-    /// <summary>What the client's state becomes: prefixes add to those there are.</summary>
+    /// <summary>The prefixes that are added to those there are.</summary>
+    internal IReadOnlyList<byte[]> Added => _prefixes;
+
+    /// <summary>What the client's state becomes.</summary>
     internal TrackingState State(TrackingState? now)
     {
-        List<byte[]> prefixes = [.. now?.Prefixes ?? []];
+        byte[][] held = now?.Prefixes ?? [];
         bool broadcast = (_modes & TrackingModes.Broadcast) != 0;
-        if (broadcast && _prefixes.Count == 0 && !prefixes.Exists(static prefix => prefix.Length == 0))
+        if (broadcast && _prefixes.Count == 0 && held is not [{ Length: 0 }, ..])
             _prefixes.Add([]);
-        prefixes.AddRange(_prefixes);
-        return new TrackingState(_modes, _redirect?.Id ?? 0, _redirect, [.. prefixes.Order(ByteOrder.Comparer)]);
+        return new TrackingState(_modes, _redirect?.Id ?? 0, _redirect, Prefixes.Merge(held, _prefixes));
     }
 
     private static TrackingModes ModeOf(ref Call call, int index) => call.Is(index, "BCAST"u8) ? TrackingModes.Broadcast

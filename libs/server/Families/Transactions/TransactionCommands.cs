@@ -60,7 +60,7 @@ internal readonly struct Discard : ICommand
 
 internal readonly struct WatchKeys : ICommand
 {
-    public static CommandSpec Spec => TransactionCommands.Spec("WATCH", -2, CommandFlags.Fast | CommandFlags.AllowBusy | CommandFlags.Immediate, "Makes the next EXEC do nothing if one of the keys changes before.", "2.2.0") with { Keys = KeySpec.All with { Usage = "RO" }, Syntax = "key [key ...]", Complexity = "O(N)" };
+    public static CommandSpec Spec => TransactionCommands.Spec("WATCH", -2, CommandFlags.Fast | CommandFlags.AllowBusy | CommandFlags.Immediate, "Makes the next EXEC do nothing if one of the keys changes before.", "2.2.0") with { Keys = KeySpec.All with { Usage = "RO" }, Misses = KeyMisses.None, Syntax = "key [key ...]", Complexity = "O(N)" };
 
     public static Reply Run(ref Call call)
     {

@@ -71,6 +71,31 @@ run({
     assert.equal(await three.clientGetName(), "three");
     three.destroy ? three.destroy() : await three.disconnect();
   },
+  async cache(r) {
+    const cached = await connect({ RESP: 3, clientSideCache: { ttl: 0, maxEntries: 1000, evictPolicy: "LRU" } });
+    assert.ok(cached.clientSideCache, "this version has no cache of its own");
+    const calls = async () => Number((/cmdstat_get:calls=(\d+)/.exec(await r.info("commandstats")) ?? [0, 0])[1]);
+    await r.mSet({ "nr:cache:a": "1", "nr:cache:b": "1" });
+    assert.equal(await cached.get("nr:cache:a"), "1");
+    const before = await calls();
+    for (let i = 0; i < 10; i++) assert.equal(await cached.get("nr:cache:a"), "1");
+    assert.equal(await calls(), before, "what it holds it does not ask for");
+    await r.set("nr:cache:a", "2");
+    await waitUntil(async () => await cached.get("nr:cache:a") === "2");
+    await cached.get("nr:cache:b");
+    await cached.set("nr:cache:b", "own");
+    await waitUntil(async () => await cached.get("nr:cache:b") === "own");
+    await r.multi().set("nr:cache:a", "3").expire("nr:cache:a", 100).del("nr:cache:b").exec();
+    await waitUntil(async () => await cached.get("nr:cache:a") === "3" && await cached.get("nr:cache:b") === null);
+    await r.pExpireAt("nr:cache:a", 1);
+    await waitUntil(async () => await cached.get("nr:cache:a") === null);
+    await r.set("nr:cache:a", "4");
+    await waitUntil(async () => await cached.get("nr:cache:a") === "4");
+    await r.flushDb();
+    await waitUntil(async () => await cached.get("nr:cache:a") === null);
+    assert.ok(cached.clientSideCache.stats().hitCount >= 10);
+    cached.destroy();
+  },
   async big(r) {
     const value = "abc".repeat(3_000_000);
     await r.set("nr:big", value);
