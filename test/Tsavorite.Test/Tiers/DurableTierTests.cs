@@ -125,6 +125,12 @@ public sealed class DurableTierTests
             if (bench.Store.Names!.WantsSnapshot) Snapshot(bench.Store);
         }
         Assert.That(bench.Tier().FreeBytes, Is.GreaterThan((2 << 20) / 20), "what is dead lies in segments that are named");
+        Snapshot(bench.Store);
+        for (int i = 1; i < keys / 8; i += 2) bench.Delete("k" + i);
+        bench.ExpectNothingUnderWay();
+        Assert.That(bench.Tier().KeptBytes, Is.InRange(1, (2 << 20) / 10));
+        bench.Store.StepMovers(bench.NowMs += 2000);
+        Assert.That(bench.Store.Names!.WantsSnapshot, Is.False, "there is room: a segment that waits is no reason");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
 
         void Snapshot(Store store)

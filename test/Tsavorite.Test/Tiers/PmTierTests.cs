@@ -126,6 +126,78 @@ internal sealed class PmTierTests
         }
     }
 
+    [Test]
+    public void What_snapshots_name_counts_as_room_that_comes_and_memory_stays_in_use()
+    {
+        const int Segments = 64, Cold = 1500;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium) with { TierId = 7 });
+        Snapshots snapshots = new(bench.Store);
+        bench.Cold(Cold, 1000);
+        snapshots.Take();
+        int written = 0;
+        Assert.That(bench.Store.Names!.WantsSnapshot, Is.False, "there is room");
+        for (int round = 0; round < 40 && !bench.Store.Names.WantsSnapshot; round++, written += 40)
+        {
+            for (int i = 0; i < Cold; i += 5) bench.Get("k" + i); // a fifth is read, again and again, but not so often that it comes back
+            bench.ExpectNothingUnderWay();
+            Fill(bench, written, 40);
+        }
+        Assert.That(bench.Store.Names.WantsSnapshot, "room in memory waits for nothing else");
+        for (int i = 0; i < 200; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+        TierMemoryFigures memory = bench.Tier().Memory!;
+        Assert.That(memory.MovedDown, Is.InRange(1, Cold / 4), "what comes is counted: no more goes on than is needed");
+        int stayed = Enumerable.Range(0, Cold / 5).Count(i => IsThere(bench, "k" + (5 * i)));
+        Assert.That(stayed, Is.GreaterThan(Cold / 5 * 3 / 4), "of those that are read");
+        long free = memory.FreeBytes;
+        snapshots.Take();
+        Assert.That(bench.Store.Names.WantsSnapshot, "the one before is the way back, and names them");
+        snapshots.Take();
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.GreaterThan(free + (Segments / 32 * Segment)), "it has come");
+        bench.Store.StepMovers(bench.NowMs += 1000);
+        Assert.That(bench.Store.Names.WantsSnapshot, Is.False);
+        for (int i = 0; i < Cold; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 1000)), $"k{i}");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void What_a_snapshot_that_runs_may_still_read_counts_as_room_that_comes()
+    {
+        const int Segments = 64, Cold = 1500;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 1000);
+        using (StoreSnapshot snapshot = bench.Store.BeginSnapshot(new SnapshotOptions()))
+        {
+            Fill(bench, 0, 400);
+            for (int i = 0; i < 200; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+            Assert.That(bench.Tier().Memory!.MovedDown, Is.InRange(1, Cold / 4));
+        }
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.AtLeast(Segments / 16 * Segment), "it has come");
+    }
+
+    [Test]
+    public void What_somebody_still_reads_counts_as_room_that_comes()
+    {
+        const int Segments = 64, Cold = 1500;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 1000);
+        for (int i = 0; i < Cold; i++) bench.Get("k" + i); // kept, since nobody polls
+        Fill(bench, 0, 400);
+        for (int i = 0; i < 200; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+        Assert.That(bench.Tier().Memory!.MovedDown, Is.InRange(1, Cold / 4));
+        bench.ExpectNothingUnderWay();
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.AtLeast(Segments / 16 * Segment), "it has come");
+    }
+
+    private static void Fill(Bench bench, int from, int count)
+    {
+        for (int i = from; i < from + count; i++) bench.Set("m" + i, TieredBench.Value(i, 1000));
+        bench.Demote();
+        for (int i = 0; i < 20; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+    }
+
     private static bool IsThere(Bench bench, string key) => bench.Session.Tier!.Where(bench.Key(key), bench.NowMs).IsInPersistentMemory;
 
     // What is wrong after a start with what a power cut has left: refused, or another value; null if nothing is.
@@ -154,6 +226,18 @@ internal sealed class PmTierTests
         catch (GarnetException e)
         {
             return e.Message;
+        }
+    }
+
+    // As a server's: each is published, and the one before stays as the way back.
+    private sealed class Snapshots(Store store)
+    {
+        private int _taken;
+
+        public void Take()
+        {
+            NamingList.Of(store, $"{++_taken}");
+            store.Names!.Published($"{_taken}", $"{_taken - 1}");
         }
     }
 }
