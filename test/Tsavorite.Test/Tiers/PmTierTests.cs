@@ -177,6 +177,22 @@ internal sealed class PmTierTests
     }
 
     [Test]
+    public void A_step_over_all_that_lies_there_keeps_no_more_of_it_than_others_do()
+    {
+        const int Cold = 12_000;
+        using MappedTier tier = new(TierParts.Memory, 0, 4 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 50);
+        int most = 0;
+        Counting visitor = new(() => most = Math.Max(most, bench.Pins()));
+        Assert.That(bench.Session.Scan(bench.Store.Namespaces.Id(0), 0, int.MaxValue, ref visitor), Is.Zero, "in one step");
+        Assert.That(visitor.Seen, Is.EqualTo(Cold));
+        Assert.That(most, Is.InRange(KeptReads.PlacedMax / 2, KeptReads.PlacedMax + 256));
+        for (int i = 0; i < Cold; i++) bench.Get("k" + i); // nor do steps one after the other
+        Assert.That(bench.Pins(), Is.InRange(KeptReads.PlacedMax / 2, KeptReads.PlacedMax + 256));
+    }
+
+    [Test]
     public void What_somebody_still_reads_counts_as_room_that_comes()
     {
         const int Segments = 64, Cold = 1500;
@@ -226,6 +242,17 @@ internal sealed class PmTierTests
         catch (GarnetException e)
         {
             return e.Message;
+        }
+    }
+
+    private struct Counting(Action looked) : IRead
+    {
+        public int Seen;
+
+        public void Look(in RecordView record)
+        {
+            if (++Seen % 100 == 0)
+                looked();
         }
     }
 
