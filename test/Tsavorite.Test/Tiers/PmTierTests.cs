@@ -177,6 +177,34 @@ internal sealed class PmTierTests
     }
 
     [Test]
+    public void While_nothing_may_be_written_to_the_disk_records_go_to_memory_for_as_long_as_it_has_room()
+    {
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 8 << 20, 2 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium) with { MemoryLimitBytes = 4 << 20 });
+        bench.Store.LimitTierWrites(0, 1);
+        bench.Store.Core.Tier!.Budget.Spend(1 << 30);
+        int keys = 0;
+        FillMemory(bench, ref keys);
+        bench.StepUntilIdle();
+        Assert.That((bench.Store.Arena.Used < bench.Store.Arena.LowMark, bench.Tier().HeldBack), Is.EqualTo((true, 0L)));
+        for (int round = 0; round < 60 && bench.Tier().HeldBack == 0; round++)
+        {
+            FillMemory(bench, ref keys);
+            bench.StepUntilIdle();
+        }
+        ColdLayers parts = bench.Store.Core.Tier.Segments;
+        for (int i = 0; i < 50; i++) bench.Store.StepMovers(bench.NowMs);
+        Assert.That((bench.Tier().HeldBack > 0, parts.Memory!.Free), Is.EqualTo((true, bench.Store.Core.Tier.ReserveOf(parts.Memory))));
+        Assert.That(parts.Disk!.Live, Is.LessThan(Segment / 300), "no more than the round that came to the end of it");
+        bench.Store.LimitTierWrites(0, 0);
+    }
+
+    private static void FillMemory(Bench bench, ref int keys)
+    {
+        for (; bench.Store.Arena.Used < bench.Store.Arena.LowMark; keys++) bench.Set("k" + keys, TieredBench.Value(keys, 300));
+    }
+
+    [Test]
     public void A_step_over_all_that_lies_there_keeps_no_more_of_it_than_others_do()
     {
         const int Cold = 12_000;
