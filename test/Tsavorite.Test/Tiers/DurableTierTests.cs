@@ -390,6 +390,41 @@ public sealed class DurableTierTests
     }
 
     [Test]
+    public unsafe void A_table_in_which_a_database_has_two_numbers_or_two_have_one_is_refused([Values] bool reads, [Values] bool twoHaveOne)
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        Span<SegmentRow> rows = System.Runtime.InteropServices.MemoryMarshal.Cast<byte, SegmentRow>(list.Segments[0].AsSpan(SegmentTable.HeadBytes));
+        (rows[0].Namespace, rows[0].Database) = twoHaveOne ? (rows[0].Namespace, 9) : (99u, rows[0].Database);
+        using Store again = new(Settings(medium));
+        NamedSegments named = new(again) { Losses = reads ? new ColdLosses() : null };
+        Assert.That((named.Add(list.Segments[0], BlockOrigin.Own), named.Open("one", isLoaded: true)), Is.EqualTo((true, false)));
+    }
+
+    [Test]
+    public void A_reference_with_bits_of_another_hash_is_found_by_who_reads_what_is_named_and_the_value_is_not_lost()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        NamingList list = NamingList.Of(bench.Store);
+        list.References[0][^1] ^= 0; // as it was
+        Assert.That(Read(list).IsAsNamed);
+        list.References[0][5] ^= 8; // of the word's tag
+        ColdLosses losses = Read(list);
+        Assert.That((losses.IsAsNamed, losses.HasAny, losses.Others.Count), Is.EqualTo((false, false, 1)));
+
+        ColdLosses Read(NamingList list)
+        {
+            using Store again = new(Bench.Tiny() with { Named = medium });
+            ColdLosses losses = new();
+            Assert.That(list.Load(again, losses: losses), Is.EqualTo(LoadOutcome.Done));
+            Assert.That(Content.Of(again), Is.EqualTo(then));
+            return losses;
+        }
+    }
+
+    [Test]
     public void A_record_that_is_referred_to_twice_is_found_in_the_end()
     {
         using SimulatedMedium medium = new(MediumBytes);
