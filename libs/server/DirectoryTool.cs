@@ -14,7 +14,8 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
         CheckReport report = DirectoryCheck.Run(disk, SnapshotFiles.Instance, progress);
         IReadOnlyList<CheckFinding> values = report.IsSound ? Judge() : [];
         // Of a file whose checksums hold and whose values do not one thing is said.
-        foreach (CheckFinding finding in report.Findings.Where(finding => !values.Any(value => value.File == finding.File)).Concat(values))
+        IEnumerable<CheckFinding> others = report.Findings.Where(finding => !values.Any(value => value.File == finding.File));
+        foreach (CheckFinding finding in others.Concat(values))
             say((finding.IsDamage ? "DAMAGED  " : "         ") + finding);
         say($"{CheckReport.InWords(report.Batches)} read; the last good one is {report.LastBatch}.");
         if (!report.IsSound)

@@ -143,7 +143,8 @@ internal static class TierMedium
 
     private static GarnetException TooLarge(TierSettings settings) => new(
         ExitKind.Configuration, "tier-size is more than a disk may have beside persistent memory (tier-pm-path)",
-        $"it is {SettingText.PrintMemory(settings.SizeBytes)}, and the most is {SettingText.PrintMemory(LayeredMedium.PartBytesMax)}",
+        $"it is {SettingText.PrintMemory(settings.SizeBytes)}, and the most is "
+            + SettingText.PrintMemory(LayeredMedium.PartBytesMax),
         $"Set tier-size to {LayeredMedium.PartBytesMax} bytes or less, or leave tier-pm-path out; nothing was changed");
 
     private static string PlacesOf(TierName kept) =>

@@ -129,7 +129,8 @@ public sealed unsafe class ColdLosses
     private void Note((uint, ulong) name) =>
         System.Runtime.InteropServices.CollectionsMarshal.GetValueRefOrAddDefault(_keys, name, out _)++;
 
-    private static ulong BitsOf(ulong word, uint above) => ((ulong)above << IndexWord.TagBits) | word >> IndexWord.TagShift;
+    private static ulong BitsOf(ulong word, uint above) =>
+        ((ulong)above << IndexWord.TagBits) | word >> IndexWord.TagShift;
 
     private ulong BitsOf(ulong hash) => hash >> (64 - IndexWord.TagBits - _shift);
 

@@ -51,11 +51,13 @@ internal sealed unsafe class NamedReader : IDisposable
         for (int i = 0; i < named.Length; i++)
         {
             ReadOnlySpan<byte> reference = references[(i * ColdNames.ReferenceBytes)..];
-            named[i] = (BinaryPrimitives.ReadUInt64LittleEndian(reference), BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]));
+            named[i].Word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
+            named[i].Above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
         }
         ReadAll(references, (int index, in SegmentRow _, long _, byte* image, int _) =>
         {
-            bool isOf = image != null && HasKey(image) && losses.IsOf(named[index].Word, named[index].Above, core.KeyOf(image).Hash);
+            bool isOf = image != null && HasKey(image)
+                && losses.IsOf(named[index].Word, named[index].Above, core.KeyOf(image).Hash);
             states[index] = image == null ? NamedState.Unreadable : isOf ? NamedState.AsNamed : NamedState.Misnamed;
             return LoadOutcome.Done;
         });

@@ -72,7 +72,8 @@ internal sealed unsafe class ColdSegments : IDisposable
             for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++)
             {
                 ColdSegment* segment = _segments.Items + number;
-                lingering += segment->State == ColdState.Sealed && Volatile.Read(ref segment->Live) == 0 ? segment->Parts : 0;
+                bool isDead = segment->State == ColdState.Sealed && Volatile.Read(ref segment->Live) == 0;
+                lingering += isDead ? segment->Parts : 0;
             }
             return lingering;
         }
