@@ -177,6 +177,48 @@ internal sealed class PmTierTests
     }
 
     [Test]
+    public unsafe void A_long_record_that_came_before_there_was_a_disk_goes_on_to_it_and_what_is_damaged_stays([Values] bool harmed)
+    {
+        const int Longs = 3, LongBytes = 900_000, Batch = 150, Rounds = 40;
+        PmSim first = new(new byte[13 << 18]);
+        StoreSettings settings = TieredBench.Settings(new LayeredMedium(null, new PmMedium(first))) with { TierId = 7 };
+        NamingList list;
+        using (Bench bench = new(settings))
+        {
+            for (int i = 0; i < Longs; i++) bench.Set("long" + i, TieredBench.Value(i, LongBytes));
+            bench.Demote();
+            Assert.That(bench.Tier().Records, Is.EqualTo(Longs));
+            list = NamingList.Of(bench.Store);
+        }
+        using SimulatedMedium disk = new(16 << 20);
+        PmSim memory = new(first.Image(1));
+        if (harmed)
+        {
+            fixed (byte* all = memory.At(0, (int)memory.Bytes))
+                all[new Span<byte>(all, (int)memory.Bytes).IndexOf(TieredBench.Value(1, LongBytes).AsSpan(LongBytes / 2, 1000))] ^= 1;
+        }
+        using Bench again = new(settings with { Tier = new LayeredMedium(disk, new PmMedium(memory)) });
+        Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
+        again.Store.Names!.Published("none", null); // nothing names them any more
+        int written = 0, left = harmed ? 1 : 0;
+        for (; written < Rounds * Batch && RunsThere(again) > left; written += Batch) Fill(again, written, Batch);
+        Assert.That(RunsThere(again), Is.EqualTo(left));
+        again.ExpectNothingUnderWay();
+        for (int i = 0; i < Longs; i++)
+        {
+            if (harmed && i == 1)
+                Assert.That(() => again.Get("long1"), Throws.TypeOf<GarnetException>());
+            else
+                Assert.That(again.Get("long" + i), Is.EqualTo(TieredBench.Value(i, LongBytes)), $"long{i}");
+        }
+        for (int i = 0; i < written; i++) Assert.That(again.Get("m" + i), Is.EqualTo(TieredBench.Value(i, 1000)), $"m{i}");
+        again.ExpectNothingUnderWay();
+        Assert.That(again.Tier().ReadFailures, harmed ? Is.Positive : Is.Zero);
+        if (!harmed)
+            Assert.That(StoreCheck.Run(again.Store), Is.Empty); // it reads all there is
+    }
+
+    [Test]
     public void While_nothing_may_be_written_to_the_disk_records_go_to_memory_for_as_long_as_it_has_room()
     {
         using MappedTier tier = new(TierParts.MemoryOverDisk, 8 << 20, 2 << 20);
@@ -240,6 +282,16 @@ internal sealed class PmTierTests
         for (int i = from; i < from + count; i++) bench.Set("m" + i, TieredBench.Value(i, 1000));
         bench.Demote();
         for (int i = 0; i < 20; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+    }
+
+    // Long records in persistent memory.
+    private static unsafe int RunsThere(Bench bench)
+    {
+        ColdSegments memory = bench.Store.Core.Tier!.Segments.Memory!;
+        int runs = 0;
+        for (uint number = memory.Before + 1; number <= memory.Last; number++)
+            runs += memory[number]->State == ColdState.Sealed && memory[number]->Parts > 1 && memory[number]->Live == 1 ? 1 : 0;
+        return runs;
     }
 
     private static bool IsThere(Bench bench, string key) => bench.Session.Tier!.Where(bench.Key(key), bench.NowMs).IsInPersistentMemory;

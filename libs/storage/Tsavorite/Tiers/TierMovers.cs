@@ -165,6 +165,11 @@ internal sealed unsafe class TierMovers : IDisposable
 
     private bool MakeRoomAbove(ColdSegments memory, bool mayWrite, long nowMs)
     {
+        if (mayWrite && _lower.Runs.IsActive)
+        {
+            _lower.Runs.Advance(StageBytesMax); // what was begun is brought to its end before more goes on
+            return true;
+        }
         bool isShort = !_tier.HasRoom(memory), comes = isShort && _tier.HasRoomComing(memory);
         _waitsAbove = comes && memory.Kept > 0;
         return isShort && !comes && (_coldCleaner.Compact(memory, nowMs) || (mayWrite && _coldCleaner.Sink(nowMs)));
