@@ -12,7 +12,10 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
     internal int Check()
     {
         CheckReport report = DirectoryCheck.Run(disk, SnapshotFiles.Instance, progress);
-        foreach (CheckFinding finding in report.Findings)
+        IReadOnlyList<CheckFinding> values = report.IsSound ? Judge() : [];
+        // Of a file whose checksums hold and whose values do not one thing is said.
+        IEnumerable<CheckFinding> others = report.Findings.Where(finding => !values.Any(value => value.File == finding.File));
+        foreach (CheckFinding finding in others.Concat(values))
             say((finding.IsDamage ? "DAMAGED  " : "         ") + finding);
         say($"{CheckReport.InWords(report.Batches)} read; the last good one is {report.LastBatch}.");
         if (!report.IsSound)
@@ -21,7 +24,7 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
             return (int)ExitKind.Data;
         }
 
-        if (!HasSoundValues())
+        if (!SayNext(values))
             return (int)ExitKind.Data;
         if (report.Remark.Length > 0)
             say(report.Remark);
@@ -121,6 +124,12 @@ internal sealed class DirectoryTool(string path, IDisk disk, JobProgress progres
         IReadOnlyList<CheckFinding> values = Judge();
         foreach (CheckFinding finding in values)
             say("DAMAGED  " + finding);
+        return SayNext(values);
+    }
+
+    // What to do about values that are damaged; true if none is.
+    private bool SayNext(IReadOnlyList<CheckFinding> values)
+    {
         if (values.Any(static finding => !finding.IsOfTier))
             say("The files are whole, and what stands in them is not what this server writes: put them back from a copy.");
         else if (values.Count > 0)

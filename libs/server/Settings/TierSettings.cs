@@ -1,4 +1,5 @@
 using Garnet.Common;
+using Garnet.Media;
 using Tsavorite;
 
 namespace Garnet.Server;
@@ -16,7 +17,8 @@ public sealed class TierSettings
         + "before they go to tier-path, or instead. As there, with dir its file belongs to the data directory.")]
     public string PmPath { get; set; } = "";
 
-    [Setting("tier-pm-size", "Room in it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20, Max = 1L << 39)]
+    [Setting("tier-pm-size", "Room in it for values; set aside at the start.", Unit = SettingUnit.Bytes, Min = 16 << 20,
+        Max = LayeredMedium.PartBytesMax)]
     public long PmSizeBytes { get; set; } = 1L << 30;
 
     [Setting("tier-promotion", "Whether values that are read again on the tier come back to memory; observe counts those that would.",

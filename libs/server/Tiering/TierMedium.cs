@@ -31,6 +31,8 @@ internal static class TierMedium
                 "Start without it");
         ExpectDirectory(settings.Path, KeptPart.Disk, "Make it, on the disk that is to have the values, or name another");
         ExpectDirectory(settings.PmPath, KeptPart.Memory, "Make it, on a file system that is mounted with DAX, or name another");
+        if (paths.Length == 2 && settings.SizeBytes > LayeredMedium.PartBytesMax)
+            throw TooLarge(settings);
         // What lies in memory is gone when the machine starts again: nothing may rely on it.
         string? gone = Array.Find(paths, FileMedium.IsMemory);
         if (gone is not null && data?.Manifest.Tier is { } kept)
@@ -138,6 +140,12 @@ internal static class TierMedium
             + PlacesOf(kept),
         $"Set {part.PathSetting} back, or to a directory on another disk and move the tier's file there; " +
             "for a tier in memory copy the data to a new server (REPLICAOF)");
+
+    private static GarnetException TooLarge(TierSettings settings) => new(
+        ExitKind.Configuration, "tier-size is more than a disk may have beside persistent memory (tier-pm-path)",
+        $"it is {SettingText.PrintMemory(settings.SizeBytes)}, and the most is "
+            + SettingText.PrintMemory(LayeredMedium.PartBytesMax),
+        $"Set tier-size to {LayeredMedium.PartBytesMax} bytes or less, or leave tier-pm-path out; nothing was changed");
 
     private static string PlacesOf(TierName kept) =>
         string.Join(" and ", new[] { kept.Path, kept.MemoryPath }.Where(static path => path.Length > 0));

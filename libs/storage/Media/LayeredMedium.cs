@@ -12,6 +12,9 @@ public sealed unsafe class LayeredMedium : IMedium
     /// <summary>Where the part in persistent memory begins: in the middle of what words of an index can name, 512 GiB.</summary>
     public const long MemoryFrom = 1L << 39;
 
+    /// <summary>Bytes of each of two parts at most: what lies before the other, and as much behind where that begins.</summary>
+    public const long PartBytesMax = MemoryFrom;
+
     private readonly IMedium? _disk;
     private readonly PmMedium? _memory;
 

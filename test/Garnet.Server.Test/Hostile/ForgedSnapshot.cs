@@ -10,13 +10,13 @@ namespace Garnet.Server.Test.Hostile;
 internal sealed class ForgedSnapshot
 {
     private const int HeaderBytes = 4096, HeaderCrcAt = 4092, BlockHeaderBytes = 16, BlockCrcAt = 12, TagBytes = 16, FooterBytes = 64, FooterCrcAt = 60, BatchAt = 16;
-    private const uint BlockMagic = 0x42_53_4E_47;
+    private const uint BlockMagic = 0x42_53_4E_47, ReferencesMagic = 0x52_53_4E_47, TableMagic = 0x54_53_4E_47;
 
     internal ForgedSnapshot(byte[] file)
     {
         Header = file[..HeaderBytes];
         int at = HeaderBytes;
-        while (BinaryPrimitives.ReadUInt32LittleEndian(file.AsSpan(at)) == BlockMagic)
+        while (BinaryPrimitives.ReadUInt32LittleEndian(file.AsSpan(at)) is BlockMagic or ReferencesMagic or TableMagic)
         {
             int end = at + BlockHeaderBytes + BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(at + 4)) + TagBytes;
             Blocks.Add(file[at..end]);
@@ -42,7 +42,7 @@ internal sealed class ForgedSnapshot
             uint crc = Crc32C.Of(block.AsSpan(BlockHeaderBytes), Crc32C.Of(block.AsSpan(0, BlockCrcAt)));
             BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(BlockCrcAt), crc);
             chain = Crc32C.Of(block.AsSpan(BlockCrcAt, sizeof(uint)), chain);
-            records += BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8));
+            records += BinaryPrimitives.ReadUInt32LittleEndian(block) == TableMagic ? 0 : BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8));
             recordBytes += BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(4));
         }
 

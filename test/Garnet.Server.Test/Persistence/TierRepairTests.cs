@@ -2,6 +2,7 @@ using System.Globalization;
 using Garnet.Aof;
 using Garnet.Aof.Disk;
 using Garnet.Common;
+using Garnet.Server.Test.Hostile;
 
 namespace Garnet.Server.Test.Persistence;
 
@@ -55,6 +56,7 @@ public sealed partial class TierRepairTests
         Assert.That(DataTool.Check(Data, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data));
         Assert.That(_said, Has.Some.Matches(@"DAMAGED +snapshot-\d+\.snap: \d+ records? on the tier cannot be read.*: segment \d+ \(\d+ of \d+\)"));
         Assert.That(_said[^1], Does.Contain("garnet-server repair"));
+        AssertOneVerdict();
         Dictionary<string, string> before = Files();
         (int lost, int of) = Proposed();
         Assert.That(lost, Is.Positive);
@@ -67,6 +69,16 @@ public sealed partial class TierRepairTests
             Assert.That((missing, _values.Count), Is.EqualTo((lost, of)));
         }
         AssertSound();
+    }
+
+    [Test]
+    public void A_table_under_right_checksums_that_says_another_database_is_damage_and_that_is_all_that_is_said_of_it()
+    {
+        Fill(hasLog: false);
+        ForgeDatabase();
+        Assert.That(DataTool.Check(Data, _said.Add, _said.Add), Is.EqualTo((int)ExitKind.Data), string.Join('\n', _said));
+        Assert.That(_said, Has.Some.Matches(@"DAMAGED +snapshot-\d+\.snap: .*table of segments is not as it must be"));
+        AssertOneVerdict();
     }
 
     [Test]
@@ -322,6 +334,28 @@ public sealed partial class TierRepairTests
     }
 
     // A record has 16 bytes of header with its kind, the owner's number, and then its key; a piece's key has a number before its root's.
+    private void ForgeDatabase()
+    {
+        const int BlockHeadBytes = 16, TableHeadBytes = 64, DatabaseAt = 44;
+        byte[] id = new byte[16];
+        System.Buffers.Binary.BinaryPrimitives.WriteUInt128LittleEndian(id, UInt128.Parse(Path.GetFileName(TierFile)["tier-".Length..], NumberStyles.HexNumber, CultureInfo.InvariantCulture));
+        foreach (string path in Directory.GetFiles(Data, "snapshot-*.snap"))
+        {
+            ForgedSnapshot file = new(File.ReadAllBytes(path));
+            byte[] table = file.Blocks.Single(block => block.AsSpan(BlockHeadBytes).StartsWith(id));
+            table[BlockHeadBytes + TableHeadBytes + DatabaseAt] = 9;
+            File.WriteAllBytes(path, file.File());
+        }
+    }
+
+    private void AssertOneVerdict()
+    {
+        string[] damaged = [.. _said.Where(static line => line.StartsWith("DAMAGED", StringComparison.Ordinal)).Select(static line => line.Split(':')[0]["DAMAGED".Length..].Trim())];
+        Assert.That(damaged, Is.Not.Empty);
+        foreach (string file in damaged) Assert.That(_said.Where(line => line.TrimStart().StartsWith(file + ":", StringComparison.Ordinal)), Is.Empty, string.Join('\n', _said));
+        Assert.That(_said, Has.None.EqualTo("The directory is sound."));
+    }
+
     private void HarmRoot(ReadOnlySpan<byte> key)
     {
         const int HeadBytes = 24, KindAt = 4, Hash = 2, UnitBytes = 16;

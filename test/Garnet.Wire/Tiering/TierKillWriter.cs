@@ -9,7 +9,7 @@ namespace Garnet.Wire.Tiering;
 /// </summary>
 internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
 {
-    private const int PerRead = 100;
+    private const int PerRead = 100, EveryLong = 700, LongTimes = 400;
 
     private readonly Random _random = new(number);
     private readonly int[] _versions = new int[keys];
@@ -18,6 +18,9 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
 
     /// <summary>Changes acknowledged so far; a write that was refused is none, nor is a read.</summary>
     public long Acknowledged { get; private set; }
+
+    /// <summary>Values moved to the tier by hand that lie in several segments of it.</summary>
+    public long LongMoved { get; private set; }
 
     /// <summary>What was read and is not what was acknowledged; null: nothing.</summary>
     public string? Wrong { get; private set; }
@@ -63,7 +66,11 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
         if (reply.Kind == '-' && !reply.Text.StartsWith("OOM", StringComparison.Ordinal)) Wrong ??= $"{Key(key)}: {reply.Text}";
         if (reply.Kind != '-') (_versions[key], Acknowledged) = (_doubtfulVersion, Acknowledged + 1);
         _doubtful = -1;
+        if (reply.Kind != '-' && !deletes && IsLong(key) && connection.Call("TIER.DEMOTE", Key(key)).ToString() == ":1")
+            LongMoved++;
     }
+
+    private static bool IsLong(int key) => key % EveryLong == EveryLong / 2;
 
     private void Settle(int key, RespNode found)
     {
@@ -84,11 +91,11 @@ internal sealed class TierKillWriter(int number, int keys, bool mayVanish)
 
     private string Key(int index) => string.Create(CultureInfo.InvariantCulture, $"w{number}:{index}");
 
-    // Of 2 to 4 KB, with key and version in all of it.
+    // Of 2 to 4 KB, or of some of 0.8 to 1.6 MB, of which most are longer than a segment, with key and version in all of it.
     private string? Value(int key, int version)
     {
         if (version == 0) return null;
         string part = string.Create(CultureInfo.InvariantCulture, $"{number}.{key}.{version};");
-        return string.Concat(Enumerable.Repeat(part, (2_000 + (version % 2_000)) / part.Length));
+        return string.Concat(Enumerable.Repeat(part, (2_000 + (version % 2_000)) * (IsLong(key) ? LongTimes : 1) / part.Length));
     }
 }

@@ -125,6 +125,12 @@ public sealed class DurableTierTests
             if (bench.Store.Names!.WantsSnapshot) Snapshot(bench.Store);
         }
         Assert.That(bench.Tier().FreeBytes, Is.GreaterThan((2 << 20) / 20), "what is dead lies in segments that are named");
+        Snapshot(bench.Store);
+        for (int i = 1; i < keys / 8; i += 2) bench.Delete("k" + i);
+        bench.ExpectNothingUnderWay();
+        Assert.That(bench.Tier().KeptBytes, Is.InRange(1, (2 << 20) / 10));
+        bench.Store.StepMovers(bench.NowMs += 2000);
+        Assert.That(bench.Store.Names!.WantsSnapshot, Is.False, "there is room: a segment that waits is no reason");
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
 
         void Snapshot(Store store)
@@ -380,6 +386,41 @@ public sealed class DurableTierTests
         catch (GarnetException)
         {
             return false;
+        }
+    }
+
+    [Test]
+    public unsafe void A_table_in_which_a_database_has_two_numbers_or_two_have_one_is_refused([Values] bool reads, [Values] bool twoHaveOne)
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out _);
+        NamingList list = NamingList.Of(bench.Store);
+        Span<SegmentRow> rows = System.Runtime.InteropServices.MemoryMarshal.Cast<byte, SegmentRow>(list.Segments[0].AsSpan(SegmentTable.HeadBytes));
+        (rows[0].Namespace, rows[0].Database) = twoHaveOne ? (rows[0].Namespace, 9) : (99u, rows[0].Database);
+        using Store again = new(Settings(medium));
+        NamedSegments named = new(again) { Losses = reads ? new ColdLosses() : null };
+        Assert.That((named.Add(list.Segments[0], BlockOrigin.Own), named.Open("one", isLoaded: true)), Is.EqualTo((true, false)));
+    }
+
+    [Test]
+    public void A_reference_with_bits_of_another_hash_is_found_by_who_reads_what_is_named_and_the_value_is_not_lost()
+    {
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = Filled(medium, out SortedDictionary<string, string> then);
+        NamingList list = NamingList.Of(bench.Store);
+        list.References[0][^1] ^= 0; // as it was
+        Assert.That(Read(list).IsAsNamed);
+        list.References[0][5] ^= 8; // of the word's tag
+        ColdLosses losses = Read(list);
+        Assert.That((losses.IsAsNamed, losses.HasAny, losses.Others.Count), Is.EqualTo((false, false, 1)));
+
+        ColdLosses Read(NamingList list)
+        {
+            using Store again = new(Bench.Tiny() with { Named = medium });
+            ColdLosses losses = new();
+            Assert.That(list.Load(again, losses: losses), Is.EqualTo(LoadOutcome.Done));
+            Assert.That(Content.Of(again), Is.EqualTo(then));
+            return losses;
         }
     }
 

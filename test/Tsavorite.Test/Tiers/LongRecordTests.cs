@@ -262,6 +262,28 @@ public sealed class LongRecordTests
     }
 
     [Test]
+    public void Of_its_parts_a_few_are_read_at_a_time_and_others_have_the_device_beside_them()
+    {
+        const int Bytes = 1_000_000;
+        using SimulatedMedium medium = new(MediumBytes);
+        using Bench bench = new(TieredBench.Settings(medium));
+        bench.Set("long", TieredBench.Value(1, Bytes));
+        bench.Set("short", TieredBench.Value(2, 100));
+        bench.Demote();
+        SessionTier tier = bench.Session.Tier!;
+        tier.MayPostpone = static () => true;
+        Assert.That(() => bench.Get("long"), Throws.TypeOf<ColdMissException>());
+        tier.TakeWanted();
+        Assert.That(medium.MostUnderWay, Is.EqualTo(ColdReads.PartsAtOnce).And.LessThan(Bytes / (32 << 10)));
+        Assert.That(() => bench.Get("short"), Throws.TypeOf<ColdMissException>());
+        tier.TakeWanted();
+        Assert.That(medium.MostUnderWay, Is.EqualTo(ColdReads.PartsAtOnce + 1), "it does not wait for the long one");
+        while (tier.Pending > 0) tier.Poll(bench.NowMs);
+        Assert.That((bench.Get("long"), bench.Get("short")), Is.EqualTo((TieredBench.Value(1, Bytes), TieredBench.Value(2, 100))));
+        Assert.That(medium.MostUnderWay, Is.EqualTo(ColdReads.PartsAtOnce + 1));
+    }
+
+    [Test]
     public void Who_may_not_put_off_gets_all_that_one_step_needs_however_long()
     {
         using SimulatedMedium medium = new(32 << 20);

@@ -26,9 +26,9 @@ internal sealed class NamingList : INamingSink
 
     public void WriteSegments(ReadOnlySpan<byte> block, int segments) => Segments.Add(block.ToArray());
 
-    public LoadOutcome Load(Store store, string file = "one", BlockOrigin origin = BlockOrigin.Own)
+    public LoadOutcome Load(Store store, string file = "one", BlockOrigin origin = BlockOrigin.Own, ColdLosses? losses = null)
     {
-        if (Open(store, file, isLoaded: true, origin) is not { } named) return LoadOutcome.Damaged;
+        if (Open(store, file, isLoaded: true, origin, losses) is not { } named) return LoadOutcome.Damaged;
         using SnapshotLoader loader = new(store);
         LoadOutcome outcome = LoadOutcome.Done;
         foreach (byte[] block in References.TakeWhile(_ => outcome == LoadOutcome.Done)) outcome = named.Load(block, origin, loader);
@@ -51,9 +51,9 @@ internal sealed class NamingList : INamingSink
     }
 
     /// <summary>The table is read, and its segments are the store's; null if it is damaged.</summary>
-    public NamedSegments? Open(Store store, string file, bool isLoaded, BlockOrigin origin = BlockOrigin.Own)
+    public NamedSegments? Open(Store store, string file, bool isLoaded, BlockOrigin origin = BlockOrigin.Own, ColdLosses? losses = null)
     {
-        NamedSegments named = new(store);
+        NamedSegments named = new(store) { Losses = losses };
         foreach (byte[] block in Segments)
         {
             if (!named.Add(block, origin)) return null;

@@ -126,6 +126,174 @@ internal sealed class PmTierTests
         }
     }
 
+    [Test]
+    public void What_snapshots_name_counts_as_room_that_comes_and_memory_stays_in_use()
+    {
+        const int Segments = 64, Cold = 1500;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium) with { TierId = 7 });
+        Snapshots snapshots = new(bench.Store);
+        bench.Cold(Cold, 1000);
+        snapshots.Take();
+        int written = 0;
+        Assert.That(bench.Store.Names!.WantsSnapshot, Is.False, "there is room");
+        for (int round = 0; round < 40 && !bench.Store.Names.WantsSnapshot; round++, written += 40)
+        {
+            for (int i = 0; i < Cold; i += 5) bench.Get("k" + i); // a fifth is read, again and again, but not so often that it comes back
+            bench.ExpectNothingUnderWay();
+            Fill(bench, written, 40);
+        }
+        Assert.That(bench.Store.Names.WantsSnapshot, "room in memory waits for nothing else");
+        for (int i = 0; i < 200; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+        TierMemoryFigures memory = bench.Tier().Memory!;
+        Assert.That(memory.MovedDown, Is.InRange(1, Cold / 4), "what comes is counted: no more goes on than is needed");
+        int stayed = Enumerable.Range(0, Cold / 5).Count(i => IsThere(bench, "k" + (5 * i)));
+        Assert.That(stayed, Is.GreaterThan(Cold / 5 * 3 / 4), "of those that are read");
+        long free = memory.FreeBytes;
+        snapshots.Take();
+        Assert.That(bench.Store.Names.WantsSnapshot, "the one before is the way back, and names them");
+        snapshots.Take();
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.GreaterThan(free + (Segments / 32 * Segment)), "it has come");
+        bench.Store.StepMovers(bench.NowMs += 1000);
+        Assert.That(bench.Store.Names.WantsSnapshot, Is.False);
+        for (int i = 0; i < Cold; i++) Assert.That(bench.Get("k" + i), Is.EqualTo(TieredBench.Value(i, 1000)), $"k{i}");
+        Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
+    }
+
+    [Test]
+    public void What_a_snapshot_that_runs_may_still_read_counts_as_room_that_comes()
+    {
+        const int Segments = 64, Cold = 1500;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 1000);
+        using (StoreSnapshot snapshot = bench.Store.BeginSnapshot(new SnapshotOptions()))
+        {
+            Fill(bench, 0, 400);
+            for (int i = 0; i < 200; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+            Assert.That(bench.Tier().Memory!.MovedDown, Is.InRange(1, Cold / 4));
+        }
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.AtLeast(Segments / 16 * Segment), "it has come");
+    }
+
+    [Test]
+    public unsafe void A_long_record_that_came_before_there_was_a_disk_goes_on_to_it_and_what_is_damaged_stays([Values] bool harmed)
+    {
+        const int Longs = 3, LongBytes = 900_000, Batch = 150, Rounds = 40;
+        PmSim first = new(new byte[13 << 18]);
+        StoreSettings settings = TieredBench.Settings(new LayeredMedium(null, new PmMedium(first))) with { TierId = 7 };
+        NamingList list;
+        using (Bench bench = new(settings))
+        {
+            for (int i = 0; i < Longs; i++) bench.Set("long" + i, TieredBench.Value(i, LongBytes));
+            bench.Demote();
+            Assert.That(bench.Tier().Records, Is.EqualTo(Longs));
+            list = NamingList.Of(bench.Store);
+        }
+        using SimulatedMedium disk = new(16 << 20);
+        PmSim memory = new(first.Image(1));
+        if (harmed)
+        {
+            fixed (byte* all = memory.At(0, (int)memory.Bytes))
+                all[new Span<byte>(all, (int)memory.Bytes).IndexOf(TieredBench.Value(1, LongBytes).AsSpan(LongBytes / 2, 1000))] ^= 1;
+        }
+        using Bench again = new(settings with { Tier = new LayeredMedium(disk, new PmMedium(memory)) });
+        Assert.That(list.Load(again.Store), Is.EqualTo(LoadOutcome.Done));
+        again.Store.Names!.Published("none", null); // nothing names them any more
+        int written = 0, left = harmed ? 1 : 0;
+        for (; written < Rounds * Batch && RunsThere(again) > left; written += Batch) Fill(again, written, Batch);
+        Assert.That(RunsThere(again), Is.EqualTo(left));
+        again.ExpectNothingUnderWay();
+        for (int i = 0; i < Longs; i++)
+        {
+            if (harmed && i == 1)
+                Assert.That(() => again.Get("long1"), Throws.TypeOf<GarnetException>());
+            else
+                Assert.That(again.Get("long" + i), Is.EqualTo(TieredBench.Value(i, LongBytes)), $"long{i}");
+        }
+        for (int i = 0; i < written; i++) Assert.That(again.Get("m" + i), Is.EqualTo(TieredBench.Value(i, 1000)), $"m{i}");
+        again.ExpectNothingUnderWay();
+        Assert.That(again.Tier().ReadFailures, harmed ? Is.Positive : Is.Zero);
+        if (!harmed)
+            Assert.That(StoreCheck.Run(again.Store), Is.Empty); // it reads all there is
+    }
+
+    [Test]
+    public void While_nothing_may_be_written_to_the_disk_records_go_to_memory_for_as_long_as_it_has_room()
+    {
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 8 << 20, 2 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium) with { MemoryLimitBytes = 4 << 20 });
+        bench.Store.LimitTierWrites(0, 1);
+        bench.Store.Core.Tier!.Budget.Spend(1 << 30);
+        int keys = 0;
+        FillMemory(bench, ref keys);
+        bench.StepUntilIdle();
+        Assert.That((bench.Store.Arena.Used < bench.Store.Arena.LowMark, bench.Tier().HeldBack), Is.EqualTo((true, 0L)));
+        for (int round = 0; round < 60 && bench.Tier().HeldBack == 0; round++)
+        {
+            FillMemory(bench, ref keys);
+            bench.StepUntilIdle();
+        }
+        ColdLayers parts = bench.Store.Core.Tier.Segments;
+        for (int i = 0; i < 50; i++) bench.Store.StepMovers(bench.NowMs);
+        Assert.That((bench.Tier().HeldBack > 0, parts.Memory!.Free), Is.EqualTo((true, bench.Store.Core.Tier.ReserveOf(parts.Memory))));
+        Assert.That(parts.Disk!.Live, Is.LessThan(Segment / 300), "no more than the round that came to the end of it");
+        bench.Store.LimitTierWrites(0, 0);
+    }
+
+    private static void FillMemory(Bench bench, ref int keys)
+    {
+        for (; bench.Store.Arena.Used < bench.Store.Arena.LowMark; keys++) bench.Set("k" + keys, TieredBench.Value(keys, 300));
+    }
+
+    [Test]
+    public void A_step_over_all_that_lies_there_keeps_no_more_of_it_than_others_do()
+    {
+        const int Cold = 12_000;
+        using MappedTier tier = new(TierParts.Memory, 0, 4 << 20);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 50);
+        int most = 0;
+        Counting visitor = new(() => most = Math.Max(most, bench.Pins()));
+        Assert.That(bench.Session.Scan(bench.Store.Namespaces.Id(0), 0, int.MaxValue, ref visitor), Is.Zero, "in one step");
+        Assert.That(visitor.Seen, Is.EqualTo(Cold));
+        Assert.That(most, Is.InRange(KeptReads.PlacedMax / 2, KeptReads.PlacedMax + 256));
+        for (int i = 0; i < Cold; i++) bench.Get("k" + i); // nor do steps one after the other
+        Assert.That(bench.Pins(), Is.InRange(KeptReads.PlacedMax / 2, KeptReads.PlacedMax + 256));
+    }
+
+    [Test]
+    public void What_somebody_still_reads_counts_as_room_that_comes()
+    {
+        const int Segments = 64, Cold = 1500;
+        using MappedTier tier = new(TierParts.MemoryOverDisk, 32 << 20, Segments * Segment);
+        using Bench bench = new(TieredBench.Settings(tier.Medium));
+        bench.Cold(Cold, 1000);
+        for (int i = 0; i < Cold; i++) bench.Get("k" + i); // kept, since nobody polls
+        Fill(bench, 0, 400);
+        for (int i = 0; i < 200; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+        Assert.That(bench.Tier().Memory!.MovedDown, Is.InRange(1, Cold / 4));
+        bench.ExpectNothingUnderWay();
+        Assert.That(bench.Tier().Memory!.FreeBytes, Is.AtLeast(Segments / 16 * Segment), "it has come");
+    }
+
+    private static void Fill(Bench bench, int from, int count)
+    {
+        for (int i = from; i < from + count; i++) bench.Set("m" + i, TieredBench.Value(i, 1000));
+        bench.Demote();
+        for (int i = 0; i < 20; i++) bench.Store.StepMovers(bench.NowMs += 1000);
+    }
+
+    // Long records in persistent memory.
+    private static unsafe int RunsThere(Bench bench)
+    {
+        ColdSegments memory = bench.Store.Core.Tier!.Segments.Memory!;
+        int runs = 0;
+        for (uint number = memory.Before + 1; number <= memory.Last; number++)
+            runs += memory[number]->State == ColdState.Sealed && memory[number]->Parts > 1 && memory[number]->Live == 1 ? 1 : 0;
+        return runs;
+    }
+
     private static bool IsThere(Bench bench, string key) => bench.Session.Tier!.Where(bench.Key(key), bench.NowMs).IsInPersistentMemory;
 
     // What is wrong after a start with what a power cut has left: refused, or another value; null if nothing is.
@@ -154,6 +322,29 @@ internal sealed class PmTierTests
         catch (GarnetException e)
         {
             return e.Message;
+        }
+    }
+
+    private struct Counting(Action looked) : IRead
+    {
+        public int Seen;
+
+        public void Look(in RecordView record)
+        {
+            if (++Seen % 100 == 0)
+                looked();
+        }
+    }
+
+    // As a server's: each is published, and the one before stays as the way back.
+    private sealed class Snapshots(Store store)
+    {
+        private int _taken;
+
+        public void Take()
+        {
+            NamingList.Of(store, $"{++_taken}");
+            store.Names!.Published($"{_taken}", $"{_taken - 1}");
         }
     }
 }

@@ -29,6 +29,9 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
 
     public int Reads => _reads;
 
+    /// <summary>Reads of one reader that were begun and not taken, at the most.</summary>
+    public int MostUnderWay { get; private set; }
+
     public MediumFacts Facts { get; } = new() { BlockBytes = 4096, Domain = PersistenceDomain.None, IsDirect = true, Reading = "memory" };
 
     public long Bytes => _bytes.LongLength;
@@ -119,6 +122,7 @@ internal sealed unsafe class SimulatedMedium(long bytes) : IMedium
         {
             medium.Assert(offset, to, bytes);
             _begun.Add(new Begun(token, offset, (nint)to, bytes));
+            medium.MostUnderWay = Math.Max(medium.MostUnderWay, _begun.Count);
         }
 
         public void Submit()

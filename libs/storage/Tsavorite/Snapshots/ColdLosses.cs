@@ -16,13 +16,17 @@ public sealed unsafe class ColdLosses
     private readonly Dictionary<(uint Namespace, ulong Bits), int> _keys = [];
     private readonly HashSet<(uint Namespace, string Key)> _said = [];
     private readonly HashSet<(uint Namespace, ulong Bits)> _settled = [];
+    private readonly SortedSet<uint> _others = [];
     private int _shift;
 
     /// <summary>True if anything is lost.</summary>
     public bool HasAny => _keys.Count + Pieces != 0;
 
-    /// <summary>Segments that are others than those that are named, whether or not anything in them is lost: a start refuses them.</summary>
-    public IReadOnlyList<uint> Others { get; internal set; } = [];
+    /// <summary>
+    /// Segments that are others than those that are named, whether or not anything in them is lost: a start refuses them, or looks for what lies in them by
+    /// the hash of another key.
+    /// </summary>
+    public IReadOnlyCollection<uint> Others => _others;
 
     /// <summary>True if a start finds all that is named, and can read it.</summary>
     public bool IsAsNamed => !HasAny && Others.Count == 0;
@@ -86,6 +90,14 @@ public sealed unsafe class ColdLosses
     /// <summary>The table of the snapshot is known: what the bits of a reference are.</summary>
     internal void Begin(ReadOnlySpan<byte> tableHead) => _shift = SegmentTable.HashShiftOf(tableHead);
 
+    internal void NoteOther(uint number)
+    {
+        lock (_gate) _others.Add(number);
+    }
+
+    /// <summary>True if a reference, the word and what stands above it, is one to a key with that hash.</summary>
+    internal bool IsOf(ulong word, uint above, ulong hash) => BitsOf(hash) == BitsOf(word, above);
+
     /// <summary>A record that is named cannot be read.</summary>
     internal void Lose(in SegmentRow row, ulong word, uint above, uint ns)
     {
@@ -99,7 +111,7 @@ public sealed unsafe class ColdLosses
             else
             {
                 Keys++;
-                Note((ns, ((ulong)above << IndexWord.TagBits) | word >> IndexWord.TagShift));
+                Note((ns, BitsOf(word, above)));
             }
         }
     }
@@ -116,6 +128,9 @@ public sealed unsafe class ColdLosses
 
     private void Note((uint, ulong) name) =>
         System.Runtime.InteropServices.CollectionsMarshal.GetValueRefOrAddDefault(_keys, name, out _)++;
+
+    private static ulong BitsOf(ulong word, uint above) =>
+        ((ulong)above << IndexWord.TagBits) | word >> IndexWord.TagShift;
 
     private ulong BitsOf(ulong hash) => hash >> (64 - IndexWord.TagBits - _shift);
 

@@ -40,16 +40,28 @@ internal sealed unsafe class NamedReader : IDisposable
         ReadAll(references, (int _, in SegmentRow row, long offset, byte* image, int error) =>
             image == null ? throw Unreadable(offset, error) : Put(image, row, loader));
 
-    /// <summary>Which references of a block name records that can be read, by their order.</summary>
-    public bool[] Judge(ReadOnlySpan<byte> references)
+    /// <summary>
+    /// What the references of a block come to, in their order. A start that goes on with the tier looks for a record by what its reference says of its key's hash, and would not
+    /// find one that is misnamed: that the checksums hold does not say who wrote it.
+    /// </summary>
+    public NamedState[] Judge(ReadOnlySpan<byte> references, StoreCore core, ColdLosses losses)
     {
-        bool[] readable = new bool[references.Length / ColdNames.ReferenceBytes];
+        NamedState[] states = new NamedState[references.Length / ColdNames.ReferenceBytes];
+        (ulong Word, uint Above)[] named = new (ulong, uint)[states.Length];
+        for (int i = 0; i < named.Length; i++)
+        {
+            ReadOnlySpan<byte> reference = references[(i * ColdNames.ReferenceBytes)..];
+            named[i].Word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
+            named[i].Above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
+        }
         ReadAll(references, (int index, in SegmentRow _, long _, byte* image, int _) =>
         {
-            readable[index] = image != null;
+            bool isOf = image != null && HasKey(image)
+                && losses.IsOf(named[index].Word, named[index].Above, core.KeyOf(image).Hash);
+            states[index] = image == null ? NamedState.Unreadable : isOf ? NamedState.AsNamed : NamedState.Misnamed;
             return LoadOutcome.Done;
         });
-        return readable;
+        return states;
     }
 
     /// <inheritdoc/>
@@ -139,6 +151,8 @@ internal sealed unsafe class NamedReader : IDisposable
         }
         return 0;
     }
+
+    private static bool HasKey(byte* image) => !ChunkKey.Is(image) || Record.KeyBytes(image) >= ChunkKey.HeadBytes;
 
     private static int ErrorOf(in FinishedRead read) => read.Result < 0 ? -read.Result : Libc.EIO;
 

@@ -22,6 +22,7 @@ public sealed unsafe class NamedSegments(Store store)
     private int _shift;
     private string _file = "";
     private SegmentRuns? _runs;
+    private Dictionary<int, uint>? _namespaces;
 
     /// <summary>True if the snapshot names any.</summary>
     public bool HasAny => _rows.Count > 0;
@@ -59,7 +60,8 @@ public sealed unsafe class NamedSegments(Store store)
         if (!HasAny)
             return true;
         _runs = SegmentRuns.Of(_rows, SegmentTable.SegmentBytesOf(_head));
-        if (_runs is null)
+        _namespaces = NamespacesOf(_rows);
+        if (_runs is null || _namespaces is null)
             return false;
         _file = file;
         _shift = System.Numerics.BitOperations.Log2((uint)SegmentTable.SegmentBytesOf(_head));
@@ -70,22 +72,19 @@ public sealed unsafe class NamedSegments(Store store)
         Keep(file, isLoaded);
         bool goesOn = isLoaded && !_isForeign && _isFound && SegmentTable.IsOf(_head, store.Core);
         // The hash of a key is of its namespace's id too: without the ids nobody knows which key of the log a lost one was.
-        _hasIds = (goesOn || Losses is not null) && TryAdoptIds();
+        _hasIds = (goesOn || Losses is not null) && store.Namespaces.TryAdopt(_namespaces);
         _isAdopted = goesOn && _hasIds;
         return true;
     }
 
-    private bool TryAdoptIds()
+    // Under which number each database's keys were kept; null if one had two, or two had one, as of no moment of any server.
+    private static Dictionary<int, uint>? NamespacesOf(Dictionary<uint, SegmentRow> rows)
     {
         Dictionary<int, uint> namespaces = [];
-        foreach (SegmentRow row in _rows.Values)
-        {
-            if (namespaces.TryAdd(row.Database, row.Namespace))
-                continue;
-            if (namespaces[row.Database] != row.Namespace)
-                return false;
-        }
-        return store.Namespaces.TryAdopt(namespaces);
+        foreach (SegmentRow row in rows.Values) namespaces.TryAdd(row.Database, row.Namespace);
+        bool areApart = namespaces.Values.Distinct().Count() == namespaces.Count
+            && rows.Values.All(row => namespaces[row.Database] == row.Namespace);
+        return areApart ? namespaces : null;
     }
 
     /// <summary>References in a block, -1 if what stands there are none; whether they are of segments that are named is seen when they are loaded.</summary>
@@ -151,7 +150,7 @@ public sealed unsafe class NamedSegments(Store store)
     // What lies where the medium is another than is named is not gone on with there: it is put in as a record.
     private LoadOutcome LoadReadable(ReadOnlySpan<byte> block, BlockOrigin origin, SnapshotLoader loader, ColdLosses losses)
     {
-        bool[]? readable = _medium is null ? null : loader.JudgeNamed(block, _medium, Table);
+        NamedState[]? states = _medium is null ? null : loader.JudgeNamed(block, _medium, Table, losses);
         byte[] known = new byte[block.Length], strays = new byte[block.Length];
         int knownBytes = 0, strayBytes = 0;
         for (int i = 0; i < block.Length / ColdNames.ReferenceBytes; i++)
@@ -160,11 +159,14 @@ public sealed unsafe class NamedSegments(Store store)
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(reference);
             SegmentRow row = _rows[(uint)(ColdAddress.Offset(word) >> _shift)];
             uint above = BinaryPrimitives.ReadUInt32LittleEndian(reference[sizeof(ulong)..]);
-            if (readable?[i] != true && !_hasIds)
+            NamedState state = states?[i] ?? NamedState.Unreadable;
+            if (state == NamedState.Unreadable && !_hasIds)
                 throw Other(_file, "its databases cannot have the numbers that they had, so that nobody knows which key a lost one was");
-            if (readable?[i] != true)
+            if (state == NamedState.Misnamed)
+                losses.NoteOther(row.Number);
+            if (state == NamedState.Unreadable)
                 losses.Lose(row, word, above, store.Namespaces.Id(row.Database));
-            else if (_strays.Contains(row.Number))
+            else if (state == NamedState.Misnamed || _strays.Contains(row.Number))
                 reference.CopyTo(strays.AsSpan((strayBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
             else
                 reference.CopyTo(known.AsSpan((knownBytes += ColdNames.ReferenceBytes) - ColdNames.ReferenceBytes));
@@ -262,8 +264,11 @@ public sealed unsafe class NamedSegments(Store store)
             return;
         }
         _strays.UnionWith(_rows.Keys.Where(number => !_medium.Has((long)number << _shift, 1L << _shift)));
-        losses.Others = Judge(_medium, id);
-        _strays.UnionWith(losses.Others);
+        foreach (uint number in Judge(_medium, id))
+        {
+            losses.NoteOther(number);
+            _strays.Add(number);
+        }
         _runs!.Spread(_strays);
     }
 

@@ -81,9 +81,10 @@ public sealed unsafe class SnapshotLoader : IDisposable
     internal LoadOutcome ReadNamed(ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table) =>
         (_named ??= new NamedReader(medium, table)).Load(references, this);
 
-    /// <summary>Which of the records that references name can be read, in their order.</summary>
-    internal bool[] JudgeNamed(ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table) =>
-        (_named ??= new NamedReader(medium, table)).Judge(references);
+    /// <summary>What the references come to, in their order.</summary>
+    internal NamedState[] JudgeNamed(
+        ReadOnlySpan<byte> references, Garnet.Media.IMedium medium, in NamedTable table, ColdLosses losses) =>
+        (_named ??= new NamedReader(medium, table)).Judge(references, _store.Core, losses);
 
     /// <summary>So many were put in without being read, or are known to be lost.</summary>
     internal void CountNamed(long records, long bytes)

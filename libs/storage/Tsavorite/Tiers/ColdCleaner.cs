@@ -144,7 +144,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         segment->MinExpiryMs = earliest;
     }
 
-    // A run has one record, and nothing is won by moving it. Of that the first segment says all that is asked for here.
+    // A run has one record, and nothing is won by moving it within its part. Of that the first segment says all that is asked for here.
     private void WalkRun(uint number, Func<nint, long, Fate> judge, long nowMs)
     {
         const int At = ColdSegments.PageBytes;
@@ -153,7 +153,7 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
         segment->MinExpiryMs = long.MaxValue;
         if (!ColdHead.HoldsRun(_buffer, _buffer + At, segment->Used - At, place))
             return;
-        Fate JudgeWhole(nint image, long now) => judge(image, now) is var fate && fate is Fate.Move or Fate.Sink ? Fate.Stay : fate;
+        Fate JudgeWhole(nint image, long now) => judge(image, now) is var fate && fate is Fate.Move ? Fate.Stay : fate;
         if (Settle(number, At, JudgeWhole, nowMs) && Record.ExpireAtMs(_buffer + At) is > 0 and var expireAtMs)
             segment->MinExpiryMs = expireAtMs;
     }
@@ -190,6 +190,9 @@ internal sealed unsafe partial class ColdCleaner : IDisposable
             case Fate.Stay: return true;
             case Fate.Move: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
             case Fate.Sink when TryKeep(target.Slot): return true;
+            case Fate.Sink when ColdRecord.BytesOf(target.Record) > _segments.RecordBytesMax:
+                _writer.Runs.TryBeginSink(target.Partition, key.Hash, *target.Slot, target.Record);
+                return true;
             case Fate.Sink: return _writer.TryStage(target.Partition, key.Hash, *target.Slot, target.Record, out isFull);
             case Fate.Expire: _tier.Count(TierCount.Expired); break;
             default: _tier.Count(TierCount.Evicted); break;

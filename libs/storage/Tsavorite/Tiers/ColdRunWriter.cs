@@ -6,6 +6,7 @@ namespace Tsavorite;
 /// Moves a record that no segment takes alone to a run of segments (store.C10), part by part, so that no hold of the partition's lock is longer than it takes to
 /// copy <see cref="BytesPerHold"/> and no round of the movers longer than it asks for. What the record was when the copy began, the extent knows (store.C1): a
 /// change makes the copy void, and it is given up. The first segment, which has the checksums, is written last. One record at a time, by the mover's thread.
+/// From persistent memory, where one lies that came before there was a disk, it goes on as it is: what lies there never changes, and is pinned meanwhile.
 /// </summary>
 internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDisposable
 {
@@ -18,6 +19,8 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     private ColdMove _move;
     private uint _page, _first, _number, _copy, _copies;
     private long _bytes, _done, _copied;
+    // Of what goes on from persistent memory: the first segment, the next, the checksum there.
+    private uint _sunkFirst, _sunk, _sunkCrc;
     private uint _crc;
     private int _moved;
     private bool _hasFailed;
@@ -47,16 +50,37 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         if (IsHeldBack)
             return false;
         long bytes = ColdRecord.BytesOf(record);
-        int parts = _segments.PartsFor(bytes);
-        uint first = _segments.Free - tier.ReserveOf(_segments) < parts ? 0 : _segments.TakeRun(parts);
-        Lacking = first == 0 ? parts : 0;
-        if (first == 0)
+        bool begins = TryBegin(partition, hash, word, bytes, tier.TimedFromMs(record));
+        Lacking = begins ? 0 : _segments.PartsFor(bytes);
+        if (!begins)
             return false;
-        ulong to = ColdAddress.Word(word, _segments.OffsetOf(first) + PageBytes);
-        _move = new ColdMove(partition->Number, hash, word, to, 0, (int)bytes, tier.TimedFromMs(record));
         _page = core.Records.ExtentOf(record);
         _copy = ++_copies == 0 ? ++_copies : _copies;
         core.Records.ExtentDescriptor(_page)->Copy = _copy;
+        return true;
+    }
+
+    /// <summary>
+    /// Begins with a record that lies in a run in persistent memory, and goes on to the disk, if there are enough free segments; its partition is locked, and so is
+    /// its word true. <paramref name="image"/>: what it says of itself, judged.
+    /// </summary>
+    public void TryBeginSink(Partition* partition, ulong hash, ulong word, byte* image)
+    {
+        if (IsActive || !TryBegin(partition, hash, word, ColdRecord.BytesOf(image), tier.TimedFromMs(word)))
+            return;
+        _sunkFirst = _sunk = tier.Segments.NumberOf(word);
+        _sunkCrc = tier.Segments.PlaceOf(ColdAddress.Offset(word));
+        tier.Segments.Pin(_sunkFirst);
+    }
+
+    private bool TryBegin(Partition* partition, ulong hash, ulong word, long bytes, long timedFromMs)
+    {
+        int parts = _segments.PartsFor(bytes);
+        uint first = _segments.Free - tier.ReserveOf(_segments) < parts ? 0 : _segments.TakeRun(parts);
+        if (first == 0)
+            return false;
+        ulong to = ColdAddress.Word(word, _segments.OffsetOf(first) + PageBytes);
+        _move = new ColdMove(partition->Number, hash, word, to, 0, (int)bytes, timedFromMs);
         (_first, _number, _bytes, _done) = (first, first, bytes, 0);
         return true;
     }
@@ -112,6 +136,9 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     {
         _memory?.Dispose();
         _memory = null;
+        if (_sunkFirst != 0)
+            tier.Segments.Unpin(_sunkFirst);
+        _sunkFirst = 0;
     }
 
     // The copy is void, or was not written: with nothing in it that counts the run is free again.
@@ -140,7 +167,7 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         bool isFirst = _number == _first;
         byte* buffer = isFirst ? First : Other;
         int bytes = (int)Math.Min(_bytes - _done, _segments.RecordBytesMax);
-        if (!TryCopy(buffer + PageBytes, bytes))
+        if (!(_sunkFirst != 0 ? TryCopySunk(buffer + PageBytes, bytes) : TryCopy(buffer + PageBytes, bytes)))
             return false;
         if (isFirst)
         {
@@ -154,6 +181,25 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
         _done += bytes;
         _number = _segments[_number]->Next;
         return isWritten;
+    }
+
+    // Its parts have the lengths that they have on the disk.
+    private bool TryCopySunk(byte* to, int bytes)
+    {
+        byte* from = tier.Medium.InPlace(tier.Segments.OffsetOf(_sunk) + PageBytes, bytes);
+        if (from == null)
+            return TellUnreadable(Garnet.Common.Linux.Libc.EIO);
+        Buffer.MemoryCopy(from, to, bytes, bytes);
+        int skip = _sunk == _sunkFirst ? ColdRecord.CrcBytes : 0;
+        _sunkCrc = ColdRecord.Add(_sunkCrc, to + skip, bytes - skip);
+        _sunk = tier.Segments[_sunk]->Next;
+        return true;
+    }
+
+    private bool TellUnreadable(int error)
+    {
+        tier.CountFailure($"segment {_sunkFirst}", error);
+        return false;
     }
 
     private bool TryCopy(byte* to, int bytes)
@@ -188,6 +234,8 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     private bool TryEnd()
     {
         byte* image = First + PageBytes;
+        if (_sunkFirst != 0 && *(uint*)image != ~_sunkCrc)
+            return TellUnreadable(0); // under a new checksum nobody would know
         *(uint*)image = ~_crc;
         ColdHead.WriteOfRun(First, image, Place);
         if (!TryWrite(First, _first))
@@ -207,10 +255,10 @@ internal sealed unsafe class ColdRunWriter(StoreCore core, ColdTier tier) : IDis
     {
         Partition* partition = core.Shape->Partitions + _move.Partition;
         Partition.Enter(partition);
-        bool isSame = core.Records.ExtentDescriptor(_page)->Copy == _copy;
+        bool isSame = _sunkFirst != 0 || core.Records.ExtentDescriptor(_page)->Copy == _copy;
         byte* bucket = Shape.BucketOf(core.Shape, partition, _move.Hash);
         ulong* slot = isSame ? ColdWriter.FindWord(partition, bucket, _move.From) : null;
-        bool moves = slot != null && IndexWord.Frequency(*slot) == 0;
+        bool moves = slot != null && (_sunkFirst != 0 || IndexWord.Frequency(*slot) == 0);
         if (moves)
             _move.Commit(core, partition, bucket, slot);
         Partition.Exit(partition);

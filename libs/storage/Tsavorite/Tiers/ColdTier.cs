@@ -64,7 +64,17 @@ internal sealed class ColdTier : IDisposable
     public int ReserveOf(ColdSegments part) => Names is null ? ReserveMin : Math.Max(ReserveMin, part.Total / ReservePart);
 
     /// <summary>True if more of the part is free than is kept so.</summary>
-    public bool HasRoom(ColdSegments part) => part.Free > Math.Max(part.Total / FreePart, ReserveOf(part));
+    public bool HasRoom(ColdSegments part) => part.Free > RoomOf(part);
+
+    /// <summary>
+    /// store.C6 True if more of the part will be free than is kept so, though nothing else moves. Where snapshots name segments twice as much: they come for that much,
+    /// and not for each segment.
+    /// </summary>
+    public bool HasRoomComing(ColdSegments part)
+    {
+        int lacks = (RoomOf(part) * (Names is null ? 1 : 2)) - part.Free - part.Coming;
+        return lacks < 0 || lacks < part.Lingering;
+    }
 
     /// <summary>True if memory can be demoted to persistent memory, which nothing bounds the writing of.</summary>
     public bool HasRoomAbove => Segments.Memory is { } memory && memory.Free > ReserveOf(memory);
@@ -205,6 +215,8 @@ internal sealed class ColdTier : IDisposable
         MovedDownBytes = Of(TierCount.MovedDownBytes),
         HasDisk = Segments.Disk is not null,
     };
+
+    private int RoomOf(ColdSegments part) => Math.Max(part.Total / FreePart, ReserveOf(part));
 
     /// <summary>How many there have been since counting began.</summary>
     public long Of(TierCount what) => Volatile.Read(ref _counts[(int)what]);

@@ -5,7 +5,8 @@ namespace Tsavorite;
 /// <summary>
 /// The thread that keeps room free in memory and on the tier, ahead of demand: woken when less than the low mark of memory is free, it demotes and cleans up to the
 /// target; then it compacts the tier up to its own. Apart from the other movers, whose work must not wait for a disk.
-/// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes) counts as on its way: no more is demoted than is needed.
+/// store.C6: memory that demotion has emptied but that is not given back yet (dead bytes) counts as on its way: no more is demoted than is needed. So do segments in
+/// persistent memory that wait for nothing but snapshots: no more goes on to the disk than is needed, and a snapshot is wanted instead.
 /// </summary>
 internal sealed unsafe class TierMovers : IDisposable
 {
@@ -33,7 +34,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private volatile bool _stopping;
     private int _turn, _idleRounds;
     private long _pausedUntilMs;
-    private bool _toldFailing, _toldFull, _toldSpent;
+    private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
     {
@@ -109,10 +110,11 @@ internal sealed unsafe class TierMovers : IDisposable
             if (_coldCleaner.MayExpire)
                 worked |= _coldCleaner.Sweep(nowMs);
             bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
-            if (_tier.Segments is { Memory: { } memory, Disk: not null } && !_tier.HasRoom(memory))
-                worked |= _coldCleaner.Compact(memory, nowMs) || (mayWrite && _coldCleaner.Sink(nowMs));
-            if (mayWrite && !HasTierRoom)
+            if (_tier.Segments is { Memory: { } memory, Disk: not null })
+                worked |= MakeRoomAbove(memory, mayWrite, nowMs);
+            if (mayWrite)
                 worked |= MakeTierRoom(nowMs);
+            _tier.Names?.TellInTheWay(_waitsAbove || _waitsBelow);
             TellRoom(isFull: false);
             return Demote(nowMs) | worked;
         }
@@ -161,11 +163,26 @@ internal sealed unsafe class TierMovers : IDisposable
         return granted;
     }
 
+    private bool MakeRoomAbove(ColdSegments memory, bool mayWrite, long nowMs)
+    {
+        if (mayWrite && _lower.Runs.IsActive)
+        {
+            _lower.Runs.Advance(StageBytesMax); // what was begun is brought to its end before more goes on
+            return true;
+        }
+        bool isShort = !_tier.HasRoom(memory), comes = isShort && _tier.HasRoomComing(memory);
+        _waitsAbove = comes && memory.Kept > 0;
+        return isShort && !comes && (_coldCleaner.Compact(memory, nowMs) || (mayWrite && _coldCleaner.Sink(nowMs)));
+    }
+
     private bool MakeTierRoom(long nowMs)
     {
+        _waitsBelow = false;
+        if (HasTierRoom)
+            return false;
         ColdSegments bottom = _tier.Segments.Bottom;
         bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
-        _tier.Names?.TellInTheWay(!won && LacksRoom);
+        _waitsBelow = !won && LacksRoom;
         if (won)
             return true;
         bool evicted = isFull && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire

@@ -8,8 +8,6 @@ public sealed class TierNames
 {
     /// <summary>A snapshot is wanted when more than this part of the tier waits for nothing but the snapshots that name it, or anything while there is no room else.</summary>
     private const double WaitingShareMax = 0.15;
-    /// <summary>Of persistent memory before a disk, where what waits has only its way past it blocked.</summary>
-    private const double WaitingShareMaxOfMemory = 0.5;
 
     private readonly ColdTier _tier;
     private readonly Lock _gate = new();
@@ -68,11 +66,10 @@ public sealed class TierNames
         }
     }
 
-    /// <summary>Whether the tier lacks room and compaction can win none before there are new snapshots.</summary>
+    /// <summary>Whether a part of the tier lacks room that it has once there are new snapshots, and can win no other meanwhile.</summary>
     internal void TellInTheWay(bool isInTheWay) => _isInTheWay = isInTheWay;
 
-    internal static bool WaitsFor(ColdLayers segments) => segments.Kept > segments.Total * WaitingShareMax
-        || (segments.Memory is { } memory && memory.Kept > memory.Total * WaitingShareMaxOfMemory);
+    internal static bool WaitsFor(ColdLayers segments) => segments.Kept > segments.Total * WaitingShareMax;
 
     /// <summary>A file that was there at the start names them.</summary>
     internal void Found(string file, uint[] segments)

@@ -17,7 +17,7 @@ internal sealed unsafe partial class ColdReads : IDisposable
 {
     private const int Depth = 64, SlackBytes = 64, FinishedMax = 64;
     /// <summary>Parts of long records under way at most, so that others have the device too.</summary>
-    private const int PartsAtOnce = 8;
+    public const int PartsAtOnce = 8;
     private readonly ColdTier _tier;
     private readonly ColdLayers _segments;
     private readonly ReaderWake _wake;

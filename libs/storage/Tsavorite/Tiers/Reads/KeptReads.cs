@@ -6,9 +6,10 @@ namespace Tsavorite;
 /// </summary>
 internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
 {
-    private const long KeptMs = 100, BytesOfWaiting = 1 << 20, LongBytesPerMs = 1 << 19;
+    public const long KeptMs = 100, LongBytesPerMs = 1 << 19;
+    private const long BytesOfWaiting = 1 << 20;
     /// <summary>Of those in persistent memory so many at most, since they cost nothing but their descriptors.</summary>
-    private const int PlacedMax = 4096;
+    public const int PlacedMax = 4096;
     private readonly Queue<ColdRead> _short = new(), _long = new(), _failed = new(), _placed = new();
     private bool _hasUnstamped;
 
@@ -54,6 +55,7 @@ internal sealed class KeptReads(ColdTier tier, Action<ColdRead> forget)
     public void Trim()
     {
         while (Bytes > tier.KeptBytesMax && Oldest is { } reads) Drop(reads);
+        TrimPlaced();
     }
 
     /// <summary>Gives up all records.</summary>

@@ -22,6 +22,7 @@ internal sealed unsafe class ColdLayers : IDisposable
             else
                 Disk = segments;
         }
+        Parts = Memory is null ? [Disk!] : Disk is null ? [Memory] : [Memory, Disk];
     }
 
     /// <summary>Those on a disk, and those in persistent memory; one of them may be missing.</summary>
@@ -63,7 +64,7 @@ internal sealed unsafe class ColdLayers : IDisposable
     }
 
     /// <summary>Both, as far as there are two, the upper one first.</summary>
-    public ColdSegments[] Parts => Memory is null ? [Disk!] : Disk is null ? [Memory] : [Memory, Disk];
+    public ColdSegments[] Parts { get; }
 
     public ColdSegment* this[uint number] => Of(number)[number];
 

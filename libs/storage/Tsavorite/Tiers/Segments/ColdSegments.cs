@@ -17,7 +17,7 @@ internal sealed unsafe class ColdSegments : IDisposable
     private readonly uint _first, _count; // the one that is not handed out, and the one behind the last
     private readonly Stack<uint> _free = new();
     private readonly List<uint> _held = [];
-    private int _gate, _holders, _freeCount, _keptCount;
+    private int _gate, _holders, _freeCount, _keptCount, _heldCount;
     private uint _fresh;
 
     public ColdSegments(long mediumBytes, int segmentBytes, long from = 0)
@@ -59,6 +59,25 @@ internal sealed unsafe class ColdSegments : IDisposable
 
     /// <summary>Those that hold nothing but what snapshots on disk name.</summary>
     public int Kept => Volatile.Read(ref _keptCount);
+
+    /// <summary>Those that hold nothing more that words name, and are not free yet: snapshots name them, or one that runs may read them.</summary>
+    public int Coming => Kept + Volatile.Read(ref _heldCount);
+
+    /// <summary>Those that nobody names any more, and that are free once nobody reads them; a walk.</summary>
+    public int Lingering
+    {
+        get
+        {
+            int lingering = 0;
+            for (uint number = _first + 1; number < Math.Min(Volatile.Read(ref _fresh), _count); number++)
+            {
+                ColdSegment* segment = _segments.Items + number;
+                bool isDead = segment->State == ColdState.Sealed && Volatile.Read(ref segment->Live) == 0;
+                lingering += isDead ? segment->Parts : 0;
+            }
+            return lingering;
+        }
+    }
 
     /// <summary>True as long as none was ever handed out.</summary>
     public bool IsUntouched => Volatile.Read(ref _fresh) == _first + 1;
@@ -228,6 +247,7 @@ internal sealed unsafe class ColdSegments : IDisposable
                 FreeIfUnused(number);
             }
             _held.Clear();
+            _heldCount = 0;
         }
         SpinLatch.Exit(ref _gate);
     }
@@ -379,6 +399,7 @@ internal sealed unsafe class ColdSegments : IDisposable
         {
             segment->State = ColdState.Held;
             _held.Add(number);
+            _heldCount += segment->Parts;
             return;
         }
         if (segment->Names != 0)
