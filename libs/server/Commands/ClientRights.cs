@@ -9,7 +9,7 @@ namespace Garnet.Server.Commands;
 ///
 /// commands.U1  Users change in a turn of its own (scripting.G4): no batch is under way then. Every batch compares <see cref="Users.Changes"/> when it begins, and judges the
 ///     connections of its reactor anew if something has changed: so no command runs by rights that were taken away before it was sent.
-/// commands.U2  Whoever has lost his user, or a channel that he listens to, is closed.
+/// commands.U2  Whoever has lost his user, or a channel that he listens to, is closed; so are replicas and exports that came as that user.
 /// </summary>
 internal static class ClientRights
 {
@@ -64,6 +64,8 @@ internal static class ClientRights
                     Dismiss(by, client);
             }
         }
+
+        by.Server.Replication.Shipping.EndLost();
     }
 
     /// <summary>True if the connection must say who it is before anything else.</summary>

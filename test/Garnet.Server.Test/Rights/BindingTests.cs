@@ -241,6 +241,28 @@ public sealed class BindingTests
         Assert.That(client.Call("AUTH", "mine"), Is.EqualTo("OK"));
         Assert.That(client.Call("GET", "a"), Is.EqualTo("1"));
         Assert.That(client.Call("ACL", "USERS"), Is.EqualTo("[default]"), "users are not replicated");
+        Assert.That(_admin.Call("ACL", "DELUSER", "link"), Is.EqualTo("1"));
+        Eventually.Holds(() => _admin.Call("INFO", "replication").Contains("connected_slaves:0\r\n", StringComparison.Ordinal));
+        Eventually.Holds(() => client.Call("INFO", "replication").Contains("master_link_status:down\r\n", StringComparison.Ordinal));
+    }
+
+    [Test]
+    public void Who_takes_all_data_away_gets_no_more_when_his_user_is_removed()
+    {
+        Set("backup on nopass +sync +replconf");
+        const int Values = 64;
+        for (int i = 0; i < Values; i++) _admin.Call("SET", $"k{i}", new string('v', 1 << 20));
+        using var backup = new TcpClient("127.0.0.1", _server.Server.Port) { ReceiveTimeout = 60_000 };
+        NetworkStream stream = backup.GetStream();
+        byte[] some = new byte[1 << 16];
+        stream.Write("AUTH backup any\r\nREPLCONF CAPA EOF\r\n"u8);
+        stream.ReadExactly(some, 0, 10);
+        stream.Write("SYNC\r\n"u8);
+        stream.ReadExactly(some); // it has begun, and more than the system's buffers hold is to come
+        Assert.That(_admin.Call("ACL", "DELUSER", "backup"), Is.EqualTo("1"));
+        long read = 0;
+        for (int got = 1; got > 0; read += got) got = ReadOrEnd(stream, some);
+        Assert.That(read, Is.LessThan((long)Values << 20));
     }
 
     [Test]
@@ -344,6 +366,18 @@ public sealed class BindingTests
             Assert.That(ann.Call(command.Split(' ')), Does.StartWith("NOPERM"), command);
         Assert.That(ann.Call("SET", "k", "x"), Is.EqualTo("OK"));
         Assert.That(ann.Call("DELEX", "k"), Is.EqualTo("1"));
+    }
+
+    private static int ReadOrEnd(NetworkStream stream, byte[] to)
+    {
+        try
+        {
+            return stream.Read(to);
+        }
+        catch (IOException e) when (e.InnerException is SocketException { SocketErrorCode: SocketError.ConnectionReset })
+        {
+            return 0;
+        }
     }
 
     private int Modes(string user) => (int)_server.Server.Context.Clients().Single(client => client.User?.Name == user).Modes;

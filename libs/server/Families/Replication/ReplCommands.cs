@@ -34,11 +34,11 @@ internal readonly struct ReplHello : ICommand
         if (replication.IsReplica && replication.Role.Following is not { IsUp: true })
             return call.FailBytes("NOMASTERLINK this server is a replica that has no link to its own primary"u8);
         // What follows the handshake is no RESP: nothing may be under way in either direction.
-        if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
+        if (!call.IsAlone || ReplicationCommands.Free(ref call) is not { } socket)
             return call.FailBytes("ERR REPL HELLO must stand alone: send it after the replies to all before it"u8);
         string address = call.Is(5, "-"u8) ? call.Client.Peer.RemoteHost : call.Text(5);
         var hello = new HelloFacts(call.Text(3), address, (int)port, position, earlier, copy);
-        replication.Shipping.Accept(new FreedSocket(socket, call.Client.Tls), hello, words);
+        replication.Shipping.Accept(socket, hello, words);
         return Reply.Sent;
     }
 }

@@ -1,8 +1,11 @@
+using System.Net.Sockets;
 using Garnet.Common.Resp;
 using Garnet.Replication;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Replication;
+using Garnet.Server.Rights;
+using Garnet.Server.Tls;
 
 namespace Garnet.Server.Families.Replication;
 
@@ -25,6 +28,14 @@ internal static class ReplicationCommands
 
     internal static CommandSpec Spec(string name, int arity, CommandFlags flags, string syntax, string summary, string since) =>
         new(name, arity, flags) { Group = "server", Syntax = syntax, Summary = summary, Since = since };
+
+    /// <summary>Takes the client's socket away from its reactor, to be served by another thread; null if it cannot be.</summary>
+    internal static FreedSocket? Free(ref Call call)
+    {
+        User? user = call.Client.User;
+        Socket? socket = call.Worker.Detach(call.Client);
+        return socket is null ? null : new FreedSocket(socket, call.Client.Tls, () => user is { IsGone: true });
+    }
 
     internal static Reply RunReplicaOf(ref Call call)
     {

@@ -35,9 +35,9 @@ internal static class SyncCommands
         if (!replication.Shipping.Exports.HasRoom)
             return call.FailBytes("ERR too many exports are under way"u8);
         // What follows is no RESP: nothing may be under way in either direction.
-        if (!call.IsAlone || call.Worker.Detach(call.Client) is not { } socket)
+        if (!call.IsAlone || ReplicationCommands.Free(ref call) is not { } socket)
             return call.FailBytes("ERR SYNC must stand alone: send it after the replies to all before it"u8);
-        replication.Shipping.Exports.Begin(new FreedSocket(socket, call.Client.Tls), terms, call.Client.Peer.RemoteHost, tellsPlace);
+        replication.Shipping.Exports.Begin(socket, terms, call.Client.Peer.RemoteHost, tellsPlace);
         return Reply.Sent;
     }
 }

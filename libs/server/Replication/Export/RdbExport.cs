@@ -25,6 +25,9 @@ internal sealed class RdbExport(ServerCore server, StoreCuts cuts, LinkSocket so
     private readonly RdbFileOut _file = new(socket, request.Terms.OnlyFunctions);
 
     /// <summary>Ends it; returns at once.</summary>
+    /// <summary>True if who asked for it is nobody any more.</summary>
+    internal bool HasLostUser => socket.HasLostUser;
+
     internal void Stop()
     {
         _stopped = true;

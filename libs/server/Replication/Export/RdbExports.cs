@@ -45,6 +45,16 @@ internal sealed class RdbExports(ServerCore server, StoreCuts cuts, LinkTraffic 
         thread.Start();
     }
 
+    /// <summary>Ends those whose user was removed; without waiting.</summary>
+    internal void EndLost()
+    {
+        RdbExport[] lost;
+        lock (_gate)
+            lost = [.. _running.Keys.Where(static export => export.HasLostUser)];
+        foreach (RdbExport export in lost)
+            export.Stop();
+    }
+
     /// <summary>Ends all of them and waits for that; others may begin.</summary>
     internal void Interrupt()
     {

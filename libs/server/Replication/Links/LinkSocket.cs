@@ -17,6 +17,7 @@ internal sealed class LinkSocket : IDisposable
     private readonly LinkTraffic _traffic;
     private readonly int _timeoutMs;
     private readonly TlsKeys? _keys;
+    private readonly Func<bool>? _hasLostUser;
     private readonly Lock _sending = new(), _gate = new();
     private TlsStream? _encrypted;
     private bool _isClosed;
@@ -24,6 +25,7 @@ internal sealed class LinkSocket : IDisposable
     /// <summary>One that came in as a client's.</summary>
     internal LinkSocket(FreedSocket freed, int timeoutMs, LinkTraffic traffic) : this(freed.Socket, timeoutMs, traffic, keys: null)
     {
+        _hasLostUser = freed.HasLostUser;
         if (freed.Session is { } session)
             _encrypted = new TlsStream(_socket, session, timeoutMs);
     }
@@ -34,6 +36,9 @@ internal sealed class LinkSocket : IDisposable
         socket.Blocking = true;
         socket.SendTimeout = socket.ReceiveTimeout = timeoutMs;
     }
+
+    /// <summary>True if it came in as a client's whose user has been removed since.</summary>
+    internal bool HasLostUser => _hasLostUser?.Invoke() == true;
 
     /// <summary>True of what concerns one link and nothing else: it ends, with the reason (replication.P5). Anything else is a fault of ours.</summary>
     internal static bool IsOfLink(Exception e) => BackgroundThread.IsOfEnvironment(e) || e is ObjectDisposedException;

@@ -145,6 +145,16 @@ internal sealed class ReplicaLinks(ServerCore server, NodeLog log) : IDisposable
             replica.Nudge();
     }
 
+    /// <summary>Sends those away whose user was removed.</summary>
+    internal void EndLost()
+    {
+        foreach (ReplicaThreads replica in All)
+        {
+            if (replica.HasLostUser)
+                replica.End("its user was removed");
+        }
+    }
+
     /// <summary>Sends all replicas away.</summary>
     internal void EndAll(string reason)
     {

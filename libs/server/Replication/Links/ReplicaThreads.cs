@@ -42,6 +42,9 @@ internal sealed class ReplicaThreads : IDisposable
     /// <summary>The link.</summary>
     internal ReplicaLink Link => _link;
 
+    /// <summary>True if who greeted is nobody any more.</summary>
+    internal bool HasLostUser => _socket.HasLostUser;
+
     /// <summary>Memory for frames on their way.</summary>
     internal long MemoryBytes => _writer.Capacity + _reader.Capacity;
 

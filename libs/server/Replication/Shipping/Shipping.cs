@@ -64,6 +64,13 @@ internal sealed class Shipping : IDisposable
             Links.Break(hello.RunId, "this server is changing its role");
     }
 
+    /// <summary>Users were removed: who was one of them gets nothing more.</summary>
+    internal void EndLost()
+    {
+        Links.EndLost();
+        Exports.EndLost();
+    }
+
     /// <summary>Nothing is read to be compared any more.</summary>
     internal void EndDigests() => Digests.Stop();
 

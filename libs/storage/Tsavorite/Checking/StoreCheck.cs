@@ -14,8 +14,21 @@ public static unsafe class StoreCheck
         StoreCore core = store.Core;
         long used = ((long)core.Shape->PartitionCount * sizeof(Partition)) + (core.Sketch?.Bytes ?? 0) + (core.Tier?.Segments.TableBytes ?? 0);
         using ColdReads? cold = core.Tier is { } tier ? new ColdReads(tier, Garnet.Media.ReaderWake.None) : null;
-        Dictionary<uint, int> coldLive = [];
         core.EnterAll();
+        try
+        {
+            RunLocked(core, used, cold, broken);
+        }
+        finally
+        {
+            core.ExitAll(); // what lies on the tier may be unreadable
+        }
+        return broken;
+    }
+
+    private static void RunLocked(StoreCore core, long used, ColdReads? cold, List<string> broken)
+    {
+        Dictionary<uint, int> coldLive = [];
         for (int i = 0; i < core.Shape->PartitionCount; i++)
         {
             PartitionCheck check = new(core, core.Shape->Partitions + i, broken, cold, coldLive);
@@ -24,13 +37,10 @@ public static unsafe class StoreCheck
         }
         long parts = used + core.OldCountBytes + core.Records.WaitingBytes(out long account);
         if (parts != account) broken.Add($"accounting: parts sum to {parts}, used is {account}");
-        if (core.Tier is { } checkedTier)
-        {
-            CompareLive(checkedTier.Segments, coldLive, broken);
-            CheckRuns(checkedTier.Segments, broken);
-        }
-        core.ExitAll();
-        return broken;
+        if (core.Tier is not { } checkedTier)
+            return;
+        CompareLive(checkedTier.Segments, coldLive, broken);
+        CheckRuns(checkedTier.Segments, broken);
     }
 
     private static void CompareLive(ColdLayers segments, Dictionary<uint, int> live, List<string> broken)
