@@ -8,7 +8,7 @@ namespace Garnet.Server.Commands;
 internal sealed class ServerRights
 {
     private readonly SecuritySettings _settings;
-    private string _password = "";
+    private string _password; // what the default user was made with, or given last
     private (string Password, UserRights Rights, long Changes)? _before; // the last change of requirepass
 
     /// <exception cref="Garnet.Common.GarnetException">The users to start with are not right.</exception>
@@ -18,7 +18,7 @@ internal sealed class ServerRights
         Needs = new RightsNeeds(specs);
         Users = NewUsers(settings, specs);
         Denials = new DenialLog(() => _settings.AclLogEntriesMax);
-        TakePassword();
+        _password = _settings.Password;
         StartingUsers.Take(_settings, Users);
         table.OnSet("requirepass", TakePassword);
         table.OnSet("acllog-max-len", Denials.Trim);

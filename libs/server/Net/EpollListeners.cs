@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Garnet.Common.Linux;
 
 namespace Garnet.Server.Net;
@@ -7,7 +6,6 @@ namespace Garnet.Server.Net;
 internal sealed unsafe class EpollListeners : IDisposable
 {
     private const int EventsMax = 16;
-    private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
 
     private readonly int _epoll = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
     private readonly int _wakeup = Libc.eventfd(0, Libc.EFD_NONBLOCK | Libc.EFD_CLOEXEC);
@@ -16,23 +14,17 @@ internal sealed unsafe class EpollListeners : IDisposable
     internal EpollListeners() => Add(_wakeup);
 
     /// <summary>Adds a descriptor, watched for reading.</summary>
-    internal void Add(int descriptor)
-    {
-        byte* request = stackalloc byte[16];
-        *(uint*)request = Libc.EPOLLIN;
-        *(long*)(request + DataOffset) = descriptor;
-        _ = Libc.epoll_ctl(_epoll, Libc.EPOLL_CTL_ADD, descriptor, request);
-    }
+    internal void Add(int descriptor) => Epoll.Control(_epoll, Libc.EPOLL_CTL_ADD, descriptor, Libc.EPOLLIN, descriptor);
 
     /// <summary>Waits; the listeners with somebody to accept.</summary>
     internal List<int> Wait()
     {
-        byte* events = stackalloc byte[EventsMax * 16];
+        byte* events = stackalloc byte[EventsMax * Epoll.EventBytesMax];
         int count = Libc.epoll_wait(_epoll, events, EventsMax, -1);
         _ready.Clear();
         for (int i = 0; i < count; i++)
         {
-            int descriptor = *(int*)(events + (i * (DataOffset + 8)) + DataOffset);
+            int descriptor = (int)Epoll.DataOf(events, i);
             if (descriptor != _wakeup)
                 _ready.Add(descriptor);
         }
@@ -43,11 +35,9 @@ internal sealed unsafe class EpollListeners : IDisposable
     /// <summary>Waits for the time, or until woken for the stop.</summary>
     internal void Pause(int milliseconds)
     {
-        byte* nothing = stackalloc byte[16];
+        byte* nothing = stackalloc byte[Epoll.EventBytesMax];
         int once = Libc.epoll_create1(Libc.EPOLL_CLOEXEC);
-        *(uint*)nothing = Libc.EPOLLIN;
-        *(long*)(nothing + DataOffset) = _wakeup;
-        _ = Libc.epoll_ctl(once, Libc.EPOLL_CTL_ADD, _wakeup, nothing);
+        Epoll.Control(once, Libc.EPOLL_CTL_ADD, _wakeup, Libc.EPOLLIN, _wakeup);
         _ = Libc.epoll_wait(once, nothing, 1, milliseconds);
         _ = Libc.close(once);
     }

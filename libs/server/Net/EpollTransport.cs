@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Garnet.Common;
 using Garnet.Common.Linux;
 using Garnet.Server.Clients;
@@ -18,13 +17,9 @@ internal sealed unsafe class EpollTransport : ITransport
     private const int WakeSlot = -1;
     private const uint BrokenMask = Libc.EPOLLERR | Libc.EPOLLHUP | Libc.EPOLLRDHUP;
 
-    // epoll_event is packed on x64 only: 4 bytes of events, then the 8 bytes of data at once or on the next 8-byte boundary.
-    private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
-    private static readonly int EventBytes = DataOffset + 8;
-
     private readonly int _epoll;
     private readonly int _wakeup;
-    private readonly NativeArray<byte> _memory = new(EventsMax * EventBytes);
+    private readonly NativeArray<byte> _memory = new(EventsMax * Epoll.EventBytes);
     private readonly byte* _events;
 
     public EpollTransport()
@@ -54,9 +49,8 @@ internal sealed unsafe class EpollTransport : ITransport
     {
         get
         {
-            byte* at = _events + (index * EventBytes);
-            uint mask = *(uint*)at;
-            int stamp = *(int*)(at + DataOffset + sizeof(int));
+            uint mask = *(uint*)(_events + (index * Epoll.EventBytes));
+            int stamp = (int)(Epoll.DataOf(_events, index) >> 32);
             return new ReadyEvent(SlotOf(index), stamp, (mask & Libc.EPOLLIN) != 0, (mask & Libc.EPOLLOUT) != 0, (mask & BrokenMask) != 0);
         }
     }
@@ -108,7 +102,7 @@ internal sealed unsafe class EpollTransport : ITransport
 
     private static long MarkOf(Connection connection) => (uint)connection.Slot | (connection.Id << 32);
 
-    private int SlotOf(int index) => *(int*)(_events + (index * EventBytes) + DataOffset);
+    private int SlotOf(int index) => (int)Epoll.DataOf(_events, index);
 
     private static int Failed() => Libc.Errno is Libc.EAGAIN or Libc.EINTR ? ITransport.Again : ITransport.Broken;
 
@@ -118,11 +112,5 @@ internal sealed unsafe class EpollTransport : ITransport
         _ = Libc.read(_wakeup, &count, sizeof(ulong));
     }
 
-    private void Control(int operation, int descriptor, uint mask, long mark)
-    {
-        byte* request = stackalloc byte[16];
-        *(uint*)request = mask;
-        *(long*)(request + DataOffset) = mark;
-        _ = Libc.epoll_ctl(_epoll, operation, descriptor, request);
-    }
+    private void Control(int operation, int descriptor, uint mask, long mark) => Epoll.Control(_epoll, operation, descriptor, mask, mark);
 }

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Runtime.InteropServices;
 using Garnet.Common.Linux;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
@@ -19,7 +18,6 @@ namespace Garnet.Server.Net;
 internal sealed unsafe class Handshakes : IDisposable
 {
     private const int EventsMax = 64, WakeMark = -1, LookMs = 100;
-    private static readonly int DataOffset = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 4 : 8;
 
     private readonly ServerContext _server;
     private readonly Action<Handshake> _done;
@@ -87,11 +85,11 @@ internal sealed unsafe class Handshakes : IDisposable
 
     private void Round()
     {
-        byte* events = stackalloc byte[EventsMax * 16];
+        byte* events = stackalloc byte[EventsMax * Epoll.EventBytesMax];
         int count = Libc.epoll_wait(_epoll, events, EventsMax, _underWay.Count > 0 ? LookMs : -1);
         for (int i = 0; i < count; i++)
         {
-            int mark = *(int*)(events + (i * (DataOffset + 8)) + DataOffset);
+            int mark = (int)Epoll.DataOf(events, i);
             if (mark == WakeMark)
                 TakeNew();
             else if (_underWay.TryGetValue(mark, out Handshake? one))
@@ -184,11 +182,5 @@ internal sealed unsafe class Handshakes : IDisposable
         _ = Libc.write(_wakeup, &one, sizeof(ulong));
     }
 
-    private void Control(int operation, int descriptor, uint mask, int mark)
-    {
-        byte* request = stackalloc byte[16];
-        *(uint*)request = mask;
-        *(long*)(request + DataOffset) = mark;
-        _ = Libc.epoll_ctl(_epoll, operation, descriptor, request);
-    }
+    private void Control(int operation, int descriptor, uint mask, int mark) => Epoll.Control(_epoll, operation, descriptor, mask, mark);
 }
