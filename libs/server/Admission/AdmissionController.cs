@@ -13,7 +13,7 @@ internal static unsafe class AdmissionController
     internal static Reply Run(ref Call call, CommandEntry* entry)
     {
         Connection client = call.Client;
-        bool queues = (client.Modes & ClientModes.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
+        bool queues = IsQueued(client, entry);
         var question = new Question(queues ? Asker.Queued : Asker.Client, entry, FlagsOf(client, entry));
         if (!IsAdmitted(ref call, in question, out Reply reply))
             return reply;
@@ -31,6 +31,8 @@ internal static unsafe class AdmissionController
         var question = new Question(Asker.Busy, entry, entry->Flags);
         if (!IsAdmitted(ref call, in question, out Reply reply))
             return reply;
+        if (IsQueued(call.Client, entry))
+            return call.Worker.Transactions.Enqueue(ref call, entry);
         reply = Execution.RunPlain(ref call, entry, entry->Id);
         if ((entry->Flags & CommandFlags.Admin) != 0)
             Audited.Ran(ref call, entry, reply);
@@ -104,6 +106,9 @@ internal static unsafe class AdmissionController
         call.Worker.Park(call.Client, wait);
         return Reply.Postponed;
     }
+
+    private static bool IsQueued(Connection client, CommandEntry* entry) =>
+        (client.Modes & ClientModes.Transaction) != 0 && (entry->Flags & CommandFlags.Immediate) == 0;
 
     // EXEC is as much a write, or as hungry for memory, as what it runs.
     private static CommandFlags FlagsOf(Connection client, CommandEntry* entry)

@@ -180,6 +180,25 @@ public sealed class ScriptTests
     }
 
     [Test]
+    public void A_transaction_that_is_begun_while_a_script_is_busy_keeps_what_may_run_beside_it([Values(1, 2)] int reactors)
+    {
+        using var server = new EmbeddedServer(adjust: settings =>
+        {
+            settings.Network.ReactorThreads = reactors;
+            settings.Scripts.BusyMilliseconds = 20;
+        });
+        using TestClient runs = new(server.Server.Port), other = new(server.Server.Port), late = new(server.Server.Port);
+        runs.Send("EVAL", "while true do end", "0");
+        Eventually.Holds(() => other.Call("PING").StartsWith("BUSY", StringComparison.Ordinal));
+        Assert.That(late.Call("MULTI"), Is.EqualTo("OK"));
+        Assert.That(late.Call("SCRIPT", "KILL"), Is.EqualTo("QUEUED"));
+        Assert.That(other.Call("PING"), Does.StartWith("BUSY"), "it was not run");
+        Assert.That(late.Call("DISCARD"), Is.EqualTo("OK"));
+        Assert.That(late.Call("SCRIPT", "KILL"), Is.EqualTo("OK"));
+        runs.Read();
+    }
+
+    [Test]
     public void A_script_that_has_written_cannot_be_stopped_but_the_server_can([Values(1, 2)] int reactors)
     {
         using var server = new EmbeddedServer(adjust: settings =>
