@@ -77,6 +77,46 @@ internal sealed class LargeWriteTests
         if (keeps) Assert.That(client.Call(["EXISTS", .. Enumerable.Range(0, Keys).Select(static i => $"k{i}")]), Is.EqualTo($"{Keys}"), "nothing is lost for it");
     }
 
+    [TestCase("SADD big", 1)]
+    [TestCase("ZADD big", 2)]
+    [TestCase("HSET big", 2)]
+    [TestCase("RPUSH big", 1)]
+    public void What_brings_many_entries_is_written_whole(string command, int words)
+    {
+        const int Entries = 20_000;
+        string[] entries = [.. Enumerable.Range(0, Entries).SelectMany(i => (string[])(words == 1 ? [$"entry-{i:d20}"] : [$"{i}", $"entry-{i:d20}"]))];
+        Write([.. command.Split(' '), .. entries], before: []);
+    }
+
+    [TestCase("RPOPLPUSH l l")]
+    [TestCase("LMOVE l l LEFT RIGHT")]
+    public void A_list_that_is_turned_loses_nothing_where_there_is_no_room(string command)
+    {
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = 32 << 20);
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 5; i++) Assert.That(client.Call("RPUSH", "l", Value), Is.EqualTo($"{i + 1}"));
+        string small = new('s', Small);
+        int full = 0;
+        for (int i = 0; full < 3; i++) full += client.Call("SET", $"k{i}", small).StartsWith("OOM", StringComparison.Ordinal) ? 1 : 0;
+        client.Call("DEL", "k0", "k1");
+        for (int i = 0; i < 10; i++) client.Call(command.Split(' '));
+        Assert.That(client.Call("LLEN", "l"), Is.EqualTo("5"));
+    }
+
+    [Test]
+    public void Who_was_refused_once_is_waited_for_again()
+    {
+        using var server = new EmbeddedServer(adjust: static settings =>
+            (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (16 << 20, EvictionPolicy.VolatileLru));
+        using var client = new TestClient(server.Server.Port);
+        string small = new('s', Small);
+        int full = 0;
+        for (int i = 0; full < 3; i++) full += client.Call("SET", $"k{i}", small).StartsWith("OOM", StringComparison.Ordinal) ? 1 : 0;
+        Assert.That(client.Call("SET", "big", Value), Does.StartWith("OOM"));
+        client.Call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+        Assert.That(client.Call("SETRANGE", "big", $"{Large}", "x"), Is.EqualTo($"{Large + 1}"));
+    }
+
     [Test]
     public void What_can_never_fit_is_refused_and_counted_once()
     {

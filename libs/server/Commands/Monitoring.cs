@@ -14,15 +14,17 @@ internal sealed class Monitoring : IDisposable
     internal Monitoring(ServerCore core, int commands, Func<(long Received, long Rejected)> connections, ReplicationNode replication)
     {
         InspectSettings inspect = _settings = core.Settings.Inspect;
-        Slowlog = new CommandLog(() => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
-        LargeRequests = new CommandLog(() => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
-        LargeReplies = new CommandLog(() => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
+        var secrets = new Secrets(core.Table);
+        Monitors = new Monitors(secrets);
+        Slowlog = new CommandLog(secrets, () => inspect.SlowerThanMicroseconds, () => inspect.SlowEntriesMax);
+        LargeRequests = new CommandLog(secrets, () => inspect.RequestLargerThanBytes, () => inspect.LargeRequestsMax);
+        LargeReplies = new CommandLog(secrets, () => inspect.ReplyLargerThanBytes, () => inspect.LargeRepliesMax);
         Statistics = new Statistics(core, commands, connections, replication);
         Latency = new LatencyMonitor(inspect);
         Audit = new AuditTrail(core, core.Settings.Security);
     }
 
-    internal Monitors Monitors { get; } = new();
+    internal Monitors Monitors { get; }
     internal CommandLog Slowlog { get; }
     internal CommandLog LargeRequests { get; }
     internal CommandLog LargeReplies { get; }

@@ -10,7 +10,7 @@ internal sealed record CommandLogEntry(long Id, long UnixSeconds, long Measure, 
 /// The last commands whose measure (time, request or reply bytes) reached a threshold, newest first. Shared by all
 /// reactors; a remarkable command takes the lock, any other does not.
 /// </summary>
-internal sealed class CommandLog(Func<long> threshold, Func<long> entriesMax)
+internal sealed class CommandLog(Secrets secrets, Func<long> threshold, Func<long> entriesMax)
 {
     private const int ArgumentsMax = 32;
     private const int ArgumentBytesMax = 128;
@@ -70,7 +70,7 @@ internal sealed class CommandLog(Func<long> threshold, Func<long> entriesMax)
             _entries.RemoveLast();
     }
 
-    private static byte[][] Shown(Arguments all)
+    private byte[][] Shown(Arguments all)
     {
         int shown = Math.Min(all.Count, ArgumentsMax);
         var arguments = new byte[shown][];
@@ -78,7 +78,7 @@ internal sealed class CommandLog(Func<long> threshold, Func<long> entriesMax)
         {
             if (i == ArgumentsMax - 1 && all.Count > ArgumentsMax)
                 arguments[i] = System.Text.Encoding.ASCII.GetBytes($"... ({all.Count - ArgumentsMax + 1} more arguments)");
-            else if (Secrets.Hides(all, i))
+            else if (secrets.Hides(all, i))
                 arguments[i] = "(redacted)"u8.ToArray();
             else
                 arguments[i] = Shortened(all[i]);

@@ -5,7 +5,7 @@ using Garnet.Server.Clients;
 namespace Garnet.Server.Inspect;
 
 /// <summary>The clients that watch every command (MONITOR).</summary>
-internal sealed class Monitors
+internal sealed class Monitors(Secrets secrets)
 {
     private readonly Lock _gate = new();
     private Connection[] _clients = [];
@@ -44,14 +44,14 @@ internal sealed class Monitors
         }
     }
 
-    private static byte[] Line(Connection from, Arguments arguments, long us)
+    private byte[] Line(Connection from, Arguments arguments, long us)
     {
         var text = new StringBuilder();
         text.Append(CultureInfo.InvariantCulture, $"+{us / 1_000_000}.{us % 1_000_000:000000} [{from.Database} {Origin(from)}]");
         for (int i = 0; i < arguments.Count; i++)
         {
             text.Append(" \"");
-            if (Secrets.Hides(arguments, i))
+            if (secrets.Hides(arguments, i))
                 text.Append("(redacted)");
             else
                 Escape(arguments[i], text);

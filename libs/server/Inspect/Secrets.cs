@@ -1,11 +1,16 @@
+using System.Text;
+using Garnet.Common;
 using Garnet.Server.Clients;
 
 namespace Garnet.Server.Inspect;
 
 /// <summary>Which arguments hold secrets: never shown by MONITOR or SLOWLOG.</summary>
-internal static class Secrets
+internal sealed class Secrets(SettingTable settings)
 {
-    internal static bool Hides(Arguments arguments, int index)
+    private readonly byte[][] _settings =
+        [.. settings.All.Where(static one => one.Declared.Secret).Select(static one => Encoding.ASCII.GetBytes(one.Name))];
+
+    internal bool Hides(Arguments arguments, int index)
     {
         int name = NameOf(arguments);
         if (index <= name)
@@ -18,8 +23,18 @@ internal static class Secrets
             return index >= name + 3 && arguments.Is(name + 1, "SETUSER"u8);
         if (arguments.Is(name, "MIGRATE"u8))
             return index >= name + 6 && IsOfMigrate(arguments, index);
-        return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8)
-            && (arguments.Is(index - 1, "requirepass"u8) || arguments.Is(index - 1, "masterauth"u8));
+        return index >= name + 3 && arguments.Is(name, "CONFIG"u8) && arguments.Is(name + 1, "SET"u8) && IsSecret(arguments, index - 1);
+    }
+
+    private bool IsSecret(Arguments arguments, int index)
+    {
+        foreach (byte[] one in _settings)
+        {
+            if (arguments.Is(index, one))
+                return true;
+        }
+
+        return false;
     }
 
     // Where the command's name stands, perhaps behind one that asks about it; they may stand in each other.

@@ -6,6 +6,7 @@ namespace Garnet.Server.Tiering;
 internal sealed class MemoryWait : Parking
 {
     private const int PauseMs = 5, WaitMaxMs = 1000;
+    private const long None = -2;
 
     private MemoryWait(long nowMs) => DeadlineMs = nowMs + PauseMs;
 
@@ -16,7 +17,10 @@ internal sealed class MemoryWait : Parking
         client.RoomCommand = client.Commands;
         if (!isSame)
             client.RoomUntilMs = nowMs + WaitMaxMs;
-        return nowMs < client.RoomUntilMs ? new MemoryWait(nowMs) : null;
+        if (nowMs < client.RoomUntilMs)
+            return new MemoryWait(nowMs);
+        client.RoomCommand = None; // it is refused: the next one is another
+        return null;
     }
 
     /// <summary>There is no room to be had: the client's command waits no longer.</summary>

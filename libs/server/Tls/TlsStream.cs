@@ -1,4 +1,5 @@
 using System.Net.Sockets;
+using Garnet.Common.Time;
 
 namespace Garnet.Server.Tls;
 
@@ -12,6 +13,7 @@ internal sealed class TlsStream : Stream
     private readonly Socket _socket;
     private readonly TlsSession _session;
     private readonly int _timeoutMs;
+    private readonly IClock _clock = SystemClock.Instance; // it waits for a socket, in the system's time
 
     /// <summary>Takes both over.</summary>
     internal TlsStream(Socket socket, TlsSession session, int timeoutMs)
@@ -43,13 +45,15 @@ internal sealed class TlsStream : Stream
     /// <exception cref="IOException">The other side has no certificate that is believed, or wants one; it says why.</exception>
     internal void Handshake()
     {
+        long began = _clock.MonotonicUs;
         for (TlsStep step = HandshakeStep(); step != TlsStep.Done; step = HandshakeStep())
-            Await(step);
+            Await(step, began);
     }
 
     /// <inheritdoc/>
     public override unsafe int Read(Span<byte> buffer)
     {
+        long began = _clock.MonotonicUs;
         while (true)
         {
             int got;
@@ -63,13 +67,14 @@ internal sealed class TlsStream : Stream
                 return got;
             if (got == (int)TlsStep.Ended)
                 return 0;
-            Await((TlsStep)got);
+            Await((TlsStep)got, began);
         }
     }
 
     /// <inheritdoc/>
     public override unsafe void Write(ReadOnlySpan<byte> buffer)
     {
+        long began = _clock.MonotonicUs;
         while (!buffer.IsEmpty)
         {
             int sent;
@@ -79,10 +84,14 @@ internal sealed class TlsStream : Stream
                     sent = _session.Write(from, buffer.Length);
             }
 
-            if (sent > 0)
-                buffer = buffer[sent..];
-            else
-                Await((TlsStep)sent);
+            if (sent <= 0)
+            {
+                Await((TlsStep)sent, began);
+                continue;
+            }
+
+            buffer = buffer[sent..];
+            began = _clock.MonotonicUs;
         }
     }
 
@@ -122,12 +131,14 @@ internal sealed class TlsStream : Stream
             return _session.Handshake();
     }
 
-    private void Await(TlsStep step)
+    // The time is that of the whole step: a peer that sends a byte of a record now and then is not alive for that.
+    private void Await(TlsStep step, long beganUs)
     {
         if (step is TlsStep.Broken or TlsStep.Ended)
             throw new IOException(_session.Fault is { Length: > 0 } fault ? "TLS failed: " + fault : "it closed the connection");
-        int limitUs = _timeoutMs > 0 ? (int)Math.Min(_timeoutMs * 1000L, int.MaxValue) : -1;
-        if (!_socket.Poll(limitUs, step == TlsStep.WantsRead ? SelectMode.SelectRead : SelectMode.SelectWrite))
+        long leftUs = (_timeoutMs * 1000L) - (_clock.MonotonicUs - beganUs);
+        int limitUs = _timeoutMs > 0 ? (int)Math.Clamp(leftUs, 0, int.MaxValue) : -1;
+        if (limitUs == 0 || !_socket.Poll(limitUs, step == TlsStep.WantsRead ? SelectMode.SelectRead : SelectMode.SelectWrite))
             throw new SocketException((int)SocketError.TimedOut);
     }
 }

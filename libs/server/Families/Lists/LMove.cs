@@ -94,15 +94,25 @@ internal readonly struct LMove : ICommand
         // One list: out first, or the ends would be others. Two: in first, since there may be no memory for that.
         if (both[0].Namespace == both[1].Namespace && both[0].Span.SequenceEqual(both[1].Span))
         {
-            if (targetCount == 1)
-                return Outcome.Done;
-            store.Edit(in both[0], ref pop);
-            return store.Edit(in both[1], ref push);
+            return targetCount == 1 ? Outcome.Done : Turn(store, in both[0], ref pop, ref push, element);
         }
 
         Outcome outcome = store.Edit(in both[1], ref push);
         if (outcome == Outcome.Done)
             store.Edit(in both[0], ref pop);
+        return outcome;
+    }
+
+    // There is room for what comes in before anything goes out (store.U20).
+    private static Outcome Turn(StoreSession store, in KeyRef list, ref ListPop pop, ref ListPush push, in Operands element)
+    {
+        if (!store.Room.Demand(element.EncodedBytes()))
+            return Outcome.OutOfMemory;
+        bool assures = store.Room.TryAssure();
+        store.Edit(in list, ref pop);
+        Outcome outcome = store.Edit(in list, ref push);
+        if (assures)
+            store.Room.EndAssurance();
         return outcome;
     }
 

@@ -2,7 +2,8 @@ namespace Tsavorite;
 
 /// <summary>
 /// Removes the chunks of roots that are gone, some with each lock hold. The log has the removal of the root, and with it these.
-/// What is removed is saved for a running snapshot: like a writer, it stops while that is behind.
+/// What is removed is saved for a running snapshot: like a writer, it stops while that is behind. Movers step it, and whoever makes room:
+/// the reads that they share are used under the gate alone.
 /// </summary>
 internal sealed unsafe class ChunkReaper : IDisposable
 {
@@ -35,7 +36,11 @@ internal sealed unsafe class ChunkReaper : IDisposable
                 Reap(partition);
             }
         }
-        _cold?.Release();
+        if (worked && _cold != null)
+        {
+            lock (_gate)
+                _cold.Release();
+        }
         return worked;
     }
 
