@@ -20,6 +20,9 @@ public sealed class SettingTable
     /// <summary>All settings in order of declaration, each once.</summary>
     public IReadOnlyList<Setting> All => _all;
 
+    /// <summary>True while settings are applied once more with the values that they had, since another of the same CONFIG SET has failed.</summary>
+    public bool IsTakingBack { get; private set; }
+
     /// <summary>Collects the settings among the public properties of <paramref name="owner"/>.</summary>
     public void Add<[DynamicallyAccessedMembers(DynamicallyAccessedMemberTypes.PublicProperties)] T>(T owner) where T : class
     {
@@ -118,7 +121,9 @@ public sealed class SettingTable
             if (failed < 0)
                 return true;
             for (int i = 0; i < settings.Length; i++) settings[i].Restore(saved[i]);
+            IsTakingBack = true;
             for (int i = 0; i < applied; i++) settings[i].Apply?.Invoke();
+            IsTakingBack = false;
             error = Failed(values[failed].Key, error);
             return false;
         }

@@ -48,6 +48,13 @@ internal static unsafe class Audited
         server.Monitoring.Audit.Add(new AuditEvent("login", server.Clock.UnixMs, user, client.Id, client.Peer.Remote, "tls"));
     }
 
+    /// <summary>The name in a certificate is no user's, or one's who is off: whoever has it is nobody by it.</summary>
+    internal static void NotCertified(ServerContext server, Connection client, string name)
+    {
+        if (server.Monitoring.Audit.IsOn)
+            server.Monitoring.Audit.Add(new AuditEvent("login-failed", server.Clock.UnixMs, name, client.Id, client.Peer.Remote, "tls"));
+    }
+
     private static AuditEvent Event(ref Call call, string kind, string command)
     {
         Connection client = call.Client;

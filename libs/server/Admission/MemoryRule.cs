@@ -2,6 +2,7 @@ using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 using Garnet.Server.Inspect;
 using Garnet.Server.Tiering;
+using Tsavorite;
 
 namespace Garnet.Server.Admission;
 
@@ -36,7 +37,8 @@ internal static unsafe class MemoryRule
         long bytes = mayBeLarge ? call.RequestBytes() : 0;
         if (bytes < LargeBytes)
             return AdmissionResult.Allowed;
-        bool waits = !call.Session.Room.Ensure(bytes + (call.Count * BytesOfArgument)) && call.Session.Room.IsComing && question.MayWait(ref call);
+        StepRoom room = call.Session.Room;
+        bool waits = !room.Ensure(bytes + (call.Count * BytesOfArgument)) && room.IsComing && question.MayWait(ref call);
         return waits && MemoryWait.Next(call.Client, call.NowMs) is { } wait ? AdmissionResult.Until(wait) : AdmissionResult.Allowed;
     }
 

@@ -8,13 +8,14 @@ namespace Garnet.Server.Commands;
 internal sealed class ServerRights
 {
     private readonly SecuritySettings _settings;
+    private readonly SettingTable _table;
     private string _password; // what the default user was made with, or given last
-    private (string Password, UserRights Rights, long Changes)? _before; // the last change of requirepass
+    private UserRights? _before; // what the default user had before the last change of requirepass
 
     /// <exception cref="Garnet.Common.GarnetException">The users to start with are not right.</exception>
     internal ServerRights(ServerSettings settings, SettingTable table, IReadOnlyList<CommandSpec> specs)
     {
-        _settings = settings.Security;
+        (_settings, _table) = (settings.Security, table);
         Needs = new RightsNeeds(specs);
         Users = NewUsers(settings, specs);
         Denials = new DenialLog(() => _settings.AclLogEntriesMax);
@@ -58,12 +59,10 @@ internal sealed class ServerRights
         if (password == _password)
             return;
         UserRights rights = Users.Default.Rights;
-        bool isTakenBack = _before is { } before && before.Password == password && before.Changes == Users.Changes;
-        if (isTakenBack)
-            Users.RestoreDefault(_before!.Value.Rights);
+        if (_table.IsTakingBack && _before is { } before)
+            Users.RestoreDefault(before);
         else
             Users.SetDefaultPassword();
-        _before = (_password, rights, Users.Changes);
-        _password = password;
+        (_before, _password) = (rights, password);
     }
 }

@@ -97,8 +97,14 @@ internal sealed class Reactor : Executor, IScriptWorker, IDisposable
     {
         Slots.Add(client);
         ClientRights.BeDefault(Server, client);
-        if (client.CertifiedName is { } name && ClientRights.TryBeCertified(Server, client, name))
-            Audited.Certified(Server, client);
+        if (client.CertifiedName is { } name)
+        {
+            if (ClientRights.TryBeCertified(Server, client, name))
+                Audited.Certified(Server, client);
+            else
+                Audited.NotCertified(Server, client, name);
+        }
+
         _transport.Add(client);
     }
 

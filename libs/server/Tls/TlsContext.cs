@@ -9,6 +9,7 @@ namespace Garnet.Server.Tls;
 /// </summary>
 internal sealed unsafe class TlsContext : IDisposable
 {
+    private const string Unusable = "TLS cannot be used";
     private const long DaySeconds = 86_400;
 
     private TlsContext(nint handle) => Handle = handle;
@@ -69,7 +70,7 @@ internal sealed unsafe class TlsContext : IDisposable
         LibSsl.ERR_clear_error();
         nint handle = LibSsl.SSL_CTX_new(LibSsl.TLS_method());
         if (handle == 0)
-            throw Refusal("TLS cannot be used", TlsFault.Take(), "Check the installation of OpenSSL 3");
+            throw Refusal(Unusable, TlsFault.Take(), "Check the installation of OpenSSL 3");
         var context = new TlsContext(handle);
         try
         {
@@ -100,9 +101,9 @@ internal sealed unsafe class TlsContext : IDisposable
     private void Show(string certificateName, string certificate, string keyName, string key, string password, long nowUnixSeconds)
     {
         if (certificate.Length == 0)
-            throw Refusal("TLS cannot be used", $"{certificateName} is not set", $"Set {certificateName} and {keyName}");
+            throw Refusal(Unusable, $"{certificateName} is not set", $"Set {certificateName} and {keyName}");
         if (key.Length == 0)
-            throw Refusal("TLS cannot be used", $"{keyName} is not set", $"Set {keyName} to the private key of {certificate}");
+            throw Refusal(Unusable, $"{keyName} is not set", $"Set {keyName} to the private key of {certificate}");
         fixed (byte* path = NativeText.Of(certificate))
         {
             if (LibSsl.SSL_CTX_use_certificate_chain_file(Handle, path) != 1)
@@ -160,15 +161,12 @@ internal sealed unsafe class TlsContext : IDisposable
 
     private void Believe(TlsSettings settings)
     {
-        bool must = settings.ClientCheck != TlsClientCheck.No || settings.OfReplication || settings.OfMigration;
         if (settings.AuthorityFile.Length + settings.AuthorityDirectory.Length == 0)
         {
-            if (must)
-            {
-                throw Refusal("TLS cannot be used", "it is not said whose certificates are believed",
-                    "Set tls-ca-cert-file, or tls-auth-clients no if clients need none");
-            }
-
+            if (settings.OfReplication || settings.OfMigration)
+                throw Refusal(Unusable, "it is not said whose certificates other servers have (tls-replication, tls-cluster)", "Set tls-ca-cert-file");
+            if (settings.ClientCheck != TlsClientCheck.No)
+                throw Refusal(Unusable, "it is not said whose certificates clients have", "Set tls-ca-cert-file, or tls-auth-clients no");
             return;
         }
 

@@ -141,7 +141,8 @@ internal sealed unsafe class TlsSession : IDisposable
         if (bytes < 0)
             return null;
         var span = new ReadOnlySpan<byte>(text, bytes);
-        string? name = bytes == 0 || span.Contains((byte)0) ? null : System.Text.Encoding.UTF8.GetString(span);
+        bool isName = bytes > 0 && !span.Contains((byte)0);
+        string? name = isName ? System.Text.Encoding.Latin1.GetString(span) : null; // users' names stand for bytes
         LibSsl.CRYPTO_free(text, null, 0);
         return name;
     }

@@ -153,6 +153,10 @@ public sealed class AclFileTests
 
     [TestCase("user ann +nosuch\n")]
     [TestCase("nonsense\n")]
+    [TestCase("user ann ~* ~b\n")]
+    [TestCase("user ann #12\n")]
+    [TestCase("user ann <none\n")]
+    [TestCase("user ann +select|a|b\n")]
     [TestCase("user ann on\nuser ann off\n")]
     public void A_server_does_not_start_with_a_file_that_has_a_mistake(string text)
     {

@@ -203,6 +203,30 @@ public sealed class BindingTests
     }
 
     [Test]
+    public void A_password_that_is_taken_away_leaves_none_whatever_there_was_before_it()
+    {
+        Set("default resetpass >mine");
+        Assert.That(_admin.Call("CONFIG", "SET", "requirepass", "other"), Is.EqualTo("OK"));
+        Assert.That(_admin.Call("CONFIG", "SET", "requirepass", ""), Is.EqualTo("OK"));
+        using var client = new TestClient(_server.Server.Port);
+        Assert.That(client.Call("PING"), Is.EqualTo("PONG"));
+    }
+
+    [Test]
+    public void Who_has_tracked_is_asked_about_his_rights_as_before()
+    {
+        Set("ann on nopass +@all ~a*");
+        using TestClient ann = As("ann");
+        Assert.That(ann.Call("HELLO", "3"), Does.Contain("server"));
+        Assert.That(ann.Call("CLIENT", "TRACKING", "ON"), Is.EqualTo("OK"));
+        Assert.That(ann.Call("GET", "b"), Does.StartWith("NOPERM"));
+        Assert.That(ann.Call("CLIENT", "TRACKING", "OFF"), Is.EqualTo("OK"));
+        Assert.That(ann.Call("GET", "b"), Does.StartWith("NOPERM"));
+        Assert.That(ann.Call("CLIENT", "TRACKING", "ON"), Is.EqualTo("OK"));
+        Assert.That(ann.Call("GET", "b"), Does.StartWith("NOPERM"));
+    }
+
+    [Test]
     public void A_failed_change_of_settings_leaves_the_default_user_its_password()
     {
         Set("default resetpass >mine");

@@ -180,6 +180,12 @@ internal sealed class HandshakeTests
         Assert.That(Reply("client", _files, words: ["ACL", "WHOAMI"]), Is.EqualTo("\"default\""), "there is no such user");
         Assert.That(_witness.Call("ACL", "SETUSER", "orders", "on", "+acl|whoami", "+get", "~order:*").ToString(), Is.EqualTo("+OK"));
         Assert.That(Reply("client", _files, words: ["ACL", "WHOAMI"]), Is.EqualTo("\"orders\""));
+        _files.Make("two", "CN=orders,CN=orders");
+        Assert.That(Reply("two", _files, words: ["ACL", "WHOAMI"]), Is.EqualTo("\"default\""), "of two names none is");
+        _files.Make("foreign", "CN=j\u00f6rg");
+        _witness.Send("*5\r\n$3\r\nACL\r\n$7\r\nSETUSER\r\n$5\r\nj\u00f6rg\r\n$2\r\non\r\n$11\r\n+acl|whoami\r\n"u8);
+        Assert.That(_witness.Read().ToString(), Is.EqualTo("+OK"));
+        Assert.That(Reply("foreign", _files, words: ["ACL", "WHOAMI"]), Is.Not.EqualTo("\"default\"").And.StartWith("\"j"), "names are bytes");
         Assert.That(() => _lines.All.Any(static line => line.Contains("\"event\":\"login\",\"user\":\"orders\"", StringComparison.Ordinal) && line.Contains("\"tls\"", StringComparison.Ordinal)),
             Is.True.After(WaitMs, 5), "the audit trail tells of it");
         Assert.That(Reply("client", _files, words: ["GET", "marker"]), Does.StartWith("-NOPERM"));
