@@ -164,7 +164,11 @@ internal sealed unsafe class TlsContext : IDisposable
         if (settings.AuthorityFile.Length + settings.AuthorityDirectory.Length == 0)
         {
             if (settings.OfReplication || settings.OfMigration)
-                throw Refusal(Unusable, "tls-replication and tls-cluster want certificates of other servers that are believed", "Set tls-ca-cert-file");
+            {
+                const string Why = "tls-replication and tls-cluster want certificates of other servers that are believed";
+                throw Refusal(Unusable, Why, "Set tls-ca-cert-file");
+            }
+
             if (settings.ClientCheck != TlsClientCheck.No)
                 throw Refusal(Unusable, "it is not said whose certificates clients have", "Set tls-ca-cert-file, or tls-auth-clients no");
             return;
