@@ -14,16 +14,6 @@ public static class OwnTls
         ArgumentNullException.ThrowIfNull(socket);
         ArgumentNullException.ThrowIfNull(settings);
         using TlsContext context = TlsContext.OfClient(settings, SystemClock.Instance.UnixMs / 1000, believesAll: true);
-        var stream = new TlsStream(socket, new TlsSession(context.Handle, (int)socket.Handle, isServer: false), timeoutMs);
-        try
-        {
-            stream.Handshake();
-            return stream;
-        }
-        catch (Exception e) when (e is SocketException or IOException)
-        {
-            stream.Dispose();
-            throw;
-        }
+        return TlsStream.Agreed(socket, new TlsSession(context.Handle, (int)socket.Handle, isServer: false), timeoutMs);
     }
 }

@@ -22,6 +22,23 @@ internal sealed class TlsStream : Stream
         socket.Blocking = false;
     }
 
+    /// <summary>Takes both over and does the handshake.</summary>
+    /// <exception cref="IOException">As of <see cref="Handshake"/>; the session is freed then, the socket is the caller's.</exception>
+    internal static TlsStream Agreed(Socket socket, TlsSession session, int timeoutMs)
+    {
+        var stream = new TlsStream(socket, session, timeoutMs);
+        try
+        {
+            stream.Handshake();
+            return stream;
+        }
+        catch (Exception e) when (e is SocketException or IOException)
+        {
+            stream.Dispose();
+            throw;
+        }
+    }
+
     /// <inheritdoc/>
     public override bool CanRead => true;
 

@@ -115,20 +115,8 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsK
         }
     }
 
-    private TlsStream Encrypt(Socket socket)
-    {
-        var stream = new TlsStream(socket, tls!.Connect((int)socket.Handle, terms.Host), terms.TimeoutMs);
-        try
-        {
-            stream.Handshake();
-            return stream;
-        }
-        catch (Exception e) when (e is SocketException or IOException)
-        {
-            stream.Dispose();
-            throw;
-        }
-    }
+    private TlsStream Encrypt(Socket socket) =>
+        TlsStream.Agreed(socket, tls!.Connect((int)socket.Handle, terms.Host), terms.TimeoutMs);
 
     private async Task<int> Greet(RespClient target)
     {
