@@ -5,7 +5,8 @@ namespace Garnet.Server.Tiering;
 /// <summary>A write that found no room while room is being made; it is framed again a moment later.</summary>
 internal sealed class MemoryWait : Parking
 {
-    private const int PauseMs = 5, WaitMaxMs = 1000;
+    private const int PauseMs = 5;
+    private const int WaitMaxMs = 10_000; // a disk may stall for seconds, and a snapshot take as long: later is better than refused
     private const long None = -2;
 
     private MemoryWait(long nowMs) => DeadlineMs = nowMs + PauseMs;

@@ -17,7 +17,7 @@ internal sealed class GuestMachine : IDisposable
 {
     public const string Server = "DOTNET_ROOT=/mnt/dotnet /mnt/server/garnet-server --port 7000 --bind 0.0.0.0 --protected-mode no";
     private const long PmBytes = 96 << 20, DiskBytes = 512 << 20;
-    private const int MakeSeconds = 600, CommandSeconds = 60, LifeSeconds = 600;
+    private const int MakeSeconds = 600, CommandSeconds = 60, LifeSeconds = 1500; // of all tests, beside others on few cores
     private static readonly Lazy<string?> s_whyNot = new(Make);
     private readonly DirectoryInfo _files = Directory.CreateTempSubdirectory("garnet-guest-");
     private readonly int _port = FreePort();
@@ -59,9 +59,10 @@ internal sealed class GuestMachine : IDisposable
         return Answer(line);
     }
 
-    /// <summary>Starts the server, and waits until it serves.</summary>
+    /// <summary>Starts the server, and waits until it serves. One that a test has left behind, since it failed, is ended first.</summary>
     public void StartServer(string flags)
     {
+        if (Try("test -e /tmp/pid").Status == 0) KillServer();
         Run($"{Server} {flags} >>/tmp/said 2>&1 & echo $! >/tmp/pid");
         SpinWait wait = default;
         for (long from = Stopwatch.GetTimestamp(); !Answers(); wait.SpinOnce())

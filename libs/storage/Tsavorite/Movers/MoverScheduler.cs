@@ -16,7 +16,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     {
         None,
         Some,
-        /// <summary>Records are on their way to the tier.</summary>
+        /// <summary>Records are on their way to the tier, or its room to those.</summary>
         Coming,
         Enough,
     }
@@ -136,7 +136,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public bool EnsureRoom(long bytes, long nowMs, out bool isComing)
     {
         Relief relief = HasRoom(bytes, Claim.Limited) ? Relief.Enough : Relieve(Need(bytes), nowMs, RoundsMax);
-        isComing = relief == Relief.Coming;
+        isComing = relief == Relief.Coming && MayMake(bytes);
         return relief == Relief.Enough;
     }
 
@@ -149,7 +149,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
 
     /// <summary>False if <see cref="EnsureRoom"/> can make no room for so many bytes, whatever there is.</summary>
     public bool MayMake(long bytes) =>
-        (Policy != EvictionPolicy.NoEviction || Tiers is { IsFull: false }) && _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
+        (Policy != EvictionPolicy.NoEviction || Tiers is { IsFull: false } or { RoomComes: true })
+            && _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
 
     private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
@@ -169,7 +170,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
             }
             int evicted = 0;
             while (evicted < EvictionsPerRound && _evictor.EvictOne(policy)) evicted++;
-            if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount)) return Relief.None;
+            if (evicted == 0 && !CleanSome(nowMs, CleanPartsLast, _core.Shape->PartitionCount))
+                return Tiers is { RoomComes: true } ? Relief.Coming : Relief.None;
         }
         return Relief.Enough;
     }

@@ -76,6 +76,10 @@ internal sealed class ColdTier : IDisposable
         return lacks < 0 || lacks < part.Lingering;
     }
 
+    /// <summary>True if much of the part is dead and will be free though nothing else moves; a walk.</summary>
+    public bool HasMuchComing(ColdSegments part) =>
+        (Names is not { MayName: false } ? part.Coming : 0) + part.Lingering > part.Total / FreePart;
+
     /// <summary>True if memory can be demoted to persistent memory, which nothing bounds the writing of.</summary>
     public bool HasRoomAbove => Segments.Memory is { } memory && memory.Free > ReserveOf(memory);
 

@@ -53,6 +53,12 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>True if nothing more can be moved to the tier, which is full, fails, or takes none of what is left: eviction from memory is what remains.</summary>
     public bool IsFull { get; private set; }
 
+    /// <summary>
+    /// True if a good part of the full tier is dead, and waits for nothing but those who still read it, or for snapshots, of which a
+    /// new one is wanted then: who can wait need not be refused.
+    /// </summary>
+    public bool RoomComes { get; private set; }
+
     // A record that no segment takes alone wants more at once.
     private bool HasTierRoom => _tier.HasRoom(_tier.Segments.Bottom) && !LacksRoom;
 
@@ -179,10 +185,11 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         _waitsBelow = false;
         if (HasTierRoom)
-            return false;
+            return RoomComes = false;
         ColdSegments bottom = _tier.Segments.Bottom;
         bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
         _waitsBelow = !won && LacksRoom;
+        RoomComes = won || (_waitsBelow && _tier.HasMuchComing(bottom));
         if (won)
             return true;
         bool evicted = isFull && _core.Arena.Used > _core.Arena.LowMark && _movers.MayExpire

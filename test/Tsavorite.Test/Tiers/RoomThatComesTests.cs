@@ -1,0 +1,65 @@
+using NUnit.Framework;
+
+namespace Tsavorite.Test.Tiers;
+
+/// <summary>Room on a full tier that is on its way: a write that can wait for it need not be refused.</summary>
+public sealed class RoomThatComesTests
+{
+    [Test]
+    public void A_write_waits_for_room_that_is_dead_and_still_read()
+    {
+        using SimulatedMedium medium = new(2 << 20);
+        using Bench bench = new(Settings(medium));
+        int written = 0;
+        for (; bench.Session.Room.Ensure(1000); written++) // what is overwritten on the tier is read, and given up by a look that comes later
+        {
+            bench.Set("k" + (written % 1400), TieredBench.Value(written, 1000));
+            bench.Store.StepMovers(bench.NowMs);
+            bench.Store.Tiers!.Step(bench.NowMs);
+        }
+        Assert.That((written > 1400, bench.Session.Room.IsComing), Is.EqualTo((true, true)));
+        bench.ExpectNothingUnderWay();
+        bench.Store.Tiers!.Step(bench.NowMs);
+        bench.Store.StepMovers(bench.NowMs);
+        Assert.That(bench.Session.Room.Ensure(1000));
+    }
+
+    [Test]
+    public void Where_nothing_is_evicted_a_write_waits_for_the_room_that_snapshots_give_back([Values] bool isNamed)
+    {
+        const int Keys = 1400, Bytes = 1000;
+        using SimulatedMedium medium = new(1200 << 10);
+        using Bench bench = new(Settings(medium));
+        int snapshots = 0;
+        for (int i = 0; i < Keys; i++) Assert.That(IsWritten(i), $"key {i}");
+        if (isNamed) Snapshot();
+        int written = Keys;
+        while (written < 20 * Keys && IsWritten(written)) written++;
+        Assert.That(written < 20 * Keys, Is.EqualTo(isNamed), "what is dead and named by nobody is free at once");
+        if (!isNamed) return;
+        Assert.That((bench.Session.Room.IsComing, bench.Store.Names!.WantsSnapshot), Is.EqualTo((true, true)));
+        Snapshot();
+        Snapshot();
+        Assert.That(IsWritten(written), Is.True);
+
+        bool IsWritten(int i)
+        {
+            for (int round = 0; round < 300 && !bench.Session.Room.Ensure(Bytes); round++)
+            {
+                bench.Session.Tier!.Poll(bench.NowMs += 10);
+                bench.Store.StepMovers(bench.NowMs);
+                bench.Store.Tiers!.Step(bench.NowMs);
+            }
+            return bench.Session.Room.Ensure(Bytes) && bench.Set("k" + (i % Keys), TieredBench.Value(i, Bytes)) == Outcome.Done;
+        }
+
+        void Snapshot()
+        {
+            NamingList.Of(bench.Store, $"{++snapshots}");
+            bench.Store.Names!.Published($"{snapshots}", $"{snapshots - 1}");
+        }
+    }
+
+    private static StoreSettings Settings(SimulatedMedium medium) =>
+        TieredBench.Settings(medium) with { TierId = 7, MemoryLimitBytes = 1 << 20, Partitions = 2 };
+}
