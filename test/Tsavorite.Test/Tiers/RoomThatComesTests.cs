@@ -60,6 +60,32 @@ public sealed class RoomThatComesTests
         }
     }
 
+    [Test]
+    public void While_the_medium_stalls_keys_are_evicted_where_that_is_allowed_and_else_a_write_waits([Values] bool evicts)
+    {
+        using ManualResetEventSlim stalled = new(), goesOn = new();
+        using SimulatedMedium medium = new(4 << 20);
+        using Bench bench = new(Settings(medium) with { Policy = evicts ? EvictionPolicy.AllKeysLru : EvictionPolicy.NoEviction });
+        medium.FailsWrite = _ =>
+        {
+            stalled.Set();
+            goesOn.Wait();
+            return 0;
+        };
+        int keys = 0;
+        for (; bench.Session.Room.Ensure(1000); keys++) bench.Set("k" + keys, TieredBench.Value(keys, 1000));
+        Thread mover = new(() => bench.Store.Tiers!.Step(1_000_000));
+        mover.Start();
+        stalled.Wait();
+        bench.Session.NowMs = 1_000_900;
+        Assert.That((bench.Session.Room.Ensure(1000), bench.Session.Room.IsComing), Is.EqualTo((false, true)), "it may come soon");
+        bench.Session.NowMs = 1_001_100;
+        Assert.That((bench.Session.Room.Ensure(1000), bench.Session.Room.IsComing), Is.EqualTo((evicts, !evicts)));
+        Assert.That(bench.Store.Figures().EvictedKeys > 0, Is.EqualTo(evicts));
+        goesOn.Set();
+        mover.Join();
+    }
+
     private static StoreSettings Settings(SimulatedMedium medium) =>
         TieredBench.Settings(medium) with { TierId = 7, MemoryLimitBytes = 1 << 20, Partitions = 2 };
 }

@@ -163,7 +163,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
         {
             if (rounds-- == 0) return Relief.Some;
             if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;
-            if (Tiers is { IsFull: false } tiers)
+            bool mayEvict = policy != EvictionPolicy.NoEviction;
+            if (Tiers is { IsFull: false } tiers && !(mayEvict && tiers.IsStalled(nowMs)))
             {
                 tiers.Wake(need);
                 return Relief.Coming;

@@ -13,7 +13,7 @@ internal sealed unsafe class TierMovers : IDisposable
     /// <summary>Parts of the memory limit: below the first demotion begins, at the second it ends.</summary>
     public const int LowPart = 32, TargetPart = 16;
     private const int PauseMs = 100, FullPauseMs = 10, CleanParts = 8;
-    private const int ExtentsPerRound = 64, FailurePauseMs = 1000;
+    private const int ExtentsPerRound = 64, FailurePauseMs = 1000, RoomToldMs = 10_000;
     private const int Laps = 4; // what was read most loses its frequency in three
     private const long StageBytesMax = 1 << 20;
     /// <summary>Writers wait for room about as long: where the budget has nothing for longer than that, they are not to.</summary>
@@ -33,7 +33,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private Thread? _thread;
     private volatile bool _stopping;
     private int _turn, _idleRounds;
-    private long _pausedUntilMs;
+    private long _pausedUntilMs, _steppingFromMs, _roomFromMs;
     private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
@@ -58,6 +58,9 @@ internal sealed unsafe class TierMovers : IDisposable
     /// new one is wanted then: who can wait need not be refused.
     /// </summary>
     public bool RoomComes { get; private set; }
+
+    /// <summary>True if a round has not ended for as long as writers have patience: the medium stalls.</summary>
+    public bool IsStalled(long nowMs) => Volatile.Read(ref _steppingFromMs) is > 0 and var from && nowMs - from > PatienceMs;
 
     // A record that no segment takes alone wants more at once.
     private bool HasTierRoom => _tier.HasRoom(_tier.Segments.Bottom) && !LacksRoom;
@@ -109,21 +112,29 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         lock (_stepping)
         {
-            _writer.SealDead();
-            _lower.SealDead();
-            bool worked = Grant() | _aging.Step();
-            _coldCleaner.MayExpire = _movers.MayExpire;
-            if (_coldCleaner.MayExpire)
-                worked |= _coldCleaner.Sweep(nowMs);
-            bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
-            if (_tier.Segments is { Memory: { } memory, Disk: not null })
-                worked |= MakeRoomAbove(memory, mayWrite, nowMs);
-            if (mayWrite)
-                worked |= MakeTierRoom(nowMs);
-            _tier.Names?.TellInTheWay(_waitsAbove || _waitsBelow);
-            TellRoom(isFull: false);
-            return Demote(nowMs) | worked;
+            Volatile.Write(ref _steppingFromMs, nowMs);
+            bool worked = StepLocked(nowMs);
+            Volatile.Write(ref _steppingFromMs, 0);
+            return worked;
         }
+    }
+
+    private bool StepLocked(long nowMs)
+    {
+        _writer.SealDead();
+        _lower.SealDead();
+        bool worked = Grant() | _aging.Step();
+        _coldCleaner.MayExpire = _movers.MayExpire;
+        if (_coldCleaner.MayExpire)
+            worked |= _coldCleaner.Sweep(nowMs);
+        bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
+        if (_tier.Segments is { Memory: { } memory, Disk: not null })
+            worked |= MakeRoomAbove(memory, mayWrite, nowMs);
+        if (mayWrite)
+            worked |= MakeTierRoom(nowMs);
+        _tier.Names?.TellInTheWay(_waitsAbove || _waitsBelow);
+        TellRoom(isFull: false, nowMs);
+        return Demote(nowMs) | worked;
     }
 
     /// <summary>Writes and seals what is being filled, so that a snapshot that is about to be cut can name it.</summary>
@@ -250,7 +261,7 @@ internal sealed unsafe class TierMovers : IDisposable
         long staged = _demoter.Stage(bytes, out bool isTierFull);
         int moved = _writer.Flush(seal: false);
         bool failed = _writer.TakeFailure() | _lower.TakeFailure();
-        Tell(failed, worked: moved > 0, isTierFull);
+        Tell(failed, worked: moved > 0, isTierFull, nowMs);
         if (failed)
             _pausedUntilMs = nowMs + FailurePauseMs;
         // A long record is progress once it has moved: one that is changed again and again would be for ever.
@@ -262,23 +273,25 @@ internal sealed unsafe class TierMovers : IDisposable
     }
 
     // Once for each time it begins and ends: a round without work says nothing.
-    private void Tell(bool failed, bool worked, bool isTierFull)
+    private void Tell(bool failed, bool worked, bool isTierFull, long nowMs)
     {
         if (failed != _toldFailing && (failed || worked))
         {
             _toldFailing = failed;
             _tier.Observer?.OnWriting(failed ? _tier.LastFailure : null);
         }
-        TellRoom(isTierFull && !failed && _idleRounds > Laps);
+        TellRoom(isTierFull && !failed && _idleRounds > Laps, nowMs);
     }
 
-    private void TellRoom(bool isFull)
+    // A tier that is full again a moment later was full all the time.
+    private void TellRoom(bool isFull, long nowMs)
     {
-        if (_toldFull ? HasTierRoom : isFull)
-        {
-            _toldFull = !_toldFull;
-            _tier.Observer?.OnFull(_toldFull);
-        }
+        if (!_toldFull || !HasTierRoom)
+            _roomFromMs = nowMs;
+        if (_toldFull ? nowMs - _roomFromMs < RoomToldMs : !isFull)
+            return;
+        _toldFull = !_toldFull;
+        _tier.Observer?.OnFull(_toldFull);
     }
 
     private bool Clean(long nowMs)
