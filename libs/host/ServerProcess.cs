@@ -116,7 +116,11 @@ public static class ServerProcess
     {
         FindOpenSsl();
         if (OperatingSystem.IsLinux())
+        {
             Libc.OutliveFileLimit();
+            Libc.KeepHeapSmall();
+        }
+
         using var log = new LineLog(settings.Inspect);
         using var server = new RespServer(settings, table, log) { ConfigurationFile = configFile };
         server.RewriteConfiguration = ConfigRewrite.Of(configFile, table, () => server.UserLines);

@@ -221,6 +221,19 @@ internal sealed class MoverTests
         Assert.That(StoreCheck.Run(bench.Store), Is.Empty);
     }
 
+    [Test]
+    public void What_the_limit_lets_nobody_take_is_given_back_to_the_system()
+    {
+        const int Big = 1 << 20;
+        using Bench bench = new(Bench.Tiny() with { IndexBuckets = 1024 });
+        for (int i = 0; bench.Store.Arena.Used < bench.Store.Arena.Ceiling * 3 / 4; i++) bench.Set("k" + i, new byte[1000]);
+        for (int i = 0; bench.Store.Core.Segments.BackedFree * 4096L < 7 << 20; i++) bench.Delete("k" + i);
+        for (int i = 0; bench.Session.Room.Ensure(Big); i++) bench.Set("big" + i, new byte[Big]);
+        Assert.That(bench.Store.Core.Segments.BackedFree * 4096L, Is.GreaterThan(6 << 20), "free, and beside what the limit is full of");
+        for (int i = 0; i < 100; i++) bench.Store.StepMovers(bench.NowMs);
+        Assert.That(bench.Store.Core.Segments.BackedFree * 4096L, Is.LessThanOrEqualTo(4 << 20));
+    }
+
     [TestCase(1)]
     [TestCase(4)]
     [TestCase(16)]

@@ -51,6 +51,25 @@ public static unsafe partial class Libc
     [LibraryImport(Name)] public static partial nint write(int descriptor, void* buffer, nint bytes);
     [LibraryImport(Name)] public static partial int close(int descriptor);
 
+    private const int M_ARENA_MAX = -8, M_MMAP_THRESHOLD = -3;
+    private const int ArenasMax = 2, MappedFromBytes = 1 << 20;
+    [LibraryImport(Name)] private static partial int mallopt(int option, int value);
+    /// <summary>
+    /// Has the C library give back what is freed: as it comes it keeps a heap for each thread, and puts large blocks among the small ones once one of their size was
+    /// freed. Of no effect where the C library has no such options.
+    /// </summary>
+    public static void KeepHeapSmall()
+    {
+        try
+        {
+            mallopt(M_ARENA_MAX, ArenasMax);
+            mallopt(M_MMAP_THRESHOLD, MappedFromBytes);
+        }
+        catch (EntryPointNotFoundException)
+        {
+        }
+    }
+
     [LibraryImport(Name)] private static partial nint signal(int number, nint action);
     /// <summary>Lets Ctrl-C be heard again where whoever started the process had it ignored.</summary>
     public static void HeedInterrupt() => signal(SIGINT, SIG_DFL);

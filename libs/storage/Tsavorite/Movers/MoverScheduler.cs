@@ -11,6 +11,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
 {
     private const int PauseMinMs = 10, PauseMaxMs = 500, StepsPerPartition = 4, EvictionsPerRound = 16, RoundsMax = 100_000,
         RunsPerRound = 256, HoldsPerRound = 4096, HoldsPressed = 64;
+    private const int KeepMin = 4 << 20; // bytes of free segments that are never given back
     private const int CleanPartsPressed = 6, CleanPartsLast = 16;
     private enum Relief
     {
@@ -119,8 +120,9 @@ internal sealed unsafe class MoverScheduler : IDisposable
         Arena arena = _core.Arena;
         if (arena.Used > arena.Ceiling - arena.Ceiling / 64 && Policy != EvictionPolicy.NoEviction)
             worked |= Relieve(arena.Ceiling / 64, nowMs, 64) != Relief.None;
-        int keep = (int)Math.Max(arena.Used / 8, 4 << 20) / _core.Shape->SegmentBytes;
-        return _core.Segments.Trim(keep) | worked | more;
+        long mayBeTaken = arena.Ceiling - arena.Used + (arena.Ceiling / 64);
+        long keep = Math.Max(Math.Min(arena.Used / 8, mayBeTaken), KeepMin) / _core.Shape->SegmentBytes;
+        return _core.Segments.Trim((int)keep) | worked | more;
     }
 
     /// <summary>Empties retired namespaces; true if there were any.</summary>
