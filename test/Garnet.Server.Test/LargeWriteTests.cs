@@ -127,4 +127,21 @@ internal sealed class LargeWriteTests
         Assert.That(client.Call("INFO", "commandstats"), Does.Contain("cmdstat_set:calls=1,").And.Contain("failed_calls=1"));
         Assert.That(client.Call("SET", "small", "v"), Is.EqualTo("OK"));
     }
+
+    [TestCase("SET big")]
+    [TestCase("APPEND k1")]
+    [TestCase("MSET big")]
+    [TestCase("RPUSH big")]
+    [TestCase("EVAL return(redis.call('SET',KEYS[1],ARGV[1])) 1 big")]
+    public void For_what_can_never_fit_nobody_else_is_evicted(string command)
+    {
+        using var server = new EmbeddedServer(adjust: static settings =>
+            (settings.Memory.MaxMemoryBytes, settings.Memory.Policy) = (16 << 20, EvictionPolicy.AllKeysLru));
+        using var client = new TestClient(server.Server.Port);
+        string small = new('s', Small);
+        for (int i = 0; i < 1000; i++) client.Call("SET", $"k{i}", small);
+        Assert.That(client.Call("DBSIZE"), Is.EqualTo("1000"));
+        Assert.That(client.Call([.. command.Split(' '), new string('v', 20 << 20)]), Does.Contain("OOM"));
+        Assert.That(client.Call("DBSIZE"), Is.EqualTo("1000"));
+    }
 }

@@ -14,7 +14,7 @@ internal static class ContextRule
             ? AdmissionResult.Refused("ERR Can not execute a script with write flag using *_ro command."u8)
             : AdmissionResult.Allowed,
         Asker.ScriptCall => InScript(in question),
-        Asker.Queued when question.Is(CommandFlags.NoMulti) => AdmissionResult.Refused("ERR Command not allowed inside a transaction"u8),
+        Asker.Queued when question.Is(CommandFlags.NoMulti) => NotQueued(),
         _ => ForSubscriber(ref call, in question),
     };
 
@@ -22,11 +22,15 @@ internal static class ContextRule
     private static unsafe AdmissionResult BesideScript(ref Call call, in Question question)
     {
         CommandEntry* entry = question.Entry;
+        if (question.Is(CommandFlags.NoMulti) && (call.Client.Modes & ClientModes.Transaction) != 0)
+            return NotQueued();
         bool runs = entry->FirstKey == 0 && question.Is(CommandFlags.AllowBusy);
         if (runs && (entry->Id != call.Server.Commands.Shutdown || (call.Count > 1 && call.Is(1, "NOSAVE"u8))))
             return AdmissionResult.Allowed;
         return AdmissionResult.Refused(FaultText.Busy(call.Server.RunningScript() is { IsFunction: true }));
     }
+
+    private static AdmissionResult NotQueued() => AdmissionResult.Refused("ERR Command not allowed inside a transaction"u8);
 
     private static AdmissionResult InScript(in Question question)
     {

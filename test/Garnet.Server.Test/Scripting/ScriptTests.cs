@@ -193,6 +193,7 @@ public sealed class ScriptTests
         Assert.That(late.Call("MULTI"), Is.EqualTo("OK"));
         Assert.That(late.Call("SCRIPT", "KILL"), Is.EqualTo("QUEUED"));
         Assert.That(other.Call("PING"), Does.StartWith("BUSY"), "it was not run");
+        Assert.That(late.Call("SHUTDOWN", "NOSAVE"), Does.EndWith("not allowed inside a transaction"));
         Assert.That(late.Call("DISCARD"), Is.EqualTo("OK"));
         Assert.That(late.Call("SCRIPT", "KILL"), Is.EqualTo("OK"));
         runs.Read();

@@ -137,8 +137,9 @@ internal sealed unsafe class MoverScheduler : IDisposable
     /// </summary>
     public bool EnsureRoom(long bytes, long nowMs, out bool isComing)
     {
-        Relief relief = HasRoom(bytes, Claim.Limited) ? Relief.Enough : Relieve(Need(bytes), nowMs, RoundsMax);
-        isComing = relief == Relief.Coming && MayMake(bytes);
+        Relief relief = HasRoom(bytes, Claim.Limited) ? Relief.Enough
+            : Fits(bytes) ? Relieve(Need(bytes), nowMs, RoundsMax) : Relief.None; // for what never fits nobody else gives way
+        isComing = relief == Relief.Coming;
         return relief == Relief.Enough;
     }
 
@@ -151,8 +152,10 @@ internal sealed unsafe class MoverScheduler : IDisposable
 
     /// <summary>False if <see cref="EnsureRoom"/> can make no room for so many bytes, whatever there is.</summary>
     public bool MayMake(long bytes) =>
-        (Policy != EvictionPolicy.NoEviction || Tiers is { IsFull: false } or { RoomComes: true })
-            && _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
+        (Policy != EvictionPolicy.NoEviction || Tiers is { IsFull: false } or { RoomComes: true }) && Fits(bytes);
+
+    // In an empty store there would be room for it.
+    private bool Fits(long bytes) => _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
 
     private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
