@@ -88,6 +88,38 @@ internal sealed class LargeWriteTests
         Write([.. command.Split(' '), .. entries], before: []);
     }
 
+    [TestCase("HSET big", "HLEN", "f", true)]
+    [TestCase("HMSET big", "HLEN", "f", true)]
+    [TestCase("HSETEX big EX 1000 FIELDS 6", "HLEN", "f", true)]
+    [TestCase("RPUSH big", "LLEN", "", true)]
+    [TestCase("SADD big", "SCARD", "", true)]
+    [TestCase("ZADD big", "ZCARD", "1", true)]
+    [TestCase("GEOADD big", "ZCARD", "1 1", true)]
+    [TestCase("EVAL return(redis.call('RPUSH',KEYS[1],unpack(ARGV))) 1 big", "LLEN", "", false)]
+    [TestCase("EVAL return(redis.call('HSET',KEYS[1],unpack(ARGV))) 1 big", "HLEN", "f", false)]
+    public void What_finds_no_room_for_all_of_it_has_changed_nothing(string command, string count, string before, bool isRefused)
+    {
+        const int Entries = 6;
+        string[] words = before.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        string[] entries = [.. Enumerable.Range(0, Entries)
+            .SelectMany(i => (string[])[.. words.Select(word => word == "f" ? $"f{i}" : word), $"{i}{Value}"])];
+        using var server = new EmbeddedServer(adjust: static settings => settings.Memory.MaxMemoryBytes = 16 << 20);
+        using var client = new TestClient(server.Server.Port);
+        string small = new('s', 60_000);
+        int filled = 0, freed = 0, refused = 0;
+        while (!client.Call("SET", $"k{filled}", small).StartsWith("OOM", StringComparison.Ordinal)) filled++;
+        for (string reply = "OOM"; reply.Contains("OOM", StringComparison.Ordinal) && freed < filled;)
+        {
+            for (int end = freed + 10; freed < end; freed++) client.Call("DEL", $"k{freed}");
+            reply = client.Call([.. command.Split(' '), .. entries]);
+            bool isWhole = !reply.Contains("OOM", StringComparison.Ordinal);
+            refused += isWhole ? 0 : 1;
+            Assert.That(client.Call(count, "big"), Is.EqualTo(isWhole ? $"{Entries}" : "0"), reply);
+        }
+        Assert.That(client.Call(count, "big"), Is.EqualTo($"{Entries}"));
+        Assert.That(refused, isRefused ? Is.Positive : Is.Not.Negative);
+    }
+
     [TestCase("RPOPLPUSH l l")]
     [TestCase("LMOVE l l LEFT RIGHT")]
     public void A_list_that_is_turned_loses_nothing_where_there_is_no_room(string command)

@@ -45,6 +45,7 @@ internal static unsafe class EmptyBaseline
             if (sum != 0) left.Add($"partition {i}: words {partition->Words} live {partition->LiveBytes} segments {partition->Segments} extents {partition->ExtentsHead} draining {partition->Draining} slab {partition->SlabTaken - 1} free {partition->SlabFreeNodes} index {partition->IndexSegments}");
             Partition.Exit(partition);
         }
+        if (core.Arena.Promised != 0) left.Add($"promised {core.Arena.Promised}");
         if (left.Count == 0 && store.Figures().UsedBytes != baseline) left.Add($"used {store.Figures().UsedBytes}, baseline {baseline}");
         return string.Join("; ", left);
     }

@@ -101,6 +101,16 @@ internal unsafe ref struct Call
         return bytes;
     }
 
+    /// <summary>Bytes of memory that what the call brings takes at most, if that is much; else 0.</summary>
+    internal readonly long LargeBytes()
+    {
+        const long Large = 64 << 10; // less fits into what a write may take beyond the limit
+        const long OfArgument = 128; // what an entry of a collection takes beside itself at most, its part of what grows included
+        bool isTogether = Worker.Script is null; // as it was received, else each where a script has it
+        bool mayBeLarge = !isTogether || Args[Count - 1].Bytes - Args[0].Bytes + Args[Count - 1].Length + (Count * OfArgument) >= Large;
+        return mayBeLarge && RequestBytes() + (Count * OfArgument) is >= Large and var bytes ? bytes : 0;
+    }
+
     /// <summary>The argument as text.</summary>
     internal readonly string Text(int index) => Encoding.UTF8.GetString(this[index]);
 

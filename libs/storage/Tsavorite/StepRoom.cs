@@ -85,6 +85,21 @@ public sealed unsafe class StepRoom
         return false;
     }
 
+    /// <summary>
+    /// store.U20 Sets aside memory for a step of so many bytes at most that is made of several changes, before its locks or under them:
+    /// it is refused none on the way, whoever else takes some. Holds to the end of the step, or to <see cref="EndAssurance"/>; false if there is no room.
+    /// </summary>
+    /// <exception cref="RoomMissException">It is put off.</exception>
+    public bool TryPromise(long bytes)
+    {
+        if (!Ensure(bytes) && (IsComing || _session.HoldsAny))
+            Miss(bytes);
+        if (_held.TryPromise(bytes))
+            return true;
+        Miss(bytes);
+        return false;
+    }
+
     /// <summary>A change was refused memory: not counted as one, unless it lacked nothing that can be had, or the step cannot be put off.</summary>
     internal void Miss(long bytes, ref long changes)
     {
@@ -116,6 +131,9 @@ public sealed unsafe class StepRoom
         _held.SetClaim(Claim.Assured);
         return true;
     }
+
+    /// <summary>True if the step is assured.</summary>
+    public bool IsAssured => _held.Claim == Claim.Assured;
 
     /// <summary>The step goes on without what <see cref="TryAssure"/> gave it.</summary>
     public void EndAssurance() => _held.SetClaim(Claim.Limited);

@@ -24,6 +24,43 @@ internal static class CollectionCalls
         }
     }
 
+    /// <summary>
+    /// <see cref="Edit"/> of what a call brings in several entries: where that is much, room for all of it is found first, so that a part of it is never there alone.
+    /// </summary>
+    internal static Outcome EditWhole<T>(ref Call call, ref T operation) where T : struct, IEdit
+    {
+        long bytes = call.LargeBytes();
+        StepRoom room = call.Session.Room;
+        if (bytes == 0 || room.IsAssured)
+            return Edit(ref call, ref operation);
+        while (true)
+        {
+            if (!room.TryPromise(bytes))
+                return Outcome.OutOfMemory;
+            if (call.Session.LockDepth > 0)
+                return EditPromised(ref call, ref operation);
+            KeyRef key = call.Key;
+            call.Session.Lock([key]);
+            Outcome outcome = call.Session.Edit(in key, ref operation);
+            call.Session.Unlock();
+            if (outcome != Outcome.NotFound || key.Namespace == call.Namespace)
+                return outcome;
+        }
+    }
+
+    // In a step of others, which goes on without the promise.
+    private static Outcome EditPromised<T>(ref Call call, ref T operation) where T : struct, IEdit
+    {
+        try
+        {
+            return Edit(ref call, ref operation);
+        }
+        finally
+        {
+            call.Session.Room.EndAssurance();
+        }
+    }
+
     /// <summary>Shows the record under the call's key.</summary>
     internal static Outcome Examine<T>(ref Call call, ref T look, bool quiet = false) where T : struct, IExamine
     {

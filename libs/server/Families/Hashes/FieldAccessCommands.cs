@@ -127,10 +127,17 @@ internal readonly unsafe struct HSetEx : ICommand
         if (count * 2 != call.Count - first)
             return call.FailBytes(EntryWords.Hash.Mismatch);
         KeyRef key = call.Key;
-        call.Session.Room.Ensure(0);
+        StepRoom room = call.Session.Room;
+        bool promises = !room.IsAssured && call.LargeBytes() > 0;
+        if (promises && !room.TryPromise(call.LargeBytes()))
+            return call.From(Outcome.OutOfMemory);
+        if (!promises)
+            room.Ensure(0);
         call.Session.Lock([key]);
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
         call.Session.Unlock();
+        if (promises)
+            room.EndAssurance();
         call.Server.EntryReaper.Wake(in key);
         if (isWrongKind)
             return call.Fail(Fault.WrongType);

@@ -65,7 +65,7 @@ internal static unsafe class HashCommands
         }
 
         var put = new HashPut { Pairs = new Operands(call.Args + 2, call.Count - 2), Limits = Limits(ref call) };
-        Outcome outcome = CollectionCalls.Edit(ref call, ref put);
+        Outcome outcome = CollectionCalls.EditWhole(ref call, ref put);
         added = put.Added;
         if (put.WrongKind)
             failed = call.Fail(Fault.WrongType);

@@ -50,7 +50,7 @@ internal static unsafe class ListCommands
     internal static Reply Push(ref Call call, bool left, bool onlyIfThere)
     {
         var push = new ListPush { Values = new Operands(call.Args + 2, call.Count - 2), Left = left, OnlyIfThere = onlyIfThere, Limits = ListLimits.Of(call.Server.Settings.Encoding) };
-        Outcome outcome = CollectionCalls.Edit(ref call, ref push);
+        Outcome outcome = CollectionCalls.EditWhole(ref call, ref push);
         if (push.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(push.Length) : call.From(outcome);

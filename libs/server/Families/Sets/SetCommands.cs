@@ -64,7 +64,7 @@ internal readonly struct SAdd : ICommand
     public static unsafe Reply Run(ref Call call)
     {
         SetAdd add = SetCommands.Adding(ref call, new Operands(call.Args + 2, call.Count - 2));
-        Outcome outcome = CollectionCalls.Edit(ref call, ref add);
+        Outcome outcome = CollectionCalls.EditWhole(ref call, ref add);
         if (add.WrongKind)
             return call.Fail(Fault.WrongType);
         return outcome is Outcome.Done or Outcome.Unchanged ? call.Int(add.Added) : call.From(outcome);

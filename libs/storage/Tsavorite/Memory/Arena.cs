@@ -19,13 +19,15 @@ internal sealed unsafe class Arena : IDisposable
     private const long ReserveMax = 512L << 30;
     private const long AssuredBytes = 64 << 20; // a value or two of a common size, on a small machine too
 
+    private const int PromisedPart = 8;
+
     private readonly void* _mapping;
     private readonly long _mappingBytes;
     private readonly List<(nint Address, long Bytes)> _tables = [];
     private readonly AutoResetEvent _wake;
     private int _gate;
     private readonly AutoResetEvent? _wakeLow;
-    private long _used, _peak, _limit, _fixed, _tightMark, _lowMark;
+    private long _used, _promised, _peak, _limit, _fixed, _tightMark, _lowMark;
     private bool _tight, _isLifted;
 
     public readonly byte* Base;
@@ -56,6 +58,8 @@ internal sealed unsafe class Arena : IDisposable
     }
 
     public long Used => Volatile.Read(ref _used);
+    /// <summary>Bytes that are set aside for steps.</summary>
+    public long Promised => Volatile.Read(ref _promised);
     public long Peak => Volatile.Read(ref _peak);
     public long Limit => Volatile.Read(ref _limit);
     public long Fixed => _fixed;
@@ -119,6 +123,30 @@ internal sealed unsafe class Arena : IDisposable
         if (wake) _wake.Set();
         if (wakeLow) _wakeLow!.Set();
         return taken;
+    }
+
+    /// <summary>
+    /// store.U20 Sets memory aside for a step, beside what is in use, until <see cref="EndPromise"/>; what the step takes meanwhile counts
+    /// twice. False if that would pass the ceiling by more than a part of what an assured step may: steps that run at the same time do not
+    /// take each other's.
+    /// </summary>
+    public bool TryPromise(long bytes)
+    {
+        SpinLatch.Enter(ref _gate);
+        long ceiling = Ceiling;
+        bool isPromised = _isLifted || _used + _promised + bytes <= ceiling + (Beyond(Claim.Assured, ceiling) / PromisedPart);
+        if (isPromised)
+            _promised += bytes;
+        SpinLatch.Exit(ref _gate);
+        return isPromised;
+    }
+
+    /// <summary>Takes a promise back.</summary>
+    public void EndPromise(long bytes)
+    {
+        SpinLatch.Enter(ref _gate);
+        _promised -= bytes;
+        SpinLatch.Exit(ref _gate);
     }
 
     /// <summary>Bytes that a claim may take beyond the ceiling.</summary>

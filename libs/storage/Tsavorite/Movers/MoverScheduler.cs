@@ -147,7 +147,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public bool HasRoom(long bytes, Claim claim)
     {
         long ceiling = _core.Arena.Ceiling;
-        return _core.Arena.Used + Need(bytes) <= ceiling + (claim == Claim.Assured ? Arena.Beyond(claim, ceiling) : 0);
+        return _core.Arena.Used + _core.Arena.Promised + Need(bytes)
+            <= ceiling + (claim == Claim.Assured ? Arena.Beyond(claim, ceiling) : 0);
     }
 
     /// <summary>False if <see cref="EnsureRoom"/> can make no room for so many bytes, whatever there is.</summary>
@@ -164,7 +165,7 @@ internal sealed unsafe class MoverScheduler : IDisposable
     {
         Arena arena = _core.Arena;
         EvictionPolicy policy = Policy;
-        while (arena.Used + need > arena.Ceiling)
+        while (arena.Used + arena.Promised + need > arena.Ceiling)
         {
             if (rounds-- == 0) return Relief.Some;
             if (_core.Records.ReturnExtents(EvictionsPerRound) || _reaper.Step(HoldsPressed, passesHeld: false) || CleanSome(nowMs, CleanPartsPressed, 4)) continue;

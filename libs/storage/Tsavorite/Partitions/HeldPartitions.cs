@@ -10,6 +10,7 @@ internal sealed unsafe class HeldPartitions
     private readonly StoreCore _core;
     private readonly Shape* _shape;
     private readonly ulong[] _bits = new ulong[1024 / 64];
+    private long _promised;
 
     public HeldPartitions(StoreCore core)
     {
@@ -56,8 +57,20 @@ internal sealed unsafe class HeldPartitions
         Array.Clear(_bits);
     }
 
+    /// <summary>store.U20 Sets memory aside for the step, which is assured from now on; false if there is not so much.</summary>
+    public bool TryPromise(long bytes)
+    {
+        if (!_core.Arena.TryPromise(bytes))
+            return false;
+        _promised += bytes;
+        SetClaim(Claim.Assured);
+        return true;
+    }
+
     public void SetClaim(Claim claim)
     {
+        if (claim == Claim.Limited)
+            EndPromises();
         Claim = claim;
         for (int word = 0; Count > 0 && word < _bits.Length; word++)
         {
@@ -124,6 +137,7 @@ internal sealed unsafe class HeldPartitions
 
     public void Exit()
     {
+        EndPromises();
         Claim = Claim.Limited;
         if (Count == 0) return;
         for (int word = 0; word < _bits.Length; word++)
@@ -139,5 +153,13 @@ internal sealed unsafe class HeldPartitions
             _bits[word] = 0;
         }
         Count = 0;
+    }
+
+    private void EndPromises()
+    {
+        if (_promised == 0)
+            return;
+        _core.Arena.EndPromise(_promised);
+        _promised = 0;
     }
 }
