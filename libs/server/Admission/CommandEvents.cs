@@ -121,6 +121,7 @@ internal static class CommandEvents
         var look = new ChangeExpiry { Condition = ExpireCondition.IfNone | ExpireCondition.IfAny, NowMs = call.NowMs };
         KeyRef key = call.KeyAt(position);
         call.Session.Modify(in key, ref look);
+        call.Worker.ChangesBefore = call.Session.Changes; // none of the command's: it may still be put off
         if (!look.Existed)
             call.Worker.Notes.Add(new KeyNote(call[position].ToArray(), call.Client.Database, KeyChange.Written, call.Client, Missed: true));
     }

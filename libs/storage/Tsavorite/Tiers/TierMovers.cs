@@ -33,7 +33,7 @@ internal sealed unsafe class TierMovers : IDisposable
     private Thread? _thread;
     private volatile bool _stopping;
     private int _turn, _idleRounds;
-    private long _pausedUntilMs, _steppingFromMs, _roomFromMs;
+    private long _pausedUntilMs, _steppingFromMs, _roomFromMs, _progressMs;
     private bool _toldFailing, _toldFull, _toldSpent, _waitsAbove, _waitsBelow;
 
     public TierMovers(StoreCore core, ColdTier tier, MoverScheduler movers, Cleaner cleaner, AutoResetEvent wake)
@@ -55,7 +55,8 @@ internal sealed unsafe class TierMovers : IDisposable
 
     /// <summary>
     /// True if a good part of the full tier is dead, and waits for nothing but those who still read it, or for snapshots, of which a
-    /// new one is wanted then: who can wait need not be refused.
+    /// new one is wanted then; or if it has room, and nothing has moved for a moment only, as what there is was just read: who can wait
+    /// need not be refused.
     /// </summary>
     public bool RoomComes { get; private set; }
 
@@ -196,7 +197,10 @@ internal sealed unsafe class TierMovers : IDisposable
     {
         _waitsBelow = false;
         if (HasTierRoom)
-            return RoomComes = false;
+        {
+            RoomComes = nowMs >= _pausedUntilMs && nowMs - _progressMs <= PatienceMs;
+            return false;
+        }
         ColdSegments bottom = _tier.Segments.Bottom;
         bool won = _coldCleaner.Compact(bottom, nowMs), isFull = bottom.Free <= _tier.ReserveOf(bottom);
         _waitsBelow = !won && LacksRoom;
@@ -216,6 +220,7 @@ internal sealed unsafe class TierMovers : IDisposable
         if (!isLow)
         {
             IsFull = false;
+            _progressMs = nowMs;
             _idleRounds = _writer.Runs.Lacking = 0;
         }
         if ((!isLow && !_writer.Runs.IsActive) || nowMs < _pausedUntilMs)
@@ -267,6 +272,8 @@ internal sealed unsafe class TierMovers : IDisposable
         // A long record is progress once it has moved: one that is changed again and again would be for ever.
         bool progresses = staged > _writer.Runs.TakeCopied() || _tier.Of(TierCount.Demoted) != before;
         bool goesOn = _writer.Runs.IsActive && _tier.Of(TierCount.Stillborn) == voidBefore;
+        if (progresses && !failed)
+            _progressMs = nowMs;
         _idleRounds = progresses && !failed ? 0 : goesOn ? _idleRounds : _idleRounds + 1;
         IsFull = failed || _idleRounds > Laps;
         return !IsFull;
