@@ -1,0 +1,203 @@
+// Provider `local` and processes that are not who they should be, or lie.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "../../libs/native/bulk/src/local_wire.h"
+#include "harness.h"
+
+using namespace garnet::bulk;
+
+namespace {
+
+#define LOCAL_TEST(name)                                                                                    \
+  static void name(const char*);                                                                            \
+  static const Listed listed_##name(#name, name, [](std::string_view provider) { return provider == "local"; }); \
+  static void name([[maybe_unused]] const char* provider)
+
+socklen_t address_of(const std::string& name, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path + 1, name.data(), name.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+uint64_t own_start() {
+  char text[1024] = "";
+  const Descriptor file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  CHECK(read(file.get(), text, sizeof text - 1) > 0);
+  const char* at = strrchr(text, ')');
+  for (int field = 2; field < 22; ++field) at = strchr(at + 1, ' ');
+  return strtoull(at + 1, nullptr, 10);
+}
+
+// A target by hand, which says what a test wants; none of it is waited for.
+struct Forger {
+  Forger() : name("bulk-forger-" + std::to_string(getpid())), listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address;
+    const socklen_t length = address_of(name, address);
+    CHECK(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 && listen(listener.get(), 8) == 0);
+    welcome = {kLocalMagic, 0, own_start(), word, reinterpret_cast<uintptr_t>(&word)};
+    table = Descriptor(memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    CHECK(ftruncate(table.get(), sizeof(LocalTable)) == 0);
+  }
+
+  // Connects to itself: the answer lies in the socket before the question is asked.
+  bk_status meet(const Opened& own, bk_peer* peer) {
+    bk_status status = BK_OK;
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      answer();
+      _exit(0);
+    }
+    status = bk_peer_add(own, name.data(), name.size(), kLong, peer);
+    CHECK(waitpid(child, nullptr, 0) == child);
+    return status;
+  }
+
+  void answer() {
+    const int socket = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
+    LocalHello hello{};
+    if (recv(socket, &hello, sizeof hello, 0) != sizeof hello) return;
+    iovec part{&welcome, sizeof welcome};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = table.get();
+    memcpy(CMSG_DATA(head), &number, sizeof number);
+    sendmsg(socket, &message, MSG_NOSIGNAL);
+    char end;
+    [[maybe_unused]] ssize_t got = recv(socket, &end, 1, 0);  // until the other side has looked
+  }
+
+  std::string name;
+  Descriptor listener, table;
+  uint64_t word = 4711;
+  LocalWelcome welcome{};
+};
+
+}  // namespace
+
+LOCAL_TEST(A_process_that_is_not_the_one_behind_its_socket_is_refused) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  forger.welcome.start_time += 1;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  forger.welcome.start_time -= 1;
+  forger.welcome.word += 1;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  forger.welcome.word -= 1;
+  forger.welcome.word_at = 8;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  forger.welcome.word_at = reinterpret_cast<uintptr_t>(&forger.word);
+  forger.welcome.magic += 1;
+  CHECK_IS(BK_E_VERSION, forger.meet(own, &peer));
+}
+
+LOCAL_TEST(A_table_that_could_be_cut_is_refused) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  CHECK(ftruncate(forger.table.get(), 100) == 0);
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+}
+
+// The forger's table is in its hands: whatever it writes there concerns addresses of its own.
+LOCAL_TEST(Whoever_lies_about_its_memory_gets_errors) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, forger.table.get(), 0));
+  CHECK(table != MAP_FAILED);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    forger.answer();
+    _exit(0);
+  }
+  CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
+  Memory to(4096, 1);
+  for (const auto& [base, bytes] : {std::pair<uint64_t, uint64_t>{8, 4096}, {UINT64_MAX - 10, 4096}, {UINT64_MAX, UINT64_MAX}, {0x7fffffff0000, 1ull << 60}}) {
+    LocalRow& row = table->rows[5];
+    row.base = base;
+    row.bytes = bytes;
+    row.access = BK_REMOTE_READ | BK_REMOTE_WRITE;
+    row.key = 5 + 1024 * 77;
+    row.users = UINT32_MAX;
+    for (const bool writes : {false, true}) {
+      CHECK_IS(BK_OK, simple(own, peer, writes, to.at(), {0, UINT64_MAX, 5 + 1024 * 77}, 0, 4096));
+      CHECK_IS(BK_E_KEY, own.take().status);
+    }
+  }
+  CHECK(to.held == Memory(4096, 1).held);
+  munmap(table, sizeof(LocalTable));
+  CHECK_IS(BK_OK, bk_peer_drop(own, peer, kLong));
+  CHECK(waitpid(child, nullptr, 0) == child);
+}
+
+LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  const Forger forger;
+  CHECK_IS(BK_E_TIMEOUT, bk_peer_add(own, forger.name.data(), forger.name.size(), 1 * kMs, &peer));
+  CHECK_IS(BK_E_PEER, bk_peer_add(own, "nobody-has-this-name", 20, kLong, &peer));
+  CHECK_IS(BK_E_INVAL, bk_peer_add(own, std::string(500, 'x').data(), 500, kLong, &peer));
+}
+
+LOCAL_TEST(Strangers_are_shown_out_and_harm_nobody) {
+  const Opened target("local", BK_EXPOSES), own("local");
+  Memory memory(4096, 1), to(4096, 2);
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region region = 0;
+  bk_region_name name{};
+  CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+  const bk_peer peer = own.meet(target.address());
+  sockaddr_un address;
+  const socklen_t length = address_of(target.address(), address);
+  for (const char* said : {"x", "nonsense", "something that is far longer than any greeting"}) {
+    const Descriptor stranger(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    CHECK(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    CHECK(send(stranger.get(), said, strlen(said), MSG_NOSIGNAL) > 0);
+    char answer;
+    CHECK(recv(stranger.get(), &answer, 1, 0) <= 0);
+  }
+  // Another user, where this one may become one.
+  if (geteuid() == 0) {
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      const int stranger = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+      const LocalHello hello{kLocalMagic, 0};
+      char answer[sizeof(LocalWelcome)];
+      bool is_out = setuid(65534) == 0 && connect(stranger, reinterpret_cast<sockaddr*>(&address), length) == 0;
+      if (is_out) send(stranger, &hello, sizeof hello, MSG_NOSIGNAL);
+      is_out = is_out && recv(stranger, answer, sizeof answer, 0) <= 0;
+      _exit(is_out ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  CHECK_IS(BK_OK, simple(own, peer, false, to.at(), name, 0, 4096));
+  CHECK_IS(BK_OK, own.take().status);
+  CHECK(to.held == memory.held);
+}
