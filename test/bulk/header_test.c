@@ -1,7 +1,7 @@
 /* The header is C, and its structures lie as managed code declares them. */
 #include "garnet_bulk.h"
 
-_Static_assert(sizeof(bk_endpoint_config) == 40, "bk_endpoint_config");
+_Static_assert(sizeof(bk_endpoint_config) == 56, "bk_endpoint_config");
 _Static_assert(sizeof(bk_region_config) == 24, "bk_region_config");
 _Static_assert(sizeof(bk_region_name) == 24, "bk_region_name");
 _Static_assert(sizeof(bk_local) == 24, "bk_local");

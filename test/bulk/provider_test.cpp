@@ -194,7 +194,9 @@ PROVIDER_TEST(What_is_not_allowed_does_not_happen_and_is_told) {
   }
 }
 
+// Not `shm`: its lock lies in the memory of the process that is killed, and whoever comes there next spins for ever (libfabric 1.17).
 PROVIDER_TEST(A_process_that_is_killed_in_the_middle_ends_its_transfers_only) {
+  if (strcmp(provider, "shm") == 0) return;
   Target killed(provider), stays(provider);
   const Opened own(provider, 0, 0, 5'000 * kMs);
   const bk_peer gone = own.meet(killed.address), there = own.meet(stays.address);
@@ -206,17 +208,8 @@ PROVIDER_TEST(A_process_that_is_killed_in_the_middle_ends_its_transfers_only) {
   int failed = 0;
   for (uint64_t at = 0; at < 32; ++at) failed += own.take().status != BK_OK;
   CHECK(failed > 0);
-  bk_figures figures{};
-  figures.size = sizeof figures;
-  CHECK_IS(BK_OK, bk_endpoint_figures(own, &figures));
-  if (figures.state == 0) {
-    check_done(own, simple(own, there, false, other.at(), kept, 0, kMb));
-    CHECK(other.held == Memory(kMb, 1).held);
-    bk_peer again = 0;
-    CHECK(bk_peer_add(own, killed.address.data(), killed.address.size(), 100 * kMs, &again) != BK_OK || strcmp(provider, "local") != 0);
-  } else {
-    printf("  poisoned: what this provider had begun did not end\n");
-  }
+  check_done(own, simple(own, there, false, other.at(), kept, 0, kMb));
+  CHECK(other.held == Memory(kMb, 1).held);
 }
 
 PROVIDER_TEST(A_region_that_is_closed_in_the_middle_is_its_owners_again) {
@@ -263,5 +256,20 @@ PROVIDER_TEST(Peers_come_and_go) {
     CHECK(to.held == Memory(4096, 3).held);
     CHECK_IS(BK_OK, bk_peer_drop(own, peer, kLong));
     CHECK_IS(BK_E_HANDLE, simple(own, peer, false, to.at(), name, 0, 4096));
+  }
+}
+
+// A runtime makes exceptions of some of them.
+PROVIDER_TEST(The_processs_signals_stay_as_they_were) {
+  constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGTERM, SIGINT, SIGPIPE, SIGABRT, SIGFPE};
+  std::vector<struct sigaction> before(std::size(kSignals)), after = before;
+  for (size_t at = 0; at < std::size(kSignals); ++at) sigaction(kSignals[at], nullptr, &before[at]);
+  Target target(provider);
+  const Opened own(provider, BK_EXPOSES);
+  Memory to(kMb, 2);
+  check_done(own, simple(own, own.meet(target.address), false, to.at(), target.open(kMb), 0, kMb));
+  for (size_t at = 0; at < std::size(kSignals); ++at) {
+    sigaction(kSignals[at], nullptr, &after[at]);
+    CHECK(after[at].sa_handler == before[at].sa_handler);
   }
 }

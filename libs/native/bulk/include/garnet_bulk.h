@@ -63,6 +63,8 @@ typedef struct bk_endpoint_config {
   uint64_t timeout_ns;  /* of transfers that name none; 0 = 30 s */
   uint32_t ring_entries; /* a power of two, at most 65,536: transfers begun and not yet taken from the ring; 0 = 256 */
   uint32_t reserved;
+  const char* bind;      /* an address of this machine that others are to come to, for providers with a network; not terminated */
+  uint64_t bind_bytes;   /* 0 = whichever the provider takes */
 } bk_endpoint_config;
 
 /* Rights that others have to a region; 0 = none, it is only used from here. */

@@ -19,7 +19,7 @@ constexpr uint64_t kAskAgain = 200'000;
 }  // namespace
 
 Endpoint::Endpoint(const bk_endpoint_config& config)
-    : flags_(config.flags), timeout_ns_(config.timeout_ns ? config.timeout_ns : kTimeout),
+    : flags_(config.flags), bind_(config.bind ? config.bind : "", config.bind ? config.bind_bytes : 0), timeout_ns_(config.timeout_ns ? config.timeout_ns : kTimeout),
       capacity_(config.ring_entries ? config.ring_entries : kRingEntries), clock_((config.flags & BK_VIRTUAL_CLOCK) != 0),
       transfers_(capacity_) {
   free_transfers_.reserve(capacity_);
@@ -41,7 +41,7 @@ bk_status Endpoint::open(const ProviderKind& kind) {
   if (const bk_status opened = ring_.open(capacity_); opened != BK_OK) return opened;
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) return fail_by_errno(BK_E_IO, "eventfd", errno);
-  if (const bk_status made = kind.make(kind.name, flags_, clock_, provider_); made != BK_OK) return made;
+  if (const bk_status made = kind.make(kind.name, {(flags_ & BK_EXPOSES) != 0, bind_, clock_}, provider_); made != BK_OK) return made;
   limits_ = provider_->limits();
   piece_owner_.resize(limits_.pieces);
   gathered_.reserve(limits_.pieces);
@@ -460,7 +460,7 @@ void Endpoint::rest() {
     limit = until == kNever ? kNever : until > now ? until - now : 0;
   }
   if (is_full_ || is_ending_) limit = std::min(limit, kAskAgain);
-  if (wanted == Rest::Soon) limit = now - busy_at_ < kSpin ? 0 : std::min(limit, active_.empty() ? kSoon : kAskAgain);
+  if (wanted == Rest::Soon) limit = now - busy_at_ < kSpin ? 0 : std::min(limit, active_.empty() && regions_.count() == 0 ? kSoon : kAskAgain);
   {
     const std::lock_guard guard(mutex_);
     if (!submitted_.empty() || !orders_.empty() || (state_ == Closing) != is_ending_) return;

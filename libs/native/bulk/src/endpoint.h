@@ -69,6 +69,7 @@ class Endpoint {
   void rest();
 
   const uint32_t flags_;
+  const std::string bind_;
   const uint64_t timeout_ns_;
   const uint32_t capacity_;
   Clock clock_;

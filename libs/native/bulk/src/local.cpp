@@ -214,9 +214,9 @@ bk_status judge_local(const char*, std::string& reason) {
   return BK_E_UNSUPPORTED;
 }
 
-bk_status make_local(const char*, uint32_t flags, const Clock&, std::unique_ptr<Provider>& made) {
+bk_status make_local(const char*, const Opening& opening, std::unique_ptr<Provider>& made) {
   auto local = std::make_unique<Local>();
-  const bk_status opened = local->open((flags & BK_EXPOSES) != 0);
+  const bk_status opened = local->open(opening.exposes);
   if (opened == BK_OK) made = std::move(local);
   return opened;
 }

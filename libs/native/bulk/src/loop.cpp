@@ -186,8 +186,8 @@ class Loop final : public Provider {
 
 bk_status judge_loop(const char*, std::string&) { return BK_OK; }
 
-bk_status make_loop(const char*, uint32_t, const Clock& clock, std::unique_ptr<Provider>& made) {
-  made = std::make_unique<Loop>(clock);
+bk_status make_loop(const char*, const Opening& opening, std::unique_ptr<Provider>& made) {
+  made = std::make_unique<Loop>(opening.clock);
   return BK_OK;
 }
 

@@ -85,19 +85,25 @@ class Provider {
   virtual bk_status script(const bk_loop_fault&) { return BK_E_UNSUPPORTED; }
 };
 
+struct Opening {
+  bool exposes;
+  std::string bind;
+  const Clock& clock;
+};
+
 struct ProviderKind {
   const char* name;
   // BK_OK if endpoints can be opened; else the text says why not.
   bk_status (*judge)(const char* name, std::string& reason);
-  bk_status (*make)(const char* name, uint32_t flags, const Clock& clock, std::unique_ptr<Provider>& made);
+  bk_status (*make)(const char* name, const Opening& opening, std::unique_ptr<Provider>& made);
 };
 
 bk_status judge_loop(const char* name, std::string& reason);
-bk_status make_loop(const char* name, uint32_t flags, const Clock& clock, std::unique_ptr<Provider>& made);
+bk_status make_loop(const char* name, const Opening& opening, std::unique_ptr<Provider>& made);
 bk_status judge_local(const char* name, std::string& reason);
-bk_status make_local(const char* name, uint32_t flags, const Clock& clock, std::unique_ptr<Provider>& made);
+bk_status make_local(const char* name, const Opening& opening, std::unique_ptr<Provider>& made);
 bk_status judge_fabric(const char* name, std::string& reason);
-bk_status make_fabric(const char* name, uint32_t flags, const Clock& clock, std::unique_ptr<Provider>& made);
+bk_status make_fabric(const char* name, const Opening& opening, std::unique_ptr<Provider>& made);
 
 // 64 bits that nobody can guess, never 0; 0 if the system has none.
 uint64_t random_key();
