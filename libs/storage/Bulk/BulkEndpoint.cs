@@ -84,7 +84,10 @@ public sealed class BulkEndpoint : IAsyncDisposable
     {
         ulong peer;
         fixed (byte* at = address)
-            BulkException.ThrowUnlessOk(BulkNative.bk_peer_add(_handle.Value, at, (ulong)address.Length, BulkNative.Nanoseconds(limit), &peer));
+        {
+            ulong limitNs = BulkNative.Nanoseconds(limit);
+            BulkException.ThrowUnlessOk(BulkNative.bk_peer_add(_handle.Value, at, (ulong)address.Length, limitNs, &peer));
+        }
         return new BulkPeer(_handle, peer, _options.CloseLimit);
     }
 
@@ -107,7 +110,8 @@ public sealed class BulkEndpoint : IAsyncDisposable
     public unsafe BulkRegion Register(void* at, ulong bytes, BulkAccess access) => Register(at, bytes, access, default);
 
     /// <summary>How many bytes were read, which is all of them.</summary>
-    public ValueTask<long> ReadAsync(BulkPeer peer, RemoteRange from, Memory<byte> into, TransferOptions options = default, CancellationToken cancel = default)
+    public ValueTask<long> ReadAsync(
+        BulkPeer peer, RemoteRange from, Memory<byte> into, TransferOptions options = default, CancellationToken cancel = default)
     {
         PendingTransfer transfer = Take(peer, writes: false, options, cancel);
         transfer.Remote.Add(from);
@@ -117,7 +121,8 @@ public sealed class BulkEndpoint : IAsyncDisposable
 
     /// <summary>One after the other, whatever their lengths; together both sides name equally many bytes.</summary>
     public ValueTask<long> ReadAsync(
-        BulkPeer peer, ReadOnlySpan<RemoteRange> from, ReadOnlySpan<Memory<byte>> into, TransferOptions options = default, CancellationToken cancel = default)
+        BulkPeer peer, ReadOnlySpan<RemoteRange> from, ReadOnlySpan<Memory<byte>> into, TransferOptions options = default,
+        CancellationToken cancel = default)
     {
         PendingTransfer transfer = Take(peer, writes: false, options, cancel);
         transfer.Remote.AddRange(from);
@@ -138,7 +143,8 @@ public sealed class BulkEndpoint : IAsyncDisposable
 
     /// <summary>One after the other, whatever their lengths; together both sides name equally many bytes.</summary>
     public ValueTask<long> WriteAsync(
-        BulkPeer peer, ReadOnlySpan<ReadOnlyMemory<byte>> from, ReadOnlySpan<RemoteRange> to, TransferOptions options = default, CancellationToken cancel = default)
+        BulkPeer peer, ReadOnlySpan<ReadOnlyMemory<byte>> from, ReadOnlySpan<RemoteRange> to, TransferOptions options = default,
+        CancellationToken cancel = default)
     {
         PendingTransfer transfer = Take(peer, writes: true, options, cancel);
         transfer.Local.AddRange(from);
@@ -168,7 +174,8 @@ public sealed class BulkEndpoint : IAsyncDisposable
         BulkException.ThrowUnlessOk(BulkNative.bk_loop_script(_handle.Value, &fault));
     }
 
-    internal unsafe void Advance(TimeSpan time) => BulkException.ThrowUnlessOk(BulkNative.bk_loop_advance(_handle.Value, BulkNative.Nanoseconds(time)));
+    internal void Advance(TimeSpan time) =>
+        BulkException.ThrowUnlessOk(BulkNative.bk_loop_advance(_handle.Value, BulkNative.Nanoseconds(time)));
 
     private unsafe BulkRegion Register(void* at, ulong bytes, BulkAccess access, MemoryHandle pin)
     {

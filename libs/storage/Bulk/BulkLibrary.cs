@@ -6,12 +6,10 @@ namespace Garnet.Bulk;
 /// <summary>
 /// Reads and writes between the memory of two processes: the binding of libgarnet-bulk (libs/native/bulk). It is optional: whoever wants it asks here
 /// first whether it is there, and which of its providers this machine has.
-/// <list type="bullet">
-/// <item>bulk.M1  Memory of a transfer is pinned until its completion has been taken from the ring, whoever has given up waiting for it.</item>
-/// <item>bulk.M2  Memory of a region is pinned until the native library has let go of it; where it does not, it stays pinned for good.</item>
-/// <item>bulk.M3  A region and a peer hold their endpoint: it is freed behind the last of them.</item>
-/// <item>bulk.M4  No managed code is called from native code: completions are read from mapped memory, by a thread of the endpoint.</item>
-/// </list>
+/// bulk.M1  Memory of a transfer is pinned until its completion has been taken from the ring, whoever has given up waiting for it.
+/// bulk.M2  Memory of a region is pinned until the native library has let go of it; where it does not, it stays pinned for good.
+/// bulk.M3  A region and a peer hold their endpoint: it is freed behind the last of them.
+/// bulk.M4  No managed code is called from native code: completions are read from mapped memory, by a thread of the endpoint.
 /// It references nothing of this house, as it is a package by itself (Garnet.Rdma); of the house only the server's bulk commands may know it.
 /// </summary>
 public static class BulkLibrary

@@ -22,9 +22,11 @@ internal static unsafe partial class BulkNative
     [LibraryImport(Name)] public static partial BulkStatus bk_endpoint_close(ulong endpoint, ulong limitNs);
     [LibraryImport(Name)] public static partial BulkStatus bk_endpoint_free(ulong endpoint);
     [LibraryImport(Name)] public static partial BulkStatus bk_endpoint_ring(ulong endpoint, NativeRing* ring);
-    [LibraryImport(Name)] public static partial BulkStatus bk_peer_add(ulong endpoint, byte* address, ulong bytes, ulong limitNs, ulong* peer);
+    [LibraryImport(Name)] public static partial BulkStatus bk_peer_add(
+        ulong endpoint, byte* address, ulong bytes, ulong limitNs, ulong* peer);
     [LibraryImport(Name)] public static partial BulkStatus bk_peer_drop(ulong endpoint, ulong peer, ulong limitNs);
-    [LibraryImport(Name)] public static partial BulkStatus bk_region_open(ulong endpoint, NativeRegionConfig* config, ulong* region, RemoteRegion* name);
+    [LibraryImport(Name)] public static partial BulkStatus bk_region_open(
+        ulong endpoint, NativeRegionConfig* config, ulong* region, RemoteRegion* name);
     [LibraryImport(Name)] public static partial BulkStatus bk_region_close(ulong endpoint, ulong region, ulong limitNs);
     [LibraryImport(Name)] public static partial BulkStatus bk_read(ulong endpoint, NativeTransfer* transfer, ulong* op);
     [LibraryImport(Name)] public static partial BulkStatus bk_write(ulong endpoint, NativeTransfer* transfer, ulong* op);
@@ -50,5 +52,6 @@ internal static unsafe partial class BulkNative
     /// <summary>A time that a native limit can hold; what is below zero waits for ever.</summary>
     public static ulong Nanoseconds(TimeSpan time) => time < TimeSpan.Zero ? ulong.MaxValue : (ulong)time.Ticks * 100;
 
-    private static string Text(byte* text, ulong length, int capacity) => Encoding.UTF8.GetString(text, (int)Math.Min(length, (ulong)capacity - 1));
+    private static string Text(byte* text, ulong length, int capacity) =>
+        Encoding.UTF8.GetString(text, (int)Math.Min(length, (ulong)capacity - 1));
 }
