@@ -136,8 +136,9 @@ internal sealed class EndpointTests
         {
             sizeof(NativeEndpointConfig), sizeof(NativeRegionConfig), sizeof(RemoteRegion), sizeof(NativeLocal), sizeof(RemoteRange), sizeof(NativeTransfer),
             sizeof(NativeCompletion), sizeof(NativeRingHeader), sizeof(NativeRing), sizeof(NativeProviderFact), sizeof(NativeFigures), sizeof(NativeLoopFault),
+            sizeof(NativeSegmentConfig),
         },
-        Is.EqualTo(new[] { 56, 24, 24, 24, 40, 56, 64, 192, 24, 256, 64, 40 }));
+        Is.EqualTo(new[] { 56, 24, 24, 24, 40, 56, 64, 192, 24, 256, 64, 40, 16 }));
 
     [Test]
     public void Names_of_regions_are_texts_and_back()

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Garnet.Bulk;
 using NUnit.Framework;
 
@@ -46,6 +47,24 @@ internal sealed class TransferTests(string provider)
         written.CopyTo(before, 5);
         Assert.That(region.Close(Limit), Is.EqualTo(BulkStatus.Ok));
         Assert.That(memory.AsSpan().SequenceEqual(before), Is.True);
+    }
+
+    [Test]
+    public async Task A_segment_is_reached_like_other_memory_and_goes_behind_its_last_region()
+    {
+        await using var exposed = BulkEndpoint.Open(provider, new BulkEndpointOptions { Exposes = true });
+        await using var own = BulkEndpoint.Open(provider, Initiating);
+        IMemoryOwner<byte> theirs = BulkSegment.Open(Size), ours = BulkSegment.Open(Size);
+        byte[] wanted = Pattern.Make(Size, 1);
+        using BulkRegion region = exposed.Register(theirs.Memory[5..], BulkAccess.Read | BulkAccess.Write);
+        using BulkPeer peer = own.Connect(exposed.Address.Span, Limit);
+        theirs.Dispose();
+        Assert.That(await own.WriteAsync(peer, wanted.AsMemory(5), region.Name.All), Is.EqualTo(Size - 5));
+        Assert.That(await own.ReadAsync(peer, region.Name.Range(100, 1_000_000), ours.Memory[..1_000_000]), Is.EqualTo(1_000_000));
+        Assert.That(ours.Memory.Span[..1_000_000].SequenceEqual(wanted.AsSpan(105, 1_000_000)), Is.True);
+        ours.Dispose();
+        Assert.That(() => ours.Memory.Span.Length, Throws.TypeOf<ObjectDisposedException>());
+        Assert.That(() => own.Register(ours.Memory, BulkAccess.None), Throws.TypeOf<ObjectDisposedException>());
     }
 
     [Test]

@@ -3,6 +3,7 @@
 
 _Static_assert(sizeof(bk_endpoint_config) == 56, "bk_endpoint_config");
 _Static_assert(sizeof(bk_region_config) == 24, "bk_region_config");
+_Static_assert(sizeof(bk_segment_config) == 16, "bk_segment_config");
 _Static_assert(sizeof(bk_region_name) == 24, "bk_region_name");
 _Static_assert(sizeof(bk_local) == 24, "bk_local");
 _Static_assert(sizeof(bk_remote) == 40, "bk_remote");

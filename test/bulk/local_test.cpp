@@ -155,6 +155,85 @@ LOCAL_TEST(Whoever_lies_about_its_memory_gets_errors) {
   CHECK(waitpid(child, nullptr, 0) == child);
 }
 
+// Once it is mapped, what the row says of its length is not believed again.
+LOCAL_TEST(Whoever_lies_about_a_segment_gets_errors) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, forger.table.get(), 0));
+  CHECK(table != MAP_FAILED);
+  const Descriptor sealed(memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING)), loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  CHECK(ftruncate(sealed.get(), 8192) == 0 && ftruncate(loose.get(), 8192) == 0 && fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    forger.answer();
+    _exit(0);
+  }
+  CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
+  Memory to(8192, 1);
+  uint64_t key = 5;
+  const auto attempt = [&](int segment, uint64_t offset, uint64_t said, uint64_t at, uint64_t bytes) {
+    LocalRow& row = table->rows[5];
+    row.segment = segment;
+    row.segment_offset = offset;
+    row.base = 8;  // nothing is there: what is not mapped cannot be read either
+    row.bytes = said;
+    row.access = BK_REMOTE_READ;
+    row.key = key;
+    CHECK_IS(BK_OK, simple(own, peer, false, to.at(), {0, UINT64_MAX, key}, at, bytes));
+    return own.take().status;
+  };
+  key += 1024;
+  CHECK_IS(BK_OK, attempt(sealed.get(), 0, 8192, 100, 8092));
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), 0, UINT64_MAX / 2, 8192, 1));  // the same key, a longer region
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), 0, UINT64_MAX / 2, 8191, 2));
+  key += 1024;
+  CHECK_IS(BK_E_KEY, attempt(loose.get(), 0, 8192, 0, 8192));  // it could be cut while it is mapped
+  key += 1024;
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), 4096, 8192, 0, 1));
+  key += 1024;
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), UINT64_MAX - 100, 4096, 0, 1));
+  for (const int number : {0, 1, 12345, INT32_MAX}) {
+    key += 1024;
+    CHECK_IS(BK_E_KEY, attempt(number, 0, 4096, 0, 1));
+  }
+  munmap(table, sizeof(LocalTable));
+  CHECK_IS(BK_OK, bk_peer_drop(own, peer, kLong));
+  CHECK(waitpid(child, nullptr, 0) == child);
+}
+
+LOCAL_TEST(A_segment_is_closed_behind_its_regions) {
+  bk_segment segment = 0;
+  void* at = nullptr;
+  bk_segment_config whole{sizeof whole, 0, 100'000};
+  CHECK_IS(BK_OK, bk_segment_open(&whole, &segment, &at));
+  const Opened target("local", BK_EXPOSES), own("local");
+  const bk_peer peer = own.meet(target.address());
+  Memory bytes(50'001, 1), read(50'001, 2);
+  for (int round = 0; round < 200; ++round) {  // more than are kept mapped
+    memset(at, 0, 100'000);
+    bk_region_config config{sizeof config, BK_REMOTE_READ | BK_REMOTE_WRITE, static_cast<char*>(at) + 4099, 50'001};
+    bk_region region = 0;
+    bk_region_name name{};
+    CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+    CHECK_IS(BK_E_BUSY, bk_segment_close(segment));
+    CHECK_IS(BK_OK, simple(own, peer, true, bytes.at(), name, 0, 50'001));
+    CHECK_IS(BK_OK, own.take().status);
+    CHECK_IS(BK_OK, simple(own, peer, false, read.at(), name, 0, 50'001));
+    CHECK_IS(BK_OK, own.take().status);
+    CHECK(read.held == bytes.held && static_cast<char*>(at)[4098] == 0 && static_cast<char*>(at)[4099 + 50'001] == 0);
+    CHECK_IS(BK_OK, bk_region_close(target, region, kLong));
+    CHECK_IS(BK_OK, simple(own, peer, true, bytes.at(), name, 0, 50'001));
+    CHECK_IS(BK_E_KEY, own.take().status);
+  }
+  CHECK_IS(BK_OK, bk_segment_close(segment));
+  CHECK_IS(BK_E_HANDLE, bk_segment_close(segment));
+  whole.bytes = UINT64_MAX;
+  CHECK_IS(BK_E_INVAL, bk_segment_open(&whole, &segment, &at));
+}
+
 LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
   const Opened own("local");
   bk_peer peer = 0;

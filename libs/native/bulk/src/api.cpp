@@ -10,6 +10,7 @@
 
 #include "endpoint.h"
 #include "fault.h"
+#include "segment.h"
 
 namespace garnet::bulk {
 
@@ -208,6 +209,18 @@ bk_status bk_endpoint_free(bk_endpoint endpoint) {
     last = endpoints().slots.take(endpoint);
     return static_cast<bk_status>(BK_OK);
   });
+}
+
+bk_status bk_segment_open(const bk_segment_config* config, bk_segment* segment, void** at) {
+  return guarded([&] {
+    bk_segment_config read;
+    if (!segment || !at || !read_struct(config, sizeof read, read)) return bad_struct();
+    return open_segment(read.bytes, segment, at);
+  });
+}
+
+bk_status bk_segment_close(bk_segment segment) {
+  return guarded([&] { return close_segment(segment); });
 }
 
 bk_status bk_peer_add(bk_endpoint endpoint, const void* address, uint64_t bytes, uint64_t limit_ns, bk_peer* peer) {

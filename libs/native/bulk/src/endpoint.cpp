@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "fault.h"
+#include "segment.h"
 
 namespace garnet::bulk {
 
@@ -152,6 +153,7 @@ bk_status Endpoint::open_region(const bk_region_config& config, bk_region* out, 
   region->bytes = config.bytes;
   region->access = config.access;
   region->named_base = reinterpret_cast<uintptr_t>(config.base);
+  region->segment = segment_of(region->base, region->bytes);
   std::string text;
   const bk_status status = order([&] {
     const std::lock_guard guard(mutex_);

@@ -1,5 +1,5 @@
-// Provider `local`: processes of one user on one machine. Whoever reads or writes copies across, once, in one call of the kernel for each piece;
-// the other side takes no part in it.
+// Provider `local`: processes of one user on one machine. Whoever reads or writes copies across, once: within its own memory where the other
+// side's lies in a segment, which it maps, and else by a call of the kernel for each piece. The other side takes no part in it.
 // A piece is copied where it is posted, so that none is ever out, and a deadline never finds one that is. What cannot be helped: a page
 // of the other process that never comes (a file system of its own, userfaultfd) holds this endpoint's thread for as long as that lasts.
 // Then the endpoint does not close (BK_E_BUSY) and its memory stays borrowed; others have threads of their own.
@@ -18,6 +18,7 @@
 #include <ctime>
 
 #include "fault.h"
+#include "local_views.h"
 #include "local_wire.h"
 
 namespace garnet::bulk {
@@ -33,6 +34,7 @@ struct LocalPeer : PeerPart {
   Descriptor socket;
   Descriptor process;  // a pidfd
   LocalMap table;
+  LocalViews views;
 
   bool is_there() const {
     pollfd both[] = {{process.get(), POLLIN, 0}, {socket.get(), POLLRDHUP, 0}};
@@ -153,12 +155,12 @@ class Local final : public Provider {
   bool is_withdrawn(Region& region) override { return !region.access || target_.is_withdrawn(region); }
 
   Posted post(const Piece& piece, Done& done) override {
-    const auto& peer = *static_cast<const LocalPeer*>(piece.peer);
+    auto& peer = *static_cast<LocalPeer*>(piece.peer);
     LocalRow& row = peer.table->rows[piece.remote->key % kRowsMax];
     if (!peer.is_there()) done.status = BK_E_PEER;
     else {
       row.users.fetch_add(1, std::memory_order_seq_cst);  // L2
-      copy(peer.pid, row, piece, done);
+      copy(peer, row, piece, done);
       row.users.fetch_sub(1, std::memory_order_seq_cst);
     }
     return Posted::Over;
@@ -178,18 +180,27 @@ class Local final : public Provider {
   std::string text_of(int32_t error) const override { return error == 0 ? "" : strerror(error); }
 
  private:
-  static void copy(int pid, LocalRow& row, const Piece& piece, Done& done) {
+  static void copy(LocalPeer& peer, LocalRow& row, const Piece& piece, Done& done) {
     const uint64_t key = row.key.load(std::memory_order_seq_cst);
     const uint64_t base = row.base.load(std::memory_order_relaxed), bytes = row.bytes.load(std::memory_order_relaxed);  // L3
     const uint32_t right = piece.writes ? BK_REMOTE_WRITE : BK_REMOTE_READ;
     done.status = BK_E_KEY;
     if (key == 0 || key != piece.remote->key || !(row.access.load(std::memory_order_relaxed) & right)) return;
     if (!lies_in(piece.offset, piece.bytes, bytes) || base > UINT64_MAX - bytes) return;
+    const LocalViews::View view = peer.views.find(peer.process.get(), *peer.table.get(), row, key, bytes);
+    // The row may say something else by now than when it was mapped.
+    if (view.at && !lies_in(piece.offset, piece.bytes, view.bytes)) return;
     done.status = BK_OK;
+    if (view.at) {
+      char* const there = view.at + piece.offset;
+      memcpy(piece.writes ? there : piece.local, piece.writes ? piece.local : there, piece.bytes);
+      done.bytes = piece.bytes;
+      return;
+    }
     while (done.bytes < piece.bytes) {
       const iovec here{piece.local + done.bytes, piece.bytes - done.bytes};
       const iovec there{reinterpret_cast<void*>(base + piece.offset + done.bytes), piece.bytes - done.bytes};
-      const ssize_t moved = piece.writes ? process_vm_writev(pid, &here, 1, &there, 1, 0) : process_vm_readv(pid, &here, 1, &there, 1, 0);
+      const ssize_t moved = piece.writes ? process_vm_writev(peer.pid, &here, 1, &there, 1, 0) : process_vm_readv(peer.pid, &here, 1, &there, 1, 0);
       if (moved <= 0) {
         done.error = moved < 0 ? errno : EFAULT;
         done.status = status_of(done.error);

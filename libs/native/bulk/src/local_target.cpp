@@ -15,6 +15,7 @@
 
 #include "fault.h"
 #include "local_wire.h"
+#include "segment.h"
 
 namespace garnet::bulk {
 
@@ -83,6 +84,8 @@ void LocalTarget::write_row(const LocalMap& table, const Region& region) {
   row.base.store(reinterpret_cast<uintptr_t>(region.base), std::memory_order_relaxed);
   row.bytes.store(region.bytes, std::memory_order_relaxed);
   row.access.store(region.access, std::memory_order_relaxed);
+  row.segment.store(region.segment ? region.segment->descriptor() : -1, std::memory_order_relaxed);
+  row.segment_offset.store(region.segment ? static_cast<uint64_t>(region.base - region.segment->at()) : 0, std::memory_order_relaxed);
   row.key.store(region.key, std::memory_order_seq_cst);
 }
 

@@ -4,6 +4,8 @@
 //       that it has told over the socket.
 //   L2  Whoever copies counts itself into the region's row before it looks at the key, and out when it has let go; whoever withdraws a
 //       region takes the key away before it looks at the count. Both in one order (sequentially consistent).
+//       A region of a segment can be mapped: its row names the segment's descriptor in its process. It is mapped only if its size is sealed,
+//       as memory that could be cut would end whoever touches it.
 //   L3  What lies in the shared page is the other side's word: it is copied before it is judged, and used for nothing but addresses in
 //       that other process.
 #pragma once
@@ -20,7 +22,7 @@
 
 namespace garnet::bulk {
 
-constexpr uint32_t kLocalMagic = 0x4b424c31;  // changes with anything in this file
+constexpr uint32_t kLocalMagic = 0x4b424c32;  // changes with anything in this file
 constexpr uint32_t kRowsMax = 1024;           // regions of an endpoint; the low bits of a key say which row
 constexpr uint32_t kConnectionsMax = 256;
 
@@ -43,7 +45,9 @@ struct LocalRow {
   std::atomic<uint64_t> bytes;
   std::atomic<uint32_t> access;
   std::atomic<uint32_t> users;
-  uint64_t apart[4];
+  std::atomic<uint64_t> segment_offset;
+  std::atomic<int32_t> segment;  // a descriptor of that process, or -1
+  uint32_t apart[5];
 };
 
 struct LocalTable {
@@ -81,6 +85,7 @@ class LocalMap {
   ~LocalMap();
   bk_status open(int descriptor);
   LocalTable* operator->() const { return table_; }
+  LocalTable* get() const { return table_; }
 
  private:
   LocalTable* table_ = nullptr;

@@ -24,6 +24,8 @@ struct RegionPart {
   virtual ~RegionPart() = default;
 };
 
+class Segment;
+
 struct Region {
   char* base = nullptr;
   uint64_t bytes = 0;
@@ -32,6 +34,7 @@ struct Region {
   uint64_t named_base = 0;  // what others call its beginning
   uint64_t users = 0;       // own transfers that name it
   bool closing = false;
+  std::shared_ptr<Segment> segment;  // that all of it lies in, if one does
   std::unique_ptr<RegionPart> part;
 };
 

@@ -50,6 +50,12 @@ class Slots {
       if (slot.kept) look(*slot.kept);
   }
 
+  template <typename Look>
+  void each_pointer(Look look) const {
+    for (const auto& slot : slots_)
+      if (slot.kept) look(slot.kept);
+  }
+
   uint64_t count() const { return count_; }
 
  private:

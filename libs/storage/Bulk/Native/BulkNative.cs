@@ -22,6 +22,8 @@ internal static unsafe partial class BulkNative
     [LibraryImport(Name)] public static partial BulkStatus bk_endpoint_close(ulong endpoint, ulong limitNs);
     [LibraryImport(Name)] public static partial BulkStatus bk_endpoint_free(ulong endpoint);
     [LibraryImport(Name)] public static partial BulkStatus bk_endpoint_ring(ulong endpoint, NativeRing* ring);
+    [LibraryImport(Name)] public static partial BulkStatus bk_segment_open(NativeSegmentConfig* config, ulong* segment, void** at);
+    [LibraryImport(Name)] public static partial BulkStatus bk_segment_close(ulong segment);
     [LibraryImport(Name)] public static partial BulkStatus bk_peer_add(
         ulong endpoint, byte* address, ulong bytes, ulong limitNs, ulong* peer);
     [LibraryImport(Name)] public static partial BulkStatus bk_peer_drop(ulong endpoint, ulong peer, ulong limitNs);

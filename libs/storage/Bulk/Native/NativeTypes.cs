@@ -22,6 +22,13 @@ internal unsafe struct NativeRegionConfig
 }
 
 [StructLayout(LayoutKind.Sequential)]
+internal struct NativeSegmentConfig
+{
+    public uint Size, Reserved;
+    public ulong Bytes;
+}
+
+[StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeLocal
 {
     public void* At;
