@@ -44,6 +44,10 @@ struct Listed {
 [[noreturn]] void broken(const char* file, int line, const char* what, const std::string& got);
 std::string last_words();
 
+// Who hears which signal.
+std::vector<void*> signals_now();
+const std::vector<void*>& signals_at_start();
+
 constexpr uint64_t kMs = 1'000'000, kLong = 20'000'000'000;  // nothing takes so long, on any machine
 
 // An endpoint that is closed and freed behind the test.

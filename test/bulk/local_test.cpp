@@ -63,7 +63,9 @@ struct Forger {
     return status;
   }
 
+  // In a child, which does not outlive a test that fails.
   void answer() {
+    alarm(30);
     const int socket = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
     LocalHello hello{};
     if (recv(socket, &hello, sizeof hello, 0) != sizeof hello) return;
@@ -241,6 +243,47 @@ LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
   CHECK_IS(BK_E_TIMEOUT, bk_peer_add(own, forger.name.data(), forger.name.size(), 1 * kMs, &peer));
   CHECK_IS(BK_E_PEER, bk_peer_add(own, "nobody-has-this-name", 20, kLong, &peer));
   CHECK_IS(BK_E_INVAL, bk_peer_add(own, std::string(500, 'x').data(), 500, kLong, &peer));
+}
+
+// An initiator by hand, which stays in the middle of a piece for as long as the test wants.
+LOCAL_TEST(A_region_closes_behind_whoever_copies_in_it_and_behind_his_end) {
+  const Opened target("local", BK_EXPOSES);
+  Memory memory(4096, 1);
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  for (const bool ends : {false, true}) {
+    bk_region region = 0;
+    bk_region_name name{};
+    CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+    sockaddr_un address;
+    const socklen_t length = address_of(target.address(), address);
+    Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    const LocalHello hello{kLocalMagic, 0};
+    CHECK(connect(socket.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    CHECK(send(socket.get(), &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello);
+    LocalWelcome welcome{};
+    iovec part{&welcome, sizeof welcome};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    CHECK(recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC) == sizeof welcome);
+    int number = -1;
+    memcpy(&number, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof number);
+    const Descriptor file(number);
+    auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
+    CHECK(table != MAP_FAILED);
+    LocalRow& row = table->rows[name.key % kRowsMax];
+    row.users.fetch_add(1);
+    CHECK(row.key == name.key);
+    CHECK_IS(BK_E_BUSY, bk_region_close(target, region, 5 * kMs));
+    CHECK(row.key == 0);
+    if (ends) socket = Descriptor();
+    else row.users.fetch_sub(1);
+    CHECK_IS(BK_OK, bk_region_close(target, region, kLong));
+    munmap(table, sizeof(LocalTable));
+  }
 }
 
 LOCAL_TEST(Strangers_are_shown_out_and_harm_nobody) {

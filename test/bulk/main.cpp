@@ -1,4 +1,5 @@
 // bulk-test PROVIDER [NAME]: the tests of a provider. bulk-test --target PROVIDER: the other process of one (target.cpp).
+#include <csignal>
 #include <cstring>
 
 #include "harness.h"
@@ -88,6 +89,21 @@ bk_status simple(bk_endpoint endpoint, bk_peer peer, bool writes, void* local, c
   return writes ? bk_write(endpoint, &transfer, op) : bk_read(endpoint, &transfer, op);
 }
 
+std::vector<void*> signals_now() {
+  std::vector<void*> all;
+  for (int number = 1; number < 32; ++number) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    all.push_back(reinterpret_cast<void*>(action.sa_handler));
+  }
+  return all;
+}
+
+const std::vector<void*>& signals_at_start() {
+  static const std::vector<void*> first = signals_now();
+  return first;
+}
+
 // 77: this machine has no such provider.
 static int judge(const char* provider) {
   bk_provider_fact fact{};
@@ -102,6 +118,7 @@ static int judge(const char* provider) {
 }
 
 int main(int count, char** arguments) {
+  signals_at_start();
   if (count == 3 && strcmp(arguments[1], "--target") == 0) return run_target(arguments[2]);
   if (count < 2 || version_by_c() != BK_ABI_VERSION) return 64;
   const char* provider = arguments[1];

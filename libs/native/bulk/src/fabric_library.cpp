@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <csignal>
-#include <iterator>
 
 namespace garnet::bulk {
 
@@ -34,8 +33,6 @@ FabricLibrary open_library() {
   return opened;
 }
 
-constexpr int kSignals[] = {SIGBUS, SIGSEGV, SIGTERM, SIGINT};
-
 }  // namespace
 
 const FabricLibrary& FabricLibrary::get() {
@@ -44,15 +41,16 @@ const FabricLibrary& FabricLibrary::get() {
 }
 
 struct KeptSignals::Actions {
-  struct sigaction each[std::size(kSignals)];
+  struct sigaction each[NSIG];
 };
 
+// Those that nobody may hear are not to be had, and not to be set.
 KeptSignals::KeptSignals() : actions_(new Actions{}) {
-  for (size_t at = 0; at < std::size(kSignals); ++at) sigaction(kSignals[at], nullptr, &actions_->each[at]);
+  for (int number = 1; number < NSIG; ++number) sigaction(number, nullptr, &actions_->each[number]);
 }
 
 KeptSignals::~KeptSignals() {
-  for (size_t at = 0; at < std::size(kSignals); ++at) sigaction(kSignals[at], &actions_->each[at], nullptr);
+  for (int number = 1; number < NSIG; ++number) sigaction(number, &actions_->each[number], nullptr);
   delete actions_;
 }
 

@@ -30,8 +30,8 @@ struct FabricLibrary {
   static const FabricLibrary& get();
 };
 
-// libfabric's provider for shared memory takes over the signals by which a process ends, also that which a runtime turns into an
-// exception: whoever opens something of libfabric has them back as they were.
+// Libraries under libfabric take over the signals by which a process ends when they are loaded, and its provider for shared memory when it
+// is opened; a runtime turns some of them into exceptions. Whoever opens something of libfabric has them back as they were.
 class KeptSignals {
  public:
   KeptSignals();
