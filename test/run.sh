@@ -138,6 +138,28 @@ slowest() {
     | sort -r | head -20 | sed -E 's/^00:([0-9]+:[0-9]+)\.([0-9])[0-9]* /  \1.\2  /; s/&quot;/"/g'
 }
 
+# The native bulk layer's own tests, where there is a compiler: counted as one.
+bulk() {
+  local began=$SECONDS scope=()
+  [ "${CI:-}" != true ] || scope=(all)
+  echo "Bulk.Native: begun"
+  test/bulk.sh "${scope[@]}" </dev/null >"$logs/Bulk.Native" 2>&1
+  echo "$? $((SECONDS - began))" >"$logs/Bulk.Native.end"
+  echo "Bulk.Native: ended after $((SECONDS - began)) s"
+}
+
+report_bulk() {
+  local code seconds
+  read -r code seconds <"$logs/Bulk.Native.end"
+  case $code in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) failed=$((failed + 1)) broken+=(Bulk.Native) ;;
+  esac
+  echo "Bulk.Native ($seconds s):"
+  sed 's/^/  /' "$logs/Bulk.Native"
+}
+
 # Three at a time, the longest first: each leaves a core idle for much of its time. What judges how long something takes has seconds for it.
 projects=(test/Garnet.Wire/*.csproj test/Garnet.Server.Test/*.csproj test/Garnet.Aof.Test/*.csproj test/Tsavorite.Test/*.csproj)
 for project in test/*/*.csproj; do
@@ -148,8 +170,11 @@ for project in "${projects[@]}"; do
   while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
   run "$project" &
 done
+while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
+[ -n "${GARNET_TEST_FILTER:-}" ] || bulk &
 wait
 for project in "${projects[@]}"; do report "$project"; done
+[ -n "${GARNET_TEST_FILTER:-}" ] || report_bulk
 
 # The native build is the same program, compiled by another compiler and trimmed: each command once, and that it keeps data.
 if [ -n "$native" ]; then

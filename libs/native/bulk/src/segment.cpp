@@ -1,0 +1,78 @@
+#include "segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+
+#include "fault.h"
+#include "provider.h"
+#include "slots.h"
+
+namespace garnet::bulk {
+
+namespace {
+
+struct Segments {
+  std::mutex mutex;
+  Slots<std::shared_ptr<Segment>> slots;
+};
+
+Segments& segments() {
+  static auto* const all = new Segments;
+  return *all;
+}
+
+}  // namespace
+
+Segment::~Segment() {
+  if (at_) munmap(at_, bytes_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+bk_status Segment::open(uint64_t bytes) {
+  if (bytes == 0 || bytes > INT64_MAX) return fail(BK_E_INVAL, "no such size");
+  descriptor_ = memfd_create("garnet-bulk-segment", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (descriptor_ < 0) return fail_by_errno(BK_E_NOMEM, "memfd_create", errno);
+  // Space first: a page that is not to be had would end the process when it is touched.
+  if (const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes)); error != 0) return fail_by_errno(BK_E_NOMEM, "memory of a segment", error);
+  if (fcntl(descriptor_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return fail_by_errno(BK_E_IO, "seals of a segment", errno);
+  void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, 0);
+  if (mapped == MAP_FAILED) return fail_by_errno(BK_E_NOMEM, "memory of a segment", errno);
+  at_ = static_cast<char*>(mapped);
+  bytes_ = bytes;
+  return BK_OK;
+}
+
+bk_status open_segment(uint64_t bytes, bk_segment* segment, void** at) {
+  auto opened = std::make_shared<Segment>();
+  if (const bk_status status = opened->open(bytes); status != BK_OK) return status;
+  *at = opened->at();
+  const std::lock_guard guard(segments().mutex);
+  *segment = segments().slots.add(std::move(opened));
+  return BK_OK;
+}
+
+bk_status close_segment(bk_segment segment) {
+  std::shared_ptr<Segment> last;  // unmapped outside the lock
+  const std::lock_guard guard(segments().mutex);
+  const auto* found = segments().slots.find(segment);
+  if (!found) return fail(BK_E_HANDLE, "no such segment");
+  if (found->use_count() > 1) return fail(BK_E_BUSY, "regions in it are open");
+  last = segments().slots.take(segment);
+  return BK_OK;
+}
+
+std::shared_ptr<Segment> segment_of(const char* base, uint64_t bytes) {
+  const std::lock_guard guard(segments().mutex);
+  std::shared_ptr<Segment> found;
+  segments().slots.each_pointer([&](const std::shared_ptr<Segment>& segment) {
+    const uint64_t offset = reinterpret_cast<uintptr_t>(base) - reinterpret_cast<uintptr_t>(segment->at());
+    if (lies_in(offset, bytes, segment->bytes())) found = segment;
+  });
+  return found;
+}
+
+}  // namespace garnet::bulk

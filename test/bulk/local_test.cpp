@@ -1,0 +1,325 @@
+// Provider `local` and processes that are not who they should be, or lie.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "../../libs/native/bulk/src/local_wire.h"
+#include "harness.h"
+
+using namespace garnet::bulk;
+
+namespace {
+
+#define LOCAL_TEST(name)                                                                                    \
+  static void name(const char*);                                                                            \
+  static const Listed listed_##name(#name, name, [](std::string_view provider) { return provider == "local"; }); \
+  static void name([[maybe_unused]] const char* provider)
+
+socklen_t address_of(const std::string& name, sockaddr_un& address) {
+  address = {};
+  address.sun_family = AF_UNIX;
+  memcpy(address.sun_path + 1, name.data(), name.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+uint64_t own_start() {
+  char text[1024] = "";
+  const Descriptor file(open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  CHECK(read(file.get(), text, sizeof text - 1) > 0);
+  const char* at = strrchr(text, ')');
+  for (int field = 2; field < 22; ++field) at = strchr(at + 1, ' ');
+  return strtoull(at + 1, nullptr, 10);
+}
+
+// A target by hand, which says what a test wants; none of it is waited for.
+struct Forger {
+  Forger() : name("bulk-forger-" + std::to_string(getpid())), listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address;
+    const socklen_t length = address_of(name, address);
+    CHECK(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 && listen(listener.get(), 8) == 0);
+    welcome = {kLocalMagic, 0, own_start(), word, reinterpret_cast<uintptr_t>(&word)};
+    table = Descriptor(memfd_create("forged", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    CHECK(ftruncate(table.get(), sizeof(LocalTable)) == 0);
+  }
+
+  // Connects to itself: the answer lies in the socket before the question is asked.
+  bk_status meet(const Opened& own, bk_peer* peer) {
+    bk_status status = BK_OK;
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      answer();
+      _exit(0);
+    }
+    status = bk_peer_add(own, name.data(), name.size(), kLong, peer);
+    CHECK(waitpid(child, nullptr, 0) == child);
+    return status;
+  }
+
+  // In a child, which does not outlive a test that fails.
+  void answer() {
+    alarm(30);
+    const int socket = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC);
+    LocalHello hello{};
+    if (recv(socket, &hello, sizeof hello, 0) != sizeof hello) return;
+    iovec part{&welcome, sizeof welcome};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    cmsghdr* head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = table.get();
+    memcpy(CMSG_DATA(head), &number, sizeof number);
+    sendmsg(socket, &message, MSG_NOSIGNAL);
+    char end;
+    [[maybe_unused]] ssize_t got = recv(socket, &end, 1, 0);  // until the other side has looked
+  }
+
+  std::string name;
+  Descriptor listener, table;
+  uint64_t word = 4711;
+  LocalWelcome welcome{};
+};
+
+}  // namespace
+
+LOCAL_TEST(A_process_that_is_not_the_one_behind_its_socket_is_refused) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  forger.welcome.start_time += 1;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  forger.welcome.start_time -= 1;
+  forger.welcome.word += 1;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  forger.welcome.word -= 1;
+  forger.welcome.word_at = 8;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  forger.welcome.word_at = reinterpret_cast<uintptr_t>(&forger.word);
+  forger.welcome.magic += 1;
+  CHECK_IS(BK_E_VERSION, forger.meet(own, &peer));
+}
+
+LOCAL_TEST(A_table_that_could_be_cut_is_refused) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+  CHECK(ftruncate(forger.table.get(), 100) == 0);
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  CHECK_IS(BK_E_PEER, forger.meet(own, &peer));
+}
+
+// The forger's table is in its hands: whatever it writes there concerns addresses of its own.
+LOCAL_TEST(Whoever_lies_about_its_memory_gets_errors) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, forger.table.get(), 0));
+  CHECK(table != MAP_FAILED);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    forger.answer();
+    _exit(0);
+  }
+  CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
+  Memory to(4096, 1);
+  for (const auto& [base, bytes] : {std::pair<uint64_t, uint64_t>{8, 4096}, {UINT64_MAX - 10, 4096}, {UINT64_MAX, UINT64_MAX}, {0x7fffffff0000, 1ull << 60}}) {
+    LocalRow& row = table->rows[5];
+    row.base = base;
+    row.bytes = bytes;
+    row.access = BK_REMOTE_READ | BK_REMOTE_WRITE;
+    row.key = 5 + 1024 * 77;
+    row.users = UINT32_MAX;
+    for (const bool writes : {false, true}) {
+      CHECK_IS(BK_OK, simple(own, peer, writes, to.at(), {0, UINT64_MAX, 5 + 1024 * 77}, 0, 4096));
+      CHECK_IS(BK_E_KEY, own.take().status);
+    }
+  }
+  CHECK(to.held == Memory(4096, 1).held);
+  munmap(table, sizeof(LocalTable));
+  CHECK_IS(BK_OK, bk_peer_drop(own, peer, kLong));
+  CHECK(waitpid(child, nullptr, 0) == child);
+}
+
+// Once it is mapped, what the row says of its length is not believed again.
+LOCAL_TEST(Whoever_lies_about_a_segment_gets_errors) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  Forger forger;
+  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+  auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, forger.table.get(), 0));
+  CHECK(table != MAP_FAILED);
+  const Descriptor sealed(memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING)), loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  CHECK(ftruncate(sealed.get(), 8192) == 0 && ftruncate(loose.get(), 8192) == 0 && fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    forger.answer();
+    _exit(0);
+  }
+  CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
+  Memory to(8192, 1);
+  uint64_t key = 5;
+  const auto attempt = [&](int segment, uint64_t offset, uint64_t said, uint64_t at, uint64_t bytes) {
+    LocalRow& row = table->rows[5];
+    row.segment = segment;
+    row.segment_offset = offset;
+    row.base = 8;  // nothing is there: what is not mapped cannot be read either
+    row.bytes = said;
+    row.access = BK_REMOTE_READ;
+    row.key = key;
+    CHECK_IS(BK_OK, simple(own, peer, false, to.at(), {0, UINT64_MAX, key}, at, bytes));
+    return own.take().status;
+  };
+  key += 1024;
+  CHECK_IS(BK_OK, attempt(sealed.get(), 0, 8192, 100, 8092));
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), 0, UINT64_MAX / 2, 8192, 1));  // the same key, a longer region
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), 0, UINT64_MAX / 2, 8191, 2));
+  key += 1024;
+  CHECK_IS(BK_E_KEY, attempt(loose.get(), 0, 8192, 0, 8192));  // it could be cut while it is mapped
+  key += 1024;
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), 4096, 8192, 0, 1));
+  key += 1024;
+  CHECK_IS(BK_E_KEY, attempt(sealed.get(), UINT64_MAX - 100, 4096, 0, 1));
+  for (const int number : {0, 1, 12345, INT32_MAX}) {
+    key += 1024;
+    CHECK_IS(BK_E_KEY, attempt(number, 0, 4096, 0, 1));
+  }
+  munmap(table, sizeof(LocalTable));
+  CHECK_IS(BK_OK, bk_peer_drop(own, peer, kLong));
+  CHECK(waitpid(child, nullptr, 0) == child);
+}
+
+LOCAL_TEST(A_segment_is_closed_behind_its_regions) {
+  bk_segment segment = 0;
+  void* at = nullptr;
+  bk_segment_config whole{sizeof whole, 0, 100'000};
+  CHECK_IS(BK_OK, bk_segment_open(&whole, &segment, &at));
+  const Opened target("local", BK_EXPOSES), own("local");
+  const bk_peer peer = own.meet(target.address());
+  Memory bytes(50'001, 1), read(50'001, 2);
+  for (int round = 0; round < 200; ++round) {  // more than are kept mapped
+    memset(at, 0, 100'000);
+    bk_region_config config{sizeof config, BK_REMOTE_READ | BK_REMOTE_WRITE, static_cast<char*>(at) + 4099, 50'001};
+    bk_region region = 0;
+    bk_region_name name{};
+    CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+    CHECK_IS(BK_E_BUSY, bk_segment_close(segment));
+    CHECK_IS(BK_OK, simple(own, peer, true, bytes.at(), name, 0, 50'001));
+    CHECK_IS(BK_OK, own.take().status);
+    CHECK_IS(BK_OK, simple(own, peer, false, read.at(), name, 0, 50'001));
+    CHECK_IS(BK_OK, own.take().status);
+    CHECK(read.held == bytes.held && static_cast<char*>(at)[4098] == 0 && static_cast<char*>(at)[4099 + 50'001] == 0);
+    CHECK_IS(BK_OK, bk_region_close(target, region, kLong));
+    CHECK_IS(BK_OK, simple(own, peer, true, bytes.at(), name, 0, 50'001));
+    CHECK_IS(BK_E_KEY, own.take().status);
+  }
+  CHECK_IS(BK_OK, bk_segment_close(segment));
+  CHECK_IS(BK_E_HANDLE, bk_segment_close(segment));
+  whole.bytes = UINT64_MAX;
+  CHECK_IS(BK_E_INVAL, bk_segment_open(&whole, &segment, &at));
+}
+
+LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
+  const Opened own("local");
+  bk_peer peer = 0;
+  const Forger forger;
+  CHECK_IS(BK_E_TIMEOUT, bk_peer_add(own, forger.name.data(), forger.name.size(), 1 * kMs, &peer));
+  CHECK_IS(BK_E_PEER, bk_peer_add(own, "nobody-has-this-name", 20, kLong, &peer));
+  CHECK_IS(BK_E_INVAL, bk_peer_add(own, std::string(500, 'x').data(), 500, kLong, &peer));
+}
+
+// An initiator by hand, which stays in the middle of a piece for as long as the test wants.
+LOCAL_TEST(A_region_closes_behind_whoever_copies_in_it_and_behind_his_end) {
+  const Opened target("local", BK_EXPOSES);
+  Memory memory(4096, 1);
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  for (const bool ends : {false, true}) {
+    bk_region region = 0;
+    bk_region_name name{};
+    CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+    sockaddr_un address;
+    const socklen_t length = address_of(target.address(), address);
+    Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    const LocalHello hello{kLocalMagic, 0};
+    CHECK(connect(socket.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    CHECK(send(socket.get(), &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello);
+    LocalWelcome welcome{};
+    iovec part{&welcome, sizeof welcome};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof space;
+    CHECK(recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC) == sizeof welcome);
+    int number = -1;
+    memcpy(&number, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof number);
+    const Descriptor file(number);
+    auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
+    CHECK(table != MAP_FAILED);
+    LocalRow& row = table->rows[name.key % kRowsMax];
+    row.users.fetch_add(1);
+    CHECK(row.key == name.key);
+    CHECK_IS(BK_E_BUSY, bk_region_close(target, region, 5 * kMs));
+    CHECK(row.key == 0);
+    if (ends) socket = Descriptor();
+    else row.users.fetch_sub(1);
+    CHECK_IS(BK_OK, bk_region_close(target, region, kLong));
+    munmap(table, sizeof(LocalTable));
+  }
+}
+
+LOCAL_TEST(Strangers_are_shown_out_and_harm_nobody) {
+  const Opened target("local", BK_EXPOSES), own("local");
+  Memory memory(4096, 1), to(4096, 2);
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region region = 0;
+  bk_region_name name{};
+  CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
+  const bk_peer peer = own.meet(target.address());
+  sockaddr_un address;
+  const socklen_t length = address_of(target.address(), address);
+  for (const char* said : {"x", "nonsense", "something that is far longer than any greeting"}) {
+    const Descriptor stranger(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    CHECK(connect(stranger.get(), reinterpret_cast<sockaddr*>(&address), length) == 0);
+    CHECK(send(stranger.get(), said, strlen(said), MSG_NOSIGNAL) > 0);
+    char answer;
+    CHECK(recv(stranger.get(), &answer, 1, 0) <= 0);
+  }
+  // Another user, where this one may become one.
+  if (geteuid() == 0) {
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+      const int stranger = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+      const LocalHello hello{kLocalMagic, 0};
+      char answer[sizeof(LocalWelcome)];
+      bool is_out = setuid(65534) == 0 && connect(stranger, reinterpret_cast<sockaddr*>(&address), length) == 0;
+      if (is_out) send(stranger, &hello, sizeof hello, MSG_NOSIGNAL);
+      is_out = is_out && recv(stranger, answer, sizeof answer, 0) <= 0;
+      _exit(is_out ? 0 : 1);
+    }
+    int status = 1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  }
+  CHECK_IS(BK_OK, simple(own, peer, false, to.at(), name, 0, 4096));
+  CHECK_IS(BK_OK, own.take().status);
+  CHECK(to.held == memory.held);
+}
