@@ -80,18 +80,11 @@ internal sealed class TlsKeys : IDisposable
 
     /// <summary>A session for a connection to another server.</summary>
     /// <exception cref="IOException">There are no keys for it.</exception>
-    internal TlsSession Connect(int descriptor, string host)
-    {
-        lock (_gate)
-        {
-            LookAgain();
-            if (_client is not { } keys)
-                throw new IOException("TLS is not set up (tls-ca-cert-file)");
-            var session = new TlsSession(keys.Handle, descriptor, isServer: false);
-            session.Ask(host);
-            return session;
-        }
-    }
+    internal TlsSession Connect(int descriptor, string host) => Connect(host, keys => new TlsSession(keys, descriptor, isServer: false));
+
+    /// <summary>The same in memory, without a socket.</summary>
+    /// <exception cref="IOException">There are no keys for it.</exception>
+    internal TlsSession ConnectInMemory(string host) => Connect(host, TlsSession.InMemory);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -100,6 +93,19 @@ internal sealed class TlsKeys : IDisposable
         {
             _server?.Dispose();
             _client?.Dispose();
+        }
+    }
+
+    private TlsSession Connect(string host, Func<nint, TlsSession> made)
+    {
+        lock (_gate)
+        {
+            LookAgain();
+            if (_client is not { } keys)
+                throw new IOException("TLS is not set up (tls-ca-cert-file)");
+            TlsSession session = made(keys.Handle);
+            session.Ask(host);
+            return session;
         }
     }
 
