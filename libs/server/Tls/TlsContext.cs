@@ -118,7 +118,7 @@ internal sealed unsafe class TlsContext : IDisposable
 
     private void Unlock(string name, string key, string password)
     {
-        // Without a password to ask OpenSSL would ask the terminal.
+        // Without a password in hand OpenSSL would ask for one at the terminal.
         fixed (byte* path = NativeText.Of(key), secret = NativeText.Of(password))
         {
             LibSsl.SSL_CTX_set_default_passwd_cb_userdata(Handle, secret);
@@ -131,8 +131,11 @@ internal sealed unsafe class TlsContext : IDisposable
         string why = TlsFault.Take();
         if (why.Contains("mismatch", StringComparison.Ordinal))
             throw Stranger(name, key, why);
-        string next = $"Name a private key in PEM; if it is encrypted, set {name}-pass";
-        throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", next);
+        if (!TlsFiles.IsEncrypted(name, key))
+            throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", "Name a private key in PEM");
+        if (password.Length == 0)
+            throw Refusal($"{name} {key}", "the key is encrypted, and there is no password for it", $"Set {name}-pass");
+        throw Refusal($"{name} {key}", $"{name}-pass is not the password that the key is encrypted with ({why})", $"Correct {name}-pass");
     }
 
     private void Judge(string name, string path, long nowUnixSeconds)

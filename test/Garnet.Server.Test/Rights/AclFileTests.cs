@@ -106,6 +106,25 @@ public sealed class AclFileTests
     }
 
     [Test]
+    public void A_line_of_the_configuration_file_that_makes_the_password_of_the_settings_void_is_told_at_the_start()
+    {
+        Assert.That(Said(["default", "on", "nopass", "~*", "+@all"]), Has.Exactly(1).Contains("requirepass has no effect: garnet.conf:7 says who user default is"));
+        Assert.That(Said(["default", "on", ">geheim", "~*", "+@all"]), Has.None.Contains("requirepass"), "both say the same");
+        Assert.That(Said(["ann", "on", "nopass", "~*", "+@all"]), Has.None.Contains("requirepass"), "it is about another user");
+
+        static IEnumerable<string> Said(string[] words)
+        {
+            var lines = new RecordedLines();
+            using var server = new EmbeddedServer(lines: lines, adjust: settings =>
+            {
+                settings.Security.Password = "geheim";
+                settings.Security.Users.Add(new UserLine("garnet.conf:7", words));
+            });
+            return [.. lines.All];
+        }
+    }
+
+    [Test]
     public void A_new_file_is_its_owners_and_another_keeps_its_rights()
     {
         if (OperatingSystem.IsWindows())
