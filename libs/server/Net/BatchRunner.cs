@@ -245,7 +245,10 @@ internal sealed unsafe class BatchRunner : IDisposable
             return;
         }
 
-        client.KeepRest(reply == Reply.Postponed ? frame->Start : frame->End);
+        bool runsAgain = reply == Reply.Postponed;
+        if (runsAgain)
+            client.Commands--; // counted when it is framed again
+        client.KeepRest(runsAgain ? frame->Start : frame->End);
         _replies.Watch(client);
     }
 

@@ -125,6 +125,17 @@ public sealed class AclFileTests
     }
 
     [Test]
+    public void A_command_that_waits_for_the_disk_and_runs_again_counts_once()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 10; i++) Assert.That(client.Call("ACL", "LOAD"), Is.EqualTo("OK"));
+        Assert.That(client.Call("CLIENT", "INFO"), Does.Contain(" tot-cmds=11"));
+        Assert.That(client.Call("INFO", "commandstats"), Does.Contain("cmdstat_acl|load:calls=10,"));
+    }
+
+    [Test]
     public void A_new_file_is_its_owners_and_another_keeps_its_rights()
     {
         if (OperatingSystem.IsWindows())
