@@ -247,7 +247,7 @@ internal sealed unsafe class BatchRunner : IDisposable
 
         bool runsAgain = reply == Reply.Postponed;
         if (runsAgain)
-            client.Commands--; // counted when it is framed again
+            client.PutOff++; // framed again, it counts once more
         client.KeepRest(runsAgain ? frame->Start : frame->End);
         _replies.Watch(client);
     }
