@@ -17,8 +17,11 @@ internal sealed class TlsKeys : IDisposable
 {
     private const long LookUs = 1_000_000;
 
-    // Those whose change makes other contexts. Not the way in which clients are mapped to users, nor how long a handshake may take: these are read each time.
-    private static readonly string[] s_names =
+    /// <summary>
+    /// Settings whose change makes other contexts: all that may change but the way in which clients are mapped to users, and how long a handshake may take, which are
+    /// read each time.
+    /// </summary>
+    internal static readonly string[] Names =
     [
         "tls-cert-file", "tls-key-file", "tls-key-file-pass", "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass",
         "tls-ca-cert-file", "tls-ca-cert-dir", "tls-auth-clients", "tls-protocols", "tls-ciphers", "tls-ciphersuites",
@@ -56,7 +59,7 @@ internal sealed class TlsKeys : IDisposable
         if (_settings.IsUsed)
             Renew();
         TellDoubts();
-        foreach (string name in s_names)
+        foreach (string name in Names)
             table.OnSet(name, Changed);
         table.OnSet("tls-auth-clients-user", TellDoubts);
     }

@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using Garnet.Common;
 using Garnet.Server.Test.Net;
+using Garnet.Server.Tls;
 using Garnet.Wire;
 using Garnet.Wire.Tls;
 using NUnit.Framework;
@@ -185,6 +186,17 @@ internal sealed class TlsKeysTests
         Assert.That(() => Pinged(server), Throws.InstanceOf<IOException>());
         Assert.That(old.Call("CONFIG", "SET", "tls-ca-cert-file", _files.AuthorityFile).ToString(), Is.EqualTo("+OK"), "who is connected stays");
         Pinged(server);
+    }
+
+    [Test]
+    public void Every_setting_of_TLS_that_may_change_makes_other_keys_or_is_read_each_time()
+    {
+        string[] others = ["tls-auth-clients-user", "tls-handshake-timeout", "tls-dh-params-file"]; // the last one is taken and has no effect
+        SettingTable table = new();
+        new ServerSettings().Register(table);
+        Assert.That(
+            table.All.Select(static setting => setting.Declared).Where(static one => one.Live && one.Name.StartsWith("tls-", StringComparison.Ordinal)).Select(static one => one.Name),
+            Is.EquivalentTo(TlsKeys.Names.Concat(others)));
     }
 
     [Test]
