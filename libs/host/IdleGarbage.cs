@@ -3,7 +3,8 @@ namespace Garnet.Host;
 /// <summary>
 /// Gives back what commands have left on the managed heap (copies of large elements that were sorted, say): the runtime collects when somebody
 /// allocates, and gives memory back when it collects, so that an idle server would keep it for ever. Collects once the heap has stood still, where a pause keeps nobody waiting.
-/// Of much it does not wait for that: a large copy that a MIGRATE has left would stay for as long as others are busy. The pause is that of what lives, which is little.
+/// Of much it does not wait for that: a large copy that a MIGRATE has left would stay for as long as others are busy. The pause is that of
+/// what lives, which is little.
 /// </summary>
 internal sealed class IdleGarbage(Func<long> heapBytes, Func<long> committedBytes, Func<int> collections, Action collect) : IDisposable
 {

@@ -47,7 +47,10 @@ internal sealed class ServerRights
     private static IReadOnlyList<string> WordsOf(User user) =>
         Encoding.UTF8.GetString(RuleText.Bytes(user.ToString())).Split(' ');
 
-    /// <summary>What makes <c>requirepass</c> void: the ACL file or the line of the configuration file that says who the default user is; null if nothing does.</summary>
+    /// <summary>
+    /// What makes <c>requirepass</c> void: the ACL file or the line of the configuration file that says who the default user is; null if nothing
+    /// does.
+    /// </summary>
     internal string? VoidsPassword
     {
         get
@@ -56,7 +59,9 @@ internal sealed class ServerRights
                 || Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(_settings.Password)));
             if (counts)
                 return null;
-            return _settings.AclFile.Length > 0 ? _settings.AclFile : _settings.Users.Find(static line => line.Words is [Users.DefaultName, ..])?.Where;
+            if (_settings.AclFile.Length > 0)
+                return _settings.AclFile;
+            return _settings.Users.Find(static line => line.Words is [Users.DefaultName, ..])?.Where;
         }
     }
 

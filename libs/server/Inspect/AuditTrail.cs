@@ -54,7 +54,8 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             const string Next = "Name a file in a directory in which the user of this process may write, or log for the server's own log";
-            throw new GarnetException(ExitKind.Configuration, $"audit-file {settings.AuditFile}", $"it cannot be written: {e.Message}", Next);
+            string what = $"audit-file {settings.AuditFile}";
+            throw new GarnetException(ExitKind.Configuration, what, $"it cannot be written: {e.Message}", Next);
         }
     }
 

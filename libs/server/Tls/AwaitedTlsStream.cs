@@ -15,7 +15,8 @@ internal sealed class AwaitedTlsStream : Stream
     private readonly LinkAdvice? _advice;
     private readonly byte[] _moved = new byte[RecordBytesMax];
 
-    private AwaitedTlsStream(Socket socket, TlsSession session, LinkAdvice? advice) => (_socket, _session, _advice) = (socket, session, advice);
+    private AwaitedTlsStream(Socket socket, TlsSession session, LinkAdvice? advice) =>
+        (_socket, _session, _advice) = (socket, session, advice);
 
     /// <inheritdoc/>
     public override bool CanRead => true;

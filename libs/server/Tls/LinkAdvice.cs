@@ -1,7 +1,8 @@
 namespace Garnet.Server.Tls;
 
 /// <summary>
-/// Why a connection to another server failed, for whoever set it up: with the setting here that decides whether it is encrypted, and what to do next.
+/// Why a connection to another server failed, for whoever set it up: with the setting here that decides whether it is encrypted, and what to do
+/// next.
 /// </summary>
 internal sealed class LinkAdvice
 {
@@ -20,11 +21,13 @@ internal sealed class LinkAdvice
 
     /// <summary>An encrypted connection was not answered, or was closed, before both had agreed.</summary>
     internal string NoHandshake(string how) =>
-        $"it {how} in the handshake of TLS: name its tls-port in {_command}, or set {_setting} no here; if it is that port, its log says why";
+        $"it {how} in the handshake of TLS: name its tls-port in {_command}, or set {_setting} no here; "
+        + "if it is that port, its log says why";
 
     /// <summary>A plain connection was closed before anything had been answered.</summary>
     internal string ClosedUnheard =>
-        $"it closed the connection and answered nothing: if that is its tls-port, set {_setting} yes here, or name its plain port in {_command}";
+        "it closed the connection and answered nothing: "
+        + $"if that is its tls-port, set {_setting} yes here, or name its plain port in {_command}";
 
     /// <summary>What a line is that a plain connection was answered with; null if it is no TLS.</summary>
     internal string? IfTls(string line) =>
@@ -40,8 +43,10 @@ internal sealed class LinkAdvice
 
     private static string Next(string fault)
     {
+        if (TlsFault.IsDisbelief(fault) && IsOfTime(fault))
+            return ". Give that server another one, or check the clocks";
         if (TlsFault.IsDisbelief(fault))
-            return IsOfTime(fault) ? ". Give that server another one, or check the clocks" : ". Name who vouches for it in tls-ca-cert-file here";
+            return ". Name who vouches for it in tls-ca-cert-file here";
         if (!fault.Contains(" alert ", StringComparison.Ordinal))
             return "";
         if (fault.EndsWith("certificate required", StringComparison.Ordinal))
@@ -49,9 +54,10 @@ internal sealed class LinkAdvice
         if (fault.EndsWith("protocol version", StringComparison.Ordinal))
             return ". No version is allowed by tls-protocols on both sides";
         if (fault.EndsWith("handshake failure", StringComparison.Ordinal))
-            return ". It wants a certificate (tls-client-cert-file here), or tls-ciphers and tls-ciphersuites have none in common; its log says why";
+            return ". It wants a certificate (tls-client-cert-file here), or there is no cipher for both (tls-ciphers); its log says why";
         return IsDisbeliefThere(fault)
-            ? ". It does not believe this server's certificate (tls-client-cert-file, or tls-cert-file): its tls-ca-cert-file must name who vouches for that"
+            ? ". It does not believe this server's certificate (tls-client-cert-file, or tls-cert-file): "
+                + "its tls-ca-cert-file must name who vouches for that"
             : "";
     }
 
@@ -59,5 +65,6 @@ internal sealed class LinkAdvice
     private static bool IsDisbeliefThere(string fault) => fault.Contains("certificate", StringComparison.Ordinal)
         || fault.EndsWith("unknown ca", StringComparison.Ordinal) || fault.EndsWith("decrypt error", StringComparison.Ordinal);
 
-    private static bool IsOfTime(string fault) => fault.EndsWith("has expired", StringComparison.Ordinal) || fault.EndsWith("not yet valid", StringComparison.Ordinal);
+    private static bool IsOfTime(string fault) =>
+        fault.EndsWith("has expired", StringComparison.Ordinal) || fault.EndsWith("not yet valid", StringComparison.Ordinal);
 }

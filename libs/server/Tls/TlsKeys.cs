@@ -11,15 +11,16 @@ namespace Garnet.Server.Tls;
 /// they were made with.
 ///
 /// tls.K1  Keys count once all of them were checked; until then, and if they cannot be used, those before them do.
-/// tls.K2  Of files that cannot be used a line of the log says so once, until they change again, and not before a second look has found the same.
+/// tls.K2  Of files that cannot be used a line of the log says so once, until they change again, and not before a second look has found the
+///     same.
 /// </summary>
 internal sealed class TlsKeys : IDisposable
 {
     private const long LookUs = 1_000_000;
 
     /// <summary>
-    /// Settings whose change makes other contexts: all that may change but the way in which clients are mapped to users, and how long a handshake may take, which are
-    /// read each time.
+    /// Settings whose change makes other contexts: all that may change but the way in which clients are mapped to users, and how long a
+    /// handshake may take, which are read each time.
     /// </summary>
     internal static readonly string[] Names =
     [

@@ -46,7 +46,9 @@ internal sealed unsafe class TlsSession : IDisposable
     /// <exception cref="IOException">There is no memory for it.</exception>
     internal static TlsSession InMemory(nint context)
     {
-        var session = new TlsSession(context) { _received = LibSsl.BIO_new(LibSsl.BIO_s_mem()), _made = LibSsl.BIO_new(LibSsl.BIO_s_mem()) };
+        var session = new TlsSession(context);
+        session._received = LibSsl.BIO_new(LibSsl.BIO_s_mem());
+        session._made = LibSsl.BIO_new(LibSsl.BIO_s_mem());
         if (session._received == 0 || session._made == 0)
             throw session.Failure();
         LibSsl.SSL_set_bio(session._ssl, session._received, session._made); // they are the session's from here on
@@ -59,18 +61,6 @@ internal sealed unsafe class TlsSession : IDisposable
 
     /// <summary>Why it broke, for operators; empty if the peer just left.</summary>
     internal string Fault { get; private set; } = "";
-
-    /// <summary>Of the transport: it has to be looked at although the socket has nothing new (tls.T3).</summary>
-    internal bool IsLeft { get; set; }
-
-    /// <summary>Of the transport: whether its client is read now.</summary>
-    internal bool IsRead { get; set; } = true;
-
-    /// <summary>Of the transport: whether its client waits for the socket to take bytes.</summary>
-    internal bool IsWritten { get; set; }
-
-    /// <summary>Of the transport: a read waits until the socket takes bytes.</summary>
-    internal bool ReadWantsWrite { get; set; }
 
     /// <summary>Names the server that is wanted, so that one with several names shows the right certificate.</summary>
     internal void Ask(string host)

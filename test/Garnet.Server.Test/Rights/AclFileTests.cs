@@ -57,6 +57,9 @@ public sealed class AclFileTests
         using TestClient admin = new(server.Server.Port), ann = As(server, "ann");
         File.WriteAllText(_file, "user bob on nopass +@all\nuser ann +nosuch\nuser >secret bogus\n");
         Assert.That(admin.Call("ACL", "LOAD"), Does.StartWith($"ERR {_file}:2: Error in applying operation '+nosuch'").And.Contain($"{_file}:3: Syntax error"));
+        File.WriteAllText(_file, "user ann (+get\nuser bob (+get\n");
+        Assert.That(admin.Call("ACL", "LOAD"), Is.EqualTo($"ERR {_file}:1: Unmatched parenthesis in selector definition. {_file}:2: Unmatched parenthesis in "
+            + "selector definition. WARNING: ACL errors detected, no change to the previously active ACL rules was performed"));
         Assert.That(admin.Call("ACL", "USERS"), Is.EqualTo("[ann default]"));
         Assert.That(ann.Call("ACL", "WHOAMI"), Is.EqualTo("ann"));
         File.Delete(_file);

@@ -47,7 +47,8 @@ internal sealed class MigratedKey(byte[] name)
 /// </summary>
 internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsKeys? tls) : Parking
 {
-    private const string NotConnected = "IOERR error or timeout connecting to the client", NotWritten = "IOERR error or timeout writing to target instance",
+    private const string NotConnected = "IOERR error or timeout connecting to the client",
+        NotWritten = "IOERR error or timeout writing to target instance",
         NotRead = "IOERR error or timeout reading to target instance";
 
     private volatile bool _isOver;

@@ -186,7 +186,8 @@ internal sealed class LinkSocket : IDisposable
     {
         if (_hasHeard || _encrypted is not null)
             return new IOException("it closed the connection");
-        return new IOException(line.Length == 0 ? LinkAdvice.OfReplication.ClosedUnheard : LinkAdvice.OfReplication.IfTls(line) ?? "it closed the connection");
+        LinkAdvice advice = LinkAdvice.OfReplication;
+        return new IOException(line.Length == 0 ? advice.ClosedUnheard : advice.IfTls(line) ?? "it closed the connection");
     }
 
     private string Said(string line)
