@@ -140,10 +140,14 @@ slowest() {
 
 # The native bulk layer's own tests, where there is a compiler: counted as one.
 bulk() {
-  local began=$SECONDS scope=()
-  [ "${CI:-}" != true ] || scope=(all)
+  local began=$SECONDS
+  if [ "${CI:-}" != true ]; then
+    echo "bulk: skipped, two builds under sanitizers want minutes: CI=true, or test/bulk.sh" >"$logs/Bulk.Native"
+    echo "77 0" >"$logs/Bulk.Native.end"
+    return
+  fi
   echo "Bulk.Native: begun"
-  test/bulk.sh "${scope[@]}" </dev/null >"$logs/Bulk.Native" 2>&1
+  test/bulk.sh all </dev/null >"$logs/Bulk.Native" 2>&1
   echo "$? $((SECONDS - began))" >"$logs/Bulk.Native.end"
   echo "Bulk.Native: ended after $((SECONDS - began)) s"
 }

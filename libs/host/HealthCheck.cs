@@ -36,7 +36,7 @@ internal static class HealthCheck
         string password = settings.Security.Password;
         await client.Connect(target).ConfigureAwait(false);
         if (settings.Network.Port == 0 && settings.Tls.Port > 0)
-            client.Over(socket => OwnTls.Over(socket, settings.Tls, LimitMs));
+            await client.Over(socket => OwnTls.Over(socket, settings.Tls, LimitMs)).ConfigureAwait(false);
         if (password.Length > 0 && await client.Call("AUTH", password).ConfigureAwait(false) is ['-', ..] refused)
             return refused;
         return await client.Call("PING").ConfigureAwait(false);

@@ -1,6 +1,7 @@
 using Garnet.Common;
 using Garnet.Server.Base;
 using Garnet.Server.Commands;
+using Garnet.Server.Inspect;
 
 namespace Garnet.Server;
 
@@ -15,16 +16,17 @@ public static class ConfiguredUsers
         return StartingUsers.Take(settings.Security.Users, ServerRights.NewUsers(settings, commands.Specs));
     }
 
-    /// <summary>The commands, and the users in their first state.</summary>
-    /// <exception cref="GarnetException">The users are not right.</exception>
+    /// <summary>The commands, and the users in their first state; what they do can be written down, if it is to be.</summary>
+    /// <exception cref="GarnetException">The users are not right, or the audit trail cannot be written.</exception>
     internal static CommandTable Judge(ServerSettings settings, SettingTable table, ServerLog log, out ServerRights rights)
     {
         var commands = new CommandTable(CommandFamilies.Register);
         try
         {
             rights = new ServerRights(settings, table, commands.Specs);
-            if (rights.IsPasswordVoid)
-                log.PasswordIsVoid(settings.Security.AclFile);
+            if (rights.VoidsPassword is { } where)
+                log.PasswordIsVoid(where);
+            AuditTrail.Expect(settings.Security);
             return commands;
         }
         catch

@@ -78,6 +78,38 @@ public sealed class IdleGarbageTests
         Assert.That(at[^1] - at[^2], Is.GreaterThan(200));
     }
 
+    /// <summary>A gigabyte of copies that a MIGRATE had left stayed for as long as other clients were at work.</summary>
+    [Test]
+    public void Much_is_collected_beside_those_who_are_busy()
+    {
+        const long Busy = 2 << 20;
+        long inUse = 0;
+        (_heap, _spare, _collections, _forced) = (5 << 20, 0, 1, 0);
+        var garbage = new IdleGarbage(() => _heap, () => _heap + _spare, () => _collections, () =>
+        {
+            _forced++;
+            _collections++;
+            _spare = inUse;
+        });
+        int Looks(int looks)
+        {
+            int before = _forced;
+            for (int i = 0; i < looks; i++) Look(garbage, i % 2 == 0 ? Busy : -Busy);
+            return _forced - before;
+        }
+
+        Assert.That(Looks(10), Is.Zero);
+        _spare = IdleGarbage.MuchBytes / 2;
+        Assert.That(Looks(100), Is.Zero, "it is not much");
+        _spare = IdleGarbage.MuchBytes * 8;
+        Assert.That((Looks(2), Looks(2)), Is.EqualTo((0, 1)));
+        _spare = inUse = IdleGarbage.MuchBytes * 8;
+        Assert.That(Looks(20), Is.EqualTo(1), "it is in use, which one collection tells");
+        inUse = 0;
+        Assert.That(Looks(40), Is.EqualTo(1), "and it is asked again");
+        Assert.That((_spare, Looks(100)), Is.EqualTo((0, 0)));
+    }
+
     private void Look(IdleGarbage garbage, long more)
     {
         _heap += more;

@@ -46,6 +46,7 @@ public static unsafe partial class LibSsl
     [LibraryImport(Ssl)] public static partial void SSL_free(nint session);
     [LibraryImport(Ssl)] public static partial nint SSL_ctrl(nint session, int control, nint number, void* pointer);
     [LibraryImport(Ssl)] public static partial int SSL_set_fd(nint session, int descriptor);
+    [LibraryImport(Ssl)] public static partial void SSL_set_bio(nint session, nint from, nint to);
     [LibraryImport(Ssl)] public static partial void SSL_set_accept_state(nint session);
     [LibraryImport(Ssl)] public static partial void SSL_set_connect_state(nint session);
     [LibraryImport(Ssl)] public static partial int SSL_do_handshake(nint session);
@@ -61,6 +62,10 @@ public static unsafe partial class LibSsl
     [LibraryImport(Crypto)] public static partial nuint ERR_get_error();
     [LibraryImport(Crypto)] public static partial byte* ERR_reason_error_string(nuint error);
     [LibraryImport(Crypto)] public static partial byte* X509_verify_cert_error_string(nint result);
+    [LibraryImport(Crypto)] public static partial nint BIO_s_mem();
+    [LibraryImport(Crypto)] public static partial nint BIO_new(nint method);
+    [LibraryImport(Crypto)] public static partial int BIO_read(nint memory, void* to, int bytes);
+    [LibraryImport(Crypto)] public static partial int BIO_write(nint memory, void* from, int bytes);
     [LibraryImport(Crypto)] public static partial void X509_free(nint certificate);
     [LibraryImport(Crypto)] public static partial nint X509_get0_notBefore(nint certificate);
     [LibraryImport(Crypto)] public static partial nint X509_get0_notAfter(nint certificate);

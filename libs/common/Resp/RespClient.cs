@@ -8,7 +8,7 @@ namespace Garnet.Common.Resp;
 /// <summary>
 /// The client's end of a connection: requests, and replies of one line; what a server needs of others of its kind. Each step has its time and throws
 /// <see cref="OperationCanceledException"/> behind it, <see cref="SocketException"/> if the connection fails, <see cref="IOException"/> if the other
-/// end closes it or sends no line.
+/// end sends no line, of which <see cref="EndOfStreamException"/> if it closes it.
 /// </summary>
 public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
 {
@@ -36,7 +36,11 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
     }
 
     /// <summary>From here on all bytes go through what is made over the socket, which is connected, and goes with it.</summary>
-    public void Over(Func<Socket, Stream> stream) => _stream = stream(socket);
+    public async Task Over(Func<Socket, Task<Stream>> stream)
+    {
+        ArgumentNullException.ThrowIfNull(stream);
+        _stream = await stream(socket).ConfigureAwait(false);
+    }
 
     /// <summary>Sends a request.</summary>
     public async Task Send(params byte[][] words)
@@ -68,7 +72,7 @@ public sealed class RespClient(Socket socket, int timeoutMs) : IDisposable
                 using var timeout = new CancellationTokenSource(timeoutMs);
                 (_at, _end) = (0, await Receive(timeout.Token).ConfigureAwait(false));
                 if (_end == 0)
-                    throw new IOException("it closed the connection");
+                    throw new EndOfStreamException("it closed the connection");
             }
 
             char next = (char)_received[_at++];

@@ -52,8 +52,16 @@ internal static unsafe class Execution
             Audited.Ran(ref call, entry, reply);
         server.Monitoring.Latency.Consider(entry->Flags, took, call.NowMs);
         ReactorFigures figures = call.Worker.Figures;
-        CountCall(call.Worker, entry->Id);
-        figures.CountTimed(entry->Id, took);
+        if (reply == Reply.Postponed)
+        {
+            figures.TimedUs[entry->Id] += took; // it runs again, and counts then
+        }
+        else
+        {
+            CountCall(call.Worker, entry->Id);
+            figures.CountTimed(entry->Id, took);
+        }
+
         if ((entry->Flags & CommandFlags.SkipSlowlog) == 0)
         {
             server.Monitoring.Slowlog.Consider(call.Client, call.Arguments, took);

@@ -97,7 +97,7 @@ internal sealed unsafe class Connection
     internal readonly long CreatedMs;
     internal long ActiveMs;
     internal int LastCommand;
-    internal long Commands;
+    internal long Commands, PutOff;  // framed, and how often one of them was put off to be framed again
     internal long BytesIn;
     internal long BytesOut;
 

@@ -47,10 +47,23 @@ internal sealed class ServerRights
     private static IReadOnlyList<string> WordsOf(User user) =>
         Encoding.UTF8.GetString(RuleText.Bytes(user.ToString())).Split(' ');
 
-    /// <summary>True if <c>requirepass</c> opens nothing, since the ACL file says otherwise who the default user is.</summary>
-    internal bool IsPasswordVoid =>
-        _settings.AclFile.Length > 0 && _settings.Password.Length > 0
-            && !Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(_settings.Password)));
+    /// <summary>
+    /// What makes <c>requirepass</c> void: the ACL file or the line of the configuration file that says who the default user is; null if nothing
+    /// does.
+    /// </summary>
+    internal string? VoidsPassword
+    {
+        get
+        {
+            bool counts = _settings.Password.Length == 0
+                || Users.Default.Rights.Passwords.Contains(PasswordHash.Of(Encoding.UTF8.GetBytes(_settings.Password)));
+            if (counts)
+                return null;
+            if (_settings.AclFile.Length > 0)
+                return _settings.AclFile;
+            return _settings.Users.Find(static line => line.Words is [Users.DefaultName, ..])?.Where;
+        }
+    }
 
     // A CONFIG SET that fails is taken back: then the default user has what it had, not what requirepass alone would give it.
     private void TakePassword()

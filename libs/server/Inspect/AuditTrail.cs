@@ -41,6 +41,24 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
     /// <summary>Events that were not, since there were too many at once, or the file could not be written.</summary>
     internal long Lost => Volatile.Read(ref _lost);
 
+    /// <summary>Makes the file, if there is to be one: who asks for a trail and gets none must know it before the first event.</summary>
+    /// <exception cref="GarnetException">It cannot be written.</exception>
+    internal static void Expect(SecuritySettings settings)
+    {
+        if (settings.AuditFile.Length == 0 || settings.AuditFile == ToLog)
+            return;
+        try
+        {
+            Open(settings.AuditFile).Dispose();
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            const string Next = "Name a file in a directory in which the user of this process may write, or log for the server's own log";
+            string what = $"audit-file {settings.AuditFile}";
+            throw new GarnetException(ExitKind.Configuration, what, $"it cannot be written: {e.Message}", Next);
+        }
+    }
+
     /// <summary>Takes an event; never waits. From any thread.</summary>
     internal void Add(AuditEvent audited)
     {
@@ -122,6 +140,17 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         }
     }
 
+    private static FileStream Open(string path)
+    {
+        const FileShare Others = FileShare.ReadWrite | FileShare.Delete;
+        // It names users and addresses.
+        const UnixFileMode OwnerAndGroup = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        var options = new FileStreamOptions { Mode = FileMode.Append, Access = FileAccess.Write, Share = Others };
+        if (!OperatingSystem.IsWindows())
+            options.UnixCreateMode = OwnerAndGroup;
+        return new FileStream(path, options);
+    }
+
     private bool TryWrite(string lines)
     {
         if (settings.AuditFile == ToLog)
@@ -133,13 +162,7 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
 
         try
         {
-            const FileShare Others = FileShare.ReadWrite | FileShare.Delete;
-            // It names users and addresses.
-            const UnixFileMode OwnerAndGroup = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
-            var options = new FileStreamOptions { Mode = FileMode.Append, Access = FileAccess.Write, Share = Others };
-            if (!OperatingSystem.IsWindows())
-                options.UnixCreateMode = OwnerAndGroup;
-            using var stream = new FileStream(settings.AuditFile, options);
+            using FileStream stream = Open(settings.AuditFile);
             stream.Write(Encoding.UTF8.GetBytes(lines));
             _hasFailed = false;
             return true;

@@ -245,7 +245,10 @@ internal sealed unsafe class BatchRunner : IDisposable
             return;
         }
 
-        client.KeepRest(reply == Reply.Postponed ? frame->Start : frame->End);
+        bool runsAgain = reply == Reply.Postponed;
+        if (runsAgain)
+            client.PutOff++; // framed again, it counts once more
+        client.KeepRest(runsAgain ? frame->Start : frame->End);
         _replies.Watch(client);
     }
 

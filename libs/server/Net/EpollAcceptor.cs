@@ -23,7 +23,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     internal EpollAcceptor(ServerContext server) : base(server)
     {
         if (server.Settings.Tls.Serves)
-            Handshakes = new Handshakes(server, Certified);
+            Handshakes = new Handshakes(server, AdmitAgreed);
     }
 
     /// <summary>Handshakes of encrypted connections; null without any.</summary>
@@ -144,7 +144,7 @@ internal sealed unsafe class EpollAcceptor : Acceptor
     }
 
     // On the thread of handshakes.
-    private void Certified(Handshake one)
+    private void AdmitAgreed(Handshake one)
     {
         if (LateRefusal(one.Peer) is { } refusal)
         {

@@ -166,7 +166,7 @@ internal sealed unsafe class Handshakes : IDisposable
     }
 
     private static string Told(string fault) =>
-        fault is "wrong version number" or "http request" or "packet length too long" ? $"what it sent is no TLS ({fault})" : fault;
+        TlsFault.IsNoTls(fault) ? $"what it sent is no TLS ({fault})" : fault;
 
     private void Close(Handshake one)
     {

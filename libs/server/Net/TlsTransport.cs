@@ -20,10 +20,18 @@ internal sealed unsafe class TlsTransport : ITransport
     private readonly List<Connection> _left = [];
     private readonly List<Connection> _held = [];
     private readonly List<ReadyEvent> _extra = [];
-    private int[] _seen = new int[256];
+    private readonly Predicate<Connection> _hasNothingLeft, _isNotHeld, _isReady;
+    private State[] _states = new State[256]; // by slot
     private int _round;
     private int _count;
     private int _turn;
+
+    internal TlsTransport()
+    {
+        _hasNothingLeft = client => client.Closed || !StateOf(client).IsLeft;
+        _isNotHeld = client => client.Closed || !StateOf(client).IsHeld;
+        _isReady = client => StateOf(client).IsRead;
+    }
 
     /// <inheritdoc/>
     public int Wait(int timeoutMs)
@@ -31,9 +39,9 @@ internal sealed unsafe class TlsTransport : ITransport
         _extra.Clear();
         if (_left.Count == 0 && _held.Count == 0)
             return _count = _inner.Wait(timeoutMs);
-        _left.RemoveAll(static client => client.Closed || client.Tls is not { IsLeft: true });
-        _held.RemoveAll(static client => client.Closed || client.Tls is not { ReadWantsWrite: true });
-        bool isReady = _left.Exists(static client => client.Tls!.IsRead);
+        _left.RemoveAll(_hasNothingLeft);
+        _held.RemoveAll(_isNotHeld);
+        bool isReady = _left.Exists(_isReady);
         _count = _inner.Wait(isReady ? 0 : timeoutMs);
         NoteSeen();
         foreach (Connection client in _held)
@@ -48,21 +56,21 @@ internal sealed unsafe class TlsTransport : ITransport
     /// <inheritdoc/>
     public void Add(Connection connection)
     {
+        if (connection.Slot >= _states.Length)
+            Array.Resize(ref _states, Math.Max(connection.Slot + 1, _states.Length * 2));
+        StateOf(connection) = new State { IsRead = true };
         _inner.Add(connection);
-        if (connection.Tls is { } session)
-            Leave(connection, session); // the first request may have come with the end of the handshake
+        if (connection.Tls is not null)
+            Leave(connection); // the first request may have come with the end of the handshake
     }
 
     /// <inheritdoc/>
     public void Watch(Connection connection, bool read, bool write)
     {
-        if (connection.Tls is { } session)
-        {
-            (session.IsRead, session.IsWritten) = (read, write);
-            if (session.ReadWantsWrite)
-                (read, write) = (false, true);
-        }
-
+        ref State state = ref StateOf(connection);
+        (state.IsRead, state.IsWritten) = (read, write);
+        if (state.IsHeld)
+            (read, write) = (false, true);
         _inner.Watch(connection, read, write);
     }
 
@@ -105,7 +113,7 @@ internal sealed unsafe class TlsTransport : ITransport
         {
             _turn = (_turn + 1) % _left.Count;
             Connection client = _left[_turn];
-            if (client.Tls!.IsRead && !Seen(client))
+            if (StateOf(client).IsRead && !Seen(client))
                 _extra.Add(new ReadyEvent(client.Slot, (int)client.Id, readable: true, writable: false, broken: false));
         }
     }
@@ -117,31 +125,31 @@ internal sealed unsafe class TlsTransport : ITransport
         {
             int got = session.Read(to + total, bytes - total);
             if (got <= 0)
-                return Stopped(connection, session, (TlsStep)got, total);
+                return Stopped(connection, (TlsStep)got, total);
             total += got;
             if (!session.HasPending)
             {
-                session.IsLeft = false; // what else there is makes an event
+                StateOf(connection).IsLeft = false; // what else there is makes an event
                 return total;
             }
         }
 
-        Leave(connection, session);
+        Leave(connection);
         return total;
     }
 
     // What was read before is handed out first; an end is found again in the next round.
-    private int Stopped(Connection connection, TlsSession session, TlsStep step, int total)
+    private int Stopped(Connection connection, TlsStep step, int total)
     {
         if (total > 0 && (step is TlsStep.Ended or TlsStep.Broken))
         {
-            Leave(connection, session);
+            Leave(connection);
             return total;
         }
 
-        session.IsLeft = false;
+        StateOf(connection).IsLeft = false;
         if (step == TlsStep.WantsWrite)
-            Hold(connection, session);
+            Hold(connection);
         return total > 0 ? total : step switch
         {
             TlsStep.Ended => 0,
@@ -164,31 +172,34 @@ internal sealed unsafe class TlsTransport : ITransport
         return total;
     }
 
-    private void Leave(Connection connection, TlsSession session)
+    private void Leave(Connection connection)
     {
-        if (session.IsLeft)
+        ref State state = ref StateOf(connection);
+        if (state.IsLeft)
             return;
-        session.IsLeft = true;
+        state.IsLeft = true;
         if (!_left.Contains(connection))
             _left.Add(connection);
     }
 
-    private void Hold(Connection connection, TlsSession session)
+    private void Hold(Connection connection)
     {
-        if (session.ReadWantsWrite)
+        ref State state = ref StateOf(connection);
+        if (state.IsHeld)
             return;
-        session.ReadWantsWrite = true;
+        state.IsHeld = true;
         _held.Add(connection);
         _inner.Watch(connection, read: false, write: true);
     }
 
     private void LetGo(Connection client)
     {
-        if (!Seen(client) || client.Tls is not { } session)
+        if (!Seen(client))
             return;
-        session.ReadWantsWrite = false;
-        _inner.Watch(client, session.IsRead, session.IsWritten);
-        Leave(client, session);
+        ref State state = ref StateOf(client);
+        state.IsHeld = false;
+        _inner.Watch(client, state.IsRead, state.IsWritten);
+        Leave(client);
     }
 
     private void NoteSeen()
@@ -197,13 +208,20 @@ internal sealed unsafe class TlsTransport : ITransport
         for (int i = 0; i < _count; i++)
         {
             int slot = _inner[i].Slot;
-            if (slot < 0)
-                continue; // the wakeup
-            if (slot >= _seen.Length)
-                Array.Resize(ref _seen, Math.Max(slot + 1, _seen.Length * 2));
-            _seen[slot] = _round;
+            if (slot >= 0) // not the wakeup
+                _states[slot].SeenInRound = _round;
         }
     }
 
-    private bool Seen(Connection client) => client.Slot < _seen.Length && _seen[client.Slot] == _round;
+    private bool Seen(Connection client) => StateOf(client).SeenInRound == _round;
+
+    private ref State StateOf(Connection client) => ref _states[client.Slot];
+
+    private struct State
+    {
+        internal bool IsLeft;  // it has to be looked at although the socket has nothing new (net.T1)
+        internal bool IsHeld;  // its read waits for room to send (net.T3)
+        internal bool IsRead, IsWritten; // what its reactor wants to hear of
+        internal int SeenInRound;
+    }
 }

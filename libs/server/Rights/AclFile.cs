@@ -40,7 +40,7 @@ internal static class AclFile
         if (!read.TryAdd(name, rights))
             return $"WARNING: Duplicate user '{name}' found on line {at[(at.LastIndexOf(':') + 1)..]}. ";
         if (!RuleWords.TryJoin(words[2..], out List<string> rules, out _))
-            return $"{at}: Unmatched parenthesis in selector definition.";
+            return $"{at}: Unmatched parenthesis in selector definition. ";
         return Apply(rules, at, rights);
     }
 

@@ -9,11 +9,11 @@ public static class OwnTls
     /// <summary>Encrypts a connected socket. Whether its certificate is believed is not asked: it is this machine's own.</summary>
     /// <exception cref="IOException">The server does not agree.</exception>
     /// <exception cref="Garnet.Common.GarnetException">The settings name no keys that can be used.</exception>
-    public static Stream Over(Socket socket, TlsSettings settings, int timeoutMs)
+    public static Task<Stream> Over(Socket socket, TlsSettings settings, int timeoutMs)
     {
         ArgumentNullException.ThrowIfNull(socket);
         ArgumentNullException.ThrowIfNull(settings);
         using TlsContext context = TlsContext.OfClient(settings, SystemClock.Instance.UnixMs / 1000, believesAll: true);
-        return TlsStream.Agreed(socket, new TlsSession(context.Handle, (int)socket.Handle, isServer: false), timeoutMs);
+        return AwaitedTlsStream.Agreed(socket, TlsSession.InMemory(context.Handle), timeoutMs, advice: null);
     }
 }

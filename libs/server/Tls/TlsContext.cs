@@ -113,12 +113,12 @@ internal sealed unsafe class TlsContext : IDisposable
         Judge(certificateName, certificate, nowUnixSeconds);
         Unlock(keyName, key, password);
         if (LibSsl.SSL_CTX_check_private_key(Handle) != 1)
-            throw Stranger(keyName, key, TlsFault.Take());
+            throw KeyOfAnother(keyName, key, TlsFault.Take());
     }
 
     private void Unlock(string name, string key, string password)
     {
-        // Without a password to ask OpenSSL would ask the terminal.
+        // Without a password in hand OpenSSL would ask for one at the terminal.
         fixed (byte* path = NativeText.Of(key), secret = NativeText.Of(password))
         {
             LibSsl.SSL_CTX_set_default_passwd_cb_userdata(Handle, secret);
@@ -130,9 +130,12 @@ internal sealed unsafe class TlsContext : IDisposable
 
         string why = TlsFault.Take();
         if (why.Contains("mismatch", StringComparison.Ordinal))
-            throw Stranger(name, key, why);
-        string next = $"Name a private key in PEM; if it is encrypted, set {name}-pass";
-        throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", next);
+            throw KeyOfAnother(name, key, why);
+        if (!TlsFiles.IsEncrypted(name, key))
+            throw Refusal($"{name} {key}", $"there is no key to be read in it: {why}", "Name a private key in PEM");
+        if (password.Length == 0)
+            throw Refusal($"{name} {key}", "the key is encrypted, and there is no password for it", $"Set {name}-pass");
+        throw Refusal($"{name} {key}", $"{name}-pass is not the password that the key is encrypted with ({why})", $"Correct {name}-pass");
     }
 
     private void Judge(string name, string path, long nowUnixSeconds)
@@ -246,7 +249,7 @@ internal sealed unsafe class TlsContext : IDisposable
     private static GarnetException Unread(string name, string path) =>
         Refusal($"{name} {path}", $"there is no certificate in it: {TlsFault.Take()}", "Name a file in PEM");
 
-    private static GarnetException Stranger(string name, string path, string why) => Refusal(
+    private static GarnetException KeyOfAnother(string name, string path, string why) => Refusal(
         $"{name} {path}", $"the key is not that of the certificate ({why})", "Name the two that belong together; CONFIG SET takes both at once");
 
     private static GarnetException Refusal(string what, string why, string next) => new(ExitKind.Configuration, what, why, next);

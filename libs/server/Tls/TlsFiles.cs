@@ -26,6 +26,9 @@ internal static class TlsFiles
         return Convert.ToHexString(hash.GetHashAndReset());
     }
 
+    /// <summary>True if a file holds a key that needs a password, as all ways to encrypt one in PEM say in it.</summary>
+    internal static bool IsEncrypted(string name, string path) => Read(name, path).AsSpan().IndexOf("ENCRYPTED"u8) >= 0;
+
     private static IEnumerable<(string Name, string Path)> Named(TlsSettings settings) => new[]
     {
         ("tls-cert-file", settings.CertificateFile), ("tls-key-file", settings.KeyFile),

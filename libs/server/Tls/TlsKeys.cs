@@ -11,14 +11,18 @@ namespace Garnet.Server.Tls;
 /// they were made with.
 ///
 /// tls.K1  Keys count once all of them were checked; until then, and if they cannot be used, those before them do.
-/// tls.K2  Of files that cannot be used a line of the log says so once, until they change again.
+/// tls.K2  Of files that cannot be used a line of the log says so once, until they change again, and not before a second look has found the
+///     same.
 /// </summary>
 internal sealed class TlsKeys : IDisposable
 {
     private const long LookUs = 1_000_000;
 
-    // Those whose change makes other contexts. Not the way in which clients are mapped to users, nor how long a handshake may take: these are read each time.
-    private static readonly string[] s_names =
+    /// <summary>
+    /// Settings whose change makes other contexts: all that may change but the way in which clients are mapped to users, and how long a
+    /// handshake may take, which are read each time.
+    /// </summary>
+    internal static readonly string[] Names =
     [
         "tls-cert-file", "tls-key-file", "tls-key-file-pass", "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass",
         "tls-ca-cert-file", "tls-ca-cert-dir", "tls-auth-clients", "tls-protocols", "tls-ciphers", "tls-ciphersuites",
@@ -31,7 +35,8 @@ internal sealed class TlsKeys : IDisposable
     private readonly IClock _clock;
     private readonly ServerLog _log;
     private TlsContext? _server, _client;
-    private string _digest = "";
+    private string _digest = "", _unsure = "";
+    private string[] _doubts = [];
     private long _lookedUs;
 
     /// <exception cref="GarnetException">TLS is asked for and cannot be had.</exception>
@@ -45,10 +50,19 @@ internal sealed class TlsKeys : IDisposable
                 "Use --transport auto on Linux, or put a TLS proxy in front");
         }
 
+        if (_settings.Port > 0 && _settings.Port == settings.Network.Port)
+        {
+            throw new GarnetException(
+                ExitKind.Configuration, $"tls-port {_settings.Port}", "port has the same number, and only one of them can have it",
+                "Set port 0 for encrypted connections alone, or another number");
+        }
+
         if (_settings.IsUsed)
             Renew();
-        foreach (string name in s_names)
+        TellDoubts();
+        foreach (string name in Names)
             table.OnSet(name, Changed);
+        table.OnSet("tls-auth-clients-user", TellDoubts);
     }
 
     /// <summary>When the certificate that clients see expires, Unix seconds; 0 if there is none.</summary>
@@ -80,18 +94,11 @@ internal sealed class TlsKeys : IDisposable
 
     /// <summary>A session for a connection to another server.</summary>
     /// <exception cref="IOException">There are no keys for it.</exception>
-    internal TlsSession Connect(int descriptor, string host)
-    {
-        lock (_gate)
-        {
-            LookAgain();
-            if (_client is not { } keys)
-                throw new IOException("TLS is not set up (tls-ca-cert-file)");
-            var session = new TlsSession(keys.Handle, descriptor, isServer: false);
-            session.Ask(host);
-            return session;
-        }
-    }
+    internal TlsSession Connect(int descriptor, string host) => Connect(host, keys => new TlsSession(keys, descriptor, isServer: false));
+
+    /// <summary>The same in memory, without a socket.</summary>
+    /// <exception cref="IOException">There are no keys for it.</exception>
+    internal TlsSession ConnectInMemory(string host) => Connect(host, TlsSession.InMemory);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -103,6 +110,19 @@ internal sealed class TlsKeys : IDisposable
         }
     }
 
+    private TlsSession Connect(string host, Func<nint, TlsSession> made)
+    {
+        lock (_gate)
+        {
+            LookAgain();
+            if (_client is not { } keys)
+                throw new IOException("TLS is not set up (tls-ca-cert-file)");
+            TlsSession session = made(keys.Handle);
+            session.Ask(host);
+            return session;
+        }
+    }
+
     private string? Changed()
     {
         if (!_settings.IsUsed)
@@ -110,6 +130,7 @@ internal sealed class TlsKeys : IDisposable
         try
         {
             Renew();
+            TellDoubts();
             return null;
         }
         catch (GarnetException e)
@@ -118,37 +139,47 @@ internal sealed class TlsKeys : IDisposable
         }
     }
 
+    private void TellDoubts()
+    {
+        string[] doubts = [.. TlsDoubts.Of(_settings)];
+        foreach (string doubt in doubts.Except(_doubts))
+            _log.TlsDoubted(doubt);
+        _doubts = doubts;
+    }
+
     private void LookAgain()
     {
         if (_clock.MonotonicUs - _lookedUs < LookUs)
             return;
         _lookedUs = _clock.MonotonicUs;
-        string digest;
+        string digest = "";
         try
         {
             digest = TlsFiles.Digest(_settings);
-        }
-        catch (GarnetException e)
-        {
-            digest = $"{e.What} {e.Why}";
-            if (digest != _digest)
-                _log.TlsKept($"{e.What}: {e.Why}", e.Next);
-            _digest = digest;
-            return;
-        }
-
-        if (digest == _digest)
-            return;
-        try
-        {
+            if (digest == _digest)
+                return;
             Renew();
             _log.TlsRenewed(ExpiresUnixSeconds);
         }
         catch (GarnetException e)
         {
-            _digest = digest; // tls.K2
-            _log.TlsKept($"{e.What}: {e.Why}", e.Next);
+            Keep(digest.Length > 0 ? digest : $"{e.What} {e.Why}", e);
         }
+    }
+
+    // tls.K2: whoever puts new files in place does it one after the other, and may be between the two.
+    private void Keep(string state, GarnetException why)
+    {
+        if (state == _digest)
+            return;
+        if (state != _unsure)
+        {
+            _unsure = state;
+            return;
+        }
+
+        _digest = state;
+        _log.TlsKept($"{why.What}: {why.Why}", why.Next);
     }
 
     private void Renew()

@@ -16,25 +16,44 @@ internal sealed unsafe class TlsSession : IDisposable
     /// <summary>What one takes while nothing is under way, about: measured with 1,000 idle ones.</summary>
     internal const int MemoryBytes = 23 << 10;
 
+    private const string NoMemory = "there is no memory for a TLS connection";
+
     private nint _ssl;
+    private nint _received, _made; // of one in memory
     private TlsStep _over;
 
     /// <param name="context">The side's keys and rules; OpenSSL keeps it for as long as the session is there.</param>
     /// <param name="descriptor">The socket.</param>
     /// <param name="isServer">Which side.</param>
-    internal TlsSession(nint context, int descriptor, bool isServer)
+    internal TlsSession(nint context, int descriptor, bool isServer) : this(context)
     {
-        _ssl = LibSsl.SSL_new(context);
-        if (_ssl == 0 || LibSsl.SSL_set_fd(_ssl, descriptor) != 1)
-        {
-            LibSsl.SSL_free(_ssl);
-            throw new IOException("there is no memory for a TLS connection");
-        }
-
+        if (LibSsl.SSL_set_fd(_ssl, descriptor) != 1)
+            throw Failure();
         if (isServer)
             LibSsl.SSL_set_accept_state(_ssl);
         else
             LibSsl.SSL_set_connect_state(_ssl);
+    }
+
+    private TlsSession(nint context)
+    {
+        _ssl = LibSsl.SSL_new(context);
+        if (_ssl == 0)
+            throw Failure();
+    }
+
+    /// <summary>A client's end without a socket: its bytes are handed to it (<see cref="Feed"/>) and taken from it (<see cref="Drain"/>).</summary>
+    /// <exception cref="IOException">There is no memory for it.</exception>
+    internal static TlsSession InMemory(nint context)
+    {
+        var session = new TlsSession(context);
+        session._received = LibSsl.BIO_new(LibSsl.BIO_s_mem());
+        session._made = LibSsl.BIO_new(LibSsl.BIO_s_mem());
+        if (session._received == 0 || session._made == 0)
+            throw session.Failure();
+        LibSsl.SSL_set_bio(session._ssl, session._received, session._made); // they are the session's from here on
+        LibSsl.SSL_set_connect_state(session._ssl);
+        return session;
     }
 
     /// <summary>True if a step may find more although the socket has nothing new.</summary>
@@ -42,18 +61,6 @@ internal sealed unsafe class TlsSession : IDisposable
 
     /// <summary>Why it broke, for operators; empty if the peer just left.</summary>
     internal string Fault { get; private set; } = "";
-
-    /// <summary>Of the transport: it has to be looked at although the socket has nothing new (tls.T3).</summary>
-    internal bool IsLeft { get; set; }
-
-    /// <summary>Of the transport: whether its client is read now.</summary>
-    internal bool IsRead { get; set; } = true;
-
-    /// <summary>Of the transport: whether its client waits for the socket to take bytes.</summary>
-    internal bool IsWritten { get; set; }
-
-    /// <summary>Of the transport: a read waits until the socket takes bytes.</summary>
-    internal bool ReadWantsWrite { get; set; }
 
     /// <summary>Names the server that is wanted, so that one with several names shows the right certificate.</summary>
     internal void Ask(string host)
@@ -72,6 +79,23 @@ internal sealed unsafe class TlsSession : IDisposable
         LibSsl.ERR_clear_error();
         int result = LibSsl.SSL_do_handshake(_ssl);
         return result == 1 ? TlsStep.Done : Failed(result);
+    }
+
+    /// <summary>Of one in memory: takes what came from the peer.</summary>
+    internal void Feed(ReadOnlySpan<byte> bytes)
+    {
+        fixed (byte* from = bytes)
+        {
+            if (LibSsl.BIO_write(_received, from, bytes.Length) != bytes.Length)
+                throw new IOException(NoMemory);
+        }
+    }
+
+    /// <summary>Of one in memory: hands out what is for the peer; how many bytes, 0 or less if there are none.</summary>
+    internal int Drain(Span<byte> to)
+    {
+        fixed (byte* head = to)
+            return _ssl == 0 ? 0 : LibSsl.BIO_read(_made, head, to.Length);
     }
 
     /// <summary>Bytes that were read, more than 0, or a <see cref="TlsStep"/>.</summary>
@@ -147,6 +171,12 @@ internal sealed unsafe class TlsSession : IDisposable
         return name;
     }
 
+    private IOException Failure()
+    {
+        Dispose();
+        return new IOException(NoMemory);
+    }
+
     private TlsStep Failed(int result)
     {
         switch (LibSsl.SSL_get_error(_ssl, result))
@@ -173,6 +203,6 @@ internal sealed unsafe class TlsSession : IDisposable
         string reason = TlsFault.Take();
         if (verified == 0)
             return reason;
-        return "its certificate is not believed: " + Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified));
+        return TlsFault.NotBelieved + Marshal.PtrToStringUTF8((nint)LibSsl.X509_verify_cert_error_string(verified));
     }
 }

@@ -13,30 +13,18 @@ internal sealed class TlsStream : Stream
     private readonly Socket _socket;
     private readonly TlsSession _session;
     private readonly int _timeoutMs;
+    private readonly LinkAdvice? _advice;
     private readonly IClock _clock = SystemClock.Instance; // it waits for a socket, in the system's time
 
     /// <summary>Takes both over.</summary>
-    internal TlsStream(Socket socket, TlsSession session, int timeoutMs)
+    /// <param name="socket">Connected.</param>
+    /// <param name="session">Over that socket.</param>
+    /// <param name="timeoutMs">How long a step may take.</param>
+    /// <param name="advice">What to say if it fails; null of one that came in.</param>
+    internal TlsStream(Socket socket, TlsSession session, int timeoutMs, LinkAdvice? advice = null)
     {
-        (_socket, _session, _timeoutMs) = (socket, session, timeoutMs);
+        (_socket, _session, _timeoutMs, _advice) = (socket, session, timeoutMs, advice);
         socket.Blocking = false;
-    }
-
-    /// <summary>Takes both over and does the handshake.</summary>
-    /// <exception cref="IOException">As of <see cref="Handshake"/>; the session is freed then, the socket is the caller's.</exception>
-    internal static TlsStream Agreed(Socket socket, TlsSession session, int timeoutMs)
-    {
-        var stream = new TlsStream(socket, session, timeoutMs);
-        try
-        {
-            stream.Handshake();
-            return stream;
-        }
-        catch (Exception e) when (e is SocketException or IOException)
-        {
-            stream.Dispose();
-            throw;
-        }
     }
 
     /// <inheritdoc/>
@@ -63,8 +51,19 @@ internal sealed class TlsStream : Stream
     internal void Handshake()
     {
         long began = _clock.MonotonicUs;
-        for (TlsStep step = HandshakeStep(); step != TlsStep.Done; step = HandshakeStep())
-            Await(step, began);
+        try
+        {
+            for (TlsStep step = HandshakeStep(); step != TlsStep.Done; step = HandshakeStep())
+                Await(step, began);
+        }
+        catch (SocketException e) when (_advice is not null && e.SocketErrorCode == SocketError.TimedOut)
+        {
+            throw new IOException(_advice.NoHandshake("does not answer"), e);
+        }
+        catch (EndOfStreamException e) when (_advice is not null)
+        {
+            throw new IOException(_advice.NoHandshake("closed the connection"), e);
+        }
     }
 
     /// <inheritdoc/>
@@ -152,10 +151,17 @@ internal sealed class TlsStream : Stream
     private void Await(TlsStep step, long beganUs)
     {
         if (step is TlsStep.Broken or TlsStep.Ended)
-            throw new IOException(_session.Fault is { Length: > 0 } fault ? "TLS failed: " + fault : "it closed the connection");
+            throw Ending();
         long leftUs = (_timeoutMs * 1000L) - (_clock.MonotonicUs - beganUs);
         int limitUs = _timeoutMs > 0 ? (int)Math.Clamp(leftUs, 0, int.MaxValue) : -1;
         if (limitUs == 0 || !_socket.Poll(limitUs, step == TlsStep.WantsRead ? SelectMode.SelectRead : SelectMode.SelectWrite))
             throw new SocketException((int)SocketError.TimedOut);
+    }
+
+    private IOException Ending()
+    {
+        if (_session.Fault.Length == 0)
+            return new EndOfStreamException("it closed the connection");
+        return new IOException(_advice?.Of(_session.Fault) ?? "TLS failed: " + _session.Fault);
     }
 }

@@ -43,7 +43,8 @@ public static class BulkLibrary
     private static string Look()
     {
         if (!NativeLibrary.TryLoad(BulkNative.Name, typeof(BulkLibrary).Assembly, null, out _))
-            return "The native library (libgarnet-bulk.so) is not there, or not for this machine: it is built where cmake and a C++ compiler are.";
+            return "The native library (libgarnet-bulk.so) is not there, or not for this machine: "
+                + "it is built where cmake and a C++ compiler are.";
         uint version = BulkNative.bk_abi_version();
         return version == BulkNative.Version ? "" : $"The native library has version {version}, and not {BulkNative.Version}.";
     }

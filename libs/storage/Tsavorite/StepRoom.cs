@@ -9,6 +9,7 @@ namespace Tsavorite;
 public sealed unsafe class StepRoom
 {
     private const long FixedArgumentBytesMax = 64;
+    private const long PerChange = 2; // what the count of changes grows by: when one begins, and when it ends
 
     private readonly StoreSession _session;
     private readonly Store _store;
@@ -105,9 +106,9 @@ public sealed unsafe class StepRoom
     {
         if (bytes == 0)
             return;
-        changes -= 2;
+        changes -= PerChange; // while it is asked whether the step has changed anything: this one has not
         Miss(bytes);
-        changes += 2;
+        changes += PerChange;
     }
 
     // Under locks nothing is evicted: whoever catches it has room made behind them.

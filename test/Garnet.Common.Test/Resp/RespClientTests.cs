@@ -48,7 +48,7 @@ public sealed class RespClientTests
         other.Dispose();
         (client, other) = await Connected(10_000);
         other.Dispose();
-        Assert.That(Assert.ThrowsAsync<IOException>(client.ReadLine)!.Message, Is.EqualTo("it closed the connection"));
+        Assert.That(Assert.ThrowsAsync<EndOfStreamException>(client.ReadLine)!.Message, Is.EqualTo("it closed the connection"));
         client.Dispose();
         (client, other) = await Connected(1);
         Assert.CatchAsync<OperationCanceledException>(client.ReadLine);

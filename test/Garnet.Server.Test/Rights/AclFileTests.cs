@@ -57,6 +57,9 @@ public sealed class AclFileTests
         using TestClient admin = new(server.Server.Port), ann = As(server, "ann");
         File.WriteAllText(_file, "user bob on nopass +@all\nuser ann +nosuch\nuser >secret bogus\n");
         Assert.That(admin.Call("ACL", "LOAD"), Does.StartWith($"ERR {_file}:2: Error in applying operation '+nosuch'").And.Contain($"{_file}:3: Syntax error"));
+        File.WriteAllText(_file, "user ann (+get\nuser bob (+get\n");
+        Assert.That(admin.Call("ACL", "LOAD"), Is.EqualTo($"ERR {_file}:1: Unmatched parenthesis in selector definition. {_file}:2: Unmatched parenthesis in "
+            + "selector definition. WARNING: ACL errors detected, no change to the previously active ACL rules was performed"));
         Assert.That(admin.Call("ACL", "USERS"), Is.EqualTo("[ann default]"));
         Assert.That(ann.Call("ACL", "WHOAMI"), Is.EqualTo("ann"));
         File.Delete(_file);
@@ -103,6 +106,36 @@ public sealed class AclFileTests
         var lines = new RecordedLines();
         using EmbeddedServer server = Started(lines, "geheim");
         Assert.That(lines.All, Has.Exactly(1).Contains("requirepass has no effect"));
+    }
+
+    [Test]
+    public void A_line_of_the_configuration_file_that_makes_the_password_of_the_settings_void_is_told_at_the_start()
+    {
+        Assert.That(Said(["default", "on", "nopass", "~*", "+@all"]), Has.Exactly(1).Contains("requirepass has no effect: garnet.conf:7 says who user default is"));
+        Assert.That(Said(["default", "on", ">geheim", "~*", "+@all"]), Has.None.Contains("requirepass"), "both say the same");
+        Assert.That(Said(["ann", "on", "nopass", "~*", "+@all"]), Has.None.Contains("requirepass"), "it is about another user");
+
+        static IEnumerable<string> Said(string[] words)
+        {
+            var lines = new RecordedLines();
+            using var server = new EmbeddedServer(lines: lines, adjust: settings =>
+            {
+                settings.Security.Password = "geheim";
+                settings.Security.Users.Add(new UserLine("garnet.conf:7", words));
+            });
+            return [.. lines.All];
+        }
+    }
+
+    [Test]
+    public void A_command_that_waits_for_the_disk_and_runs_again_counts_once()
+    {
+        File.WriteAllText(_file, "user ann on nopass +@all\n");
+        using EmbeddedServer server = Started();
+        using var client = new TestClient(server.Server.Port);
+        for (int i = 0; i < 10; i++) Assert.That(client.Call("ACL", "LOAD"), Is.EqualTo("OK"));
+        Assert.That(client.Call("CLIENT", "INFO"), Does.Contain(" tot-cmds=11"));
+        Assert.That(client.Call("INFO", "commandstats"), Does.Contain("cmdstat_acl|load:calls=10,"));
     }
 
     [Test]

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Garnet.Common;
 
 namespace Garnet.Server.Test.Rights;
 
@@ -61,11 +62,20 @@ public sealed class AuditTests
     }
 
     [Test]
-    public void A_file_that_cannot_be_written_holds_nobody_up()
+    public void A_file_that_cannot_be_written_at_the_start_is_refused()
     {
         string nowhere = Path.Combine(_file, "nowhere");
+        GarnetException refused = Assert.Throws<GarnetException>(() => new EmbeddedServer(adjust: settings => settings.Security.AuditFile = nowhere).Dispose())!;
+        Assert.That($"{refused.What}: {refused.Why}", Does.StartWith($"audit-file {nowhere}: it cannot be written: "));
+    }
+
+    [Test]
+    public void A_file_that_cannot_be_written_holds_nobody_up()
+    {
+        string nowhere = Path.Combine(Directory.CreateDirectory(_file).FullName, "nowhere");
         var lines = new RecordedLines();
         using var server = new EmbeddedServer(adjust: settings => settings.Security.AuditFile = nowhere, lines: lines);
+        Directory.Delete(_file, recursive: true);
         using var client = new TestClient(server.Server.Port);
         for (int i = 0; i < 100; i++) Assert.That(client.Call("CONFIG", "GET", "port"), Does.Contain("port"));
         Eventually.Holds(() => server.Server.Context.Monitoring.Audit.Lost == 100);

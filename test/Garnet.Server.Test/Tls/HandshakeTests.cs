@@ -60,6 +60,23 @@ internal sealed class HandshakeTests
     }
 
     [Test]
+    public void A_byte_a_second_does_not_lengthen_the_time_of_a_handshake()
+    {
+        byte[] hello = Hello();
+        _server.Clock.Stop();
+        using RespConnection dripping = new(_server.TlsAddress);
+        for (int second = 0; second < 12; second++)
+        {
+            if (second < 9) dripping.Send(hello.AsSpan(second, 1));
+            using (RespConnection guest = _server.Connect())
+                Assert.That(guest.Call("PING").ToString(), Is.EqualTo("+PONG"), "whoever comes after it has it looked at before");
+            _server.Advance(1000);
+        }
+
+        Assert.That(() => _lines.All, Has.Some.Contain("the handshake was not over after 10 s (tls-handshake-timeout)").After(WaitMs, 5));
+    }
+
+    [Test]
     public void A_handshake_whose_bytes_come_one_by_one_comes_to_its_end()
     {
         using RespConnection slow = new(_server.TlsAddress, over: stream => _files.Over(new OneByOne(stream)));

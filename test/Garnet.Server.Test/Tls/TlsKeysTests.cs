@@ -3,6 +3,7 @@ using System.Net.Sockets;
 using System.Security.Cryptography.X509Certificates;
 using Garnet.Common;
 using Garnet.Server.Test.Net;
+using Garnet.Server.Tls;
 using Garnet.Wire;
 using Garnet.Wire.Tls;
 using NUnit.Framework;
@@ -31,7 +32,7 @@ internal sealed class TlsKeysTests
         yield return Case("tls-key-file", "nowhere.key", "cannot be read");
         yield return Case("tls-key-file", "text", "there is no key to be read in it");
         yield return Case("tls-key-file", "client.key", "the key is not that of the certificate");
-        yield return Case("tls-key-file", "locked.key", "set tls-key-file-pass");
+        yield return Case("tls-key-file", "locked.key", "there is no password for it. Set tls-key-file-pass");
         yield return Case("tls-ca-cert-file", "text", "there is no certificate in it");
         yield return Case("tls-ca-cert-dir", "nowhere", "there is no such directory");
         yield return Case("tls-ciphers", "ROT13", "OpenSSL does not know these");
@@ -77,7 +78,9 @@ internal sealed class TlsKeysTests
         using TestServer server = new(Route.Tls, static settings => settings.Tls.KeyPassword = "open sesame", certificates: _files);
         using RespConnection client = server.Connect();
         Assert.That(client.Call("CONFIG", "GET", "*").ToString(), Does.Not.Contain("sesame"));
-        Assert.That(client.Call("CONFIG", "SET", "tls-key-file-pass", "wrong").ToString(), Does.Contain("set tls-key-file-pass").And.Not.Contain("sesame"));
+        Assert.That(client.Call("CONFIG", "SET", "tls-key-file-pass", "wrong").ToString(),
+            Does.Contain("tls-key-file-pass is not the password that the key is encrypted with").And.Not.Contain("sesame"));
+        Assert.That(client.Call("CONFIG", "SET", "tls-key-file-pass", "").ToString(), Does.Contain("the key is encrypted, and there is no password for it. Set tls-key-file-pass"));
     }
 
     [Test]
@@ -120,6 +123,60 @@ internal sealed class TlsKeysTests
     }
 
     [Test]
+    public void Between_the_first_and_the_second_of_two_new_files_nothing_is_said_or_used()
+    {
+        RecordedLines lines = new();
+        using TestServer server = new(Route.Tls, certificates: _files, lines: lines);
+        _files.Make("next", "CN=renewed");
+        File.Copy(_files.Path("next.crt"), _files.ServerCertificate, overwrite: true);
+        server.Advance(PastTheLook);
+        Assert.That(NameShown(server), Is.EqualTo("CN=localhost"));
+        File.Copy(_files.Path("next.key"), _files.ServerKey, overwrite: true);
+        server.Advance(PastTheLook);
+        Assert.That(NameShown(server), Is.EqualTo("CN=renewed"));
+        Assert.That(lines.All, Has.None.Contain("cannot be used"));
+    }
+
+    [Test]
+    public void One_number_for_both_ports_is_refused_at_the_start()
+    {
+        GarnetException refused = Assert.Throws<GarnetException>(() => new TestServer(
+            Route.Tls, static settings => settings.Network.Port = settings.Tls.Port = 22_001, certificates: _files).Dispose())!;
+        Assert.That($"{refused.What}: {refused.Why}. {refused.Next}", Does.Contain("tls-port 22001: port has the same number").And.Contain("Set port 0"));
+    }
+
+    [Test]
+    public void What_is_hardly_meant_is_said_at_the_start()
+    {
+        const UnixFileMode Owners = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        Assert.That(SaidAtStart(Route.Epoll, settings => settings.Tls.CertificateFile = _files.ServerCertificate), Has.Exactly(1).Contain("tls-cert-file has no effect"));
+        Assert.That(SaidAtStart(Route.Tls, static settings => (settings.Tls.ClientCheck, settings.Tls.ClientUser) = (TlsClientCheck.No, TlsClientUser.Cn)),
+            Has.Exactly(1).Contain("tls-auth-clients-user has no effect"));
+        Assert.That(SaidAtStart(Route.Tls, settings => settings.Tls.AuthorityDirectory = _files.Folder), Has.Exactly(1).Contain($"run openssl rehash {_files.Folder}"));
+        if (OperatingSystem.IsWindows()) return;
+        File.SetUnixFileMode(_files.ServerKey, Owners | UnixFileMode.OtherRead);
+        Assert.That(SaidAtStart(Route.Tls, static _ => { }), Has.Exactly(1).Contain("can be read by everybody on this machine"));
+        File.SetUnixFileMode(_files.ServerKey, Owners);
+        _files.Write("5ed36f99.0", File.ReadAllText(_files.AuthorityFile));
+        string[] said = [.. SaidAtStart(Route.Tls, settings =>
+            (settings.Tls.AuthorityDirectory, settings.Tls.ClientUser) = (_files.Folder, TlsClientUser.Cn))];
+        Assert.That(said, Has.None.Contain("no effect").And.None.Contain("rehash").And.None.Contain("everybody"));
+    }
+
+    [Test]
+    public void What_CONFIG_SET_makes_hardly_meant_is_said_once()
+    {
+        RecordedLines lines = new();
+        using TestServer server = new(Route.Tls, certificates: _files, lines: lines);
+        using RespConnection client = server.Connect();
+        Assert.That(client.Call("CONFIG", "SET", "tls-auth-clients", "no").ToString(), Is.EqualTo("+OK"));
+        Assert.That(lines.All, Has.None.Contain("tls-auth-clients-user has no effect"));
+        Assert.That(client.Call("CONFIG", "SET", "tls-auth-clients-user", "CN").ToString(), Is.EqualTo("+OK"));
+        Assert.That(client.Call("CONFIG", "SET", "tls-protocols", "TLSv1.3").ToString(), Is.EqualTo("+OK"));
+        Assert.That(lines.All, Has.Exactly(1).Contain("tls-auth-clients-user has no effect"));
+    }
+
+    [Test]
     public void An_authority_that_is_withdrawn_is_no_longer_believed()
     {
         using TestServer server = new(Route.Tls, certificates: _files);
@@ -129,6 +186,17 @@ internal sealed class TlsKeysTests
         Assert.That(() => Pinged(server), Throws.InstanceOf<IOException>());
         Assert.That(old.Call("CONFIG", "SET", "tls-ca-cert-file", _files.AuthorityFile).ToString(), Is.EqualTo("+OK"), "who is connected stays");
         Pinged(server);
+    }
+
+    [Test]
+    public void Every_setting_of_TLS_that_may_change_makes_other_keys_or_is_read_each_time()
+    {
+        string[] others = ["tls-auth-clients-user", "tls-handshake-timeout", "tls-dh-params-file"]; // the last one is taken and has no effect
+        SettingTable table = new();
+        new ServerSettings().Register(table);
+        Assert.That(
+            table.All.Select(static setting => setting.Declared).Where(static one => one.Live && one.Name.StartsWith("tls-", StringComparison.Ordinal)).Select(static one => one.Name),
+            Is.EquivalentTo(TlsKeys.Names.Concat(others)));
     }
 
     [Test]
@@ -147,6 +215,13 @@ internal sealed class TlsKeysTests
     {
         using RespConnection client = server.Connect();
         Assert.That(client.Call("PING").ToString(), Is.EqualTo("+PONG"));
+    }
+
+    private IEnumerable<string> SaidAtStart(Route route, Action<ServerSettings> adjust)
+    {
+        RecordedLines lines = new();
+        using TestServer server = new(route, adjust, certificates: _files, lines: lines);
+        return [.. lines.All];
     }
 
     private string NameShown(TestServer server)

@@ -23,6 +23,7 @@ public sealed class TierServerTests
         using RespConnection client = new(server.Address, 60_000);
         Fill(client);
         Assert.That(client.Tiering("tier_cold_records"), Is.GreaterThan(Keys / 2));
+        CountOnce(client);
         CheckAll(client);
         long reads = client.Tiering("tier_reads");
         Assert.That(client.Tiering("tier_postponed_commands"), Is.GreaterThan(20), "nobody waited in a command for them");
@@ -33,6 +34,20 @@ public sealed class TierServerTests
         client.Call("FLUSHALL", "SYNC");
         Assert.That(client.Tiering("tier_cold_records"), Is.Zero.After(20_000, 50));
         Assert.That(client.Call("SET", "k", "v").ToString(), Does.Contain("OK"));
+    }
+
+    // What waits for the tier is framed again, and is one command all the same.
+    private static void CountOnce(RespConnection client)
+    {
+        const int Reads = 500;
+        long postponed = client.Tiering("tier_postponed_commands"), before = Commands(client);
+        for (int i = 0; i < Reads; i++) client.Call("STRLEN", "key:" + i);
+        for (int i = 0; i < Reads; i++) client.Call("GET", "key:" + (Reads + i));
+        Assert.That(Commands(client) - before, Is.EqualTo((2 * Reads) + 1));
+        Assert.That(client.Tiering("tier_postponed_commands") - postponed, Is.GreaterThan(20));
+
+        static long Commands(RespConnection client) =>
+            long.Parse(client.Call("CLIENT", "INFO").Text.Split(" tot-cmds=")[1].Split(' ', '\n')[0], CultureInfo.InvariantCulture);
     }
 
     [Test]

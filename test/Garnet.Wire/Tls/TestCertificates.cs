@@ -49,7 +49,11 @@ internal sealed class TestCertificates : IDisposable
     }
 
     /// <summary>Makes NAME.crt and NAME.key, valid between days from now, the key encrypted if there is a password.</summary>
-    public void Make(string name, string subject, int fromDays = -1, int toDays = 30, string password = "")
+    public void Make(string name, string subject, int fromDays = -1, int toDays = 30, string password = "") =>
+        Make(name, new X500DistinguishedName(subject), fromDays, toDays, password);
+
+    /// <summary>The same with a name that no text can say.</summary>
+    public void Make(string name, X500DistinguishedName subject, int fromDays = -1, int toDays = 30, string password = "")
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         CertificateRequest request = new(subject, key, HashAlgorithmName.SHA256);

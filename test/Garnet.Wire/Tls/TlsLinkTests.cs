@@ -47,6 +47,43 @@ internal sealed class TlsLinkTests
         Assert.That(ReplicaServer.Field(reader, "master_link_status"), Is.EqualTo("down"));
     }
 
+    [TestCase("", true, "", "set tls-replication yes here, or name its plain port in REPLICAOF")]
+    [TestCase("--tls-replication yes", false, "", "is no TLS (wrong version number): name its tls-port in REPLICAOF, or set tls-replication no here")]
+    [TestCase("--tls-replication yes", true, "primary", "Name who vouches for it in tls-ca-cert-file here")]
+    [TestCase("--tls-replication yes", true, "replica", "its tls-ca-cert-file must name who vouches for that")]
+    [TestCase("--tls-replication yes", true, "nobody", "set tls-client-cert-file and tls-client-key-file here")]
+    public void A_link_that_cannot_be_names_the_setting_and_what_to_do(string flags, bool toTlsPort, string stranger, string advice)
+    {
+        using TestCertificates others = new();
+        using EncryptedServer primary = new(_files, stranger == "primary" ? $"--tls-cert-file {others.ServerCertificate} --tls-key-file {others.ServerKey}" : "");
+        if (stranger == "replica") flags += $" --tls-client-cert-file {others.ClientCertificate} --tls-client-key-file {others.ClientKey}";
+        flags += stranger == "nobody" ? $" --tls-ca-cert-file {_files.AuthorityFile}" : " " + _files.Flags;
+        using ServerProcess replica = ServerProcess.TryStartOurs(flags)!;
+        using RespConnection reader = new(replica.Address);
+        string port = toTlsPort ? primary.TlsPortText : primary.Process.Address.Port.ToString(CultureInfo.InvariantCulture);
+        Assert.That(reader.Call("REPLICAOF", "127.0.0.1", port).ToString(), Is.EqualTo("+OK"));
+        Assert.That(() => replica.LastWords, Does.Contain(advice).After(WaitMs, 50));
+    }
+
+    [Test]
+    public void MIGRATE_to_the_wrong_kind_of_port_names_the_setting_and_what_to_do()
+    {
+        using EncryptedServer source = new(_files), target = new(_files);
+        using RespConnection at = source.Connect();
+        at.Call("SET", "k", "v");
+        string plainPort = target.Process.Address.Port.ToString(CultureInfo.InvariantCulture);
+        Assert.That(at.Call("MIGRATE", "127.0.0.1", target.TlsPortText, "k", "0", "5000").ToString(), Does.StartWith("-IOERR error or timeout ").And.Contain(
+            "set tls-cluster yes here, or name its plain port in MIGRATE"));
+        Assert.That(at.Call("CONFIG", "SET", "tls-cluster", "yes").ToString(), Is.EqualTo("+OK"));
+        Assert.That(at.Call("MIGRATE", "127.0.0.1", plainPort, "k", "0", "5000").ToString(), Does.StartWith("-IOERR error or timeout ").And.Contain(
+            "name its tls-port in MIGRATE, or set tls-cluster no here"));
+        using TestCertificates others = new();
+        Assert.That(at.Call("CONFIG", "SET", "tls-ca-cert-file", others.AuthorityFile).ToString(), Is.EqualTo("+OK"));
+        Assert.That(at.Call("MIGRATE", "127.0.0.1", target.TlsPortText, "k", "0", "5000").ToString(), Does.StartWith("-IOERR error or timeout ").And.Contain(
+            "Name who vouches for it in tls-ca-cert-file here"));
+        Assert.That(at.Call("GET", "k").Text, Is.EqualTo("v"));
+    }
+
     [Test]
     public void A_primary_gives_its_place_away_over_it()
     {

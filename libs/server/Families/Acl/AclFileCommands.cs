@@ -50,8 +50,8 @@ internal readonly struct AclLoad : ICommand
             ClientRights.Dismiss(call.Worker);
         }
 
-        if (call.Server.Rights.IsPasswordVoid)
-            call.Server.Log.PasswordIsVoid(path);
+        if (call.Server.Rights.VoidsPassword is { } where)
+            call.Server.Log.PasswordIsVoid(where);
 
         return call.Ok();
     }

@@ -47,9 +47,12 @@ internal sealed class MigratedKey(byte[] name)
 /// </summary>
 internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsKeys? tls) : Parking
 {
-    private const string NotConnected = "IOERR error or timeout connecting to the client", NotWritten = "IOERR error or timeout writing to target instance";
+    private const string NotConnected = "IOERR error or timeout connecting to the client",
+        NotWritten = "IOERR error or timeout writing to target instance",
+        NotRead = "IOERR error or timeout reading to target instance";
 
     private volatile bool _isOver;
+    private bool _hasHeard;
 
     internal MigrateTerms Terms => terms;
 
@@ -89,18 +92,18 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsK
         {
             await target.Connect(new DnsEndPoint(terms.Host, terms.Port)).ConfigureAwait(false);
             if (tls is not null)
-                target.Over(Encrypt);
+                await target.Over(Encrypt).ConfigureAwait(false);
             failure = NotWritten;
             int greetings = await Greet(target).ConfigureAwait(false);
             foreach (MigratedKey key in Keys)
                 await Send(target, key, nowMs).ConfigureAwait(false);
-            failure = "IOERR error or timeout reading to target instance";
+            failure = NotRead;
             for (; greetings > 0; greetings--)
-                TakeError(await target.ReadLine().ConfigureAwait(false));
+                TakeError(await Heard(target).ConfigureAwait(false));
             bool isWelcome = Error.Length == 0;
             foreach (MigratedKey key in Keys)
             {
-                string reply = await target.ReadLine().ConfigureAwait(false);
+                string reply = await Heard(target).ConfigureAwait(false);
                 TakeError(reply);
                 key.IsTaken = isWelcome && IsDone(reply);
             }
@@ -109,14 +112,32 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsK
         {
             Error = NotWritten; // refused: Redis finds out when it writes
         }
-        catch (Exception e) when (e is SocketException or IOException or OperationCanceledException)
+        catch (Exception e) when (tls is null && !_hasHeard && IsEnd(e))
+        {
+            Error = $"{failure}: {LinkAdvice.OfMigration.ClosedUnheard}";
+        }
+        catch (IOException e)
+        {
+            Error = $"{failure}: {e.Message}";
+        }
+        catch (Exception e) when (e is SocketException or OperationCanceledException)
         {
             Error = failure;
         }
     }
 
-    private TlsStream Encrypt(Socket socket) =>
-        TlsStream.Agreed(socket, tls!.Connect((int)socket.Handle, terms.Host), terms.TimeoutMs);
+    private static bool IsEnd(Exception e) =>
+        e is EndOfStreamException or SocketException { SocketErrorCode: SocketError.ConnectionReset or SocketError.Shutdown };
+
+    private Task<Stream> Encrypt(Socket socket) =>
+        AwaitedTlsStream.Agreed(socket, tls!.ConnectInMemory(terms.Host), terms.TimeoutMs, LinkAdvice.OfMigration);
+
+    private async Task<string> Heard(RespClient target)
+    {
+        string reply = await target.ReadLine().ConfigureAwait(false);
+        _hasHeard = true;
+        return reply;
+    }
 
     private async Task<int> Greet(RespClient target)
     {
@@ -143,6 +164,7 @@ internal sealed class Migration(MigrateTerms terms, List<MigratedKey> keys, TlsK
         if (Error.Length > 0 || IsDone(reply))
             return;
         Error = reply.StartsWith('-') ? "ERR Target instance replied with error: " + reply[1..]
+            : LinkAdvice.OfMigration.IfTls(reply) is { } advice ? $"{NotRead}: {advice}"
             : "ERR Target instance replied with neither OK nor an error: is it a server of the Redis protocol? The keys are still here";
     }
 }

@@ -20,12 +20,12 @@ internal sealed class LinkSocket : IDisposable
     private readonly Func<bool>? _hasLostUser;
     private readonly Lock _sending = new(), _gate = new();
     private TlsStream? _encrypted;
-    private bool _isClosed;
+    private bool _isClosed, _hasHeard;
 
     /// <summary>One that came in as a client's.</summary>
     internal LinkSocket(FreedSocket freed, int timeoutMs, LinkTraffic traffic) : this(freed.Socket, timeoutMs, traffic, keys: null)
     {
-        _hasLostUser = freed.HasLostUser;
+        (_hasLostUser, _hasHeard) = (freed.HasLostUser, true);
         if (freed.Session is { } session)
             _encrypted = new TlsStream(_socket, session, timeoutMs);
     }
@@ -137,10 +137,10 @@ internal sealed class LinkSocket : IDisposable
         Span<byte> one = stackalloc byte[1];
         while (line.Length < LineBytesMax)
         {
-            if (Receive(one) == 0)
-                throw new IOException("it closed the connection");
+            if (!HasMore(one))
+                throw Closed(line.ToString());
             if (one[0] == '\n')
-                return line.ToString().TrimEnd('\r');
+                return Said(line.ToString().TrimEnd('\r'));
             line.Append((char)one[0]);
         }
 
@@ -169,6 +169,35 @@ internal sealed class LinkSocket : IDisposable
         _socket.Dispose();
     }
 
+    // A port that is encrypted may refuse plain bytes by an alert, an end, or an end for which some of them were never read.
+    private bool HasMore(Span<byte> one)
+    {
+        try
+        {
+            return Receive(one) > 0;
+        }
+        catch (SocketException e) when (!_hasHeard && e.SocketErrorCode == SocketError.ConnectionReset)
+        {
+            return false;
+        }
+    }
+
+    private IOException Closed(string line)
+    {
+        if (_hasHeard || _encrypted is not null)
+            return new IOException("it closed the connection");
+        LinkAdvice advice = LinkAdvice.OfReplication;
+        return new IOException(line.Length == 0 ? advice.ClosedUnheard : advice.IfTls(line) ?? "it closed the connection");
+    }
+
+    private string Said(string line)
+    {
+        if (!_hasHeard && _encrypted is null && LinkAdvice.OfReplication.IfTls(line) is { } advice)
+            throw new IOException(advice);
+        _hasHeard = true;
+        return line;
+    }
+
     private int SendSome(ReadOnlySpan<byte> bytes)
     {
         if (_encrypted is not { } stream)
@@ -185,7 +214,7 @@ internal sealed class LinkSocket : IDisposable
         lock (_gate)
         {
             ObjectDisposedException.ThrowIf(_isClosed, this);
-            _encrypted = new TlsStream(_socket, _keys.Connect((int)_socket.Handle, host), _timeoutMs);
+            _encrypted = new TlsStream(_socket, _keys.Connect((int)_socket.Handle, host), _timeoutMs, LinkAdvice.OfReplication);
         }
 
         _encrypted.Handshake();
