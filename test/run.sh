@@ -147,7 +147,7 @@ bulk() {
     return
   fi
   echo "Bulk.Native: begun"
-  test/bulk.sh all </dev/null >"$logs/Bulk.Native" 2>&1
+  test/bulk.sh </dev/null >"$logs/Bulk.Native" 2>&1
   echo "$? $((SECONDS - began))" >"$logs/Bulk.Native.end"
   echo "Bulk.Native: ended after $((SECONDS - began)) s"
 }

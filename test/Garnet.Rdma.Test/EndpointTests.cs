@@ -117,17 +117,27 @@ internal sealed class EndpointTests
     }
 
     [Test]
-    public async Task A_transfer_that_waits_for_nothing_allocates_nothing()
+    public async Task A_transfer_allocates_nothing()
     {
+        const int Tries = 5, Transfers = 1000;
         await using Pair pair = new();
         byte[] memory = GC.AllocateUninitializedArray<byte>(4096, pinned: true);
-        for (int round = 0; round < 200; round++)
-            await pair.Own.ReadAsync(pair.Peer, pair.Region.Name.Range(0, 4096), memory);
-        long before = GC.GetTotalAllocatedBytes(precise: true);
-        for (int round = 0; round < 1000; round++)
-            await pair.Own.ReadAsync(pair.Peer, pair.Region.Name.Range(0, 4096), memory);
-        // The await of a test hands itself over to another thread each time, which is not ours to count: some dozens of bytes.
-        Assert.That((GC.GetTotalAllocatedBytes(precise: true) - before) / 1000, Is.LessThan(200));
+        long least = long.MaxValue;
+        for (int attempt = 0; attempt < Tries; attempt++) // others allocate meanwhile
+        {
+            long before = GC.GetTotalAllocatedBytes(precise: true);
+            for (int round = 0; round < Transfers; round++) Read(pair, memory);
+            least = Math.Min(least, GC.GetTotalAllocatedBytes(precise: true) - before);
+        }
+        Assert.That(least / Transfers, Is.LessThan(8));
+    }
+
+    // An await would hand the test over to another thread, which is not what is counted.
+    private static void Read(Pair pair, byte[] memory)
+    {
+        var reading = pair.Own.ReadAsync(pair.Peer, pair.Region.Name.Range(0, 4096), memory);
+        while (!reading.IsCompleted) Thread.Yield();
+        reading.GetAwaiter().GetResult();
     }
 
     [Test]

@@ -9,6 +9,7 @@ namespace Garnet.Server.Tls;
 internal sealed class AwaitedTlsStream : Stream
 {
     private const int RecordBytesMax = 17 << 10;
+    private const int WriteBytesMax = 64 << 10; // what is made of it lies in memory until it is sent
 
     private readonly Socket _socket;
     private readonly TlsSession _session;
@@ -89,7 +90,7 @@ internal sealed class AwaitedTlsStream : Stream
     {
         while (!buffer.IsEmpty)
         {
-            int sent = Encrypt(buffer.Span);
+            int sent = Encrypt(buffer.Span[..Math.Min(buffer.Length, WriteBytesMax)]);
             await SendMade(cancellationToken).ConfigureAwait(false);
             if (sent > 0)
                 buffer = buffer[sent..];

@@ -131,6 +131,7 @@ internal sealed unsafe class TierMovers : IDisposable
         bool mayWrite = _tier.Budget.WaitMs(nowMs) == 0;
         if (_tier.Segments is { Memory: { } memory, Disk: not null })
             worked |= MakeRoomAbove(memory, mayWrite, nowMs);
+        RoomComes &= mayWrite;
         if (mayWrite)
             worked |= MakeTierRoom(nowMs);
         _tier.Names?.TellInTheWay(_waitsAbove || _waitsBelow);
