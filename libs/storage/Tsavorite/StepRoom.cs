@@ -93,11 +93,15 @@ public sealed unsafe class StepRoom
     /// <exception cref="RoomMissException">It is put off.</exception>
     public bool TryPromise(long bytes)
     {
-        if (!Ensure(bytes) && (IsComing || _session.HoldsAny))
+        if (!_store.Movers.Fits(bytes))
+            return false;
+        bool hasRoom = Ensure(bytes);
+        if (!hasRoom && (IsComing || _session.HoldsAny))
             Miss(bytes);
         if (_held.TryPromise(bytes))
             return true;
-        Miss(bytes);
+        if (hasRoom)
+            Miss(bytes); // others were promised it meanwhile; asked once, as each question has a wait of its own
         return false;
     }
 

@@ -134,6 +134,7 @@ internal readonly unsafe struct HSetEx : ICommand
         if (!promises)
             room.Ensure(0);
         call.Session.Lock([key]);
+        room.Announce(in key, call.Count - first, call.RequestBytes()); // each field is a change of its own (store.U22)
         Outcome outcome = SetLocked(ref call, in key, options, first, out bool isWrongKind);
         call.Session.Unlock();
         if (promises)

@@ -155,8 +155,8 @@ internal sealed unsafe class MoverScheduler : IDisposable
     public bool MayMake(long bytes) =>
         (Policy != EvictionPolicy.NoEviction || Tiers is { IsFull: false } or { RoomComes: true }) && Fits(bytes);
 
-    // In an empty store there would be room for it.
-    private bool Fits(long bytes) => _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
+    /// <summary>True if in an empty store there would be room for it.</summary>
+    public bool Fits(long bytes) => _core.Arena.Fixed + Need(bytes) <= _core.Arena.Ceiling;
 
     private long Need(long bytes) => bytes + _core.Shape->SegmentBytes + (bytes > _core.Shape->RecordBytesMax ? Arena.PageBytes : 0);
 
