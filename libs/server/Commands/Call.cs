@@ -105,7 +105,7 @@ internal unsafe ref struct Call
     internal readonly long LargeBytes()
     {
         const long Large = 64 << 10; // less fits into what a write may take beyond the limit
-        const long OfArgument = 16; // what an entry of a collection takes beside its bytes on the wire, more or less: its step is assured for the rest
+        const long OfArgument = 16; // beside its bytes on the wire, more or less: the step is assured for the rest
         bool isTogether = Worker.Script is null; // as it was received, else each where a script has it
         bool mayBeLarge = !isTogether || Args[Count - 1].Bytes - Args[0].Bytes + Args[Count - 1].Length + (Count * OfArgument) >= Large;
         return mayBeLarge && RequestBytes() + (Count * OfArgument) is >= Large and var bytes ? bytes : 0;
