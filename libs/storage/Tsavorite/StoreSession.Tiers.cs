@@ -38,12 +38,14 @@ public sealed unsafe partial class StoreSession
         }
     }
 
+    // Where there is a tier, or the edit is assured: one that is a step by itself has its partition know so.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private Outcome EditTiered<T>(in KeyRef key, ref T operation) where T : struct, IEdit
+    private Outcome EditSlow<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
-        Tier!.FetchFirst(partition, key, NowMs, _heldCount != 0);
+        Tier?.FetchFirst(partition, key, NowMs, _heldCount != 0);
         bool announced = Enter(partition, key, ref operation);
+        (Claim before, partition->Claim) = (partition->Claim, _held.Claim);
         _changes++;
         Outcome outcome;
         try
@@ -53,10 +55,12 @@ public sealed unsafe partial class StoreSession
         catch (Exception e) when (e is ColdMissException or GarnetException)
         {
             _changes--; // nothing was changed (store.C7)
+            partition->Claim = before;
             Exit(partition, announced);
             throw;
         }
         _changes++;
+        partition->Claim = before;
         Exit(partition, announced);
         return Seen(key, outcome);
     }

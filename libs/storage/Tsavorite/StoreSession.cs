@@ -66,11 +66,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// The log's batch that the session's last change went to; 0 if there was none since the owner set it to 0. Whoever must
     /// not acknowledge before the log is on disk waits for this number.
     /// </summary>
-    public ulong LastBatch
-    {
-        get => _writer.LastBatch;
-        set => _writer.LastBatch = value;
-    }
+    public ulong LastBatch { get => _writer.LastBatch; set => _writer.LastBatch = value; }
 
     /// <summary>
     /// The log's batch that the session has looked at a change of, or a later one; 0 if it has looked at nothing since the owner set
@@ -111,7 +107,7 @@ public sealed unsafe partial class StoreSession : IDisposable
     /// <exception cref="TooLargeException">The log cannot take it (store.U22); nothing was done.</exception>
     public Outcome Edit<T>(in KeyRef key, ref T operation) where T : struct, IEdit
     {
-        if (_cold != null) return EditTiered(key, ref operation);
+        if (_cold != null || _held.Claim != Claim.Limited) return EditSlow(key, ref operation);
         Partition* partition = Shape.PartitionOf(_shape, key.Hash);
         bool announced = Enter(partition, key, ref operation);
         _changes++;

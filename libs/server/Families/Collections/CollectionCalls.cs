@@ -33,31 +33,15 @@ internal static class CollectionCalls
         StepRoom room = call.Session.Room;
         if (bytes == 0 || room.IsAssured)
             return Edit(ref call, ref operation);
-        while (true)
-        {
-            if (!room.TryPromise(bytes))
-                return Outcome.OutOfMemory;
-            if (call.Session.LockDepth > 0)
-                return EditPromised(ref call, ref operation);
-            KeyRef key = call.Key;
-            call.Session.Lock([key]);
-            Outcome outcome = call.Session.Edit(in key, ref operation);
-            call.Session.Unlock();
-            if (outcome != Outcome.NotFound || key.Namespace == call.Namespace)
-                return outcome;
-        }
-    }
-
-    // In a step of others, which goes on without the promise.
-    private static Outcome EditPromised<T>(ref Call call, ref T operation) where T : struct, IEdit
-    {
+        if (!room.TryPromise(bytes))
+            return Outcome.OutOfMemory;
         try
         {
             return Edit(ref call, ref operation);
         }
         finally
         {
-            call.Session.Room.EndAssurance();
+            room.EndAssurance();
         }
     }
 
