@@ -52,15 +52,28 @@ struct Forger {
   // Connects to itself: the answer lies in the socket before the question is asked.
   bk_status meet(const Opened& own, bk_peer* peer) {
     bk_status status = BK_OK;
+    const pid_t child = answer_in_child();
+    status = bk_peer_add(own, name.data(), name.size(), kLong, peer);
+    CHECK(waitpid(child, nullptr, 0) == child);
+    return status;
+  }
+
+  // The table, mapped here too; it can no longer shrink.
+  LocalTable* sealed_table() {
+    fcntl(table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
+    void* const mapped = mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, table.get(), 0);
+    CHECK(mapped != MAP_FAILED);
+    return static_cast<LocalTable*>(mapped);
+  }
+
+  pid_t answer_in_child() {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
       answer();
       _exit(0);
     }
-    status = bk_peer_add(own, name.data(), name.size(), kLong, peer);
-    CHECK(waitpid(child, nullptr, 0) == child);
-    return status;
+    return child;
   }
 
   // In a child, which does not outlive a test that fails.
@@ -128,15 +141,8 @@ LOCAL_TEST(Whoever_lies_about_its_memory_gets_errors) {
   const Opened own("local");
   bk_peer peer = 0;
   Forger forger;
-  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
-  auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, forger.table.get(), 0));
-  CHECK(table != MAP_FAILED);
-  const pid_t child = fork();
-  CHECK(child >= 0);
-  if (child == 0) {
-    forger.answer();
-    _exit(0);
-  }
+  LocalTable* const table = forger.sealed_table();
+  const pid_t child = forger.answer_in_child();
   CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
   Memory to(4096, 1);
   for (const auto& [base, bytes] : {std::pair<uint64_t, uint64_t>{8, 4096}, {UINT64_MAX - 10, 4096}, {UINT64_MAX, UINT64_MAX}, {0x7fffffff0000, 1ull << 60}}) {
@@ -162,17 +168,10 @@ LOCAL_TEST(Whoever_lies_about_a_segment_gets_errors) {
   const Opened own("local");
   bk_peer peer = 0;
   Forger forger;
-  fcntl(forger.table.get(), F_ADD_SEALS, F_SEAL_SHRINK);
-  auto* const table = static_cast<LocalTable*>(mmap(nullptr, sizeof(LocalTable), PROT_READ | PROT_WRITE, MAP_SHARED, forger.table.get(), 0));
-  CHECK(table != MAP_FAILED);
+  LocalTable* const table = forger.sealed_table();
   const Descriptor sealed(memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING)), loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   CHECK(ftruncate(sealed.get(), 8192) == 0 && ftruncate(loose.get(), 8192) == 0 && fcntl(sealed.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
-  const pid_t child = fork();
-  CHECK(child >= 0);
-  if (child == 0) {
-    forger.answer();
-    _exit(0);
-  }
+  const pid_t child = forger.answer_in_child();
   CHECK_IS(BK_OK, bk_peer_add(own, forger.name.data(), forger.name.size(), kLong, &peer));
   Memory to(8192, 1);
   uint64_t key = 5;

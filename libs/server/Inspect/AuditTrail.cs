@@ -1,5 +1,6 @@
 using System.Text;
 using Garnet.Common;
+using Garnet.Common.Linux;
 using Garnet.Server.Base;
 using Garnet.Server.Clients;
 
@@ -145,6 +146,8 @@ internal sealed class AuditTrail(ServerCore core, SecuritySettings settings) : I
         const FileShare Others = FileShare.ReadWrite | FileShare.Delete;
         // It names users and addresses.
         const UnixFileMode OwnerAndGroup = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.GroupRead;
+        if (OperatingSystem.IsLinux() && Libc.FactsBehindLinks(path) is { IsPipe: true })
+            throw new IOException("it is a pipe, which would be waited for");
         var options = new FileStreamOptions { Mode = FileMode.Append, Access = FileAccess.Write, Share = Others };
         if (!OperatingSystem.IsWindows())
             options.UnixCreateMode = OwnerAndGroup;

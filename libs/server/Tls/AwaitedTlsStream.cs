@@ -6,7 +6,7 @@ namespace Garnet.Server.Tls;
 /// A connection to another server that is waited for without a thread: what OpenSSL sends and receives goes through memory, between it and the
 /// socket. One step at a time (tls.T1): who uses it awaits each.
 /// </summary>
-internal sealed class AwaitedTlsStream : Stream
+internal sealed class AwaitedTlsStream : LinkStream
 {
     private const int RecordBytesMax = 17 << 10;
     private const int WriteBytesMax = 64 << 10; // what is made of it lies in memory until it is sent
@@ -18,25 +18,6 @@ internal sealed class AwaitedTlsStream : Stream
 
     private AwaitedTlsStream(Socket socket, TlsSession session, LinkAdvice? advice) =>
         (_socket, _session, _advice) = (socket, session, advice);
-
-    /// <inheritdoc/>
-    public override bool CanRead => true;
-
-    /// <inheritdoc/>
-    public override bool CanWrite => true;
-
-    /// <inheritdoc/>
-    public override bool CanSeek => false;
-
-    /// <inheritdoc/>
-    public override long Length => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
 
     /// <summary>Takes a session in memory over and does the handshake; the socket stays the caller's.</summary>
     /// <param name="socket">Connected.</param>
@@ -104,18 +85,6 @@ internal sealed class AwaitedTlsStream : Stream
 
     /// <inheritdoc/>
     public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void Flush()
-    {
-        // nothing is kept here
-    }
-
-    /// <inheritdoc/>
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)

@@ -30,7 +30,7 @@ internal static class TlsDoubts
 
     private static IEnumerable<string> OfAuthorities(string directory)
     {
-        if (directory.Length == 0)
+        if (!Directory.Exists(directory)) // it has gone since: whoever loads from it says so
             yield break;
         IEnumerable<string> files = Directory.EnumerateFiles(directory, "*", new EnumerationOptions());
         if (!files.Any(static path => IsLookedFor(Path.GetFileName(path))))

@@ -7,7 +7,7 @@ namespace Garnet.Server.Tls;
 /// A session that several threads use, one that sends and one that receives, each waiting for the socket for a limited time. They take turns in the
 /// session (tls.T1) and never wait within one. Any thread may shut the socket down, which ends the waits of others.
 /// </summary>
-internal sealed class TlsStream : Stream
+internal sealed class TlsStream : LinkStream
 {
     private readonly Lock _turn = new();
     private readonly Socket _socket;
@@ -25,25 +25,6 @@ internal sealed class TlsStream : Stream
     {
         (_socket, _session, _timeoutMs, _advice) = (socket, session, timeoutMs, advice);
         socket.Blocking = false;
-    }
-
-    /// <inheritdoc/>
-    public override bool CanRead => true;
-
-    /// <inheritdoc/>
-    public override bool CanWrite => true;
-
-    /// <inheritdoc/>
-    public override bool CanSeek => false;
-
-    /// <inheritdoc/>
-    public override long Length => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
     }
 
     /// <summary>Does the handshake, which comes before anything else.</summary>
@@ -116,18 +97,6 @@ internal sealed class TlsStream : Stream
 
     /// <inheritdoc/>
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
-
-    /// <inheritdoc/>
-    public override void Flush()
-    {
-        // nothing is kept here
-    }
-
-    /// <inheritdoc/>
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    /// <inheritdoc/>
-    public override void SetLength(long value) => throw new NotSupportedException();
 
     /// <inheritdoc/>
     protected override void Dispose(bool disposing)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text.Json;
 using Garnet.Common;
 
@@ -67,6 +68,15 @@ public sealed class AuditTests
         string nowhere = Path.Combine(_file, "nowhere");
         GarnetException refused = Assert.Throws<GarnetException>(() => new EmbeddedServer(adjust: settings => settings.Security.AuditFile = nowhere).Dispose())!;
         Assert.That($"{refused.What}: {refused.Why}", Does.StartWith($"audit-file {nowhere}: it cannot be written: "));
+    }
+
+    [Test]
+    public void A_pipe_that_nobody_reads_is_refused()
+    {
+        if (!OperatingSystem.IsLinux()) Assert.Ignore("pipes with names are made on Linux here");
+        using (Process made = Process.Start("mkfifo", _file)) made.WaitForExit();
+        GarnetException refused = Assert.Throws<GarnetException>(() => new EmbeddedServer(adjust: settings => settings.Security.AuditFile = _file).Dispose())!;
+        Assert.That(refused.Why, Does.Contain("it is a pipe"));
     }
 
     [Test]

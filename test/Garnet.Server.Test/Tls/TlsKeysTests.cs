@@ -164,6 +164,16 @@ internal sealed class TlsKeysTests
     }
 
     [Test]
+    public void A_directory_that_has_gone_is_no_mistake_of_the_server()
+    {
+        DirectoryInfo gone = Directory.CreateTempSubdirectory("garnet-gone-");
+        using TestServer server = new(Route.Tls, settings => settings.Tls.AuthorityDirectory = gone.FullName, certificates: _files);
+        gone.Delete();
+        using RespConnection client = server.Connect();
+        Assert.That(client.Call("CONFIG", "SET", "tls-auth-clients-user", "CN").ToString(), Is.EqualTo("+OK"));
+    }
+
+    [Test]
     public void What_CONFIG_SET_makes_hardly_meant_is_said_once()
     {
         RecordedLines lines = new();
