@@ -1,3 +1,5 @@
+using Garnet.Aof;
+using Garnet.Aof.Test.Writing;
 using Tsavorite;
 
 namespace Garnet.Server.Test;
@@ -119,6 +121,36 @@ internal sealed class LargeWriteTests
         }
         Assert.That(client.Call(count, "big"), Is.EqualTo($"{Entries}"));
         Assert.That(refused, isRefused ? Is.Positive : Is.Not.Negative);
+    }
+
+    [TestCase("HSET", true)]
+    [TestCase("ZADD", true)]
+    [TestCase("SADD", false)]
+    [TestCase("RPUSH", false)]
+    public void A_key_too_long_for_a_collection_gets_no_part_of_one(string command, bool isPairs)
+    {
+        const int KeyBytes = 65_523, Entries = 1000;
+        using var server = new EmbeddedServer();
+        using var client = new TestClient(server.Server.Port);
+        string[] entries = [.. Enumerable.Range(0, isPairs ? 2 * Entries : Entries).Select(static i => $"{i}")];
+        string longest = new('k', KeyBytes), longer = new('k', KeyBytes + 1);
+        Assert.That(client.Call([command, longest, .. entries]), Is.EqualTo($"{Entries}"));
+        Assert.That(client.Call([command, longer, .. entries]), Is.EqualTo("ERR the key of a collection is longer than 65523 bytes"));
+        Assert.That((client.Call("EXISTS", longer), client.Call("SET", longer, "v")), Is.EqualTo(("0", "OK")));
+    }
+
+    [Test]
+    public void What_the_log_cannot_take_is_refused_before_its_first_change()
+    {
+        const int Fields = 20_000; // each a change of its own, with the key
+        var disk = new MemoryDisk();
+        using var server = new EmbeddedServer(directory: DataDirectory.OpenUnlocked(disk), sync: AppendSync.No);
+        server.Server.Loaded.Wait();
+        using var client = new TestClient(server.Server.Port);
+        string key = new('k', 65_000);
+        string[] pairs = [.. Enumerable.Range(0, Fields).SelectMany(static i => (string[])[$"{i}", "v"])];
+        Assert.That(client.Call(["HSETEX", key, "FIELDS", $"{Fields}", .. pairs]), Does.Contain("aof-step-max-size"));
+        Assert.That(client.Call("EXISTS", key), Is.EqualTo("0"));
     }
 
     [TestCase("RPOPLPUSH l l")]

@@ -16,6 +16,7 @@ public enum Fault : byte
     StringTooLong,
     ElementTooLong,
     KeyTooLong,
+    CollectionKeyTooLong,
     NoSuchKey,
     SameObject,
     DatabaseOutOfRange,

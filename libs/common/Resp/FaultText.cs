@@ -24,6 +24,7 @@ public static class FaultText
         Fault.ElementTooLong => "ERR an element of a collection is longer than 256 MiB"u8,
         Fault.StringTooLong => "ERR string exceeds maximum allowed size (proto-max-bulk-len)"u8,
         Fault.KeyTooLong => "ERR key is longer than 65535 bytes"u8,
+        Fault.CollectionKeyTooLong => "ERR the key of a collection is longer than 65523 bytes"u8,
         Fault.NoSuchKey => "ERR no such key"u8,
         Fault.SameObject => "ERR source and destination objects are the same"u8,
         Fault.DatabaseOutOfRange => "ERR DB index is out of range"u8,

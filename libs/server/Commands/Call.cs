@@ -161,7 +161,9 @@ internal unsafe ref struct Call
     {
         Outcome.NotFound => Null(),
         Outcome.OutOfMemory => Fail(Fault.OutOfMemory),
-        Outcome.TooLarge => Fail(Args[1].Length > Tsavorite.Store.KeyBytesMax ? Fault.KeyTooLong : IsOfStrings ? Fault.StringTooLong : Fault.ElementTooLong),
+        Outcome.TooLarge => Fail(Args[1].Length > Tsavorite.Store.KeyBytesMax ? Fault.KeyTooLong
+            : IsOfStrings ? Fault.StringTooLong
+            : Args[1].Length > Tsavorite.RecordEdit.KeyBytesMax ? Fault.CollectionKeyTooLong : Fault.ElementTooLong),
         _ => Fail(Fault.Internal),
     };
 

@@ -18,7 +18,7 @@ namespace Tsavorite;
 /// </summary>
 public unsafe ref struct RecordEdit
 {
-    /// <summary>Longest key of a record with chunks.</summary>
+    /// <summary>Longest key of a collection in bytes: each of its chunks has it, behind what tells the chunk.</summary>
     public const int KeyBytesMax = Store.KeyBytesMax - ChunkKey.HeadBytes;
 
     private StoreCore _core;
@@ -480,6 +480,12 @@ public unsafe ref struct RecordEdit
 
     private byte* Add(in KeyRef key, in NewRecord next, bool force)
     {
+        if (key.Length > KeyBytesMax && next.Kind is not (RecordKind.String or RecordKind.Chunk))
+        {
+            Fail(out _);
+            RefuseSize(); // before it has a chunk: a part would be there otherwise
+            return null;
+        }
         ForgetChunks(); // buckets may be split, which their structure's number does not tell while it is hidden (store.U12)
         _slot = null;
         byte* record = _core.Index.MakeRoom(_partition, key.Hash) ? Append(key, next, new RecordRoom { Flags = Record.FlagsFor(next), Force = force }, out ulong word) : Fail(out word);
