@@ -14,6 +14,7 @@ cd "$(dirname "$0")/../.."
 guest=$(realpath -m "${GUEST_DIR:-artifacts/guest}")
 machine_packages="qemu-system-x86"
 guest_packages="linux-image-amd64 busybox-static kmod ndctl e2fsprogs dmsetup libssl3 libstdc++6 zlib1g tzdata" # the last four for .NET
+guest_packages+=" iproute2 libfabric1 ibverbs-providers perftest" # RDMA devices of software
 first_modules="virtio_pci 9pnet_virtio 9p" # what the root needs
 modules="virtio_net virtio_blk ext4 nfit nd_pmem dm_mod dm_flakey"
 
