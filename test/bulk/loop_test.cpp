@@ -97,6 +97,10 @@ LOOP_TEST(Arguments_that_can_never_be_right_are_named) {
   config.ring_entries = 3;
   CHECK_IS(BK_E_INVAL, bk_endpoint_open(&config, &endpoint));
   config.ring_entries = 0;
+  config.bind = "somewhere";
+  config.bind_bytes = uint64_t{1} << 63;
+  CHECK_IS(BK_E_INVAL, bk_endpoint_open(&config, &endpoint));
+  config.bind_bytes = 0;
   config.flags = 0x80000000;
   CHECK_IS(BK_E_INVAL, bk_endpoint_open(&config, &endpoint));
 

@@ -33,6 +33,7 @@ constexpr ProviderKind kKinds[] = {
     {"net", judge_fabric, make_fabric}, {"shm", judge_fabric, make_fabric}, {"verbs", judge_fabric, make_fabric},
 };
 constexpr uint32_t kRingMax = 65536;
+constexpr uint64_t kBindMax = 255;  // a name of the domain system is not longer
 
 struct Endpoints {
   std::mutex mutex;
@@ -101,6 +102,7 @@ bk_status bad_struct() { return fail(BK_E_INVAL, "a structure is missing, or say
 bk_status open_endpoint(const bk_endpoint_config& config, bk_endpoint* out) {
   const uint32_t ring = config.ring_entries;
   if (ring > kRingMax || (ring & (ring - 1)) != 0) return fail(BK_E_INVAL, "ring_entries is no power of two, or more than 65,536");
+  if (config.bind && config.bind_bytes > kBindMax) return fail(BK_E_INVAL, "not an address of this machine");
   if (config.flags & ~(BK_EXPOSES | BK_VIRTUAL_CLOCK)) return fail(BK_E_INVAL, "no such flag");
   const std::string_view name(config.provider ? config.provider : "", config.provider ? config.provider_bytes : 0);
   const auto* kind = std::ranges::find_if(kKinds, [name](const ProviderKind& known) { return known.name == name; });
