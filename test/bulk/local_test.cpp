@@ -301,7 +301,7 @@ LOCAL_TEST(Whoever_has_no_descriptors_left_waits_for_some) {
 LOCAL_TEST(Signals_do_not_end_what_they_interrupt) {
   const Opened target("local", BK_EXPOSES), own("local");
   Memory memory(4096, 1), to(4096, 2);
-  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
   bk_region region = 0;
   bk_region_name name{};
   CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
@@ -343,7 +343,7 @@ LOCAL_TEST(A_segment_is_closed_behind_its_regions) {
   Memory bytes(50'001, 1), read(50'001, 2);
   for (int round = 0; round < 200; ++round) {  // more than are kept mapped
     memset(at, 0, 100'000);
-    bk_region_config config{sizeof config, BK_REMOTE_READ | BK_REMOTE_WRITE, static_cast<char*>(at) + 4099, 50'001};
+    bk_region_config config{sizeof config, BK_REMOTE_READ | BK_REMOTE_WRITE, static_cast<char*>(at) + 4099, 50'001, nullptr, 0};
     bk_region region = 0;
     bk_region_name name{};
     CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));
@@ -378,7 +378,7 @@ LOCAL_TEST(A_process_that_does_not_answer_is_not_waited_for_longer_than_asked) {
 LOCAL_TEST(A_region_closes_behind_whoever_copies_in_it_and_behind_his_end) {
   const Opened target("local", BK_EXPOSES);
   Memory memory(4096, 1);
-  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
   for (const bool ends : {false, true}) {
     bk_region region = 0;
     bk_region_name name{};
@@ -418,7 +418,7 @@ LOCAL_TEST(A_region_closes_behind_whoever_copies_in_it_and_behind_his_end) {
 LOCAL_TEST(Strangers_are_shown_out_and_harm_nobody) {
   const Opened target("local", BK_EXPOSES), own("local");
   Memory memory(4096, 1), to(4096, 2);
-  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096};
+  bk_region_config config{sizeof config, BK_REMOTE_READ, memory.at(), 4096, nullptr, 0};
   bk_region region = 0;
   bk_region_name name{};
   CHECK_IS(BK_OK, bk_region_open(target, &config, &region, &name));

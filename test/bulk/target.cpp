@@ -28,7 +28,7 @@ int run_target(const char* provider) {
     words >> word >> number >> access >> seed;
     if (word == "open") {
       Exposed made{std::make_unique<Memory>(number, seed)};
-      bk_region_config config{sizeof config, static_cast<uint32_t>(access), made.memory->at(), number};
+      bk_region_config config{sizeof config, static_cast<uint32_t>(access), made.memory->at(), number, nullptr, 0};
       bk_region_name name{};
       CHECK_IS(BK_OK, bk_region_open(endpoint, &config, &made.region, &name));
       exposed.push_back(std::move(made));

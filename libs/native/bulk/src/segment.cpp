@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "fault.h"
+#include "pins.h"
 #include "provider.h"
 #include "slots.h"
 
@@ -35,11 +36,12 @@ Segments& segments() {
 }  // namespace
 
 Segment::~Segment() {
-  if (at_) munmap(at_, bytes_);
+  // What a driver still has is never given back.
+  if (at_ && Pins::get().drop(pin_) == BK_OK) munmap(at_, bytes_);
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-bk_status Segment::open(uint64_t bytes) {
+bk_status Segment::open(uint64_t bytes, bool pins) {
   if (bytes == 0 || bytes > INT64_MAX) return fail(BK_E_INVAL, "no such size");
   // The system would give page by page, until it ends some process for what it lacks.
   if (bytes > machine_memory()) return fail(BK_E_NOMEM, "the machine has not so much memory");
@@ -57,12 +59,13 @@ bk_status Segment::open(uint64_t bytes) {
   if (mapped == MAP_FAILED) return fail_by_errno(BK_E_NOMEM, "memory of a segment", errno);
   at_ = static_cast<char*>(mapped);
   bytes_ = bytes;
-  return BK_OK;
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return pins ? Pins::get().add(at_, (bytes + page - 1) / page * page, &pin_) : static_cast<bk_status>(BK_OK);
 }
 
-bk_status open_segment(uint64_t bytes, bk_segment* segment, void** at) {
+bk_status open_segment(uint64_t bytes, bool pins, bk_segment* segment, void** at) {
   auto opened = std::make_shared<Segment>();
-  if (const bk_status status = opened->open(bytes); status != BK_OK) return status;
+  if (const bk_status status = opened->open(bytes, pins); status != BK_OK) return status;
   *at = opened->at();
   const std::lock_guard guard(segments().mutex);
   *segment = segments().slots.add(std::move(opened));
