@@ -106,6 +106,7 @@ const std::vector<void*>& signals_at_start() {
 
 // 77: this machine has no such provider.
 static int judge(const char* provider) {
+  if (strcmp(provider, "stub") == 0) return 0;
   bk_provider_fact fact{};
   fact.size = sizeof fact;
   for (uint32_t at = 0; bk_provider_at(at, &fact) == BK_OK; ++at) {

@@ -83,6 +83,13 @@ bk_status status_of(int error) {
   }
 }
 
+// Of hardware, which has numbers of its own for what became of a piece.
+bk_status status_of(const fi_cq_err_entry& wrong, bool is_hardware) {
+  constexpr int kAccessRefused = 10, kNoAnswer = 12, kFlushed = 5;  // IBV_WC_REM_ACCESS_ERR, IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR
+  if (!is_hardware || wrong.err != FI_EIO) return status_of(wrong.err);
+  return wrong.prov_errno == kAccessRefused ? BK_E_KEY : wrong.prov_errno == kNoAnswer || wrong.prov_errno == kFlushed ? BK_E_PEER : BK_E_IO;
+}
+
 bk_status fail_by_fabric(const char* what, int error) { return fail(status_of(error), std::string(what) + ": " + words(error)); }
 
 const Variant* variant_of(const char* name) {
@@ -150,8 +157,8 @@ class Fabric final : public Provider {
     // Without one some providers end the process over an error; others do not take one.
     if (events_) fi_ep_bind(endpoint_, &events_->fid, 0);
     if ((error = fi_enable(endpoint_)) != 0) return fail_by_fabric("fi_enable", error);
-    if (flushes_writes_ && (error = fi_mr_reg(domain_, flush_bytes_, sizeof flush_bytes_, FI_READ, 0, random_key() >> 32, 0, &flushed_, nullptr)) != 0)
-      return fail_by_fabric("fi_mr_reg", error);
+    if (flushes_writes_)
+      if (const bk_status opened = open_flush(); opened != BK_OK) return opened;
     return take_name();
   }
 
@@ -246,7 +253,7 @@ class Fabric final : public Provider {
       else report(context, BK_OK, 0, done);
     }
     fi_cq_err_entry wrong{};
-    if (count == -FI_EAVAIL && fi_cq_readerr(queue_, &wrong, 0) == 1) report(wrong.op_context, status_of(wrong.err), wrong.err, done);
+    if (count == -FI_EAVAIL && fi_cq_readerr(queue_, &wrong, 0) == 1) report(wrong.op_context, status_of(wrong, flushes_writes_), wrong.err, done);
     std::erase_if(flushes_, [&](Context* context) { return flush(*context, done); });
     fi_eq_entry event;
     uint32_t kind = 0;
@@ -288,6 +295,21 @@ class Fabric final : public Provider {
     }
     attributes.wait_obj = FI_WAIT_NONE;
     return fi_cq_open(domain_, &attributes, &queue_, nullptr);
+  }
+
+  // The same memory twice has two keys, unless libfabric keeps registrations: then rights are not what was asked for, and a close is none (provider.P3).
+  // Memory that nobody may reach need not have a key, so that this is asked of some bytes that are nothing, and for a moment only.
+  bk_status open_flush() {
+    static char nothing[kFlushBytes];
+    fid_mr* twice[2] = {};
+    int error = fi_mr_reg(domain_, flush_bytes_, sizeof flush_bytes_, FI_READ, 0, 0, 0, &flushed_, nullptr);
+    for (fid_mr*& one : twice)
+      if (error == 0) error = fi_mr_reg(domain_, nothing, sizeof nothing, FI_REMOTE_READ, 0, 0, 0, &one, nullptr);
+    const bool is_kept = error == 0 && fi_mr_key(twice[0]) == fi_mr_key(twice[1]);
+    for (fid_mr* one : twice)
+      if (one) fi_close(&one->fid);
+    if (error != 0) return fail_by_fabric("fi_mr_reg", error);
+    return is_kept ? fail(BK_E_UNSUPPORTED, "libfabric keeps registrations: it was begun without FI_MR_CACHE_MAX_COUNT=0") : static_cast<bk_status>(BK_OK);
   }
 
   bk_status take_name() {
