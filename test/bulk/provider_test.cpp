@@ -19,8 +19,8 @@ namespace {
 constexpr uint32_t kBoth = BK_REMOTE_READ | BK_REMOTE_WRITE;
 constexpr uint64_t kMb = 1024 * 1024;
 
-// What does not end before something else happens. `verbs` is tested by software, in a machine that is emulated: there a tenth of it is.
-uint64_t long_bytes(std::string_view provider) { return provider == "verbs" ? 6 * kMb : 64 * kMb; }
+// What does not end before something else happens. `verbs` is tested by software, in a machine that is emulated, where far less is enough.
+uint64_t long_bytes(std::string_view provider) { return provider == "verbs" ? 4 * kMb : 64 * kMb; }
 
 // bulk-test --target, and what it has said.
 class Target {
@@ -114,6 +114,7 @@ PROVIDER_TEST(Bytes_of_every_length_go_both_ways) {
   Memory to(kMost + 16, 2);
   for (const uint64_t bytes : {uint64_t{1}, uint64_t{3}, uint64_t{4096}, uint64_t{65537}, kMb - 1, kMb + 1, 5 * kMb + 3, kMost}) {
     for (const uint64_t offset : {uint64_t{0}, uint64_t{5}}) {
+      if (offset == 0 && bytes > long_bytes(provider)) continue;  // once is enough there
       memset(to.at(), 0, bytes + 16);
       check_done(own, simple(own, peer, false, to.at(offset + 1), name, offset, bytes));
       CHECK(memcmp(to.at(offset + 1), theirs.held.data() + offset, bytes) == 0);

@@ -126,9 +126,11 @@ bk_status Pins::drop(bk_pin pin) {
         continue;
       }
     }
-    const std::shared_ptr<Device> last = std::move(chunk.device);
+    std::shared_ptr<Device> last = std::move(chunk.device);
     chunks_.erase(found);
-    lock.unlock();  // a device goes outside the lock
+    lock.unlock();
+    last.reset();  // a device goes outside the lock
+    lock.lock();
   }
   for (auto& [base, chunk] : chunks_)
     if (chunk.state == State::Skipped) chunk.state = State::Waiting;
@@ -139,11 +141,11 @@ bk_status Pins::drop(bk_pin pin) {
 void Pins::figures(bk_pins& out) {
   const std::lock_guard guard(mutex_);
   out.mode = mode_;
-  out.pinned_bytes = pinned_;
   out.budget_bytes = budget_ ? budget_ : usual_budget();
   out.failures = failures_;
   out.leaked_bytes = leaked_;
   for (const auto& [base, chunk] : chunks_) {
+    if (chunk.state == State::Pinned) out.pinned_bytes += chunk.bytes;
     if (chunk.state == State::Skipped) out.skipped_bytes += chunk.bytes;
     if (chunk.state == State::Waiting || chunk.state == State::Refused || chunk.state == State::Trying) out.waiting_bytes += chunk.bytes;
   }

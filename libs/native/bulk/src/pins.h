@@ -55,7 +55,8 @@ class Pins {
   Slots<std::unique_ptr<Range>> ranges_;
   uint32_t mode_ = BK_PIN_AUTO;
   uint64_t budget_ = 0, retry_ns_ = 0, retry_at_ = 0;
-  uint64_t pinned_ = 0, failures_ = 0;
+  uint64_t pinned_ = 0;  // and being so
+  uint64_t failures_ = 0;
   std::atomic<uint64_t> leaked_ = 0;
   bool has_thread_ = false;
 };
