@@ -21,6 +21,7 @@ why=$(test/guest/guest.sh build 2>&1) || skip "${why##*$'\n'}"
 
 # A machine that is emulated: three minutes are enough for it on two busy cores, and are all that it gets.
 export GUEST_SECONDS=180
+began=$SECONDS
 coproc guest { exec test/guest/guest.sh boot --share bulk="$PWD/$folder" 2>&1; }
 machine=$guest_PID
 trap 'kill $machine 2>/dev/null' EXIT
@@ -29,7 +30,7 @@ answer() {
   while IFS= read -r line <&"${guest[0]}"; do
     line=${line%$'\r'}
     case $line in "= "*) return "${line#= }" ;; esac
-    echo "  $line"
+    echo "  $((SECONDS - began)) s: $line"
   done
   echo "  the guest has ended, after $GUEST_SECONDS s at most"
   return 1
