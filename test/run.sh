@@ -177,7 +177,7 @@ done
 while [ "$(jobs -pr | wc -l)" -ge 3 ]; do wait -n; done
 [ -n "${GARNET_TEST_FILTER:-}" ] || bulk Bulk.Native test/bulk.sh &
 wait
-# By itself, as the machine that it boots is emulated and has three minutes.
+# By itself, as the machine that it boots is emulated.
 [ -n "${GARNET_TEST_FILTER:-}" ] || bulk Bulk.Verbs test/guest/verbs.sh
 for project in "${projects[@]}"; do report "$project"; done
 [ -n "${GARNET_TEST_FILTER:-}" ] || { report_bulk Bulk.Native; report_bulk Bulk.Verbs; }
