@@ -30,7 +30,12 @@ public sealed unsafe class BulkSegment : MemoryManager<byte>
         ArgumentOutOfRangeException.ThrowIfLessThan(bytes, 1);
         ulong segment;
         void* first;
-        var config = new NativeSegmentConfig { Size = (uint)sizeof(NativeSegmentConfig), Flags = isPinned ? BulkNative.SegmentPin : 0, Bytes = (ulong)bytes };
+        var config = new NativeSegmentConfig
+        {
+            Size = (uint)sizeof(NativeSegmentConfig),
+            Flags = isPinned ? BulkNative.SegmentPin : 0,
+            Bytes = (ulong)bytes,
+        };
         BulkException.ThrowUnlessOk(BulkNative.bk_segment_open(&config, &segment, &first));
         return new BulkSegment(segment, first, bytes);
     }
