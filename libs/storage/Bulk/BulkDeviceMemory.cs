@@ -13,7 +13,8 @@ public sealed unsafe class BulkDeviceMemory(void* at, int bytes) : MemoryManager
     /// <summary>As much as it was said to be. (Its own property asks for the span.)</summary>
     public override Memory<byte> Memory => CreateMemory(bytes);
 
-    public override Span<byte> GetSpan() => throw new NotSupportedException("Memory of a device cannot be touched from here: BulkMemory.Copy.");
+    public override Span<byte> GetSpan() =>
+        throw new NotSupportedException("Memory of a device cannot be touched from here: BulkMemory.Copy.");
 
     public override MemoryHandle Pin(int elementIndex = 0)
     {

@@ -30,6 +30,7 @@ struct All {
   std::mutex mutex;
   std::vector<std::weak_ptr<Device>> devices;
   std::vector<const DeviceMemory*> memories;
+  std::vector<const void*> lost;  // lanes that are not used again, and still the driver's
 };
 
 All& all() {
@@ -168,6 +169,8 @@ void Device::give_lane(Lane* lane, bool is_quiet) {
   else {
     --lanes_;
     Pins::get().count_leaked(2 * kLaneWindow);
+    const std::lock_guard keeping(all().mutex);
+    all().lost.push_back(lane);
   }
   changed_.notify_one();
 }
