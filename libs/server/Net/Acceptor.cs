@@ -58,6 +58,12 @@ internal abstract class Acceptor(ServerContext server) : IDisposable
             ListenUnix(settings);
             _addresses.Add(settings.UnixSocket);
         }
+
+        if (_addresses.Count == 0)
+        {
+            throw new GarnetException(
+                ExitKind.Configuration, $"port {settings.Port}", "there is nothing to listen on", "Set port, tls-port or unixsocket");
+        }
     }
 
     /// <summary>Accepts until <see cref="Stop"/>; the body of the acceptor's thread.</summary>
