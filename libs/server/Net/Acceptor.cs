@@ -1,5 +1,6 @@
 using System.Net;
 using System.Text;
+using Garnet.Common;
 using Garnet.Server.Clients;
 using Garnet.Server.Commands;
 
