@@ -1,5 +1,6 @@
 using System.Net.Sockets;
 using Garnet.Common.Bytes;
+using Garnet.Server.Bulk;
 using Garnet.Server.Rights;
 using Garnet.Server.Tls;
 
@@ -91,7 +92,8 @@ internal sealed unsafe class Connection
     internal TrackingState? Tracking;
     internal Transaction? Transaction;
     internal SyncTerms? Sync;
-    internal Parking? Begun;          // what a command has begun that runs again (MIGRATE, ACL LOAD)
+    internal BulkSession? Bulk;      // BULK.HELLO
+    internal Parking? Begun;          // what a command has begun that runs again (MIGRATE, ACL LOAD, BULK.PUT)
     internal Parking? Waiting;
     internal int WaitingAt = -1;     // its place among the worker's waiting ones
     internal readonly long CreatedMs;

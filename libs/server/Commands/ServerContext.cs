@@ -4,6 +4,7 @@ using Garnet.Common;
 using Garnet.Common.Resp;
 using Garnet.Server.Base;
 using Garnet.Server.Blocking;
+using Garnet.Server.Bulk;
 using Garnet.Server.Clients;
 using Garnet.Server.Expiry;
 using Garnet.Server.Inspect;
@@ -42,6 +43,7 @@ internal sealed class ServerContext : ServerCore, IDisposable
         Replication.Deciding += EntryReaper.Wake;
         Monitoring = new Monitoring(this, commands.Specs.Count, () => Connections(), Replication);
         Refusals = new WriteRefusals(this, keeper, Replication.Access);
+        Bulk = new BulkSessions(Settings.Bulk, Log);
         ApplySettings();
         Observers.Changes.Listen();
         Store.Namespaces.MayChange = () => Observers.Changes.ThreadsWorker is not { } worker || ScriptTurns.IsHeldBy(worker);
@@ -74,6 +76,9 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>Why writes are refused, for operators.</summary>
     internal WriteRefusals Refusals { get; }
     internal ScriptCache Scripts { get; } = new();
+
+    /// <summary>Clients whose values go beside their connections.</summary>
+    internal BulkSessions Bulk { get; }
 
     /// <summary>Turns of reactors and scripts.</summary>
     internal ScriptTurns ScriptTurns { get; }
@@ -116,6 +121,9 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <summary>Takes a closing client out of everything shared; on its reactor's thread.</summary>
     internal void Forget(Connection client)
     {
+        client.Begun?.Abandon(client);
+        client.Begun = null;
+        client.Bulk?.Close("its connection has gone");
         Observers.Forget(client);
         Monitoring.Forget(client);
     }
@@ -166,11 +174,13 @@ internal sealed class ServerContext : ServerCore, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        Bulk.Dispose();
         Monitoring.Dispose();
         Refusals.Dispose();
         Replication.Dispose();
         Keeper?.Dispose();
-        Store.Dispose();
+        if (Bulk.Lost == 0)
+            Store.Dispose(); // else a transfer that nothing could end may still come to its memory
         Commands.Dispose();
         ScriptTurns.Dispose();
     }
